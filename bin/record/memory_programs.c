@@ -127,25 +127,26 @@ struct variant {
 };
 
 /*
- * Offsets on the stack of a program, where ITEM is used after HEAD. STATE has the address of
- * the byte of the task.
+ * Slots on the stack of a program, where ITEM is used after HEAD and STATE has the address of the
+ * byte of the task, and in the buffer, to which R7 points. The verifier does not know what is in
+ * the buffer, so it checks each round of the loop only once.
  */
-enum { KEY = -8, SLOT = -16, RESULT = -24, REGS_AT = -32, HEAD = -64, ITEM = -64, STATE = -72 };
+enum { REGS_MASK = 0x1f8 };
+#define SLOTS(X) \
+	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(REGS_AT, FP, -32) X(ITEM, FP, -64) \
+	X(HEAD, FP, -64) X(STATE, FP, -72) \
+	X(LEFT, R7, 0) X(ARRAY, R7, 8) X(WORDS, R7, 16) X(INDEX, R7, 24) X(MASK, R7, 32) \
+	X(CUT, R7, 40) X(LENGTH, R7, 48) X(CHUNK, R7, 56) X(FIRST, R7, 64) X(ABSENT, R7, 72) \
+	X(RETURNED, R7, 80) X(REGS, R7, 88) X(FORMAT, R7, REGS + REGS_MASK + 8) \
+	X(FORMAT_DATA, R7, FORMAT + 32) X(TEXT, R7, FORMAT_DATA + 96)
+enum { SLOTS(BPF_SLOT_AT) };
+static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 _Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its own place");
-
-/*
- * Offsets in the buffer. The verifier does not know what is there, so it checks each
- * round of the loop only once.
- */
-enum { LEFT = 0, ARRAY = 8, WORDS = 16, INDEX = 24, MASK = 32, CUT = 40, LENGTH = 48, CHUNK = 56,
-       FIRST = 64, ABSENT = 72, RETURNED = 80,
-       REGS = 88, REGS_MASK = 0x1f8, FORMAT = REGS + REGS_MASK + 8, FORMAT_DATA = FORMAT + 32,
-       TEXT = FORMAT_DATA + 96 };
 
 /* The digit of the first record of a call at its entry is a letter. */
 enum { FIRST_DIGIT = 'a' - '0' };
 
-/* Behind the copied registers: the addresses of a new program's words and environment */
+/* After the copied registers: the addresses of a new program's words and environment */
 enum { NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0 };
 
 /* The errors of a call that a signal interrupted: EINTR, ERESTART_RESTARTBLOCK */
@@ -167,6 +168,18 @@ struct memory {
 
 /* ---- phrases of instructions ------------------------------------------------------------- */
 
+/* Begin a program. */
+static void clear(struct bpf_code *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->slots = slots;
+}
+
+static enum bpf_size word_size(const struct memory *m)
+{
+	return m->p->word == 8 ? SIZE_DW : SIZE_W;
+}
+
 static void load(struct bpf_code *c, enum bpf_reg to, int at)
 {
 	emit_load(c, SIZE_DW, to, R7, at);
@@ -187,7 +200,15 @@ static void look_up(struct bpf_code *c, int map)
 {
 	emit_map(c, map, KEY);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
+	emit_jump_if_imm(c, R0, JEQ, 0, "out");
+}
+
+/* R7 = the buffer */
+static void find_buffer(struct bpf_code *c, const struct memory *m)
+{
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	look_up(c, m->p->buffer);
+	emit_mov(c, R7, R0);
 }
 
 /* to = the register whose offset is in R1 */
@@ -195,7 +216,7 @@ static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_r
 {
 	emit_alu_imm(c, ALU_AND, R1, m->p->word == 8 ? REGS_MASK : REGS_MASK | 4);
 	emit_alu(c, ALU_ADD, R1, R7);
-	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, to, R1, REGS);
+	emit_load(c, word_size(m), to, R1, REGS);
 	load(c, R1, MASK);
 	emit_alu(c, ALU_AND, to, R1);
 }
@@ -218,7 +239,7 @@ static void set_tag(struct bpf_code *c, const struct memory *m, char tag, int st
 static void count_round(struct bpf_code *c, const struct memory *m)
 {
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, OUT);
+	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, "out");
 }
 
 /* Copy user memory to the slot, which is cleared. R2 and R3 are set. R0 is 0, or an error. */
@@ -238,7 +259,7 @@ static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg t
 		emit_alu_imm(c, ALU_AND, to, 4);
 		emit_alu_imm(c, ALU_ADD, to, 4);
 	} else {
-		emit_alu_imm(c, ALU_MOV, to, (int32_t)m->p->word);
+		emit_mov_imm(c, to, (int32_t)m->p->word);
 	}
 }
 
@@ -246,21 +267,20 @@ static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg t
 static void read_word(struct bpf_code *c, const struct memory *m)
 {
 	load_word(c, m, R2);
-	emit_alu(c, ALU_MOV, R3, R8);
+	emit_mov(c, R3, R8);
 	emit_alu(c, ALU_ADD, R8, R2);
 	read_slot(c);
 }
 
-/* to = the member of the item */
+/* to = the member of the item, or of the entry at R6 */
 #define load_item(c, member, to) \
-	emit_load(c, sizeof(((struct item *)0)->member) == 1 ? SIZE_B : \
-		  sizeof(((struct item *)0)->member) == 2 ? SIZE_H : SIZE_W, to, FP, \
-		  ITEM + (int)offsetof(struct item, member))
+	emit_load(c, BPF_SIZE_OF(item, member), to, FP, ITEM + (int)offsetof(struct item, member))
+#define load_entry(c, member, to) emit_get(c, to, R6, entry, member)
 
 /* Set R0 to the address of the byte of the task whose pid is in reg; jump if there is none. */
 static void find_task(struct bpf_code *c, const struct memory *m, enum bpf_reg reg)
 {
-	emit_alu(c, ALU_MOV, R1, reg);
+	emit_mov(c, R1, reg);
 	emit_alu_imm(c, ALU_RSH, R1, 6);
 	emit_store(c, SIZE_W, FP, KEY, R1);
 	look_up(c, m->tasks);
@@ -280,22 +300,13 @@ static void set_pid(struct bpf_code *c, enum bpf_reg to)
  * refuses an edge back to it from an instruction that is not a jump (check_cfg in
  * kernel/bpf/verifier.c), so go on to it by a jump.
  */
-static void loop_label(struct bpf_code *c, int label)
+static void loop_label(struct bpf_code *c, const char *label)
 {
 	emit_jump(c, label);
 	emit_label(c, label);
 }
 
 /* ---- the programs ------------------------------------------------------------------------- */
-
-enum { NATIVE = OUT + 1, FOUND, FIRST_HALF, SECOND_HALF, HAS_ENTRY, NOT_EXEC, NO_VARIANT, KNOWN,
-       SEEN, NEEDED, IN_REGISTER, NEXT, READ, NOT_NEW, HAS_ADDRESS, MORE, EMPTY, PRINT, WORD,
-       FAULT, WORD_READ, LAST_WORD, MANY, ARRAY_BEGINS, DATA_BEGINS, NO_ADDRESS, NO_RESULT,
-       COUNTED, FITS, DATA_MORE, PART, NOT_LAST, ALL_BYTES };
-
-#define load_entry(c, member, to) \
-	emit_load(c, sizeof(((struct entry *)0)->member) == 1 ? SIZE_B : SIZE_H, to, R6, \
-		  (int)offsetof(struct entry, member))
 
 /* Set R1 to the bits that MODE_MASK is for. */
 static void load_mode(struct bpf_code *c, const struct memory *m)
@@ -308,7 +319,7 @@ static void load_mode(struct bpf_code *c, const struct memory *m)
 	emit_address(c, R3, R0, m->status);
 	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
 	emit_address(c, R1, FP, SLOT);
-	emit_alu_imm(c, ALU_MOV, R2, 4);
+	emit_mov_imm(c, R2, 4);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_load(c, SIZE_W, R1, FP, SLOT);
 }
@@ -322,7 +333,7 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 	emit_load(c, SIZE_DW, R6, R1, 0);
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	if (m->entering) {
-		emit_alu_imm(c, ALU_MOV, R8, 0);
+		emit_mov_imm(c, R8, 0);
 	} else if (m->p->word == 4) {
 		emit_alu_imm(c, ALU_LSH, R8, 32);
 		emit_alu_imm(c, ALU_ARSH, R8, 32);
@@ -330,7 +341,7 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 	emit_store(c, SIZE_DW, FP, REGS_AT, R6);
 	emit_store(c, SIZE_DW, FP, RESULT, R8);
 	emit_address(c, R1, FP, HEAD);
-	emit_alu_imm(c, ALU_MOV, R2, HEAD_SIZE);
+	emit_mov_imm(c, R2, HEAD_SIZE);
 	emit_address(c, R3, R6, HEAD_FROM);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_load(c, (enum bpf_size)NR_SIZE, R8, FP, HEAD + NR - HEAD_FROM);
@@ -339,38 +350,38 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 #endif
 #ifdef __arm__
 	if (!m->entering) {
-		emit_jump_if_imm(c, R8, JNE, 0, NOT_EXEC);
+		emit_jump_if_imm(c, R8, JNE, 0, "not_exec");
 		emit_load(c, SIZE_W, R1, FP, HEAD + CLEARED - HEAD_FROM);
-		emit_jump_if_imm(c, R1, JNE, 0, NOT_EXEC);
-		emit_alu_imm(c, ALU_MOV, R8, EXECVE);
-		emit_label(c, NOT_EXEC);
+		emit_jump_if_imm(c, R1, JNE, 0, "not_exec");
+		emit_mov_imm(c, R8, EXECVE);
+		emit_label(c, "not_exec");
 	}
 #endif
-	emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, OUT);
+	emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, "out");
 	if (MODE_MASK) {
 		load_mode(c, m);
 		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
-		emit_jump_if_imm(c, R1, JNE, MODE_32, NATIVE);
+		emit_jump_if_imm(c, R1, JNE, MODE_32, "native");
 		emit_alu_imm(c, ALU_ADD, R8, NUMBERS);
-		emit_label(c, NATIVE);
+		emit_label(c, "native");
 	}
 	emit_store(c, SIZE_W, FP, KEY, R8);
 	look_up(c, m->calls);
-	emit_alu(c, ALU_MOV, R6, R0);
+	emit_mov(c, R6, R0);
 	load_entry(c, known, R1);
 	/* each call of 32-bit code says that it is one, because its number is not enough */
 	if (MODE_MASK)
-		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, FOUND);
+		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, "found");
 	if (!m->entering) { /* a filter of seccomp(2) may have denied it, without an entry */
-		emit_jump_if_imm(c, R1, JEQ, HAS_MEMORY, FOUND);
+		emit_jump_if_imm(c, R1, JEQ, HAS_MEMORY, "found");
 		emit_load(c, SIZE_DW, R2, FP, RESULT);
-		emit_jump_if_imm(c, R2, JSGE, 0, OUT);
-		emit_jump_if_imm(c, R1, JNE, 0, FOUND);
-		emit_jump(c, OUT);
+		emit_jump_if_imm(c, R2, JSGE, 0, "out");
+		emit_jump_if_imm(c, R1, JNE, 0, "found");
+		emit_jump(c, "out");
 	} else {
-		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, OUT);
+		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, "out");
 	}
-	emit_label(c, FOUND);
+	emit_label(c, "found");
 }
 
 /*
@@ -383,10 +394,10 @@ static void note_call(struct bpf_code *c, const struct memory *m)
 	set_pid(c, R9);
 	find_task(c, m, R9);
 	emit_load(c, SIZE_B, R9, R0, 0);
-	emit_alu(c, ALU_MOV, R1, R9);
+	emit_mov(c, R1, R9);
 	emit_alu_imm(c, ALU_AND, R1, TRACED);
 	if (!m->all)
-		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	if (m->entering) {
 		emit_alu_imm(c, ALU_OR, R1, ENTERED);
 		emit_store(c, SIZE_B, R0, 0, R1);
@@ -394,31 +405,31 @@ static void note_call(struct bpf_code *c, const struct memory *m)
 		return;
 	}
 	emit_store(c, SIZE_B, R0, 0, R1);
-	emit_alu(c, ALU_MOV, R1, R9);
+	emit_mov(c, R1, R9);
 	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
 	emit_alu_imm(c, ALU_AND, R1, ENTERED);
-	emit_jump_if_imm(c, R1, JNE, 0, SEEN);
-	emit_alu_imm(c, ALU_MOV, R9, -1); /* as after a filter of seccomp(2) refused it */
-	emit_label(c, SEEN);
+	emit_jump_if_imm(c, R1, JNE, 0, "seen");
+	emit_mov_imm(c, R9, -1); /* as after a filter of seccomp(2) refused it */
+	emit_label(c, "seen");
 }
 
 /* Let R6 be the entry of the variant of the call, whose index is in R8. */
 static void find_variant(struct bpf_code *c, const struct memory *m)
 {
 	load_entry(c, variants, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, NO_VARIANT);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_variant");
 	load_entry(c, by, R1);
 	load_register(c, m, R2);
 	emit_store(c, SIZE_W, FP, KEY, R2);
 	emit_store(c, SIZE_W, FP, KEY + 4, R8);
 	emit_map(c, m->variants, KEY);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
-	emit_jump_if_imm(c, R0, JEQ, 0, NO_VARIANT);
+	emit_jump_if_imm(c, R0, JEQ, 0, "no_variant");
 	emit_load(c, SIZE_W, R1, R0, 0);
 	emit_store(c, SIZE_W, FP, KEY, R1);
 	look_up(c, m->calls);
-	emit_alu(c, ALU_MOV, R6, R0);
-	emit_label(c, NO_VARIANT);
+	emit_mov(c, R6, R0);
+	emit_label(c, "no_variant");
 }
 
 /*
@@ -427,29 +438,29 @@ static void find_variant(struct bpf_code *c, const struct memory *m)
  */
 static void print_registers(struct bpf_code *c, const struct memory *m)
 {
-	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
+	const enum bpf_size size = word_size(m);
 	char text[48];
 
 	for (int first = 0; first < CALL_ARGS; first += 3) {
 		size_t n = str_format(text, sizeof(text), "%s r%d %%llx %%llx %%llx", m->p->id,
 				      first);
 
+		emit_scope(c);
 		emit_string(c, R7, FORMAT_DATA, text);
 		for (int i = 0; i < 3; i++)
 			emit_load(c, size, (enum bpf_reg)(R3 + i), R7,
 				  REGS + args[0][first + i] - FROM);
 		if (MODE_MASK) {
-			int native = first ? SECOND_HALF : FIRST_HALF;
-
-			emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, native);
+			emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native_registers");
 			for (int i = 0; i < 3; i++)
 				emit_load(c, SIZE_W, (enum bpf_reg)(R3 + i), R7,
 					  REGS + args[MODE_MASK != 0][first + i] - FROM);
-			emit_label(c, native);
+			emit_label(c, "native_registers");
 		}
 		emit_address(c, R1, R7, FORMAT_DATA);
-		emit_alu_imm(c, ALU_MOV, R2, (int32_t)n + 1);
+		emit_mov_imm(c, R2, (int32_t)n + 1);
 		emit_call(c, FN_TRACE_PRINTK);
+		emit_scope_end(c);
 	}
 }
 
@@ -464,22 +475,20 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	find_call(c, m);
 	note_call(c, m);
 	load_entry(c, variants, R1);
-	emit_jump_if_imm(c, R1, JNE, 0, NEEDED);
+	emit_jump_if_imm(c, R1, JNE, 0, "needed");
 	if (MODE_MASK)
-		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, NEEDED);
+		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, "needed");
 	if (m->entering) {
 		load_entry(c, at_entry, R1);
 	} else {
-		emit_jump_if_imm(c, R9, JNE, 0, NEEDED);
+		emit_jump_if_imm(c, R9, JNE, 0, "needed");
 		load_entry(c, at_return, R1);
 	}
-	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-	emit_label(c, NEEDED);
-	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	look_up(c, m->p->buffer);
-	emit_alu(c, ALU_MOV, R7, R0);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	emit_label(c, "needed");
+	find_buffer(c, m);
 	emit_address(c, R1, R7, REGS);
-	emit_alu_imm(c, ALU_MOV, R2, SIZE);
+	emit_mov_imm(c, R2, SIZE);
 	emit_load(c, SIZE_DW, R3, FP, REGS_AT);
 	emit_alu_imm(c, ALU_ADD, R3, FROM);
 	emit_call(c, FN_PROBE_READ_KERNEL);
@@ -492,15 +501,15 @@ static void begin(struct bpf_code *c, const struct memory *m)
 		emit_load(c, SIZE_DW, R1, FP, RESULT);
 		store(c, RETURNED, R1);
 		store(c, ABSENT, R9);
-		emit_jump_if_imm(c, R9, JNE, -1, HAS_ENTRY);
+		emit_jump_if_imm(c, R9, JNE, -1, "has_entry");
 		print_registers(c, m);
-		emit_label(c, HAS_ENTRY);
+		emit_label(c, "has_entry");
 	}
 	if (MODE_MASK) {
-		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, KNOWN);
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "known");
 		emit_load_imm64(c, R1, UINT32_MAX);
 		store(c, MASK, R1);
-		emit_label(c, KNOWN);
+		emit_label(c, "known");
 	}
 	find_variant(c, m);
 }
@@ -511,12 +520,12 @@ static void begin(struct bpf_code *c, const struct memory *m)
  */
 static void find_new_program(struct bpf_code *c, const struct memory *m)
 {
-	const enum bpf_size size = m->p->word == 8 ? SIZE_DW : SIZE_W;
+	const enum bpf_size size = word_size(m);
 
 	load_entry(c, exec, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
+	emit_jump_if_imm(c, R1, JEQ, 0, "in_register");
 	load(c, R1, RETURNED);
-	emit_jump_if_imm(c, R1, JNE, 0, IN_REGISTER);
+	emit_jump_if_imm(c, R1, JNE, 0, "in_register");
 	emit_load(c, size, R8, R7, REGS + STACK - FROM);
 	read_word(c, m);
 	store(c, REGS + NEW_WORDS, R8);
@@ -528,9 +537,9 @@ static void find_new_program(struct bpf_code *c, const struct memory *m)
 	store(c, REGS + NEW_ENV, R8);
 	/* the number may be that of execve, where the call was execveat: arguments have moved */
 	load(c, R1, ABSENT);
-	emit_jump_if_imm(c, R1, JEQ, 0, IN_REGISTER);
+	emit_jump_if_imm(c, R1, JEQ, 0, "in_register");
 	set(c, ABSENT, -1);
-	emit_label(c, IN_REGISTER);
+	emit_label(c, "in_register");
 }
 
 /* Set the digit of a record. */
@@ -555,7 +564,7 @@ static void choose_side(struct bpf_code *c, const struct memory *m)
 {
 	if (m->entering) {
 		emit_alu_imm(c, ALU_AND, R2, AT_ENTRY);
-		emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
+		emit_jump_if_imm(c, R2, JEQ, 0, "next");
 		return;
 	}
 	/* R4: it is absent, although it should have been read at the entry */
@@ -565,38 +574,38 @@ static void choose_side(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_RSH, R4, R1);
 	emit_alu(c, ALU_AND, R4, R2);
 	emit_alu_imm(c, ALU_AND, R4, AT_ENTRY); /* which is 1 */
-	emit_jump_if_imm(c, R4, JNE, 0, READ);
-	emit_alu(c, ALU_MOV, R1, R2);
+	emit_jump_if_imm(c, R4, JNE, 0, "read");
+	emit_mov(c, R1, R2);
 	emit_alu_imm(c, ALU_AND, R1, AT_RETURN);
 	load(c, R3, RETURNED);
-	emit_jump_if_imm(c, R1, JEQ, 0, NOT_NEW);
-	emit_jump_if_imm(c, R3, JSGE, 0, READ);
-	emit_label(c, NOT_NEW);
+	emit_jump_if_imm(c, R1, JEQ, 0, "not_new");
+	emit_jump_if_imm(c, R3, JSGE, 0, "read");
+	emit_label(c, "not_new");
 	emit_alu_imm(c, ALU_AND, R2, IF_INTERRUPTED);
-	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
-	emit_jump_if_imm(c, R3, JEQ, INTERRUPTED, READ);
-	emit_jump_if_imm(c, R3, JNE, INTERRUPTED_RESTART, NEXT);
-	emit_label(c, READ);
+	emit_jump_if_imm(c, R2, JEQ, 0, "next");
+	emit_jump_if_imm(c, R3, JEQ, INTERRUPTED, "read");
+	emit_jump_if_imm(c, R3, JNE, INTERRUPTED_RESTART, "next");
+	emit_label(c, "read");
 }
 
 /* Take the next item, R8 = its address, and jump to what reads its kind. */
 static void take_item(struct bpf_code *c, const struct memory *m)
 {
-	emit_alu_imm(c, ALU_MOV, R9, 0);
+	emit_mov_imm(c, R9, 0);
 	if (MODE_MASK) {
 		load(c, R1, MASK);
-		emit_jump_if_imm(c, R1, JEQ, -1, NEXT);
+		emit_jump_if_imm(c, R1, JEQ, -1, "next");
 		emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 2, 0);
 		set_tag(c, m, 'k', 0);
 		set(c, LENGTH, m->id + 2);
 		set(c, ARRAY, 0);
-		emit_jump(c, PRINT);
+		emit_jump(c, "print");
 	}
-	emit_label(c, NEXT);
+	emit_label(c, "next");
 	count_round(c, m);
 	set(c, ARRAY, 0);
 	load(c, R1, INDEX);
-	emit_jump_if_imm(c, R1, JGT, CALL_ARGS - 1, OUT);
+	emit_jump_if_imm(c, R1, JGT, CALL_ARGS - 1, "out");
 	emit_address(c, R2, R1, 1);
 	store(c, INDEX, R2);
 	emit_alu_imm(c, ALU_LSH, R1, 4); /* sizeof(struct item) */
@@ -606,7 +615,7 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 		emit_store(c, SIZE_DW, FP, ITEM + i, R2);
 	}
 	load_item(c, kind, R1);
-	emit_jump_if_imm(c, R1, JEQ, END, OUT);
+	emit_jump_if_imm(c, R1, JEQ, END, "out");
 	load_item(c, flags, R2);
 	choose_side(c, m);
 	set_digit(c, m, FORMAT);
@@ -614,48 +623,49 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 	if (!m->entering) {
 		load_item(c, flags, R2);
 		emit_alu_imm(c, ALU_AND, R2, ON_STACK);
-		emit_jump_if_imm(c, R2, JEQ, 0, HAS_ADDRESS);
+		emit_jump_if_imm(c, R2, JEQ, 0, "has_address");
 		load(c, R3, RETURNED);
-		emit_jump_if_imm(c, R3, JNE, 0, HAS_ADDRESS);
+		emit_jump_if_imm(c, R3, JNE, 0, "has_address");
 		load_item(c, count, R1);
-		emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
-		emit_label(c, HAS_ADDRESS);
+		emit_jump_if_imm(c, R1, JEQ, 0, "next");
+		emit_label(c, "has_address");
 	}
 	load_register(c, m, R8);
-	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+	emit_jump_if_imm(c, R8, JEQ, 0, "next");
 	load_item(c, kind, R1);
-	emit_jump_if_imm(c, R1, JEQ, STRINGS, ARRAY_BEGINS);
-	emit_jump_if_imm(c, R1, JEQ, DATA, DATA_BEGINS);
+	emit_jump_if_imm(c, R1, JEQ, STRINGS, "array_begins");
+	emit_jump_if_imm(c, R1, JEQ, DATA, "data_begins");
 	set(c, LEFT, strings_pieces(m->p));
 }
 
-/* Print the string at R8, piece by piece, or the next strings of an array. */
-static void print_strings(struct bpf_code *c, const struct memory *m)
+/* Read a piece of the string at R8 to TEXT; jump to "fault" if it is not in memory. */
+static void read_piece(struct bpf_code *c, const struct memory *m)
 {
-	int piece = (int)m->p->piece;
+	const int piece = (int)m->p->piece;
 
-	loop_label(c, MORE);
-	count_round(c, m);
 	emit_address(c, R1, R7, TEXT);
-	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
-	emit_alu(c, ALU_MOV, R3, R8);
+	emit_mov_imm(c, R2, piece + 1);
+	emit_mov(c, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
+	emit_jump_if_imm(c, R0, JSLT, 0, "fault");
 	set_tag(c, m, 'a', 1);
-	emit_jump_if_imm(c, R0, JEQ, 0, EMPTY); /* Linux 5.10: an empty string */
-	emit_jump_if_imm(c, R0, JNE, piece + 1, PRINT);
+	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10: an empty string */
+	emit_jump_if_imm(c, R0, JNE, piece + 1, "print");
 	set_tag(c, m, 'c', 1);
 	load(c, R1, LEFT);
-	emit_jump_if_imm(c, R1, JSLE, 1, PRINT);
+	emit_jump_if_imm(c, R1, JSLE, 1, "print");
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	store(c, LEFT, R1);
 	set_tag(c, m, 'b', 1);
 	emit_alu_imm(c, ALU_ADD, R8, piece);
-	emit_jump(c, PRINT);
-	emit_label(c, EMPTY);
+	emit_jump(c, "print");
+	emit_label(c, "empty");
 	emit_store_imm(c, SIZE_B, R7, TEXT, 0);
+}
 
-	loop_label(c, PRINT);
+/* Print the record that set_tag has prepared, and go on as its tag says. */
+static void print_record(struct bpf_code *c, const struct memory *m)
+{
 	emit_address(c, R1, R7, FORMAT);
 	load(c, R2, LENGTH);
 	emit_alu_imm(c, ALU_AND, R2, 31);
@@ -664,25 +674,20 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	emit_call(c, FN_TRACE_PRINTK);
 	not_first(c, m);
 	emit_load(c, SIZE_B, R1, R7, FORMAT + m->id + 1);
-	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 'b'), MORE);
-	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 's'), MORE);
+	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 'b'), "more");
+	emit_jump_if_imm(c, R1, JEQ, tag_of(m, 's'), "more");
 	load(c, R8, ARRAY);
-	emit_jump_if_imm(c, R8, JEQ, 0, NEXT);
+	emit_jump_if_imm(c, R8, JEQ, 0, "next");
+}
 
-	/* the next word of an array, whose address is at R8 */
-	emit_label(c, WORD);
-	count_round(c, m);
-	read_word(c, m);
-	store(c, ARRAY, R8);
-	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
-	emit_jump_if_imm(c, R0, JEQ, 0, WORD_READ);
+/* The argument is not in memory. At the entry note that it has to be read at the return. */
+static void note_missing(struct bpf_code *c, const struct memory *m)
+{
 	set(c, ARRAY, 0);
-	loop_label(c, FAULT);
-	set(c, ARRAY, 0);
-	if (m->entering) { /* read it again at the return */
+	if (m->entering) {
 		load_item(c, digit, R1);
 		emit_alu_imm(c, ALU_AND, R1, 7);
-		emit_alu_imm(c, ALU_MOV, R2, MISSING);
+		emit_mov_imm(c, R2, MISSING);
 		emit_alu(c, ALU_LSH, R2, R1);
 		emit_load(c, SIZE_DW, R3, FP, STATE);
 		emit_load(c, SIZE_B, R1, R3, 0);
@@ -690,31 +695,183 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 		emit_store(c, SIZE_B, R3, 0, R1);
 	}
 	set_tag(c, m, 'x', 0);
-	emit_jump(c, PRINT);
-	emit_label(c, WORD_READ);
+	emit_jump(c, "print");
+}
+
+/* R8 = the next string of an array, whose place is at R8; or print why there is no more. */
+static void take_word(struct bpf_code *c, const struct memory *m)
+{
+	count_round(c, m);
+	read_word(c, m);
+	store(c, ARRAY, R8);
+	emit_load(c, word_size(m), R8, FP, SLOT);
+	emit_jump_if_imm(c, R0, JEQ, 0, "word_read");
+	set(c, ARRAY, 0);
+	loop_label(c, "fault");
+	note_missing(c, m);
+	emit_label(c, "word_read");
 	load(c, R1, WORDS);
-	emit_jump_if_imm(c, R8, JEQ, 0, LAST_WORD);
-	emit_jump_if_imm(c, R1, JEQ, 0, MANY);
+	emit_jump_if_imm(c, R8, JEQ, 0, "last_word");
+	emit_jump_if_imm(c, R1, JEQ, 0, "many");
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	store(c, WORDS, R1);
 	set_tag(c, m, 's', 0);
-	emit_jump(c, PRINT);
-	emit_label(c, MANY);
+	emit_jump(c, "print");
+	emit_label(c, "many");
 	set(c, ARRAY, 0);
 	set_tag(c, m, 'e', 0);
-	emit_jump(c, PRINT);
-	emit_label(c, LAST_WORD);
+	emit_jump(c, "print");
+	emit_label(c, "last_word");
 	load_item(c, most, R2);
-	emit_jump_if(c, R1, JNE, R2, NEXT);
+	emit_jump_if(c, R1, JNE, R2, "next");
 	set(c, ARRAY, 0);
 	set_tag(c, m, 'z', 0); /* there was no word */
-	emit_jump(c, PRINT);
+	emit_jump(c, "print");
+}
 
-	emit_label(c, ARRAY_BEGINS);
+/* Print the string at R8, piece by piece, or the strings of an array. */
+static void print_strings(struct bpf_code *c, const struct memory *m)
+{
+	loop_label(c, "more");
+	count_round(c, m);
+	read_piece(c, m);
+	loop_label(c, "print");
+	print_record(c, m);
+	emit_label(c, "word");
+	take_word(c, m);
+	emit_label(c, "array_begins");
 	set(c, LEFT, strings_pieces(m->p));
 	load_item(c, most, R1);
 	store(c, WORDS, R1);
-	emit_jump(c, WORD);
+	emit_jump(c, "word");
+}
+
+/* LEFT = LEFT * the count that an argument says, at its address or as the result */
+static void multiply_by_count(struct bpf_code *c, const struct memory *m)
+{
+	load_item(c, count, R1);
+	load_register(c, m, R3);
+	load_item(c, flags, R1);
+	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_ADDRESS);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_address");
+	emit_mov_imm(c, R2, 4);
+	read_slot(c);
+	emit_load(c, SIZE_W, R3, FP, SLOT);
+	emit_label(c, "no_address");
+	emit_alu32(c, ALU_MOV, R3, R3);
+	if (!m->entering) {
+		load_item(c, flags, R1);
+		emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
+		emit_jump_if_imm(c, R1, JEQ, 0, "no_result");
+		load(c, R1, RETURNED);
+		emit_jump_if(c, R3, JSLE, R1, "no_result");
+		emit_mov(c, R3, R1);
+		emit_label(c, "no_result");
+	}
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_MUL, R1, R3);
+	store(c, LEFT, R1);
+}
+
+/*
+ * LEFT = the bytes of the item to print, CUT = there are more; jump to "next" if there are none.
+ * R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer.
+ */
+static void count_bytes(struct bpf_code *c, const struct memory *m)
+{
+	load_item(c, size, R1);
+	store(c, LEFT, R1);
+	load_item(c, has_count, R1);
+	emit_jump_if_imm(c, R1, JEQ, 0, "counted");
+	multiply_by_count(c, m);
+	emit_label(c, "counted");
+	set(c, CUT, 0);
+	load(c, R1, LEFT);
+	emit_jump_if_imm(c, R1, JEQ, 0, "next");
+	load_item(c, most, R2);
+	emit_jump_if(c, R1, JSLE, R2, "fits");
+	store(c, LEFT, R2);
+	set(c, CUT, 1);
+	emit_label(c, "fits");
+}
+
+/* Read at most this many bytes at R8 to TEXT. R2 = CHUNK = how many, R1 = LEFT of them */
+static void read_chunk(struct bpf_code *c, int most)
+{
+	load(c, R2, LEFT);
+	emit_jump_if_imm(c, R2, JEQ, 0, "next");
+	emit_jump_if_imm(c, R2, JLE, most, "part");
+	emit_mov_imm(c, R2, most);
+	emit_label(c, "part");
+	store(c, CHUNK, R2);
+	/* no byte of an earlier record is behind the last one */
+	emit_mov(c, R1, R2);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	emit_alu_imm(c, ALU_AND, R1, 0x78);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_DW, R1, TEXT, 0);
+	emit_address(c, R1, R7, TEXT);
+	emit_mov(c, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump_if_imm(c, R0, JNE, 0, "fault");
+	load(c, R2, CHUNK);
+	emit_alu(c, ALU_ADD, R8, R2);
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_SUB, R1, R2);
+	store(c, LEFT, R1);
+}
+
+/* Set the tag of a record of data. R4 = bytes of the last number of data that are cut off */
+static void set_data_tag(struct bpf_code *c, const struct memory *m, int tag)
+{
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
+	emit_mov_imm(c, R4, 0);
+	emit_jump_if_imm(c, R1, JNE, 0, "not_last");
+	load(c, R1, CUT);
+	emit_jump_if_imm(c, R1, JEQ, 0, "not_last");
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
+	emit_mov(c, R4, R2);
+	emit_alu_imm(c, ALU_AND, R4, 7);
+	emit_label(c, "not_last");
+}
+
+/*
+ * End the format after the last number, and the number of bytes in R4: the format has 5 bytes for
+ * each number. R2 = its length
+ */
+static void end_format(struct bpf_code *c, const struct memory *m)
+{
+	emit_alu_imm(c, ALU_ADD, R2, 7);
+	emit_alu_imm(c, ALU_RSH, R2, 3);
+	emit_alu_imm(c, ALU_AND, R2, 15);
+	emit_alu_imm(c, ALU_MUL, R2, 5);
+	emit_mov(c, R1, R2);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, 0);
+	emit_alu_imm(c, ALU_ADD, R2, m->id + 4);
+	emit_jump_if_imm(c, R4, JEQ, 0, "all_bytes");
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, '.');
+	emit_alu_imm(c, ALU_ADD, R4, '0');
+	emit_store(c, SIZE_B, R1, FORMAT_DATA + m->id + 4, R4);
+	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 5, 0);
+	emit_alu_imm(c, ALU_ADD, R2, 2);
+	emit_label(c, "all_bytes");
+}
+
+/* Print the numbers at TEXT with the format, whose length is in R2. */
+static void print_numbers(struct bpf_code *c, const struct memory *m, int most)
+{
+	emit_address(c, R1, R7, FORMAT_DATA);
+	if (m->numbers > 3) {
+		emit_address(c, R3, R7, TEXT);
+		emit_mov_imm(c, R4, most);
+		emit_call(c, FN_TRACE_VPRINTK);
+	} else {
+		load(c, R3, TEXT);
+		load(c, R4, TEXT + 8);
+		load(c, R5, TEXT + 16);
+		emit_call(c, FN_TRACE_PRINTK);
+	}
 }
 
 /* Print the bytes at R8 as numbers. */
@@ -726,115 +883,24 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 
 	for (unsigned i = 0; i < m->numbers; i++)
 		n += str_format(text + n, sizeof(text) - n, " %%llx");
-	emit_label(c, DATA_BEGINS);
+	emit_label(c, "data_begins");
 	emit_string(c, R7, FORMAT_DATA, text);
 	set_digit(c, m, FORMAT_DATA);
-
-	/* R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer */
-	load_item(c, size, R1);
-	store(c, LEFT, R1);
-	load_item(c, has_count, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, COUNTED);
-	load_item(c, count, R1);
-	load_register(c, m, R3);
-	load_item(c, flags, R1);
-	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_ADDRESS);
-	emit_jump_if_imm(c, R1, JEQ, 0, NO_ADDRESS);
-	emit_alu_imm(c, ALU_MOV, R2, 4);
-	read_slot(c);
-	emit_load(c, SIZE_W, R3, FP, SLOT);
-	emit_label(c, NO_ADDRESS);
-	emit_alu32(c, ALU_MOV, R3, R3);
-	if (!m->entering) {
-		load_item(c, flags, R1);
-		emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
-		emit_jump_if_imm(c, R1, JEQ, 0, NO_RESULT);
-		load(c, R1, RETURNED);
-		emit_jump_if(c, R3, JSLE, R1, NO_RESULT);
-		emit_alu(c, ALU_MOV, R3, R1);
-		emit_label(c, NO_RESULT);
-	}
-	load(c, R1, LEFT);
-	emit_alu(c, ALU_MUL, R1, R3);
-	store(c, LEFT, R1);
-	emit_label(c, COUNTED);
-	set(c, CUT, 0);
-	load(c, R1, LEFT);
-	emit_jump_if_imm(c, R1, JEQ, 0, NEXT);
-	load_item(c, most, R2);
-	emit_jump_if(c, R1, JSLE, R2, FITS);
-	store(c, LEFT, R2);
-	set(c, CUT, 1);
-	emit_label(c, FITS);
-
-	emit_label(c, DATA_MORE);
+	count_bytes(c, m);
+	emit_label(c, "data_more");
 	count_round(c, m);
-	load(c, R2, LEFT);
-	emit_jump_if_imm(c, R2, JEQ, 0, NEXT);
-	emit_jump_if_imm(c, R2, JLE, most, PART);
-	emit_alu_imm(c, ALU_MOV, R2, most);
-	emit_label(c, PART);
-	store(c, CHUNK, R2);
-	/* no byte of an earlier record is behind the last one */
-	emit_alu(c, ALU_MOV, R1, R2);
-	emit_alu_imm(c, ALU_SUB, R1, 1);
-	emit_alu_imm(c, ALU_AND, R1, 0x78);
-	emit_alu(c, ALU_ADD, R1, R7);
-	emit_store_imm(c, SIZE_DW, R1, TEXT, 0);
-	emit_address(c, R1, R7, TEXT);
-	emit_alu(c, ALU_MOV, R3, R8);
-	emit_call(c, FN_PROBE_READ_USER);
-	emit_jump_if_imm(c, R0, JNE, 0, FAULT);
-	load(c, R2, CHUNK);
-	emit_alu(c, ALU_ADD, R8, R2);
-	load(c, R1, LEFT);
-	emit_alu(c, ALU_SUB, R1, R2);
-	store(c, LEFT, R1);
-	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
-	emit_alu_imm(c, ALU_MOV, R4, 0);
-	emit_jump_if_imm(c, R1, JNE, 0, NOT_LAST);
-	load(c, R1, CUT);
-	emit_jump_if_imm(c, R1, JEQ, 0, NOT_LAST);
-	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
-	emit_alu(c, ALU_MOV, R4, R2);
-	emit_alu_imm(c, ALU_AND, R4, 7);
-	emit_label(c, NOT_LAST);
-
-	/* end the format behind the last number: R2 = 5 bytes for each */
-	emit_alu_imm(c, ALU_ADD, R2, 7);
-	emit_alu_imm(c, ALU_RSH, R2, 3);
-	emit_alu_imm(c, ALU_AND, R2, 15);
-	emit_alu_imm(c, ALU_MUL, R2, 5);
-	emit_alu(c, ALU_MOV, R1, R2);
-	emit_alu(c, ALU_ADD, R1, R7);
-	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, 0);
-	emit_alu_imm(c, ALU_ADD, R2, m->id + 4);
-	emit_jump_if_imm(c, R4, JEQ, 0, ALL_BYTES);
-	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 3, '.');
-	emit_alu_imm(c, ALU_ADD, R4, '0');
-	emit_store(c, SIZE_B, R1, FORMAT_DATA + m->id + 4, R4);
-	emit_store_imm(c, SIZE_B, R1, FORMAT_DATA + m->id + 5, 0);
-	emit_alu_imm(c, ALU_ADD, R2, 2);
-	emit_label(c, ALL_BYTES);
-	emit_address(c, R1, R7, FORMAT_DATA);
-	if (m->numbers > 3) {
-		emit_address(c, R3, R7, TEXT);
-		emit_alu_imm(c, ALU_MOV, R4, most);
-		emit_call(c, FN_TRACE_VPRINTK);
-	} else {
-		load(c, R3, TEXT);
-		load(c, R4, TEXT + 8);
-		load(c, R5, TEXT + 16);
-		emit_call(c, FN_TRACE_PRINTK);
-	}
+	read_chunk(c, most);
+	set_data_tag(c, m, tag);
+	end_format(c, m);
+	print_numbers(c, m, most);
 	not_first(c, m);
 	emit_store(c, SIZE_B, R7, tag + 1, R1);
-	emit_jump(c, DATA_MORE);
+	emit_jump(c, "data_more");
 }
 
 static void emit_program(struct bpf_code *c, const struct memory *m)
 {
-	memset(c, 0, sizeof(*c));
+	clear(c);
 	begin(c, m);
 	if (!m->entering)
 		find_new_program(c, m);
@@ -849,13 +915,13 @@ static void emit_program(struct bpf_code *c, const struct memory *m)
 /* A task forks: its child is traced if the task is. */
 static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, int child)
 {
-	memset(c, 0, sizeof(*c));
+	clear(c);
 	emit_load(c, SIZE_W, R6, R1, parent);
 	emit_load(c, SIZE_W, R7, R1, child);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_alu_imm(c, ALU_AND, R8, TRACED);
-	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
+	emit_jump_if_imm(c, R8, JEQ, 0, "out");
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
 	emit_out(c, 0);
@@ -864,69 +930,84 @@ static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, in
 /* A task ends: the next one with its pid is not traced. */
 static void emit_end(struct bpf_code *c, const struct memory *m)
 {
-	memset(c, 0, sizeof(*c));
+	clear(c);
 	set_pid(c, R6);
 	find_task(c, m, R6);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	emit_out(c, 0);
 }
 
-/*
- * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
- * ended. If path or words could not be read at the entry, print the path as the kernel has it.
- */
-static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
+/* Let the task R7, which was R6 before an exec, have the byte of R6, also in R8. */
+static void move_task(struct bpf_code *c, const struct memory *m)
 {
-	enum { NEXT_PART = OUT + 1, LAST_PART };
-	const int piece = (int)m->p->piece;
-	char text[32];
-
-	memset(c, 0, sizeof(*c));
-	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
-	emit_load(c, SIZE_DW, R9, R1, 16); /* the third: struct linux_binprm */
-	set_pid(c, R7);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
-	if (!m->all) {
-		emit_alu(c, ALU_MOV, R1, R8);
-		emit_alu_imm(c, ALU_AND, R1, TRACED);
-		emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-	}
-	emit_alu_imm(c, ALU_AND, R8, MISSING * 0xf); /* of the first four arguments */
-	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
-	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	look_up(c, m->p->buffer);
-	emit_alu(c, ALU_MOV, R7, R0);
+}
+
+/* R8 = the path of the program, in the kernel's memory, of the struct linux_binprm R9 */
+static void find_path(struct bpf_code *c, const struct memory *m, int path)
+{
 	emit_address(c, R3, R9, path);
 	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
 	emit_address(c, R1, FP, SLOT);
-	emit_alu_imm(c, ALU_MOV, R2, (int32_t)m->p->word);
+	emit_mov_imm(c, R2, (int32_t)m->p->word);
 	emit_call(c, FN_PROBE_READ_KERNEL);
-	emit_load(c, m->p->word == 8 ? SIZE_DW : SIZE_W, R8, FP, SLOT);
+	emit_load(c, word_size(m), R8, FP, SLOT);
+}
+
+/* Print the path at R8 piece by piece. */
+static void print_path(struct bpf_code *c, const struct memory *m)
+{
+	const int piece = (int)m->p->piece;
+	char text[32];
+
 	str_format(text, sizeof(text), "%s m0 %%pks", m->p->id);
 	emit_string(c, R7, FORMAT, text);
-	emit_alu_imm(c, ALU_MOV, R9, 0);
-	emit_label(c, NEXT_PART);
+	emit_mov_imm(c, R9, 0);
+	emit_label(c, "next_part");
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, strings_pieces(m->p), OUT);
+	emit_jump_if_imm(c, R9, JGT, strings_pieces(m->p), "out");
 	emit_address(c, R1, R7, TEXT);
-	emit_alu_imm(c, ALU_MOV, R2, piece + 1);
-	emit_alu(c, ALU_MOV, R3, R8);
+	emit_mov_imm(c, R2, piece + 1);
+	emit_mov(c, R3, R8);
 	emit_call(c, FN_PROBE_READ_KERNEL_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, OUT);
-	emit_alu(c, ALU_MOV, R6, R0);
+	emit_jump_if_imm(c, R0, JSLT, 0, "out");
+	emit_mov(c, R6, R0);
 	emit_alu_imm(c, ALU_ADD, R8, piece);
-	emit_jump_if_imm(c, R6, JEQ, piece + 1, LAST_PART);
+	emit_jump_if_imm(c, R6, JEQ, piece + 1, "last_part");
 	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, 'n');
-	emit_label(c, LAST_PART);
+	emit_label(c, "last_part");
 	emit_address(c, R1, R7, FORMAT);
-	emit_alu_imm(c, ALU_MOV, R2, m->id + 9);
+	emit_mov_imm(c, R2, m->id + 9);
 	emit_address(c, R3, R7, TEXT);
 	emit_call(c, FN_TRACE_PRINTK);
-	emit_jump_if_imm(c, R6, JEQ, piece + 1, NEXT_PART);
+	emit_jump_if_imm(c, R6, JEQ, piece + 1, "next_part");
+}
+
+/*
+ * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
+ * ended. If path or arguments could not be read at the entry, print the path as the kernel has it.
+ */
+static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
+{
+	clear(c);
+	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
+	emit_load(c, SIZE_DW, R9, R1, 16); /* the third: struct linux_binprm */
+	set_pid(c, R7);
+	move_task(c, m);
+	if (!m->all) {
+		emit_mov(c, R1, R8);
+		emit_alu_imm(c, ALU_AND, R1, TRACED);
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	}
+	emit_alu_imm(c, ALU_AND, R8, MISSING * 0xf); /* of the first four arguments */
+	emit_jump_if_imm(c, R8, JEQ, 0, "out");
+	find_buffer(c, m);
+	find_path(c, m, path);
+	print_path(c, m);
 	emit_out(c, 0);
 }
 
@@ -1162,18 +1243,18 @@ static int describe_calls(struct memory *m, struct entry *entries)
 }
 
 /* Make a map of entries that this process writes without bpf(2). Return it and set *fd, or NULL. */
-static void *shared_map(const char *name, int *fd, unsigned size, unsigned entries)
+static void *shared_map(const struct strings_plan *p, const char *name, int *fd, unsigned size,
+			unsigned entries)
 {
-	void *map = MAP_FAILED;
+	void *map;
 
-	*fd = bpf_map(MAP_ARRAY, name, 4, size, entries);
-	if (*fd >= 0)
-		map = mmap(NULL, (size_t)size * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd,
-			   0);
-	if (map != MAP_FAILED)
-		return map;
-	err_capability(CAPS_BPF, "unable to make a BPF map");
-	return NULL;
+	*fd = strings_map(p, MAP_ARRAY, name, 4, size, entries);
+	if (*fd < 0)
+		return NULL;
+	map = mmap(NULL, (size_t)size * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (map == MAP_FAILED)
+		err_capability(CAPS_BPF, "unable to make a BPF map");
+	return map == MAP_FAILED ? NULL : map;
 }
 
 int strings_attach_calls(struct strings_plan *p)
@@ -1189,11 +1270,11 @@ int strings_attach_calls(struct strings_plan *p)
 	m.status = MODE < 0 ? strings_status() : 0;
 	if (!SIZE || p->word != sizeof(long))
 		return err_msg("calls: the registers of this kernel are not known");
-	m.variants = bpf_map(MAP_HASH, p->id, sizeof(struct variant), 4, VARIANTS);
+	m.variants = strings_map(p, MAP_HASH, "variants", sizeof(struct variant), 4, VARIANTS);
 	if (m.variants < 0)
-		return err_capability(CAPS_BPF, "unable to make a BPF map");
-	entries = shared_map(p->id, &m.calls, sizeof(*entries), 2 * NUMBERS + VARIANTS);
-	tasks = entries ? shared_map(p->id, &m.tasks, TASKS, pids / TASKS) : NULL;
+		return -1;
+	entries = shared_map(p, "calls", &m.calls, sizeof(*entries), 2 * NUMBERS + VARIANTS);
+	tasks = entries ? shared_map(p, "tasks", &m.tasks, TASKS, pids / TASKS) : NULL;
 	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
 	emit_exec(&code, &m, strings_binprm_file(p));

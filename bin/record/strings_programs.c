@@ -78,25 +78,36 @@ static const struct path_call execs[] = {
 };
 
 /*
- * Offsets on the stack of a program, 8 bytes each; the text of a record lies below. At the end of
- * a call STACK has the state of its path.
+ * Slots of a program: 8 bytes each on the stack, where the text of a record lies below, and in the
+ * buffer of the CPU, to which R7 points. At the end of a call STACK has the state of its path.
  */
-enum { KEY = -8, PATH = -16, FLAGS = -24, RET = -32, STACK = -40, TEXT = -104 };
+#define SLOTS(X) \
+	X(KEY, FP, -8) X(PATH, FP, -16) X(FLAGS, FP, -24) X(RET, FP, -32) X(STACK, FP, -40) \
+	X(TEXT, FP, -104) \
+	X(BUFFER_LEFT, R7, 0) X(BUFFER_NEXT, R7, 8) X(BUFFER_TEXT, R7, 16)
+enum { SLOTS(BPF_SLOT_AT) };
+static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 
-/* The value of the map of calls, and of the buffer. */
-enum { CALL_FLAGS = 0, CALL_PATH = 8, CALL_STATE = 16, CALL_TEXT = 24,
-       CALL_SIZE = CALL_TEXT + PATH_SHORT };
+/* A call that has begun: the value of the map of calls, and of the notes. */
+struct note {
+	uint64_t flags, path, state;
+	char text[PATH_SHORT];
+};
 
 /* Where the path of a call is */
 enum { IN_CALL, IN_LONGS, IN_MEMORY, NOWHERE };
-enum { BUFFER_LEFT = 0, BUFFER_NEXT = 8, BUFFER_TEXT = 16 };
 
 /* ---- phrases of instructions -------------------------------------------------------------- */
+
+static enum bpf_size word_size(const struct strings_plan *p)
+{
+	return p->word == 8 ? SIZE_DW : SIZE_W;
+}
 
 /* R6 = a long of the tracepoint's record at R1, with its sign */
 static void load_long(struct bpf_code *c, const struct strings_plan *p, int at)
 {
-	emit_load(c, p->word == 8 ? SIZE_DW : SIZE_W, R6, R1, at);
+	emit_load(c, word_size(p), R6, R1, at);
 	if (p->word == 4) {
 		emit_alu_imm(c, ALU_LSH, R6, 32);
 		emit_alu_imm(c, ALU_ARSH, R6, 32);
@@ -107,19 +118,19 @@ static void load_long(struct bpf_code *c, const struct strings_plan *p, int at)
 static void read_to(struct bpf_code *c, enum bpf_helper read, int at, unsigned size,
 		    enum bpf_reg from, int offset)
 {
-	emit_alu(c, ALU_MOV, R3, from);
+	emit_mov(c, R3, from);
 	if (offset)
 		emit_alu_imm(c, ALU_ADD, R3, offset);
 	emit_store_imm(c, SIZE_DW, FP, at, 0);
 	emit_address(c, R1, FP, at);
-	emit_alu_imm(c, ALU_MOV, R2, (int32_t)size);
+	emit_mov_imm(c, R2, (int32_t)size);
 	emit_call(c, read);
 }
 
 /* Load what read_to has copied of a long that has no sign. */
 static void load_read(struct bpf_code *c, const struct strings_plan *p, enum bpf_reg to, int at)
 {
-	emit_load(c, p->word == 8 ? SIZE_DW : SIZE_W, to, FP, at);
+	emit_load(c, word_size(p), to, FP, at);
 }
 
 /* Set KEY to the thread's id, or to 0. */
@@ -138,16 +149,28 @@ static void map_call(struct bpf_code *c, enum bpf_helper helper, int map)
 	emit_call(c, helper);
 }
 
-/* Set R7 to the buffer of this CPU; jump if there is none, which cannot be. */
-static void find_buffer(struct bpf_code *c, const struct strings_plan *p)
+/* Set the value of the key to what is at R7. R0 is 0, or an error. */
+static void map_update(struct bpf_code *c, int map, int at)
 {
-	set_key(c, 0);
-	map_call(c, FN_MAP_LOOKUP_ELEM, p->buffer);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
-	emit_alu(c, ALU_MOV, R7, R0);
+	emit_map(c, map, KEY);
+	if (at)
+		emit_address(c, R3, R7, at);
+	else
+		emit_mov(c, R3, R7);
+	emit_mov_imm(c, R4, 0);
+	emit_call(c, FN_MAP_UPDATE_ELEM);
 }
 
-/* Set R1 and R2 to the text of a record behind the id, for bpf_trace_printk. */
+/* Set R7 to the value of a map of one entry; jump if there is none, which cannot be. */
+static void find_buffer(struct bpf_code *c, int map)
+{
+	set_key(c, 0);
+	map_call(c, FN_MAP_LOOKUP_ELEM, map);
+	emit_jump_if_imm(c, R0, JEQ, 0, "out");
+	emit_mov(c, R7, R0);
+}
+
+/* Set R1 and R2 to the text of a record after the id, for bpf_trace_printk. */
 static void set_text(struct bpf_code *c, const struct strings_plan *p, const char *text)
 {
 	char all[-TEXT + STACK] = "";
@@ -155,7 +178,17 @@ static void set_text(struct bpf_code *c, const struct strings_plan *p, const cha
 
 	emit_string(c, FP, TEXT, all);
 	emit_address(c, R1, FP, TEXT);
-	emit_alu_imm(c, ALU_MOV, R2, (int32_t)n); /* with the NUL, which Linux 5.10 wants */
+	emit_mov_imm(c, R2, (int32_t)n); /* with the NUL, which Linux 5.10 wants */
+}
+
+/* Do the same for a record whose text has the name of the call after a tag. */
+static void set_call_text(struct bpf_code *c, const struct strings_plan *p, char tag,
+			  const struct path_call *call, const char *values)
+{
+	char text[64];
+
+	str_format(text, sizeof(text), "%c%s%s", tag, call->name, values);
+	set_text(c, p, text);
 }
 
 /* Set the register to the text in the buffer. */
@@ -164,7 +197,7 @@ static void set_piece(struct bpf_code *c, enum bpf_reg to)
 	emit_address(c, to, R7, BUFFER_TEXT);
 }
 
-/* Print the piece in the buffer behind the tag. */
+/* Print the piece in the buffer after the tag. */
 static void print_piece(struct bpf_code *c, const struct strings_plan *p, const char *text)
 {
 	set_text(c, p, text);
@@ -185,9 +218,22 @@ static void print_mark(struct bpf_code *c, const struct strings_plan *p, const c
 static void read_piece(struct bpf_code *c, const struct strings_plan *p, enum bpf_helper read)
 {
 	set_piece(c, R1);
-	emit_alu_imm(c, ALU_MOV, R2, (int32_t)p->piece + 1);
-	emit_alu(c, ALU_MOV, R3, R8);
+	emit_mov_imm(c, R2, (int32_t)p->piece + 1);
+	emit_mov(c, R3, R8);
 	emit_call(c, read);
+}
+
+/*
+ * Read a piece. If it is not the last one, print it. Jump to fault if it is not in memory, and to
+ * last if it is the last.
+ */
+static void read_part(struct bpf_code *c, const struct strings_plan *p, enum bpf_helper read,
+		      const char *fault, const char *last)
+{
+	read_piece(c, p, read);
+	emit_jump_if_imm(c, R0, JSLT, 0, fault);
+	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, last);
+	print_piece(c, p, "&%pks");
 }
 
 int strings_pieces(const struct strings_plan *p)
@@ -195,80 +241,111 @@ int strings_pieces(const struct strings_plan *p)
 	return (int)(4096 / p->piece) + 1;
 }
 
-/* ---- the programs ---------------------------------------------------------------------- */
+/* ---- the beginning of a call ------------------------------------------------------------ */
 
-/* Copy at most size bytes of the string at R8, with its NUL, behind the note at R7. */
+/* PATH and FLAGS = the arguments of the call. */
+static void load_arguments(struct bpf_code *c, const struct strings_plan *p,
+			   const struct path_call *call)
+{
+	const int first = p->word == 8 ? 16 : 12;
+	const int flags = call->flags == FLAGS_HOW ? 2 : call->flags;
+
+	load_long(c, p, first + call->path * (int)p->word);
+	emit_store(c, SIZE_DW, FP, PATH, R6);
+	if (flags >= 0)
+		load_long(c, p, first + flags * (int)p->word);
+	else
+		emit_mov_imm(c, R6, flags == FLAGS_CREAT ? O_CREAT | O_WRONLY | O_TRUNC :
+			     FMODE_EXEC);
+	emit_store(c, SIZE_DW, FP, FLAGS, R6);
+}
+
+/* Copy at most size bytes of the string at R8, with its NUL, to the note at R7. */
 static void note_path(struct bpf_code *c, int size)
 {
-	emit_address(c, R1, R7, CALL_TEXT);
-	emit_alu_imm(c, ALU_MOV, R2, size);
-	emit_alu(c, ALU_MOV, R3, R8);
+	emit_address(c, R1, R7, offsetof(struct note, text));
+	emit_mov_imm(c, R2, size);
+	emit_mov(c, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER_STR);
+}
+
+/* Copy the path to the note, or to a map of its own if it is long. R9 = where it is. */
+static void keep_path(struct bpf_code *c, const struct strings_plan *p)
+{
+	emit_mov_imm(c, R9, IN_MEMORY);
+	note_path(c, PATH_SHORT);
+	emit_jump_if_imm(c, R0, JSLT, 0, "noted");
+	emit_mov_imm(c, R9, IN_CALL);
+	emit_jump_if_imm(c, R0, JNE, PATH_SHORT, "noted");
+	emit_mov_imm(c, R9, IN_MEMORY);
+	note_path(c, PATH_LONG + 1);
+	emit_jump_if_imm(c, R0, JSLT, 0, "noted");
+	emit_jump_if_imm(c, R0, JEQ, PATH_LONG + 1, "noted"); /* the kernel refuses it */
+	set_key(c, 1);
+	map_update(c, p->longs, offsetof(struct note, text));
+	emit_mov_imm(c, R9, IN_LONGS);
+	emit_jump_if_imm(c, R0, JEQ, 0, "noted");
+	emit_mov_imm(c, R9, NOWHERE);
+	emit_label(c, "noted");
 }
 
 /* A call begins: note its path and its flags. */
 static void call_begins(struct bpf_code *c, const struct strings_plan *p,
 			const struct path_call *call, int calls)
 {
-	enum { NOTED = OUT + 1 };
-	int first = p->word == 8 ? 16 : 12;
-
-	load_long(c, p, first + call->path * (int)p->word);
-	emit_store(c, SIZE_DW, FP, PATH, R6);
-	if (call->flags >= 0 || call->flags == FLAGS_HOW) {
-		int index = call->flags == FLAGS_HOW ? 2 : call->flags;
-
-		load_long(c, p, first + index * (int)p->word);
-	} else {
-		emit_alu_imm(c, ALU_MOV, R6, call->flags == FLAGS_CREAT ?
-			     O_CREAT | O_WRONLY | O_TRUNC : FMODE_EXEC);
-	}
-	emit_store(c, SIZE_DW, FP, FLAGS, R6);
-	set_key(c, 0);
-	map_call(c, FN_MAP_LOOKUP_ELEM, p->notes);
-	emit_jump_if_imm(c, R0, JEQ, 0, OUT);
-	emit_alu(c, ALU_MOV, R7, R0);
+	load_arguments(c, p, call);
+	find_buffer(c, p->notes);
 	emit_load(c, SIZE_DW, R1, FP, FLAGS);
-	emit_store(c, SIZE_DW, R7, CALL_FLAGS, R1);
+	emit_set(c, R7, note, flags, R1);
 	emit_load(c, SIZE_DW, R8, FP, PATH);
-	emit_store(c, SIZE_DW, R7, CALL_PATH, R8);
-	emit_alu_imm(c, ALU_MOV, R9, IN_MEMORY);
-	note_path(c, PATH_SHORT);
-	emit_jump_if_imm(c, R0, JSLT, 0, NOTED);
-	emit_alu_imm(c, ALU_MOV, R9, IN_CALL);
-	emit_jump_if_imm(c, R0, JNE, PATH_SHORT, NOTED);
-	emit_alu_imm(c, ALU_MOV, R9, IN_MEMORY);
-	note_path(c, PATH_LONG + 1);
-	emit_jump_if_imm(c, R0, JSLT, 0, NOTED);
-	emit_jump_if_imm(c, R0, JEQ, PATH_LONG + 1, NOTED); /* the kernel refuses it */
+	emit_set(c, R7, note, path, R8);
+	keep_path(c, p);
+	emit_set(c, R7, note, state, R9);
 	set_key(c, 1);
-	emit_map(c, p->longs, KEY);
-	emit_address(c, R3, R7, CALL_TEXT);
-	emit_alu_imm(c, ALU_MOV, R4, 0);
-	emit_call(c, FN_MAP_UPDATE_ELEM);
-	emit_alu_imm(c, ALU_MOV, R9, IN_LONGS);
-	emit_jump_if_imm(c, R0, JEQ, 0, NOTED);
-	emit_alu_imm(c, ALU_MOV, R9, NOWHERE);
-	emit_label(c, NOTED);
-	emit_store(c, SIZE_DW, R7, CALL_STATE, R9);
-	set_key(c, 1);
-	emit_map(c, calls, KEY);
-	emit_alu(c, ALU_MOV, R3, R7);
-	emit_alu_imm(c, ALU_MOV, R4, 0);
-	emit_call(c, FN_MAP_UPDATE_ELEM);
+	map_update(c, calls, 0);
 	if (RAW_EXITS) { /* the end will not know that this is a call */
-		char text[32];
-
-		emit_jump_if_imm(c, R0, JEQ, 0, OUT);
-		str_format(text, sizeof(text), "?%s", call->name);
-		print_mark(c, p, text);
+		emit_jump_if_imm(c, R0, JEQ, 0, "out");
+		set_call_text(c, p, '?', call, "");
+		emit_call(c, FN_TRACE_PRINTK);
 	}
 	emit_out(c, 0);
 }
 
+/* ---- the end of a call ------------------------------------------------------------------ */
+
+/* RET and R6 = the result, FLAGS, PATH, STACK, R8 and R9 = what was noted at the beginning */
+static void find_note(struct bpf_code *c, const struct strings_plan *p, int calls)
+{
+	if (RAW_EXITS)
+		emit_load(c, SIZE_DW, R6, R1, 8);
+	else
+		load_long(c, p, p->word == 8 ? 16 : 12);
+	emit_store(c, SIZE_DW, FP, RET, R6);
+	set_key(c, 1);
+	map_call(c, FN_MAP_LOOKUP_ELEM, calls);
+	emit_jump_if_imm(c, R0, JEQ, 0, RAW_EXITS ? "out" : "unknown");
+	emit_get(c, R1, R0, note, flags);
+	emit_store(c, SIZE_DW, FP, FLAGS, R1);
+	emit_get(c, R8, R0, note, path);
+	emit_get(c, R9, R0, note, state);
+	emit_store(c, SIZE_DW, FP, STACK, R9);
+	emit_address(c, R0, R0, offsetof(struct note, text));
+	emit_store(c, SIZE_DW, FP, PATH, R0);
+}
+
+/* Jump if calls with the result in R6 are not printed. */
+static void choose(struct bpf_code *c, const struct strings_plan *p, const struct path_call *call,
+		   const char *skip)
+{
+	if (call->is_exec)
+		emit_jump_if_imm(c, R6, JEQ, 0, skip);
+	else if (p->failed)
+		emit_jump_if_imm(c, R6, JSGE, 0, skip);
+}
+
 /* Change the flags at FLAGS as the kernel does (fs/open.c, build_open_how). */
 static void normalize_flags(struct bpf_code *c, const struct strings_plan *p,
-			    const struct path_call *call, int is_path, int done)
+			    const struct path_call *call)
 {
 	if (call->flags == FLAGS_HOW) {
 		emit_load(c, SIZE_DW, R6, FP, FLAGS);
@@ -277,151 +354,125 @@ static void normalize_flags(struct bpf_code *c, const struct strings_plan *p,
 	emit_load(c, SIZE_DW, R6, FP, FLAGS);
 	if (call->flags >= 0)
 		emit_alu_imm(c, ALU_AND, R6, O_OPEN_MASK);
-	emit_alu(c, ALU_MOV, R1, R6);
+	emit_mov(c, R1, R6);
 	emit_alu_imm(c, ALU_AND, R1, O_PATH);
-	emit_jump_if_imm(c, R1, JNE, 0, is_path);
+	emit_jump_if_imm(c, R1, JNE, 0, "is_path");
 	if (p->word == 8)
 		emit_alu_imm(c, ALU_OR, R6, LARGEFILE);
-	emit_jump(c, done);
-	emit_label(c, is_path);
+	emit_jump(c, "normal");
+	emit_label(c, "is_path");
 	if (call->flags >= 0)
 		emit_alu_imm(c, ALU_AND, R6, O_PATH_MASK);
-	emit_label(c, done);
+	emit_label(c, "normal");
 	emit_store(c, SIZE_DW, FP, FLAGS, R6);
 }
 
-/* Set R3 and R4 to flags and result. */
-static void set_numbers(struct bpf_code *c)
+/* Print a record of the call with this tag, its flags, its result, and the piece if there is one */
+static void print_call(struct bpf_code *c, const struct strings_plan *p,
+		       const struct path_call *call, char tag)
 {
+	set_call_text(c, p, tag, call, tag == '!' ? " %llx %d" : " %llx %d %pks");
 	emit_load(c, SIZE_DW, R3, FP, FLAGS);
 	emit_load(c, SIZE_W, R4, FP, __BYTE_ORDER == __LITTLE_ENDIAN ? RET : RET + 4);
+	if (tag != '!')
+		set_piece(c, R5);
+	emit_call(c, FN_TRACE_PRINTK);
 }
 
-/*
- * Print the result of a call and its path, at R8, which the helper reads. The labels from first
- * on are free. At the end, go to done.
- */
+/* Print the result of a call and its path, at R8, which the helper reads; go to "ended". */
 static void print_path(struct bpf_code *c, const struct strings_plan *p,
-		       const struct path_call *call, enum bpf_helper read, int first, int done)
+		       const struct path_call *call, enum bpf_helper read)
 {
-	const int fault = first, more = first + 1, next = first + 2, last = first + 3,
-		  late_fault = first + 4;
-	char text[64];
-
+	emit_scope(c);
 	read_piece(c, p, read);
-	emit_jump_if_imm(c, R0, JSLT, 0, fault);
-	emit_jump_if_imm(c, R0, JEQ, (int32_t)p->piece + 1, more);
-	str_format(text, sizeof(text), "=%s %%llx %%d %%pks", call->name);
-	set_text(c, p, text);
-	set_numbers(c);
-	set_piece(c, R5);
-	emit_call(c, FN_TRACE_PRINTK);
-	emit_jump(c, done);
+	emit_jump_if_imm(c, R0, JSLT, 0, "fault");
+	emit_jump_if_imm(c, R0, JEQ, (int32_t)p->piece + 1, "more");
+	print_call(c, p, call, '=');
+	emit_jump(c, "ended");
 
-	emit_label(c, more);
-	*text = '+';
-	set_text(c, p, text);
-	set_numbers(c);
-	set_piece(c, R5);
-	emit_call(c, FN_TRACE_PRINTK);
-	emit_alu_imm(c, ALU_MOV, R9, 0);
-	emit_label(c, next);
+	emit_label(c, "more");
+	print_call(c, p, call, '+');
+	emit_mov_imm(c, R9, 0);
+	emit_label(c, "next");
 	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->piece);
-	read_piece(c, p, read);
-	emit_jump_if_imm(c, R0, JSLT, 0, late_fault);
-	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, last);
-	print_piece(c, p, "&%pks");
+	read_part(c, p, read, "late_fault", "last");
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), next);
+	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), "next");
 	print_mark(c, p, "~");
-	emit_jump(c, done);
-	emit_label(c, last);
+	emit_jump(c, "ended");
+	emit_label(c, "last");
 	print_piece(c, p, ".%pks");
-	emit_jump(c, done);
-	emit_label(c, late_fault);
+	emit_jump(c, "ended");
+	emit_label(c, "late_fault");
 	print_mark(c, p, "x");
-	emit_jump(c, done);
+	emit_jump(c, "ended");
 
-	emit_label(c, fault);
-	str_format(text, sizeof(text), "!%s %%llx %%d", call->name);
-	set_text(c, p, text);
-	set_numbers(c);
-	emit_call(c, FN_TRACE_PRINTK);
-	emit_jump(c, done);
+	emit_label(c, "fault");
+	print_call(c, p, call, '!');
+	emit_jump(c, "ended");
+	emit_scope_end(c);
+}
+
+/* Set R8 to the address in the register, which from there is a number. */
+static void set_number(struct bpf_code *c, enum bpf_reg from)
+{
+	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, from);
+	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
+}
+
+/* Print the call with its path, wherever the path is; go to "ended", or "noted" if it is lost. */
+static void print_noted(struct bpf_code *c, const struct strings_plan *p,
+			const struct path_call *call)
+{
+	emit_jump_if_imm(c, R9, JEQ, NOWHERE, "lost");
+	find_buffer(c, p->buffer);
+	emit_jump_if_imm(c, R9, JEQ, IN_MEMORY, "in_memory");
+	emit_jump_if_imm(c, R9, JEQ, IN_LONGS, "in_longs");
+	emit_load(c, SIZE_DW, R1, FP, PATH);
+	set_number(c, R1);
+	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR);
+	emit_label(c, "in_longs");
+	set_key(c, 1);
+	map_call(c, FN_MAP_LOOKUP_ELEM, p->longs);
+	emit_jump_if_imm(c, R0, JEQ, 0, "lost");
+	set_number(c, R0);
+	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR);
+	emit_label(c, "in_memory");
+	print_path(c, p, call, FN_PROBE_READ_USER_STR);
 }
 
 /* A call ends: print its result and its path. */
 static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 		      const struct path_call *call, int calls)
 {
-	enum { UNKNOWN = OUT + 1, IS_PATH, NORMAL, NOTED, FOUND, LONG, ENDED, IN_KERNEL,
-	       IN_USER = IN_KERNEL + 5 };
-	char text[64];
+	find_note(c, p, calls);
+	choose(c, p, call, "ended");
+	normalize_flags(c, p, call);
+	print_noted(c, p, call);
 
-	if (RAW_EXITS)
-		emit_load(c, SIZE_DW, R6, R1, 8);
-	else
-		load_long(c, p, p->word == 8 ? 16 : 12);
-	emit_store(c, SIZE_DW, FP, RET, R6);
-	set_key(c, 1);
-	map_call(c, FN_MAP_LOOKUP_ELEM, calls);
-	emit_jump_if_imm(c, R0, JEQ, 0, RAW_EXITS ? OUT : UNKNOWN);
-	emit_load(c, SIZE_DW, R1, R0, CALL_FLAGS);
-	emit_store(c, SIZE_DW, FP, FLAGS, R1);
-	emit_load(c, SIZE_DW, R8, R0, CALL_PATH);
-	emit_load(c, SIZE_DW, R9, R0, CALL_STATE);
-	emit_store(c, SIZE_DW, FP, STACK, R9);
-	emit_address(c, R0, R0, CALL_TEXT);
-	emit_store(c, SIZE_DW, FP, PATH, R0);
-	if (call->is_exec)
-		emit_jump_if_imm(c, R6, JEQ, 0, ENDED);
-	else if (p->failed)
-		emit_jump_if_imm(c, R6, JSGE, 0, ENDED);
-	normalize_flags(c, p, call, IS_PATH, NORMAL);
-	emit_jump_if_imm(c, R9, JEQ, NOWHERE, NOTED);
-	find_buffer(c, p);
-	emit_jump_if_imm(c, R9, JEQ, IN_MEMORY, FOUND);
-	emit_jump_if_imm(c, R9, JEQ, IN_LONGS, LONG);
-	emit_load(c, SIZE_DW, R1, FP, PATH);
-	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R1); /* from there it is a number */
-	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
-	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR, IN_KERNEL, ENDED);
-	emit_label(c, LONG);
-	set_key(c, 1);
-	map_call(c, FN_MAP_LOOKUP_ELEM, p->longs);
-	emit_jump_if_imm(c, R0, JEQ, 0, NOTED);
-	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R0);
-	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
-	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR, IN_USER + 5, ENDED);
-	emit_label(c, FOUND);
-	print_path(c, p, call, FN_PROBE_READ_USER_STR, IN_USER, ENDED);
-
-	emit_label(c, NOTED);
-	str_format(text, sizeof(text), "?%s %%d", call->name);
-	set_text(c, p, text);
+	emit_label(c, "lost");
+	set_call_text(c, p, '?', call, " %d");
 	emit_load(c, SIZE_DW, R3, FP, RET);
 	emit_call(c, FN_TRACE_PRINTK);
-	emit_label(c, ENDED);
+	emit_label(c, "ended");
 	set_key(c, 1);
 	map_call(c, FN_MAP_DELETE_ELEM, calls);
 	emit_load(c, SIZE_DW, R9, FP, STACK);
-	emit_jump_if_imm(c, R9, JNE, IN_LONGS, OUT);
+	emit_jump_if_imm(c, R9, JNE, IN_LONGS, "out");
 	map_call(c, FN_MAP_DELETE_ELEM, p->longs);
 	emit_exit(c, 0);
 
 	if (!RAW_EXITS) { /* the kernel refuses code that nothing jumps to */
-		emit_label(c, UNKNOWN);
-		if (call->is_exec)
-			emit_jump_if_imm(c, R6, JEQ, 0, OUT);
-		else if (p->failed)
-			emit_jump_if_imm(c, R6, JSGE, 0, OUT);
-		str_format(text, sizeof(text), "?%s %%d", call->name);
-		set_text(c, p, text);
-		emit_alu(c, ALU_MOV, R3, R6);
+		emit_label(c, "unknown");
+		choose(c, p, call, "out");
+		set_call_text(c, p, '?', call, " %d");
+		emit_mov(c, R3, R6);
 		emit_call(c, FN_TRACE_PRINTK);
 	}
 	emit_out(c, 0);
 }
+
+/* ---- a new program ---------------------------------------------------------------------- */
 
 /* Offsets in struct linux_binprm. */
 struct binprm {
@@ -429,72 +480,70 @@ struct binprm {
 	int other_stack;        /* where the stack is in other kernels; 0: it is known */
 };
 
-/*
- * A task executes a new program (sched_process_exec): print the file and the words. The
- * number of words is at the top of the stack, and their addresses are behind it.
- */
-static void program_begins(struct bpf_code *c, const struct strings_plan *p,
-			   const struct binprm *b)
+/* RET = the number of arguments, STACK = the address of the stack, with that number at its top */
+static void find_stack(struct bpf_code *c, const struct strings_plan *p, const struct binprm *b)
 {
-	enum { FOUND = OUT + 1, CHECKED, COUNTED, FILE_NEXT, FILE_LAST, FILE_FAULT, WORDS, WORD,
-	       NEXT, FAULT, LAST, END, CUT };
-
-	emit_load(c, SIZE_DW, R6, R1, 16);
-	find_buffer(c, p);
 	read_to(c, FN_PROBE_READ_KERNEL, RET, 4, R6, b->argc);
 	read_to(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->stack);
-	if (b->other_stack) {
-		/* the right one has the number of words at its top */
-		load_read(c, p, R8, STACK);
-		read_to(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
-		emit_jump_if_imm(c, R0, JNE, 0, FOUND);
-		load_read(c, p, R1, PATH);
-		emit_load(c, SIZE_W, R2, FP, RET);
-		emit_jump_if(c, R1, JEQ, R2, CHECKED);
-		emit_label(c, FOUND);
-		read_to(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->other_stack);
-		emit_label(c, CHECKED);
-	}
+	if (!b->other_stack)
+		return;
+	load_read(c, p, R8, STACK);
+	read_to(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
+	emit_jump_if_imm(c, R0, JNE, 0, "other_stack");
+	load_read(c, p, R1, PATH);
+	emit_load(c, SIZE_W, R2, FP, RET);
+	emit_jump_if(c, R1, JEQ, R2, "has_stack");
+	emit_label(c, "other_stack");
+	read_to(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->other_stack);
+	emit_label(c, "has_stack");
+}
+
+/* Print how many strings follow. BUFFER_LEFT = the number of arguments among them */
+static void print_count(struct bpf_code *c, const struct strings_plan *p)
+{
 	load_read(c, p, R8, STACK);
 	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R8);
 	emit_load(c, SIZE_W, R9, FP, RET);
-	emit_jump_if_imm(c, R9, JSLE, (int32_t)p->words, COUNTED);
-	emit_alu_imm(c, ALU_MOV, R9, (int32_t)p->words);
-	emit_label(c, COUNTED);
+	emit_jump_if_imm(c, R9, JSLE, (int32_t)p->words, "counted");
+	emit_mov_imm(c, R9, (int32_t)p->words);
+	emit_label(c, "counted");
 	emit_store(c, SIZE_DW, R7, BUFFER_LEFT, R9);
 	set_text(c, p, "#%d %d");
 	emit_load(c, SIZE_W, R3, FP, RET);
 	emit_address(c, R4, R9, 1);
 	emit_call(c, FN_TRACE_PRINTK);
+}
 
-	/* the file, in the kernel's memory */
+/* Print the path of the program, which is in the kernel's memory. */
+static void print_file(struct bpf_code *c, const struct strings_plan *p, const struct binprm *b)
+{
 	read_to(c, FN_PROBE_READ_KERNEL, PATH, p->word, R6, b->file);
 	load_read(c, p, R8, PATH);
-	emit_alu_imm(c, ALU_MOV, R9, 0);
-	emit_label(c, FILE_NEXT);
-	read_piece(c, p, FN_PROBE_READ_KERNEL_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, FILE_FAULT);
-	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, FILE_LAST);
-	print_piece(c, p, "&%pks");
+	emit_mov_imm(c, R9, 0);
+	emit_label(c, "file_next");
+	read_part(c, p, FN_PROBE_READ_KERNEL_STR, "file_fault", "file_last");
 	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->piece);
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), FILE_NEXT);
-	emit_jump(c, CUT);
-	emit_label(c, FILE_FAULT);
+	emit_jump_if_imm(c, R9, JNE, strings_pieces(p), "file_next");
+	emit_jump(c, "cut");
+	emit_label(c, "file_fault");
 	print_mark(c, p, "x");
-	emit_jump(c, WORDS);
-	emit_label(c, FILE_LAST);
+	emit_jump(c, "arguments");
+	emit_label(c, "file_last");
 	print_piece(c, p, ".%pks");
+	emit_label(c, "arguments");
+}
 
-	/*
-	 * The words. How many are left is in the buffer, where the verifier does not know it,
-	 * so that it checks each round of the loop only once.
-	 */
-	emit_label(c, WORDS);
-	emit_alu_imm(c, ALU_MOV, R9, 0);
-	emit_label(c, WORD);
+/*
+ * Print the arguments. How many are left is in the buffer, where the verifier does not know it,
+ * so that it checks each round of the loop only once.
+ */
+static void print_arguments(struct bpf_code *c, const struct strings_plan *p)
+{
+	emit_mov_imm(c, R9, 0);
+	emit_label(c, "argument");
 	emit_load(c, SIZE_DW, R1, R7, BUFFER_LEFT);
-	emit_jump_if_imm(c, R1, JEQ, 0, END);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	emit_store(c, SIZE_DW, R7, BUFFER_LEFT, R1);
 	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
@@ -502,24 +551,35 @@ static void program_begins(struct bpf_code *c, const struct strings_plan *p,
 	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R8);
 	read_to(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
 	load_read(c, p, R8, PATH);
-	emit_label(c, NEXT);
+	emit_label(c, "next");
 	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, strings_pieces(p) + STRINGS_WORDS_MAX, CUT);
-	read_piece(c, p, FN_PROBE_READ_USER_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, FAULT);
-	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, LAST);
-	print_piece(c, p, "&%pks");
+	emit_jump_if_imm(c, R9, JGT, strings_pieces(p) + STRINGS_WORDS_MAX, "cut");
+	read_part(c, p, FN_PROBE_READ_USER_STR, "fault", "last");
 	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->piece);
-	emit_jump(c, NEXT);
-	emit_label(c, FAULT);
+	emit_jump(c, "next");
+	emit_label(c, "fault");
 	print_mark(c, p, "x");
-	emit_jump(c, WORD);
-	emit_label(c, LAST);
+	emit_jump(c, "argument");
+	emit_label(c, "last");
 	print_piece(c, p, ".%pks");
-	emit_jump(c, WORD);
-	emit_label(c, CUT);
+	emit_jump(c, "argument");
+	emit_label(c, "cut");
 	print_mark(c, p, "~");
-	emit_label(c, END);
+}
+
+/*
+ * A task executes a new program (sched_process_exec): print the file and the arguments. Their
+ * addresses follow their number on the stack.
+ */
+static void program_begins(struct bpf_code *c, const struct strings_plan *p,
+			   const struct binprm *b)
+{
+	emit_load(c, SIZE_DW, R6, R1, 16);
+	find_buffer(c, p->buffer);
+	find_stack(c, p, b);
+	print_count(c, p);
+	print_file(c, p, b);
+	print_arguments(c, p);
 	emit_out(c, 0);
 }
 
@@ -546,12 +606,23 @@ int strings_prepare(struct strings_plan *p)
 	return 0;
 }
 
+int strings_map(const struct strings_plan *p, enum bpf_map_type kind, const char *name,
+		unsigned key, unsigned value, unsigned entries)
+{
+	char as[32];
+	int fd;
+
+	str_format(as, sizeof(as), "%s_%s", p->id, name);
+	fd = bpf_map(kind, as, key, value, entries);
+	return fd < 0 ? err_capability(CAPS_BPF, "unable to make a BPF map") : fd;
+}
+
 /* Load the code. Return a descriptor, or -1, reported. */
 static int load(const struct strings_plan *p, struct bpf_code *c, const char *name,
 		enum bpf_program_type kind)
 {
 	static const uint64_t needs = CAPS_BPF | CAPS_PERFMON;
-	const struct bpf_load_as as = { .kind = kind };
+	const struct bpf_load_as as = { .kind = kind, .where = name };
 	char why[256];
 	int fd = bpf_load(c, p->id, &as, why, sizeof(why));
 
@@ -599,10 +670,10 @@ static int attach_calls(struct strings_plan *p, const struct path_call *calls, s
 	int map, r = 0;
 
 	/* the longest path, its NUL, and a byte that tells whether it is longer */
-	p->notes = bpf_map(MAP_PERCPU_ARRAY, p->id, 4, CALL_TEXT + PATH_LONG + 8, 1);
-	p->longs = bpf_map(MAP_HASH, p->id, 4, PATH_LONG + 8, LONGS_MAX);
+	p->notes = strings_map(p, MAP_PERCPU_ARRAY, "notes", 4, sizeof(struct note) - PATH_SHORT + PATH_LONG + 8, 1);
+	p->longs = strings_map(p, MAP_HASH, "longs", 4, PATH_LONG + 8, LONGS_MAX);
 	if (p->notes < 0 || p->longs < 0)
-		return err_capability(CAPS_BPF, "unable to make a BPF map");
+		return -1;
 
 	for (size_t i = 0; i < n && !r; i++) {
 		str_format(event, sizeof(event), "events/syscalls/sys_exit_%s", calls[i].name);
@@ -612,11 +683,10 @@ static int attach_calls(struct strings_plan *p, const struct path_call *calls, s
 					       "CONFIG_FTRACE_SYSCALLS", event);
 			continue;
 		}
-		map = bpf_map(MAP_HASH, p->id, 4, CALL_SIZE, CALLS_MAX);
+		map = strings_map(p, MAP_HASH, "calls", 4, sizeof(struct note), CALLS_MAX);
 		if (map < 0)
-			return err_capability(CAPS_BPF, "unable to make a BPF map");
-		memset(&begins, 0, sizeof(begins));
-		memset(&ends, 0, sizeof(ends));
+			return -1;
+		begins = ends = (struct bpf_code){ .slots = slots };
 		call_begins(&begins, p, &calls[i], map);
 		call_ends(&ends, p, &calls[i], map);
 		/* the end first: a call without a beginning is printed, but not the reverse */
@@ -688,7 +758,7 @@ int strings_attach_execs(struct strings_plan *p)
 	struct binprm b;
 
 	find_binprm(p, &b);
-	memset(&c, 0, sizeof(c));
+	c = (struct bpf_code){ .slots = slots };
 	program_begins(&c, p, &b);
 	if (strings_attach(p, &c, "sched_process_exec", 1) < 0)
 		return -1;

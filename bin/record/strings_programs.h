@@ -69,6 +69,10 @@ enum { PIECE_OLD = 63, PIECE_NEW = 448 };
 /* Size of the value of the map strings_plan.buffer, which has two for each CPU. */
 enum { STRINGS_BUFFER = 1216 };
 
+/* Make a map whose name begins with the plan's id. Return a descriptor, or -1, reported. */
+int strings_map(const struct strings_plan *, enum bpf_map_type, const char *name, unsigned key,
+		unsigned value, unsigned entries);
+
 /* Return the most pieces of a path. */
 int strings_pieces(const struct strings_plan *);
 

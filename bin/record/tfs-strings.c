@@ -9,6 +9,7 @@
  *	             words
  *	calls        attach programs that record the user memory of all system calls, or only
  *	             of the calls that are named: strings, structures, socket addresses
+ *	-S           print the programs as assembly, and load nothing
  *	-a           calls: do not record the words of a program that is executed
  *	-d BYTES     calls: record at most so many bytes of what is read and written; default 0
  *	-e           calls: record the environment of a program that is executed
@@ -38,12 +39,13 @@
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-aef] [-d BYTES] [-w WORDS] opens|execs|calls [CALL ...] | "
+		"tfs-strings [-Saef] [-d BYTES] [-w WORDS] opens|execs|calls [CALL ...] | "
 		"tfs-strings -i ID [-c COMMENT]\n"
 		"record strings and structures of system calls with BPF programs\n"
 		"opens  attach programs that record each call that opens a file\n"
 		"execs  attach programs that record each program that is executed\n"
 		"calls  attach a program that records the user memory of all calls\n"
+		"-S  print the programs as assembly; load nothing\n"
 		"-a  calls: do not record the words of programs that are executed\n"
 		"-d BYTES  calls: record so many bytes of what is read and written; default 0\n"
 		"-e  calls: record the environment of programs that are executed\n"
@@ -359,8 +361,17 @@ static int join(const char *id, const char *comment)
 
 /* ---- attach programs --------------------------------------------------------------------- */
 
-/* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
+/* Make and attach the programs. Return 0 or -1. */
 static int attach(struct strings_plan *p, char kind)
+{
+	if (strings_prepare(p) < 0)
+		return -1;
+	return kind == 'c' ? strings_attach_calls(p) : kind == 'e' ? strings_attach_execs(p) :
+	       strings_attach_opens(p);
+}
+
+/* Do the same while the event of the top level stays as it was. */
+static int attach_quietly(struct strings_plan *p, char kind)
 {
 	int lock = printk_lock(p->root), on, guard = -1, r;
 
@@ -375,10 +386,7 @@ static int attach(struct strings_plan *p, char kind)
 		if (guard < 0)
 			return -1;
 	}
-	r = strings_prepare(p);
-	if (!r)
-		r = kind == 'c' ? strings_attach_calls(p) : kind == 'e' ? strings_attach_execs(p) :
-		    strings_attach_opens(p);
+	r = attach(p, kind);
 	if (!on && printk_quiet(p->root) < 0)
 		r = -1;
 	if (guard >= 0)
@@ -434,6 +442,9 @@ int main(int argc, char **argv)
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'S':
+			bpf_print_only();
+			break;
 		case 'a':
 			p.no_args = calls = 1;
 			break;
@@ -462,7 +473,7 @@ int main(int argc, char **argv)
 			comment = opt_value;
 		}
 	what = argv[opt_index];
-	if (id && (what || p.failed || calls || words))
+	if (id && (what || p.failed || calls || words || bpf_is_printing()))
 		usage_error(&tool, "-i takes no operand, and no other option than -c");
 	if (id)
 		return join(id, comment);
@@ -484,7 +495,14 @@ int main(int argc, char **argv)
 	p.root = tracefs_open(NULL, "", NULL);
 	if (p.root >= 0 && *what == 'c' && has_filter(&p) < 0)
 		return REFUSED;
-	if (p.root < 0 || attach(&p, *what) < 0 || keep(&p) < 0)
+	if (p.root < 0)
+		return REFUSED;
+	if (bpf_is_printing()) {
+		c = attach(&p, *what);
+		stdout_flush();
+		return c < 0 ? REFUSED : DONE;
+	}
+	if (attach_quietly(&p, *what) < 0 || keep(&p) < 0)
 		return REFUSED;
 	return DONE;
 }

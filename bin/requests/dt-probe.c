@@ -6,7 +6,7 @@
  * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on"
  * loads the programs of the request probe and pins them. It prints the id of the request
  * probe, how it sees sends, and when windows end. With -e each system call of every task
- * takes longer.
+ * takes longer. With -S it prints the programs as assembly instead, and loads nothing.
  * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
@@ -23,11 +23,12 @@
 static const struct tool tool = {
 	.name = "dt-probe",
 	.help =
-		"dt-probe [-N NAME] [-1egm] [-f CIDR]... [on|off|state]\n"
+		"dt-probe [-N NAME] [-1Segm] [-f CIDR]... [on|off|state]\n"
 		"let marks on TCP data follow a request from host to host\n"
 		"on  begin the request probe; no process stays\n"
 		"off  end the request probe, and release the devices that dt-dev added\n"
 		"state  print the counters, one per line\n"
+		"-S  on: print the programs as assembly; load nothing\n"
 		"-1  on: mark only the first transmission of data\n"
 		"-e  on: a thread that waits in epoll_wait(2) has no window\n"
 		"-f CIDR  on: believe the marks from this network; default: believe no host\n"
@@ -75,6 +76,10 @@ static int on(int flags)
 
 	if (dt_make(name, &wanted, &made) < 0)
 		return REFUSED;
+	if (bpf_is_printing()) {
+		stdout_flush();
+		return DONE;
+	}
 	/*
 	 * The session may have died meanwhile. Another manager has then removed its instance,
 	 * perhaps before this request probe existed, so no other process would end it.
@@ -143,6 +148,9 @@ int main(int argc, char **argv)
 		case '1':
 			flags |= DT_ONCE;
 			break;
+		case 'S':
+			bpf_print_only();
+			break;
 		case 'e':
 			flags |= DT_WAITING;
 			break;
@@ -164,8 +172,9 @@ int main(int argc, char **argv)
 	command = argv[opt_index];
 	if (command)
 		opt_end(&tool, argv[opt_index + 1]);
-	if ((!command || strcmp(command, "on")) && (flags || nnetworks))
-		usage_error(&tool, "-1, -e, -f, -g and -m need the command on");
+	if ((!command || strcmp(command, "on")) && (flags || nnetworks ||
+							bpf_is_printing()))
+		usage_error(&tool, "-1, -S, -e, -f, -g and -m need the command on");
 	if (!command)
 		return is_on();
 	if (!strcmp(command, "on"))

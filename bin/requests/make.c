@@ -28,7 +28,7 @@ struct make {
 /* Pin an object of the request probe. */
 static int keep(const struct make *m, int fd, const char *what)
 {
-	return dt_pin(m->name, what, fd);
+	return bpf_is_printing() ? 0 : dt_pin(m->name, what, fd);
 }
 
 /* ---- maps, and the offsets of kernel structures -------------------------------------- */
@@ -112,7 +112,7 @@ static int load_as(struct make *m, dt_program *build, const char *as, const stru
 	static struct bpf_code c;
 	char full[16];
 
-	memset(&c, 0, sizeof(c));
+	c = (struct bpf_code){ .slots = dt_slots };
 	build(&c, &m->plan);
 	str_format(full, sizeof(full), "dt_%s", as);
 	return bpf_load(&c, full, k, m->why, sizeof(m->why));
@@ -142,7 +142,7 @@ static int may_be_skipped(void)
 	return major > 6 || (major == 6 && text_digits(&s) >= 19);
 }
 
-/* Attach the program to the tracepoint. Return 1; 0: no such tracepoint; or -1. */
+/* Attach the program to the tracepoint. Return 0 or -1. */
 static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 			      const char *tracepoint)
 {
@@ -154,9 +154,8 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 	link = bpf_raw_tracepoint(fd, tracepoint);
 	close(fd);
 	if (link < 0)
-		return errno == ENOENT ? 0 :
-		       err_capability(CAPS_PERFMON, "unable to attach to %s", tracepoint);
-	return keep(m, link, as) < 0 ? -1 : 1;
+		return err_capability(CAPS_PERFMON, "unable to attach to %s", tracepoint);
+	return keep(m, link, as);
 }
 
 /*
@@ -165,18 +164,24 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
  */
 enum { TIMES = 4 };
 
-/* Do the same, several times if the kernel may skip a program. */
+/*
+ * Do the same, several times if the kernel may skip a program. Return 1; 0: no such tracepoint;
+ * or -1.
+ */
 static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 			 const char *tracepoint)
 {
-	int r = at_tracepoint_once(m, build, as, tracepoint), times = may_be_skipped() ? TIMES : 1;
-	char again[16];
+	const int times = may_be_skipped() && !bpf_is_printing() ? TIMES : 1;
+	char numbered[16];
+	int r = 0;
 
-	for (int i = 2; i <= times && r > 0; i++) {
-		str_format(again, sizeof(again), "%s%d", as, i);
-		r = at_tracepoint_once(m, build, again, tracepoint);
+	if (!btf_has_tracepoint(&m->btf, tracepoint))
+		return 0;
+	for (int i = 1; i <= times && !r; i++) {
+		str_format(numbered, sizeof(numbered), i == 1 ? "%s" : "%s%d", as, i);
+		r = at_tracepoint_once(m, build, numbered, tracepoint);
 	}
-	return r;
+	return r < 0 ? -1 : 1;
 }
 
 /*
@@ -186,7 +191,8 @@ static int at_tracepoint(struct make *m, dt_program *build, const char *as,
  */
 static int load_rx(struct make *m)
 {
-	static const struct bpf_load_as ingress = { PROGRAM_CGROUP_SKB, ATTACH_CGROUP_INGRESS, 0 };
+	static const struct bpf_load_as ingress = { PROGRAM_CGROUP_SKB, ATTACH_CGROUP_INGRESS, 0,
+						   NULL };
 	int fd = load_as(m, dt_rx, "rx", &ingress);
 
 	if (fd < 0) {
@@ -199,8 +205,11 @@ static int load_rx(struct make *m)
 /* Attach it to the ingress of the root cgroup. Return 0 or -1. */
 static int at_cgroup(const struct make *m, int rx)
 {
-	int cgroup = cgroup_open_v2(), link;
+	int cgroup, link;
 
+	if (bpf_is_printing())
+		return 0;
+	cgroup = cgroup_open_v2();
 	if (cgroup < 0)
 		return err_msg("no cgroup2 is mounted: mount -t cgroup2 none DIRECTORY");
 	link = bpf_link(rx, cgroup, ATTACH_CGROUP_INGRESS);
@@ -215,7 +224,8 @@ static int at_cgroup(const struct make *m, int rx)
 /* Attach dt_send to a function's entry (fentry). Return a link, or -1 and errno. */
 static int at_entry(struct make *m, const char *function)
 {
-	struct bpf_load_as k = { PROGRAM_TRACING, ATTACH_FENTRY, btf_function(&m->btf, function) };
+	struct bpf_load_as k = { PROGRAM_TRACING, ATTACH_FENTRY, btf_function(&m->btf, function),
+				 NULL };
 	int fd, link;
 
 	m->plan.first_argument = 0;
@@ -365,6 +375,11 @@ static int attach(struct make *m)
 
 /* ---- the whole request probe --------------------------------------------------------- */
 
+static int hush(const struct make *m, int before)
+{
+	return bpf_is_printing() ? 0 : dt_hush(m->name, before);
+}
+
 /* Make everything in the directory of the request probe. Return 0 or -1. */
 static int fill(struct make *m)
 {
@@ -380,8 +395,8 @@ static int fill(struct make *m)
 		r = make_maps(m, &settings, &devices);
 	if (!r)
 		r = keep(m, settings, DT_SETTINGS) < 0 || keep(m, m->plan.state, DT_STATE) < 0 ||
-		    keep(m, devices, DT_DEVICES) < 0 || dt_hush(m->name, 1) < 0 ||
-		    attach(m) < 0 || dt_hush(m->name, 0) < 0 ||
+		    keep(m, devices, DT_DEVICES) < 0 || hush(m, 1) < 0 ||
+		    attach(m) < 0 || hush(m, 0) < 0 ||
 		    keep(m, m->plan.pids, DT_PIDS) < 0 ? -1 : 0;
 	btf_free(&m->btf);
 	return r;
@@ -392,6 +407,8 @@ int dt_make(const char *name, const struct dt_wanted *wanted, struct dt_made *ma
 	struct make m = { .name = name, .wanted = wanted, .plan.flags = wanted->flags };
 	int held, r;
 
+	if (bpf_is_printing())
+		return fill(&m);
 	if (dt_ready() < 0 || dt_make_directory(name) < 0)
 		return -1;
 	held = dt_hold(name);

@@ -7,13 +7,15 @@
 #include "requests.h"
 #include "program.h"
 
+const struct bpf_slot dt_slots[] = { DT_SLOTS(BPF_SLOT) { 0 } };
+
 void dt_emit_lookup(struct bpf_code *c, int map, int slot)
 {
 	emit_map(c, map, slot);
 	emit_call(c, FN_MAP_LOOKUP_ELEM);
 }
 
-void dt_emit_find(struct bpf_code *c, int map, int slot, int skip)
+void dt_emit_find(struct bpf_code *c, int map, int slot, const char *skip)
 {
 	dt_emit_lookup(c, map, slot);
 	emit_jump_if_imm(c, R0, JEQ, 0, skip);
@@ -24,7 +26,7 @@ static void put(struct bpf_code *c, int map, int slot, int how)
 {
 	emit_map(c, map, slot);
 	emit_address(c, R3, FP, VALUE);
-	emit_alu_imm(c, ALU_MOV, R4, how);
+	emit_mov_imm(c, R4, how);
 	emit_call(c, FN_MAP_UPDATE_ELEM);
 }
 
@@ -47,13 +49,14 @@ void dt_emit_delete(struct bpf_code *c, int map, int slot)
 void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at)
 {
 	emit_address(c, R1, FP, WORD);
-	emit_alu_imm(c, ALU_MOV, R2, w == SIZE_B ? 1 : 4);
+	emit_mov_imm(c, R2, w == SIZE_B ? 1 : 4);
 	emit_address(c, R3, R6, at);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_load(c, w, to, FP, WORD);
 }
 
-void dt_emit_jump_seq(struct bpf_code *c, enum bpf_reg a, enum bpf_reg b, enum bpf_jump is, int to)
+void dt_emit_jump_seq(struct bpf_code *c, enum bpf_reg a, enum bpf_reg b, enum bpf_jump is,
+		      const char *to)
 {
 	emit_alu32(c, ALU_MOV, R1, a);
 	emit_alu32(c, ALU_SUB, R1, b);
@@ -77,8 +80,8 @@ void dt_emit_current(struct bpf_code *c, const struct dt_plan *p)
 void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_current(c, p);
-	dt_emit_find(c, p->pids, WHO, OUT);
-	emit_alu(c, ALU_MOV, R7, R0);
+	dt_emit_find(c, p->pids, WHO, "out");
+	emit_mov(c, R7, R0);
 }
 
 /* MESSAGE = R0 as the upper half, and the number in the register as the lower half. */
@@ -99,39 +102,37 @@ static void difference(struct bpf_code *c, int at, int minus)
 	emit_alu32(c, ALU_SUB, R0, R1);
 }
 
-void dt_emit_key_sent(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq, int skip,
-		      int connected)
+void dt_emit_key_sent(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq,
+		      const char *skip)
 {
 	difference(c, p->rcv_nxt, p->bytes_received);
-	emit_jump_if_imm(c, R0, JNE, 0, connected);
+	emit_jump_if_imm(c, R0, JNE, 0, "connected");
 	/* before the peer has answered, both fields are 0 */
 	dt_emit_field(c, SIZE_B, R0, p->status);
 	emit_jump_if_imm(c, R0, JEQ, TCP_SYN_SENT, skip);
 	emit_jump_if_imm(c, R0, JEQ, TCP_CLOSE, skip);
-	emit_alu_imm(c, ALU_MOV, R0, 0);
-	emit_label(c, connected);
+	emit_mov_imm(c, R0, 0);
+	emit_label(c, "connected");
 	put_key(c, seq);
 }
 
-void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq, int labels)
+void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg seq)
 {
-	enum { OLDER, CONNECTED, ACCEPTED };
-
 	difference(c, p->snd_una, p->bytes_acked);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R0);
 	/* a socket that connected counts its SYN as an acknowledged byte */
-	dt_emit_find(c, p->sent, SOCKET, labels + OLDER);
-	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
-	emit_jump_if_imm(c, R1, JSET, SENT_PASSIVE, labels + ACCEPTED);
-	emit_jump_if_imm(c, R1, JSET, SENT_ACTIVE, labels + CONNECTED);
-	emit_label(c, labels + OLDER);
+	dt_emit_find(c, p->sent, SOCKET, "older");
+	emit_get(c, R1, R0, dt_sent, flags);
+	emit_jump_if_imm(c, R1, JSET, SENT_PASSIVE, "accepted");
+	emit_jump_if_imm(c, R1, JSET, SENT_ACTIVE, "connected");
+	emit_label(c, "older");
 	dt_emit_field(c, SIZE_W, R0, p->backlog);
-	emit_jump_if_imm(c, R0, JNE, 0, labels + ACCEPTED);
-	emit_label(c, labels + CONNECTED);
+	emit_jump_if_imm(c, R0, JNE, 0, "accepted");
+	emit_label(c, "connected");
 	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
 	emit_alu_imm(c, ALU_ADD, R1, 1);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
-	emit_label(c, labels + ACCEPTED);
+	emit_label(c, "accepted");
 	emit_load(c, SIZE_DW, R0, FP, MESSAGE);
 	put_key(c, seq);
 }
@@ -141,9 +142,9 @@ void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
 	char text[] = "dt_ %x %d %llx";
 
 	text[2] = what;
-	emit_string(c, FP, TEXT_AT, text);
-	emit_address(c, R1, FP, TEXT_AT);
-	emit_alu_imm(c, ALU_MOV, R2, sizeof(text)); /* with the NUL, which Linux 5.10 wants */
+	emit_string(c, FP, FORMAT, text);
+	emit_address(c, R1, FP, FORMAT);
+	emit_mov_imm(c, R2, sizeof(text)); /* with the NUL, which Linux 5.10 wants */
 	emit_load_imm64(c, R3, p->id);
 	emit_load(c, SIZE_W, R4, FP, WHO);
 	emit_load(c, SIZE_DW, R5, FP, MESSAGE);
@@ -153,7 +154,7 @@ void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
 void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter)
 {
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, OUT);
+	dt_emit_find(c, p->state, WORD, "out");
 	emit_count(c, R0, (int)counter);
 }
 
@@ -166,31 +167,31 @@ void dt_emit_clear_value(struct bpf_code *c, size_t size)
 void dt_emit_begin_value(struct bpf_code *c)
 {
 	dt_emit_clear_value(c, sizeof(struct dt_task));
-	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_task, count), 1);
+	dt_value_imm(c, dt_task, count, 1);
 }
 
 void dt_emit_begin_received(struct bpf_code *c, enum bpf_reg start, enum bpf_reg end,
 			    enum bpf_reg read)
 {
-	emit_alu(c, ALU_MOV, R1, end);
+	emit_mov(c, R1, end);
 	emit_alu_imm(c, ALU_LSH, R1, 32);
 	emit_alu(c, ALU_OR, R1, start);
-	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_received, range), R1);
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_received, read), read);
-	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_received, pad), 0);
+	dt_value(c, dt_received, range, R1);
+	dt_value(c, dt_received, read, read);
+	dt_value_imm(c, dt_received, pad, 0);
 }
 
 void dt_emit_begin_older(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_clear_value(c, sizeof(struct dt_sent));
 	dt_emit_field(c, SIZE_W, R9, p->copied_seq);
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, copied), R9);
+	dt_value(c, dt_sent, copied, R9);
 	dt_emit_field(c, SIZE_W, R9, p->backlog);
 }
 
 void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
 {
-	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, key));
+	emit_get(c, R1, R7, dt_task, key);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
 	dt_emit_delete(c, p->pids, WHO);
 	dt_emit_printk(c, p, 'E');
@@ -200,63 +201,76 @@ void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scra
 {
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, OUT);
+	dt_emit_find(c, p->state, WORD, "out");
 	emit_load(c, SIZE_DW, R1, FP, SOCKET);
 	emit_store(c, SIZE_DW, R0, (int)scratch, R1);
 	emit_load(c, SIZE_DW, R1, R0, (int)scratch);
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
-	emit_alu(c, ALU_MOV, R8, R0);
+	emit_mov(c, R8, R0);
 }
 
 void dt_emit_packet_bytes(struct bpf_code *c, int slot, int n)
 {
-	emit_alu(c, ALU_MOV, R1, R6);
+	emit_mov(c, R1, R6);
 	emit_address(c, R3, FP, slot);
-	emit_alu_imm(c, ALU_MOV, R4, n);
+	emit_mov_imm(c, R4, n);
 	emit_call(c, FN_SKB_LOAD_BYTES);
-	emit_jump_if_imm(c, R0, JNE, 0, OUT);
+	emit_jump_if_imm(c, R0, JNE, 0, "out");
 }
 
-void dt_emit_tcp_data(struct bpf_code *c, int v6, int tcp)
+/* R7 = offset of the TCP header, after the header of IPv4, whose first byte is R1. */
+static void skip_ip4(struct bpf_code *c)
 {
-	emit_alu(c, ALU_MOV, R2, R7);
-	dt_emit_packet_bytes(c, IP, 24);
-	emit_load(c, SIZE_B, R1, FP, IP);
-	emit_alu(c, ALU_MOV, R2, R1);
-	emit_alu_imm(c, ALU_RSH, R2, 4);
-	emit_jump_if_imm(c, R2, JEQ, 6, v6);
-	emit_jump_if_imm(c, R2, JNE, 4, OUT);
 	emit_load(c, SIZE_B, R2, FP, IP + 9);
-	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, OUT);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, "out");
 	emit_load(c, SIZE_H, R2, FP, IP + 6);
 	emit_from_be(c, R2, 16);
 	emit_alu_imm(c, ALU_AND, R2, 0x1fff); /* a later fragment has no TCP header */
-	emit_jump_if_imm(c, R2, JNE, 0, OUT);
+	emit_jump_if_imm(c, R2, JNE, 0, "out");
 	emit_alu_imm(c, ALU_AND, R1, 15);
 	emit_alu_imm(c, ALU_LSH, R1, 2);
 	emit_alu(c, ALU_ADD, R7, R1);
-	emit_jump(c, tcp);
-	emit_label(c, v6);
+	emit_jump(c, "tcp");
+}
+
+/* Do the same after the header of IPv6 and hop-by-hop options. */
+static void skip_ip6(struct bpf_code *c)
+{
 	emit_alu_imm(c, ALU_ADD, R7, 40);
 	emit_load(c, SIZE_B, R2, FP, IP + 6);
-	emit_jump_if_imm(c, R2, JEQ, IPPROTO_TCP, tcp);
-	emit_jump_if_imm(c, R2, JNE, IPPROTO_HOPOPTS, OUT);
-	emit_alu(c, ALU_MOV, R2, R7);
+	emit_jump_if_imm(c, R2, JEQ, IPPROTO_TCP, "tcp");
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_HOPOPTS, "out");
+	emit_mov(c, R2, R7);
 	dt_emit_packet_bytes(c, WORD, 2);
 	emit_load(c, SIZE_B, R2, FP, WORD);
-	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, OUT);
+	emit_jump_if_imm(c, R2, JNE, IPPROTO_TCP, "out");
 	emit_load(c, SIZE_B, R2, FP, WORD + 1);
 	emit_alu_imm(c, ALU_LSH, R2, 3);
 	emit_alu_imm(c, ALU_ADD, R2, 8);
 	emit_alu(c, ALU_ADD, R7, R2);
-	emit_label(c, tcp);
-	emit_alu(c, ALU_MOV, R2, R7);
+}
+
+void dt_emit_tcp_data(struct bpf_code *c)
+{
+	emit_mov(c, R2, R7);
+	dt_emit_packet_bytes(c, IP, 24);
+	emit_load(c, SIZE_B, R1, FP, IP);
+	emit_mov(c, R2, R1);
+	emit_alu_imm(c, ALU_RSH, R2, 4);
+	emit_jump_if_imm(c, R2, JEQ, 6, "ip6");
+	emit_jump_if_imm(c, R2, JNE, 4, "out");
+	skip_ip4(c);
+	emit_label(c, "ip6");
+	skip_ip6(c);
+	emit_label(c, "tcp");
+	emit_mov(c, R2, R7);
 	dt_emit_packet_bytes(c, HEADER, 16);
+	/* R9 = length of the packet - R7 - length of the TCP header */
 	emit_load(c, SIZE_W, R9, R6, SKB_LEN);
 	emit_alu(c, ALU_SUB, R9, R7);
 	emit_load(c, SIZE_B, R1, FP, HEADER + 12);
 	emit_alu_imm(c, ALU_RSH, R1, 4);
 	emit_alu_imm(c, ALU_LSH, R1, 2);
 	emit_alu(c, ALU_SUB, R9, R1);
-	emit_jump_if_imm(c, R9, JSLE, 0, OUT);
+	emit_jump_if_imm(c, R9, JSLE, 0, "out");
 }

@@ -60,24 +60,36 @@ enum { MARK = 8 };              /* in byte 12 of the TCP header */
 /* Fields of struct __sk_buff (uapi/linux/bpf.h). */
 enum { SKB_LEN = 0, SKB_SK = 168 };
 
-/* Slots of each program's stack, from FP downwards. */
-enum {
-	SOCKET = -8,            /* u64: the socket, a map's key */
-	WHO = -16,              /* u32: the thread, a map's key */
-	MESSAGE = -24,          /* u64: KEY of the mark line */
-	WORD = -32,             /* a value that is read from the kernel, or to be written */
-	VALUE = -80,            /* a map's new value */
-	TEXT_AT = -96,          /* the format of the mark line */
-	IP = -120,              /* the first 24 bytes of an IP header */
-	HEADER = -136,          /* the first 16 of a TCP header */
-	NETWORK = -160,         /* prefix length and address, a map's key */
-};
+/*
+ * Slots of each program's stack:
+ *	SOCKET          u64: the socket, a map's key
+ *	WHO             u32: the thread, a map's key
+ *	MESSAGE         u64: KEY of the mark line
+ *	WORD            a value that is read from the kernel, or to be written
+ *	VALUE           a map's new value
+ *	FORMAT          the format of the mark line
+ *	IP, HEADER      the first 24 bytes of an IP header, the first 16 of a TCP header
+ *	NETWORK         prefix length and address, a map's key
+ *	BEFORE          dt_read, which has no packet: marked bytes that were read before
+ */
+#define DT_SLOTS(X) \
+	X(SOCKET, FP, -8) X(WHO, FP, -16) X(MESSAGE, FP, -24) X(WORD, FP, -32) X(VALUE, FP, -80) \
+	X(FORMAT, FP, -96) X(IP, FP, -120) X(HEADER, FP, -136) X(NETWORK, FP, -160) \
+	X(BEFORE, FP, -168)
+enum { DT_SLOTS(BPF_SLOT_AT) };
+extern const struct bpf_slot dt_slots[];
+
+/* VALUE.MEMBER = from, or n, where VALUE is a struct TAG */
+#define dt_value(c, TAG, MEMBER, from) emit_store(c, BPF_SIZE_OF(TAG, MEMBER), FP, \
+						  VALUE + (int)offsetof(struct TAG, MEMBER), from)
+#define dt_value_imm(c, TAG, MEMBER, n) emit_store_imm(c, BPF_SIZE_OF(TAG, MEMBER), FP, \
+						VALUE + (int)offsetof(struct TAG, MEMBER), n)
 
 /* R0 = address of the value that the map has for the key in the slot, or 0. */
 void dt_emit_lookup(struct bpf_code *, int map, int slot);
 
 /* Do the same, and jump to skip if the map has none. */
-void dt_emit_find(struct bpf_code *, int map, int slot, int skip);
+void dt_emit_find(struct bpf_code *, int map, int slot, const char *skip);
 
 /* Store VALUE for the key in the slot. R0 = 0, or not 0 if the map is full. */
 void dt_emit_update(struct bpf_code *, int map, int slot);
@@ -92,7 +104,8 @@ void dt_emit_delete(struct bpf_code *, int map, int slot);
 void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at);
 
 /* Jump if a - b, as a signed number of 32 bits, CONDITION 0. Overwrites only R1. */
-void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bpf_jump, int to);
+void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bpf_jump,
+		      const char *to);
 
 /*
  * R6 and SOCKET = the program's argument at this offset, the socket. Each argument is 64
@@ -104,7 +117,7 @@ void dt_emit_socket_arg(struct bpf_code *, int at);
 /* Emit code that sets WHO to the id of the running thread. */
 void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 
-/* Do the same, and R7 = its struct dt_task. Jump to OUT if it is not traced. */
+/* Do the same, and R7 = its struct dt_task. Jump to "out" if it is not traced. */
 void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *);
 
 /*
@@ -117,22 +130,18 @@ void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *);
 
 /*
  * MESSAGE = the key of the message that the socket R6 sends from the number in the register
- * on (R8, R9). Jump to skip if the socket is not connected yet. connected is an unused label
- * of the caller.
+ * on (R8, R9). Jump to skip if the socket is not connected yet.
  */
-void dt_emit_key_sent(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq, int skip,
-		      int connected);
+void dt_emit_key_sent(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq,
+		      const char *skip);
 
-/*
- * MESSAGE = the key of the message that the socket R6, which is SOCKET too, has read. labels
- * is the first of three labels.
- */
-void dt_emit_key_read(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq, int labels);
+/* MESSAGE = the key of the message that the socket R6, which is SOCKET too, has read. */
+void dt_emit_key_read(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq);
 
 /* Write a mark line for WHO and MESSAGE to all instances that record bpf_trace_printk. */
 void dt_emit_printk(struct bpf_code *, const struct dt_plan *, char what);
 
-/* Add 1 to a counter of struct dt_state. Jump to OUT if the map has none. */
+/* Add 1 to a counter of struct dt_state. Jump to "out" if the map has none. */
 void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter);
 
 /* Fill this many bytes of VALUE with zeros. Overwrites no register. */
@@ -157,21 +166,20 @@ void dt_emit_end_window(struct bpf_code *, const struct dt_plan *);
 
 /*
  * SOCKET = the address of the packet's socket in R1 as a number, because older kernels
- * accept no pointer as a map's key. R8 = the struct dt_state; jump to OUT if there is
+ * accept no pointer as a map's key. R8 = the struct dt_state; jump to "out" if there is
  * none. scratch is the offset of the member of that struct to use for the copy.
  */
 void dt_emit_socket_key(struct bpf_code *, const struct dt_plan *, size_t scratch);
 
-/* Copy n bytes of the packet R6 at offset R2 to the slot. Jump to OUT if it is too short. */
+/* Copy n bytes of the packet R6 at offset R2 to the slot. Jump to "out" if it is too short. */
 void dt_emit_packet_bytes(struct bpf_code *, int slot, int n);
 
 /*
  * The packet is R6, its IP header is at offset R7. If it is TCP with data, then IP and
  * HEADER = the headers, R7 = offset of the TCP header, R9 = bytes of data. Else jump to
- * OUT. Hop-by-hop options may be between the headers: they have the length of a segment
- * of more than 64 KiB, which some devices and the loopback take (RFC 2675). v6 and tcp
- * are unused labels of the caller.
+ * "out". Hop-by-hop options may be between the headers: they have the length of a segment
+ * of more than 64 KiB, which some devices and the loopback take (RFC 2675).
  */
-void dt_emit_tcp_data(struct bpf_code *, int v6, int tcp);
+void dt_emit_tcp_data(struct bpf_code *);
 
 #endif

@@ -7,77 +7,100 @@
 #include "requests.h"
 #include "program.h"
 
+/* A thread closes the socket R6: end its window if that is the socket of its request. */
+static void end_with_socket(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_current_traced(c, p);
+	emit_get(c, R1, R7, dt_task, tag);
+	emit_jump_if(c, R1, JNE, R6, "out");
+	dt_emit_end_window(c, p);
+	emit_exit(c, 0);
+}
+
+/* A thread opens a connection in a window: note the request that it is for. */
+static void note_born(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_current_traced(c, p);
+	emit_get(c, R8, R7, dt_task, tag);
+	emit_jump_if_imm(c, R8, JEQ, 0, "out");
+	dt_emit_clear_value(c, sizeof(struct dt_sent));
+	dt_value(c, dt_sent, tag, R8);
+	emit_get(c, R1, R7, dt_task, key);
+	dt_value(c, dt_sent, key, R1);
+	dt_value_imm(c, dt_sent, flags, SENT_BORN);
+	dt_emit_update(c, p->sent, SOCKET);
+	emit_exit(c, 0);
+}
+
+/* The socket has connected. R7 = its copied_seq, which VALUE has, too. */
+static void note_active(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_find(c, p->sent, SOCKET, "new");
+	emit_set(c, R0, dt_sent, copied, R7);
+	emit_get(c, R1, R0, dt_sent, flags);
+	emit_alu_imm(c, ALU_OR, R1, SENT_ACTIVE);
+	emit_set(c, R0, dt_sent, flags, R1);
+	emit_exit(c, 0);
+	emit_label(c, "new");
+	dt_value_imm(c, dt_sent, flags, SENT_ACTIVE);
+	dt_emit_update(c, p->sent, SOCKET);
+	emit_exit(c, 0);
+}
+
 /*
- * A socket's state changes (inet_sock_set_state). Note whether the socket connected or was
- * accepted. When a thread closes the socket of its request, end its window.
+ * The socket was accepted. Data that dt_rx has just seen on this CPU belong to it if they begin
+ * at its rcv_nxt.
+ */
+static void note_passive(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_value_imm(c, dt_sent, flags, SENT_PASSIVE);
+	dt_emit_update(c, p->sent, SOCKET);
+	emit_store_imm(c, SIZE_W, FP, WORD, 0);
+	dt_emit_find(c, p->state, WORD, "out");
+	emit_mov(c, R7, R0);
+	emit_get(c, R8, R7, dt_state, child_start);
+	emit_get(c, R9, R7, dt_state, child_end);
+	emit_jump_if(c, R8, JEQ, R9, "out");
+	dt_emit_field(c, SIZE_W, R0, p->rcv_nxt);
+	emit_jump_if(c, R0, JNE, R8, "out");
+	emit_set(c, R7, dt_state, child_end, R8);
+	dt_emit_begin_received(c, R8, R9, R8);
+	dt_emit_update(c, p->received, SOCKET);
+}
+
+/*
+ * A socket's state changes (inet_sock_set_state: socket, old, new). Note whether the socket
+ * connected or was accepted. When a thread closes the socket of its request, end its window.
  */
 void dt_state(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { OPENED = OUT + 1, PASSIVE, ENDS, OPENS, NEW };
+	const int event_loops = !(p->flags & DT_MODULE);
 
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	emit_load(c, SIZE_DW, R9, R1, 16);
 	dt_emit_socket_arg(c, 0);
-	emit_jump_if_imm(c, R9, JEQ, TCP_ESTABLISHED, OPENED);
-	if (!(p->flags & DT_MODULE))
-		emit_jump_if_imm(c, R9, JEQ, TCP_SYN_SENT, OPENS);
-	emit_jump_if_imm(c, R9, JEQ, TCP_FIN_WAIT1, ENDS);
-	emit_jump_if_imm(c, R9, JEQ, TCP_LAST_ACK, ENDS);
-	emit_jump_if_imm(c, R9, JNE, TCP_CLOSE, OUT);
-	emit_label(c, ENDS);
-	dt_emit_current_traced(c, p);
-	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
-	emit_jump_if(c, R1, JNE, R6, OUT);
-	dt_emit_end_window(c, p);
-	emit_exit(c, 0);
-
-	if (!(p->flags & DT_MODULE)) {
-		emit_label(c, OPENS);
-		dt_emit_current_traced(c, p);
-		emit_load(c, SIZE_DW, R8, R7, offsetof(struct dt_task, tag));
-		emit_jump_if_imm(c, R8, JEQ, 0, OUT);
-		dt_emit_clear_value(c, sizeof(struct dt_sent));
-		emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_sent, tag), R8);
-		emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, key));
-		emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_sent, key), R1);
-		emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags),
-			       SENT_BORN);
-		dt_emit_update(c, p->sent, SOCKET);
-		emit_exit(c, 0);
+	emit_jump_if_imm(c, R9, JEQ, TCP_ESTABLISHED, "opened");
+	if (event_loops)
+		emit_jump_if_imm(c, R9, JEQ, TCP_SYN_SENT, "opens");
+	emit_jump_if_imm(c, R9, JEQ, TCP_FIN_WAIT1, "ends");
+	emit_jump_if_imm(c, R9, JEQ, TCP_LAST_ACK, "ends");
+	emit_jump_if_imm(c, R9, JNE, TCP_CLOSE, "out");
+	emit_label(c, "ends");
+	end_with_socket(c, p);
+	if (event_loops) {
+		emit_label(c, "opens");
+		note_born(c, p);
 	}
 
-	emit_label(c, OPENED);
+	emit_label(c, "opened");
 	dt_emit_field(c, SIZE_W, R7, p->copied_seq);
 	dt_emit_clear_value(c, sizeof(struct dt_sent));
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, copied), R7);
-	emit_jump_if_imm(c, R8, JEQ, TCP_SYN_RECV, PASSIVE);
-	emit_jump_if_imm(c, R8, JNE, TCP_SYN_SENT, OUT);
-	dt_emit_find(c, p->sent, SOCKET, NEW);
-	emit_store(c, SIZE_W, R0, offsetof(struct dt_sent, copied), R7);
-	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
-	emit_alu_imm(c, ALU_OR, R1, SENT_ACTIVE);
-	emit_store(c, SIZE_W, R0, offsetof(struct dt_sent, flags), R1);
-	emit_exit(c, 0);
-	emit_label(c, NEW);
-	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_ACTIVE);
-	dt_emit_update(c, p->sent, SOCKET);
-	emit_exit(c, 0);
-
-	emit_label(c, PASSIVE);
-	emit_store_imm(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), SENT_PASSIVE);
-	dt_emit_update(c, p->sent, SOCKET);
-	/* data that dt_rx has just seen on this CPU belong to this socket if rcv_nxt fits */
-	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, OUT);
-	emit_alu(c, ALU_MOV, R7, R0);
-	emit_load(c, SIZE_W, R8, R7, offsetof(struct dt_state, child_start));
-	emit_load(c, SIZE_W, R9, R7, offsetof(struct dt_state, child_end));
-	emit_jump_if(c, R8, JEQ, R9, OUT);
-	dt_emit_field(c, SIZE_W, R0, p->rcv_nxt);
-	emit_jump_if(c, R0, JNE, R8, OUT);
-	emit_store(c, SIZE_W, R7, offsetof(struct dt_state, child_end), R8);
-	dt_emit_begin_received(c, R8, R9, R8);
-	dt_emit_update(c, p->received, SOCKET);
+	dt_value(c, dt_sent, copied, R7);
+	emit_jump_if_imm(c, R8, JEQ, TCP_SYN_RECV, "passive");
+	emit_jump_if_imm(c, R8, JNE, TCP_SYN_SENT, "out");
+	note_active(c, p);
+	emit_label(c, "passive");
+	note_passive(c, p);
 	emit_out(c, 0);
 }
 
@@ -98,15 +121,15 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_load(c, SIZE_DW, R6, R1, 8);
 	dt_emit_current(c, p);
-	dt_emit_find(c, p->pids, WHO, OUT);
-	emit_load(c, SIZE_DW, R1, R0, offsetof(struct dt_task, tag));
-	emit_jump_if_imm(c, R1, JNE, 0, OUT);
+	dt_emit_find(c, p->pids, WHO, "out");
+	emit_get(c, R1, R0, dt_task, tag);
+	emit_jump_if_imm(c, R1, JNE, 0, "out");
 	dt_emit_field(c, SIZE_W, R7, p->flags & DT_GROUP ? p->tgid : p->pid);
 	emit_load(c, SIZE_W, R1, FP, WHO);
-	emit_jump_if(c, R1, JEQ, R7, OUT); /* a thread of the process */
+	emit_jump_if(c, R1, JEQ, R7, "out"); /* a thread of the process */
 	emit_store(c, SIZE_W, FP, WHO, R7);
 	dt_emit_lookup(c, p->pids, WHO);
-	emit_jump_if_imm(c, R0, JNE, 0, OUT);  /* the program runs a second time */
+	emit_jump_if_imm(c, R0, JNE, 0, "out"); /* the program runs a second time */
 	dt_emit_begin_value(c);
 	dt_emit_update(c, p->pids, WHO);
 	emit_store_imm(c, SIZE_DW, FP, MESSAGE, 0);
@@ -118,15 +141,15 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_call(c, FN_GET_CURRENT_PID_TGID);
-	emit_alu(c, ALU_MOV, R1, R0);
+	emit_mov(c, R1, R0);
 	emit_alu_imm(c, ALU_RSH, R1, 32);
 	if (p->flags & DT_GROUP) { /* the process exits with its leader */
 		emit_alu32(c, ALU_MOV, R0, R0);
-		emit_jump_if(c, R0, JNE, R1, OUT);
+		emit_jump_if(c, R0, JNE, R1, "out");
 	}
 	emit_store(c, SIZE_W, FP, WHO, R0);
-	dt_emit_find(c, p->pids, WHO, OUT);
-	emit_alu(c, ALU_MOV, R7, R0);
+	dt_emit_find(c, p->pids, WHO, "out");
+	emit_mov(c, R7, R0);
 	dt_emit_end_window(c, p);
 	emit_out(c, 0);
 }
@@ -143,16 +166,15 @@ void dt_wait(struct bpf_code *c, const struct dt_plan *p)
 #endif
 		SYS_epoll_pwait, 441 /* epoll_pwait2, the same number on all machines */
 	};
-	enum { WAITS = OUT + 1 };
 
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
-		emit_jump_if_imm(c, R8, JEQ, waits[i], WAITS);
-	emit_jump(c, OUT);
-	emit_label(c, WAITS);
+		emit_jump_if_imm(c, R8, JEQ, waits[i], "waits");
+	emit_jump(c, "out");
+	emit_label(c, "waits");
 	dt_emit_current_traced(c, p);
-	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
-	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	emit_get(c, R1, R7, dt_task, tag);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	dt_emit_end_window(c, p);
 	emit_out(c, 0);
 }

@@ -9,138 +9,180 @@
 enum { CONTINUE = -1, ETHERNET = 14 };
 
 /*
+ * In dt_send R6 is the socket, R7 the struct dt_task of the thread, and R8 the struct dt_sent of
+ * the socket; 0: there is none.
+ */
+static void find_task_and_socket(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_lookup(c, p->sent, SOCKET);
+	emit_mov(c, R8, R0);
+	emit_jump_if_imm(c, R8, JEQ, 0, "no_socket");
+	emit_set_imm(c, R8, dt_sent, asked, 0);
+	emit_label(c, "no_socket");
+	dt_emit_lookup(c, p->pids, WHO);
+	emit_mov(c, R7, R0);
+}
+
+static void clear_flag(struct bpf_code *c, int flag)
+{
+	emit_get(c, R1, R8, dt_sent, flags);
+	emit_alu_imm(c, ALU_AND, R1, ~flag);
+	emit_set(c, R8, dt_sent, flags, R1);
+}
+
+/* End the range at write_seq. Remove it once all its bytes are acknowledged. */
+static void end_range(struct bpf_code *c, const struct dt_plan *p)
+{
+	emit_jump_if_imm(c, R8, JEQ, 0, "out");
+	emit_get(c, R1, R8, dt_sent, flags);
+	emit_jump_if_imm(c, R1, JSET, SENT_BORN, "born");
+	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE, "closed_range");
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
+	emit_set(c, R8, dt_sent, end, R9);
+	clear_flag(c, SENT_OPEN);
+	emit_exit(c, 0);
+	emit_label(c, "closed_range");
+	dt_emit_field(c, SIZE_W, R9, p->snd_una);
+	emit_get(c, R2, R8, dt_sent, end);
+	dt_emit_jump_seq(c, R9, R2, JSLT, "out");
+	clear_flag(c, SENT_RANGE);
+	emit_exit(c, 0);
+}
+
+/*
+ * An event loop continues the request for which it has opened this connection. It has served
+ * another one meanwhile. Begin the window of that request again.
+ */
+static void resume_window(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_begin_value(c);
+	emit_get(c, R1, R8, dt_sent, tag);
+	dt_value(c, dt_task, tag, R1);
+	emit_get(c, R1, R8, dt_sent, key);
+	dt_value(c, dt_task, key, R1);
+	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
+	dt_emit_update(c, p->pids, WHO);
+	dt_emit_printk(c, p, 'B');
+	dt_emit_find(c, p->pids, WHO, "out");
+	emit_mov(c, R7, R0);
+}
+
+/*
+ * Set the start of the marked bytes. If bytes of an older range are not acknowledged yet, they
+ * stay marked, and so do all bytes between that range and these.
+ */
+static void set_start(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_field(c, SIZE_W, R9, p->snd_una);
+	emit_get(c, R1, R8, dt_sent, flags);
+	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
+	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE | SENT_OPEN, "older_range");
+	emit_jump_if_imm(c, R1, JNE, SENT_RANGE, "no_range");
+	emit_get(c, R2, R8, dt_sent, end);
+	dt_emit_jump_seq(c, R9, R2, JSLT, "older_range");
+	emit_label(c, "no_range");
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
+	emit_set(c, R8, dt_sent, start, R9);
+	emit_set(c, R8, dt_sent, high, R9);
+	emit_jump(c, "has_start");
+	emit_label(c, "older_range");
+	emit_get(c, R2, R8, dt_sent, start);
+	dt_emit_jump_seq(c, R9, R2, JSLE, "has_start");
+	emit_set(c, R8, dt_sent, start, R9);
+	emit_label(c, "has_start");
+}
+
+/* Open the range. Note which request is passed on, unless that is known or this is its answer. */
+static void open_range(struct bpf_code *c)
+{
+	emit_get(c, R1, R8, dt_sent, flags);
+	/* the request of this socket is known, or the first part of this send has stored it */
+	emit_jump_if_imm(c, R1, JSET, SENT_BORN, "passed_on");
+	emit_get(c, R2, R7, dt_task, sending);
+	emit_jump_if(c, R2, JEQ, R6, "passed_on");
+	emit_get(c, R2, R7, dt_task, tag);
+	emit_jump_if(c, R2, JEQ, R6, "passed_on");
+	emit_set(c, R8, dt_sent, tag, R2);
+	emit_label(c, "passed_on");
+	emit_alu_imm(c, ALU_OR, R1, SENT_RANGE | SENT_OPEN | SENT_EVER);
+	emit_alu_imm(c, ALU_AND, R1, ~SENT_BORN);
+	emit_set(c, R8, dt_sent, flags, R1);
+}
+
+/*
+ * The socket is older than the request probe: note it, with an open range. A thread passes a
+ * request on only through a socket that connected.
+ */
+static void note_older_socket(struct bpf_code *c, const struct dt_plan *p)
+{
+	dt_emit_begin_older(c, p);
+	emit_mov_imm(c, R8, SENT_RANGE | SENT_OPEN | SENT_EVER);
+	emit_jump_if_imm(c, R9, JNE, 0, "has_accepted");
+	emit_get(c, R1, R7, dt_task, tag);
+	emit_jump_if(c, R1, JEQ, R6, "note");
+	dt_value(c, dt_sent, tag, R1);
+	emit_alu_imm(c, ALU_OR, R8, SENT_ACTIVE);
+	emit_jump(c, "note");
+	emit_label(c, "has_accepted");
+	emit_alu_imm(c, ALU_OR, R8, SENT_PASSIVE);
+	emit_label(c, "note");
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
+	dt_value(c, dt_sent, start, R9);
+	dt_value(c, dt_sent, end, R9);
+	dt_value(c, dt_sent, high, R9);
+	dt_value(c, dt_sent, flags, R8);
+	dt_emit_update(c, p->sent, SOCKET);
+}
+
+/* Write the mark line of the send, once for all its parts. */
+static void tell_send(struct bpf_code *c, const struct dt_plan *p)
+{
+	emit_get(c, R1, R7, dt_task, sending);
+	emit_jump_if(c, R1, JEQ, R6, "told");
+	dt_emit_field(c, SIZE_W, R9, p->write_seq);
+	dt_emit_key_sent(c, p, R9, "told");
+	if (!p->end_at_send)
+		emit_set(c, R7, dt_task, sending, R6);
+	dt_emit_printk(c, p, 'M');
+	emit_label(c, "told");
+}
+
+/* End the window if the socket is that of its request: the bytes are the answer. */
+static void end_if_answer(struct bpf_code *c, const struct dt_plan *p)
+{
+	emit_get(c, R1, R7, dt_task, tag);
+	emit_jump_if(c, R1, JNE, R6, "out");
+	dt_emit_end_window(c, p);
+}
+
+/*
  * A thread sends on a socket, whose lock it holds. Mark the bytes that it is about to put at
  * write_seq if the thread is traced; else end the marked range there. The function entry
  * calls this once per send, the tracepoint once for each buffer of a send.
  */
 void dt_send(struct bpf_code *c, const struct dt_plan *p)
 {
-	enum { TRACED = OUT + 1, NONE, CLOSED_RANGE, START, MARKED, TELL, TOLD, NEW, BORN, LOOKED,
-	       PASSED_ON, ACCEPTED, ANSWER, CONNECTED };
-
 	dt_emit_socket_arg(c, p->first_argument);
 	dt_emit_current(c, p);
-	dt_emit_lookup(c, p->sent, SOCKET);
-	emit_alu(c, ALU_MOV, R8, R0);
-	emit_jump_if_imm(c, R8, JEQ, 0, LOOKED);
-	emit_store_imm(c, SIZE_W, R8, offsetof(struct dt_sent, asked), 0);
-	emit_label(c, LOOKED);
-	dt_emit_lookup(c, p->pids, WHO);
-	emit_alu(c, ALU_MOV, R7, R0);
-	emit_jump_if_imm(c, R7, JNE, 0, TRACED);
+	find_task_and_socket(c, p);
+	emit_jump_if_imm(c, R7, JNE, 0, "traced");
+	end_range(c, p);
+	emit_label(c, "born");
+	resume_window(c, p);
 
-	/* untraced: end the range here; remove it once all its bytes are acknowledged */
-	emit_jump_if_imm(c, R8, JEQ, 0, OUT);
-	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
-	emit_jump_if_imm(c, R1, JSET, SENT_BORN, BORN);
-	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
-	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE, CLOSED_RANGE);
-	dt_emit_field(c, SIZE_W, R9, p->write_seq);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, end), R9);
-	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
-	emit_alu_imm(c, ALU_AND, R1, ~SENT_OPEN);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, flags), R1);
-	emit_exit(c, 0);
-	emit_label(c, CLOSED_RANGE);
-	dt_emit_field(c, SIZE_W, R9, p->snd_una);
-	emit_load(c, SIZE_W, R2, R8, offsetof(struct dt_sent, end));
-	dt_emit_jump_seq(c, R9, R2, JSLT, OUT);
-	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
-	emit_alu_imm(c, ALU_AND, R1, ~SENT_RANGE);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, flags), R1);
-	emit_exit(c, 0);
-
-	/*
-	 * An event loop continues the request for which it has opened this connection. It
-	 * has served another one meanwhile. Begin the window of that request again.
-	 */
-	emit_label(c, BORN);
-	dt_emit_begin_value(c);
-	emit_load(c, SIZE_DW, R1, R8, offsetof(struct dt_sent, tag));
-	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_task, tag), R1);
-	emit_load(c, SIZE_DW, R1, R8, offsetof(struct dt_sent, key));
-	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_task, key), R1);
-	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
-	dt_emit_update(c, p->pids, WHO);
-	dt_emit_printk(c, p, 'B');
-	dt_emit_find(c, p->pids, WHO, OUT);
-	emit_alu(c, ALU_MOV, R7, R0);
-
-	emit_label(c, TRACED);
-	emit_jump_if_imm(c, R8, JEQ, 0, NEW);
-	/*
-	 * R9 = start of the marked bytes. If bytes of an older range are not acknowledged
-	 * yet, they stay marked, and so do all bytes between that range and these.
-	 */
-	dt_emit_field(c, SIZE_W, R9, p->snd_una);
-	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
-	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
-	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE | SENT_OPEN, START);
-	emit_jump_if_imm(c, R1, JNE, SENT_RANGE, NONE);
-	emit_load(c, SIZE_W, R2, R8, offsetof(struct dt_sent, end));
-	dt_emit_jump_seq(c, R9, R2, JSLT, START);
-	emit_label(c, NONE);
-	dt_emit_field(c, SIZE_W, R9, p->write_seq);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, start), R9);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, high), R9);
-	emit_jump(c, MARKED);
-	emit_label(c, START);
-	emit_load(c, SIZE_W, R2, R8, offsetof(struct dt_sent, start));
-	dt_emit_jump_seq(c, R9, R2, JSLE, MARKED);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, start), R9);
-	emit_label(c, MARKED);
-	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
-	/* the request of this socket is known, or the first part of this send has stored it */
-	emit_jump_if_imm(c, R1, JSET, SENT_BORN, PASSED_ON);
-	emit_load(c, SIZE_DW, R2, R7, offsetof(struct dt_task, sending));
-	emit_jump_if(c, R2, JEQ, R6, PASSED_ON);
-	emit_load(c, SIZE_DW, R2, R7, offsetof(struct dt_task, tag));
-	emit_jump_if(c, R2, JEQ, R6, PASSED_ON);
-	emit_store(c, SIZE_DW, R8, offsetof(struct dt_sent, tag), R2);
-	emit_label(c, PASSED_ON);
-	emit_alu_imm(c, ALU_OR, R1, SENT_RANGE | SENT_OPEN | SENT_EVER);
-	emit_alu_imm(c, ALU_AND, R1, ~SENT_BORN);
-	emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, flags), R1);
-	emit_jump(c, TELL);
-
-	emit_label(c, NEW);
-	/*
-	 * The socket is older than the request probe. A thread passes a request on only
-	 * through a socket that connected.
-	 */
-	dt_emit_begin_older(c, p);
-	emit_alu_imm(c, ALU_MOV, R8, SENT_RANGE | SENT_OPEN | SENT_EVER);
-	emit_jump_if_imm(c, R9, JNE, 0, ACCEPTED);
-	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
-	emit_jump_if(c, R1, JEQ, R6, ANSWER);
-	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct dt_sent, tag), R1);
-	emit_alu_imm(c, ALU_OR, R8, SENT_ACTIVE);
-	emit_jump(c, ANSWER);
-	emit_label(c, ACCEPTED);
-	emit_alu_imm(c, ALU_OR, R8, SENT_PASSIVE);
-	emit_label(c, ANSWER);
-	dt_emit_field(c, SIZE_W, R9, p->write_seq);
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, start), R9);
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, end), R9);
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, high), R9);
-	emit_store(c, SIZE_W, FP, VALUE + (int)offsetof(struct dt_sent, flags), R8);
-	dt_emit_update(c, p->sent, SOCKET);
-
-	emit_label(c, TELL);
-	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, sending));
-	emit_jump_if(c, R1, JEQ, R6, TOLD);
-	dt_emit_field(c, SIZE_W, R9, p->write_seq);
-	dt_emit_key_sent(c, p, R9, TOLD, CONNECTED);
-	if (!p->end_at_send)
-		emit_store(c, SIZE_DW, R7, offsetof(struct dt_task, sending), R6);
-	dt_emit_printk(c, p, 'M');
-	emit_label(c, TOLD);
-	if (p->end_at_send) {
-		emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
-		emit_jump_if(c, R1, JNE, R6, OUT);
-		dt_emit_end_window(c, p);
-	}
+	emit_label(c, "traced");
+	emit_jump_if_imm(c, R8, JEQ, 0, "new");
+	set_start(c, p);
+	open_range(c);
+	emit_jump(c, "tell");
+	emit_label(c, "new");
+	note_older_socket(c, p);
+	emit_label(c, "tell");
+	tell_send(c, p);
+	if (p->end_at_send)
+		end_if_answer(c, p);
 	emit_out(c, 0);
 }
 
@@ -150,90 +192,109 @@ void dt_end(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_DW, R8, R1, 8);
 	dt_emit_socket_arg(c, 0);
 	dt_emit_current_traced(c, p);
-	emit_store_imm(c, SIZE_DW, R7, offsetof(struct dt_task, sending), 0);
-	emit_jump32_if_imm(c, R8, JSLE, 0, OUT);
-	emit_load(c, SIZE_DW, R1, R7, offsetof(struct dt_task, tag));
-	emit_jump_if(c, R1, JNE, R6, OUT);
-	dt_emit_end_window(c, p);
+	emit_set_imm(c, R7, dt_task, sending, 0);
+	emit_jump32_if_imm(c, R8, JSLE, 0, "out");
+	end_if_answer(c, p);
 	emit_out(c, 0);
 }
 
-/* R1 = the EtherType at this offset of the packet R6. Jump to OUT if it is too short. */
+/* R1 = the EtherType at this offset of the packet R6. Jump to "out" if it is too short. */
 static void ether_type(struct bpf_code *c, int at)
 {
-	emit_alu_imm(c, ALU_MOV, R2, at);
+	emit_mov_imm(c, R2, at);
 	dt_emit_packet_bytes(c, WORD, 2);
 	emit_load(c, SIZE_H, R1, FP, WORD);
 	emit_from_be(c, R1, 16);
 }
 
-/*
- * A packet leaves by the egress of a device. Set the mark if its data contain marked bytes
- * of its socket. The helper keeps the checksum right, even if the device computes it.
- */
-static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
+/* R7 = offset of the IP header, after the Ethernet header and one tag. */
+static void skip_ethernet(struct bpf_code *c)
 {
-	enum { V6 = OUT + 1, TCP_HEADER, TAGGED, PLAIN, IS_IP, OPEN };
+	ether_type(c, 12);
+	emit_jump_if_imm(c, R1, JEQ, 0x8100, "tagged");
+	emit_jump_if_imm(c, R1, JNE, 0x88a8, "plain");
+	emit_label(c, "tagged");
+	emit_alu_imm(c, ALU_ADD, R7, 4);
+	ether_type(c, 16);
+	emit_label(c, "plain");
+	/* do not take a second tag, or MPLS labels, for an IP header */
+	emit_jump_if_imm(c, R1, JEQ, 0x0800, "is_ip");
+	emit_jump_if_imm(c, R1, JNE, 0x86dd, "out");
+	emit_label(c, "is_ip");
+}
 
-	emit_alu(c, ALU_MOV, R6, R1);
+/* R8 = the struct dt_sent of the packet's socket. Jump to "out" unless it has a range. */
+static void find_range(struct bpf_code *c, const struct dt_plan *p)
+{
 	emit_load(c, SIZE_DW, R1, R6, SKB_SK);
-	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out));
-	dt_emit_find(c, p->sent, SOCKET, OUT);
-	emit_load(c, SIZE_W, R1, R0, offsetof(struct dt_sent, flags));
+	dt_emit_find(c, p->sent, SOCKET, "out");
+	emit_get(c, R1, R0, dt_sent, flags);
 	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE);
-	emit_jump_if_imm(c, R1, JEQ, 0, OUT);
-	emit_alu(c, ALU_MOV, R8, R0);
-	emit_alu_imm(c, ALU_MOV, R7, ethernet ? ETHERNET : 0);
-	if (ethernet) {
-		ether_type(c, 12);
-		emit_jump_if_imm(c, R1, JEQ, 0x8100, TAGGED);
-		emit_jump_if_imm(c, R1, JNE, 0x88a8, PLAIN);
-		emit_label(c, TAGGED);
-		emit_alu_imm(c, ALU_ADD, R7, 4);
-		ether_type(c, 16);
-		emit_label(c, PLAIN);
-		/* do not take a second tag, or MPLS labels, for an IP header */
-		emit_jump_if_imm(c, R1, JEQ, 0x0800, IS_IP);
-		emit_jump_if_imm(c, R1, JNE, 0x86dd, OUT);
-		emit_label(c, IS_IP);
-	}
-	dt_emit_tcp_data(c, V6, TCP_HEADER);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	emit_mov(c, R8, R0);
+}
+
+/* Jump to "out" unless the R9 bytes of data after HEADER are in the range, some of them. */
+static void check_overlap(struct bpf_code *c, const struct dt_plan *p)
+{
+	/* R2 = sequence number of the first byte, R9 = of the byte after the last */
 	emit_load(c, SIZE_W, R2, FP, HEADER + 4);
 	emit_from_be(c, R2, 32);
 	emit_alu32(c, ALU_ADD, R9, R2);
-	/* R2 = sequence number of the first byte, R9 = of the byte after the last */
-	emit_load(c, SIZE_W, R3, R8, offsetof(struct dt_sent, start));
-	dt_emit_jump_seq(c, R9, R3, JSLE, OUT);
-	emit_load(c, SIZE_W, R1, R8, offsetof(struct dt_sent, flags));
+	emit_get(c, R3, R8, dt_sent, start);
+	dt_emit_jump_seq(c, R9, R3, JSLE, "out");
+	emit_get(c, R1, R8, dt_sent, flags);
 	emit_alu_imm(c, ALU_AND, R1, SENT_OPEN);
-	emit_jump_if_imm(c, R1, JNE, 0, OPEN);
-	emit_load(c, SIZE_W, R3, R8, offsetof(struct dt_sent, end));
-	dt_emit_jump_seq(c, R2, R3, JSGE, OUT);
-	emit_label(c, OPEN);
+	emit_jump_if_imm(c, R1, JNE, 0, "open");
+	emit_get(c, R3, R8, dt_sent, end);
+	dt_emit_jump_seq(c, R2, R3, JSGE, "out");
+	emit_label(c, "open");
 	if (p->flags & DT_ONCE) {
 		/* a retransmission: a device on the way may have dropped it for its mark */
-		emit_load(c, SIZE_W, R3, R8, offsetof(struct dt_sent, high));
-		dt_emit_jump_seq(c, R2, R3, JSLT, OUT);
-		emit_store(c, SIZE_W, R8, offsetof(struct dt_sent, high), R9);
+		emit_get(c, R3, R8, dt_sent, high);
+		dt_emit_jump_seq(c, R2, R3, JSLT, "out");
+		emit_set(c, R8, dt_sent, high, R9);
 	}
+}
+
+/* Set the mark in the packet. The helper keeps the checksum right, even if the device makes it. */
+static void set_mark(struct bpf_code *c)
+{
 	emit_load(c, SIZE_H, R8, FP, HEADER + 12);
-	emit_alu(c, ALU_MOV, R9, R8);
+	emit_mov(c, R9, R8);
 	emit_alu_imm(c, ALU_OR, R9, __BYTE_ORDER == __LITTLE_ENDIAN ? MARK : MARK << 8);
-	emit_jump_if(c, R9, JEQ, R8, OUT);
+	emit_jump_if(c, R9, JEQ, R8, "out");
 	emit_store(c, SIZE_H, FP, WORD, R9);
-	emit_alu(c, ALU_MOV, R1, R6);
+	emit_mov(c, R1, R6);
 	emit_address(c, R2, R7, 16);
-	emit_alu(c, ALU_MOV, R3, R8);
-	emit_alu(c, ALU_MOV, R4, R9);
-	emit_alu_imm(c, ALU_MOV, R5, 2);
+	emit_mov(c, R3, R8);
+	emit_mov(c, R4, R9);
+	emit_mov_imm(c, R5, 2);
 	emit_call(c, FN_L4_CSUM_REPLACE);
-	emit_alu(c, ALU_MOV, R1, R6);
+	emit_mov(c, R1, R6);
 	emit_address(c, R2, R7, 12);
 	emit_address(c, R3, FP, WORD);
-	emit_alu_imm(c, ALU_MOV, R4, 2);
-	emit_alu_imm(c, ALU_MOV, R5, 0);
+	emit_mov_imm(c, R4, 2);
+	emit_mov_imm(c, R5, 0);
 	emit_call(c, FN_SKB_STORE_BYTES);
+}
+
+/*
+ * A packet leaves by the egress of a device. Set the mark if its data contain marked bytes of
+ * its socket.
+ */
+static void mark(struct bpf_code *c, const struct dt_plan *p, int ethernet)
+{
+	emit_mov(c, R6, R1);
+	find_range(c, p);
+	emit_mov_imm(c, R7, ethernet ? ETHERNET : 0);
+	if (ethernet)
+		skip_ethernet(c);
+	dt_emit_tcp_data(c);
+	check_overlap(c, p);
+	set_mark(c);
 	dt_emit_count(c, p, offsetof(struct dt_state, marked_out));
 	emit_out(c, CONTINUE);
 }

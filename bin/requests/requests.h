@@ -146,7 +146,7 @@ struct dt_made {
 
 /*
  * Make a request probe that does not exist yet, and switch it on. Return 0; or -1 and
- * remove all of it again.
+ * remove all of it again. After bpf_print_only, only print its programs.
  */
 int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 

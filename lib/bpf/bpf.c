@@ -3,11 +3,12 @@
  * bpf.c - bpf(2): maps, programs, links and pins
  *
  * Each command gets a structure with the first fields of the kernel's union bpf_attr. The
- * kernel takes the fields behind them as 0.
+ * kernel takes the fields after them as 0.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,9 +22,32 @@ enum command { MAP_CREATE = 0, LOOKUP = 1, UPDATE = 2, DELETE = 3, NEXT_KEY = 4,
 
 enum { NAME = 16, NO_PREALLOCATION = 1, MMAPABLE = 1024, LOG_LEAST = 64 * 1024 };
 
+static int printing;
+static char printed_maps[256][NAME]; /* by descriptor */
+
+void bpf_print_only(void)
+{
+	printing = 1;
+}
+
+int bpf_is_printing(void)
+{
+	return printing;
+}
+
+/* Return a descriptor of a file with so many bytes, for a map, program or link that is not made. */
+static int stand_in(const char *name, size_t size)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	return fd >= 0 && !ftruncate(fd, (off_t)size) ? fd : -1;
+}
+
 static int bpf(enum command cmd, void *attr, size_t size)
 {
-	return (int)syscall(SYS_bpf, (int)cmd, attr, size);
+	if (!printing)
+		return (int)syscall(SYS_bpf, (int)cmd, attr, size);
+	return cmd == RAW_TRACEPOINT_OPEN || cmd == LINK_CREATE ? stand_in("link", 0) : 0;
 }
 
 /* Return a pointer as bpf(2) takes it. */
@@ -49,62 +73,67 @@ int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned val
 	} a = { .kind = kind, .key = key, .value = value, .entries = entries,
 		.flags = kind == MAP_LPM_TRIE ? NO_PREALLOCATION :
 			 kind == MAP_ARRAY ? MMAPABLE : 0 };
+	int fd;
 
 	unlimited();
 	str_format(a.name, sizeof(a.name), "%s", name);
+	if (printing) {
+		fd = stand_in(a.name, (size_t)entries * ((value + 7) & ~7u));
+		if (fd >= 0)
+			str_format(printed_maps[fd & 255], NAME, "%s", name);
+		return fd;
+	}
 	return bpf(MAP_CREATE, &a, sizeof(a));
 }
 
-struct element {
-	uint32_t map, pad;
-	uint64_t key, value, flags;
-};
+static int element(enum command cmd, int map, const void *key, const void *value)
+{
+	struct {
+		uint32_t map, pad;
+		uint64_t key, value, flags;
+	} a = { .map = (uint32_t)map, .key = address(key), .value = address(value) };
+
+	return bpf(cmd, &a, sizeof(a));
+}
 
 int bpf_lookup(int map, const void *key, void *value)
 {
-	struct element a = { .map = (uint32_t)map, .key = address(key), .value = address(value) };
-
-	return bpf(LOOKUP, &a, sizeof(a));
+	return element(LOOKUP, map, key, value);
 }
 
 int bpf_update(int map, const void *key, const void *value)
 {
-	struct element a = { .map = (uint32_t)map, .key = address(key), .value = address(value) };
-
-	return bpf(UPDATE, &a, sizeof(a));
+	return element(UPDATE, map, key, value);
 }
 
 int bpf_delete(int map, const void *key)
 {
-	struct element a = { .map = (uint32_t)map, .key = address(key) };
-
-	return bpf(DELETE, &a, sizeof(a));
+	return element(DELETE, map, key, NULL);
 }
 
 int bpf_next(int map, const void *key, void *next)
 {
-	struct element a = { .map = (uint32_t)map, .key = address(key), .value = address(next) };
-
-	return bpf(NEXT_KEY, &a, sizeof(a));
+	return element(NEXT_KEY, map, key, next);
 }
 
-struct object {
-	uint64_t path;
-	uint32_t fd, flags;
-};
+static int object(enum command cmd, const char *path, int fd)
+{
+	struct {
+		uint64_t path;
+		uint32_t fd, flags;
+	} a = { .path = address(path), .fd = (uint32_t)fd };
+
+	return bpf(cmd, &a, sizeof(a));
+}
 
 int bpf_pin(int fd, const char *path)
 {
-	struct object a = { .path = address(path), .fd = (uint32_t)fd };
-
-	return bpf(PIN, &a, sizeof(a));
+	return object(PIN, path, fd);
 }
 
 int bpf_pinned(const char *path)
 {
-	struct object a = { .path = address(path) };
-
-	return bpf(GET, &a, sizeof(a));
+	return object(GET, path, 0);
 }
 
 uint32_t bpf_id(int fd)
@@ -116,7 +145,7 @@ uint32_t bpf_id(int fd)
 		uint64_t info;
 	} a = { .fd = (uint32_t)fd, .size = sizeof(info), .info = address(info) };
 
-	return bpf(INFO, &a, sizeof(a)) < 0 ? 0 : info[1];
+	return printing ? 1 : bpf(INFO, &a, sizeof(a)) < 0 ? 0 : info[1];
 }
 
 int bpf_raw_tracepoint(int program, const char *name)
@@ -156,6 +185,8 @@ int bpf_tracepoint(int program, unsigned long id)
 	enum { SET_BPF = 8, CPUS_MAX = 8192 };
 	int fd = -1, e;
 
+	if (printing)
+		return stand_in("event", 0);
 	/* The program runs on all CPUs. Any CPU can hold its perf event, unless it is off-line. */
 	for (int cpu = 0; fd < 0 && cpu < CPUS_MAX; cpu++) {
 		fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1,
@@ -187,6 +218,11 @@ static void last_line(const char *log, char *why, size_t size)
 	}
 }
 
+static const char *printed_map(int map)
+{
+	return printed_maps[map & 255];
+}
+
 int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, char *why,
 	     size_t size)
 {
@@ -207,13 +243,15 @@ int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, 
 		.license = address("Dual BSD/GPL"), .attach = k->attach, .function = k->function };
 	int fd, e;
 
-	if (c->n > CODE_MOST) { /* all programs are in this source tree, so this is a bug */
-		str_format(why, size, "it has more than %d instructions", CODE_MOST);
+	if (emit_resolve(c, why, size) < 0) {
 		errno = E2BIG;
 		return -1;
 	}
+	if (printing) {
+		bpf_print(c, k->where ? k->where : name, printed_map);
+		return stand_in(name, 0);
+	}
 	unlimited();
-	emit_resolve(c);
 	str_format(a.name, sizeof(a.name), "%s", name);
 	fd = bpf(LOAD, &a, sizeof(a));
 	e = errno;

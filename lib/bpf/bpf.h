@@ -34,13 +34,25 @@ enum bpf_alu { ALU_ADD = 0x00, ALU_SUB = 0x10, ALU_MUL = 0x20, ALU_OR = 0x40,
 enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSGT = 0x60,
 		JSGE = 0x70, JSLT = 0xc0, JSLE = 0xd0 };
 
-enum bpf_helper { FN_MAP_LOOKUP_ELEM = 1, FN_MAP_UPDATE_ELEM = 2, FN_MAP_DELETE_ELEM = 3,
-		  FN_TRACE_PRINTK = 6, FN_SKB_STORE_BYTES = 9, FN_L4_CSUM_REPLACE = 11,
-		  FN_GET_CURRENT_PID_TGID = 14, FN_SKB_LOAD_BYTES = 26,
-		  FN_GET_CURRENT_TASK = 35, FN_SK_FULLSOCK = 95, FN_TCP_SOCK = 96,
-		  FN_PROBE_READ_USER = 112, FN_PROBE_READ_KERNEL = 113,
-		  FN_PROBE_READ_USER_STR = 114, FN_PROBE_READ_KERNEL_STR = 115,
-		  FN_TRACE_VPRINTK = 177 };
+#define BPF_HELPERS(X) \
+	X(FN_MAP_LOOKUP_ELEM, map_lookup_elem, 1) \
+	X(FN_MAP_UPDATE_ELEM, map_update_elem, 2) \
+	X(FN_MAP_DELETE_ELEM, map_delete_elem, 3) \
+	X(FN_TRACE_PRINTK, trace_printk, 6) \
+	X(FN_SKB_STORE_BYTES, skb_store_bytes, 9) \
+	X(FN_L4_CSUM_REPLACE, l4_csum_replace, 11) \
+	X(FN_GET_CURRENT_PID_TGID, get_current_pid_tgid, 14) \
+	X(FN_SKB_LOAD_BYTES, skb_load_bytes, 26) \
+	X(FN_GET_CURRENT_TASK, get_current_task, 35) \
+	X(FN_SK_FULLSOCK, sk_fullsock, 95) \
+	X(FN_TCP_SOCK, tcp_sock, 96) \
+	X(FN_PROBE_READ_USER, probe_read_user, 112) \
+	X(FN_PROBE_READ_KERNEL, probe_read_kernel, 113) \
+	X(FN_PROBE_READ_USER_STR, probe_read_user_str, 114) \
+	X(FN_PROBE_READ_KERNEL_STR, probe_read_kernel_str, 115) \
+	X(FN_TRACE_VPRINTK, trace_vprintk, 177)
+#define BPF_HELPER(ID, NAME, NUMBER) ID = (NUMBER),
+enum bpf_helper { BPF_HELPERS(BPF_HELPER) };
 
 struct bpf_insn {
 	uint8_t code, regs;
@@ -48,16 +60,39 @@ struct bpf_insn {
 	int32_t imm;
 };
 
-enum { CODE_MOST = 1024, LABELS_MOST = 48 };
+/* A place in memory that assembly calls by its name: the value at reg + at. */
+struct bpf_slot {
+	const char *name;
+	enum bpf_reg reg;
+	int at;
+};
+
+/*
+ * LIST(X) has X(NAME, REG, AT) for each slot of a program. From one list come the constants
+ * enum { LIST(BPF_SLOT_AT) } and the table struct bpf_slot[] = { LIST(BPF_SLOT) { 0 } }.
+ */
+#define BPF_SLOT_AT(NAME, REG, AT) NAME = (AT),
+#define BPF_SLOT(NAME, REG, AT) { #NAME, REG, AT },
+
+enum { CODE_MOST = 1024, LABELS_MOST = 64 };
 
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {
 	struct bpf_insn v[CODE_MOST];
-	uint8_t label[CODE_MOST];       /* per jump: its label + 1 */
+	const char *to[CODE_MOST];      /* per jump: its label */
+	uint16_t in[CODE_MOST];         /* per jump: its scope */
 	unsigned n;                     /* more than CODE_MOST: the program is too long */
-	unsigned here[LABELS_MOST];     /* per label: index of its instruction + 1 */
+	struct bpf_label {
+		const char *name;
+		unsigned scope, at;     /* index of the instruction that it names */
+	} labels[LABELS_MOST];
+	unsigned nlabels, scope, scopes;
+	const struct bpf_slot *slots;   /* for bpf_print, up to a slot without a name */
 };
 
+/* to = from; to = n */
+void emit_mov(struct bpf_code *, enum bpf_reg to, enum bpf_reg from);
+void emit_mov_imm(struct bpf_code *, enum bpf_reg to, int32_t n);
 /* to = *(from + at); *(to + at) = from; *(to + at) = n */
 void emit_load(struct bpf_code *, enum bpf_size, enum bpf_reg to, enum bpf_reg from, int at);
 void emit_store(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at, enum bpf_reg from);
@@ -79,22 +114,54 @@ void emit_load_imm64(struct bpf_code *, enum bpf_reg to, uint64_t n);
 void emit_map(struct bpf_code *, int map, int key);
 /* Copy the text with its NUL to to + at, in whole steps of 8 bytes. Overwrites R1. */
 void emit_string(struct bpf_code *, enum bpf_reg to, int at, const char *text);
-void emit_jump(struct bpf_code *, int label);
-/* Jump if a CONDITION b; the 32 form compares the low halves as signed numbers. */
-void emit_jump_if(struct bpf_code *, enum bpf_reg a, enum bpf_jump, enum bpf_reg b, int label);
-void emit_jump_if_imm(struct bpf_code *, enum bpf_reg a, enum bpf_jump, int32_t b, int label);
-void emit_jump32_if_imm(struct bpf_code *, enum bpf_reg a, enum bpf_jump, int32_t b, int label);
-/* The label names the next instruction. */
-void emit_label(struct bpf_code *, int label);
 void emit_call(struct bpf_code *, enum bpf_helper);
 /* R0 = n; exit */
 void emit_exit(struct bpf_code *, int32_t n);
-/* Do the same at the end of a program, which has the label OUT. */
-enum { OUT };
+/* Do the same at the end of a program, which has the label "out". */
 void emit_out(struct bpf_code *, int32_t n);
 
-/* Fill in the distances of all jumps. bpf_load calls it. */
-void emit_resolve(struct bpf_code *);
+/* to = reg->MEMBER; reg->MEMBER = from; reg->MEMBER = n; reg has the address of a struct TAG. */
+#define BPF_SIZE_OF(TAG, MEMBER) \
+	(sizeof(((struct TAG *)0)->MEMBER) == 1 ? SIZE_B : \
+	 sizeof(((struct TAG *)0)->MEMBER) == 2 ? SIZE_H : \
+	 sizeof(((struct TAG *)0)->MEMBER) == 4 ? SIZE_W : SIZE_DW)
+#define emit_get(c, to, reg, TAG, MEMBER) \
+	emit_load(c, BPF_SIZE_OF(TAG, MEMBER), to, reg, (int)offsetof(struct TAG, MEMBER))
+#define emit_set(c, reg, TAG, MEMBER, from) \
+	emit_store(c, BPF_SIZE_OF(TAG, MEMBER), reg, (int)offsetof(struct TAG, MEMBER), from)
+#define emit_set_imm(c, reg, TAG, MEMBER, n) \
+	emit_store_imm(c, BPF_SIZE_OF(TAG, MEMBER), reg, (int)offsetof(struct TAG, MEMBER), n)
+
+/*
+ * Labels are names. emit_label gives the next instruction its name, once in a program. A
+ * phrase that a program has several times puts its labels into a scope: they differ from those
+ * outside, but its jumps reach both. A scope ends with emit_scope_end.
+ */
+void emit_label(struct bpf_code *, const char *name);
+void emit_scope(struct bpf_code *);
+void emit_scope_end(struct bpf_code *);
+void emit_jump(struct bpf_code *, const char *to);
+/* Jump if a CONDITION b; the 32 form compares the low halves as signed numbers. */
+void emit_jump_if(struct bpf_code *, enum bpf_reg a, enum bpf_jump, enum bpf_reg b, const char *to);
+void emit_jump_if_imm(struct bpf_code *, enum bpf_reg a, enum bpf_jump, int32_t b, const char *to);
+void emit_jump32_if_imm(struct bpf_code *, enum bpf_reg a, enum bpf_jump, int32_t b,
+			const char *to);
+
+/*
+ * Fill in the distances of all jumps. Return 0; or -1 with the reason in why, which is a bug,
+ * because all programs are in this source tree.
+ */
+int emit_resolve(struct bpf_code *, char *why, size_t size);
+/* Return the label of a jump. */
+const struct bpf_label *emit_target(const struct bpf_code *, unsigned jump);
+
+/* ---- asm.c: print programs as assembly --------------------------------------------- */
+
+/*
+ * Print to stdout, in LLVM's syntax, a program that emit_resolve has resolved. map_name returns
+ * the name of the map of a descriptor.
+ */
+void bpf_print(const struct bpf_code *, const char *name, const char *(*map_name)(int map));
 
 /* ---- bpf.c: bpf(2): create, pin, load and attach ----------------------------------- */
 
@@ -106,6 +173,13 @@ enum bpf_program_type { PROGRAM_KPROBE = 2, PROGRAM_SCHED_CLS = 3, PROGRAM_TRACE
 
 enum bpf_attach_type { ATTACH_CGROUP_INGRESS = 0, ATTACH_FENTRY = 24, ATTACH_PERF_EVENT = 41,
 		       ATTACH_TCX_EGRESS = 47 };
+
+/*
+ * From now on, bpf_load prints programs and does not load them. The kernel makes nothing:
+ * all other functions do as if they had succeeded.
+ */
+void bpf_print_only(void);
+int bpf_is_printing(void);
 
 /* All return a descriptor or 0, or -1 and errno. */
 /* A MAP_ARRAY can be mapped into memory: its values follow each other, 8 bytes aligned. */
@@ -138,6 +212,7 @@ struct bpf_load_as {
 	enum bpf_program_type kind;
 	enum bpf_attach_type attach;
 	uint32_t function;              /* fentry: as btf_function returns it */
+	const char *where;              /* what it is for, for bpf_print; NULL: its name says it */
 };
 
 /*
@@ -200,5 +275,8 @@ int btf_member(const struct btf *, const char *structure, const char *member);
 
 /* Return the BTF id of a function, for fentry; 0: there is none. */
 uint32_t btf_function(const struct btf *, const char *name);
+
+/* Has the kernel this tracepoint? */
+int btf_has_tracepoint(const struct btf *, const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 enum { MAGIC = 0xeb9f };
 
 /* Kinds of types (include/uapi/linux/btf.h). */
-enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, FUNC = 12, FUNC_PROTO = 13, VAR = 14,
+enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8, FUNC = 12, FUNC_PROTO = 13, VAR = 14,
        DATASEC = 15, DECL_TAG = 17, ENUM64 = 19, KINDS = 20 };
 
 /* Bytes that follow the three words of a type: fixed, and for each of its elements. */
@@ -126,6 +126,16 @@ uint32_t btf_function(const struct btf *b, const char *name)
 	struct type t;
 
 	return find(b, &t, name, FUNC, 0) ? t.number : 0;
+}
+
+/* Each tracepoint has a type for its programs (include/trace/bpf_probe.h). */
+int btf_has_tracepoint(const struct btf *b, const char *name)
+{
+	char type[128];
+	struct type t;
+
+	str_format(type, sizeof(type), "btf_trace_%s", name);
+	return find(b, &t, type, TYPEDEF, 0);
 }
 
 int btf_read(struct btf *b, const char *path)

@@ -3,13 +3,9 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "bpf/bpf.h"
-
-/* Classes of instructions, and the bits that select a variant. */
-enum { LD = 0x00, LDX = 0x01, ST = 0x02, STX = 0x03, ALU32 = 0x04, JMP = 0x05, JMP32 = 0x06,
-       ALU64 = 0x07 };
-enum { MEMORY = 0x60, ATOMIC = 0xc0, BY_REGISTER = 0x08, WIDE = 0x18, TO_BIG = 0xd0 | 0x08,
-       CALL = 0x80, EXIT = 0x90, MAP_DESCRIPTOR = 1 };
+#include "bpf/code.h"
 
 /*
  * Append an instruction and return its index. In a program that is too long only n goes on;
@@ -29,62 +25,72 @@ static unsigned emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg
 	return at;
 }
 
+void emit_mov(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from)
+{
+	emit_alu(c, ALU_MOV, to, from);
+}
+
+void emit_mov_imm(struct bpf_code *c, enum bpf_reg to, int32_t n)
+{
+	emit_alu_imm(c, ALU_MOV, to, n);
+}
+
 void emit_load(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, enum bpf_reg from, int at)
 {
-	emit(c, LDX | MEMORY | (int)w, to, from, at, 0);
+	emit(c, BPF_LDX | MEMORY | (int)w, to, from, at, 0);
 }
 
 void emit_store(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at, enum bpf_reg from)
 {
-	emit(c, STX | MEMORY | (int)w, to, from, at, 0);
+	emit(c, BPF_STX | MEMORY | (int)w, to, from, at, 0);
 }
 
 void emit_store_imm(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at, int32_t n)
 {
-	emit(c, ST | MEMORY | (int)w, to, R0, at, n);
+	emit(c, BPF_ST | MEMORY | (int)w, to, R0, at, n);
 }
 
 void emit_alu(struct bpf_code *c, enum bpf_alu a, enum bpf_reg to, enum bpf_reg from)
 {
-	emit(c, ALU64 | BY_REGISTER | (int)a, to, from, 0, 0);
+	emit(c, BPF_ALU64 | BY_REGISTER | (int)a, to, from, 0, 0);
 }
 
 void emit_alu32(struct bpf_code *c, enum bpf_alu a, enum bpf_reg to, enum bpf_reg from)
 {
-	emit(c, ALU32 | BY_REGISTER | (int)a, to, from, 0, 0);
+	emit(c, BPF_ALU32 | BY_REGISTER | (int)a, to, from, 0, 0);
 }
 
 void emit_alu_imm(struct bpf_code *c, enum bpf_alu a, enum bpf_reg to, int32_t n)
 {
-	emit(c, ALU64 | (int)a, to, R0, 0, n);
+	emit(c, BPF_ALU64 | (int)a, to, R0, 0, n);
 }
 
 void emit_from_be(struct bpf_code *c, enum bpf_reg r, int bits)
 {
-	emit(c, ALU32 | TO_BIG, r, R0, 0, bits);
+	emit(c, BPF_ALU32 | TO_BIG, r, R0, 0, bits);
 }
 
 void emit_address(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at)
 {
-	emit_alu(c, ALU_MOV, to, from);
+	emit_mov(c, to, from);
 	emit_alu_imm(c, ALU_ADD, to, at);
 }
 
 void emit_count(struct bpf_code *c, enum bpf_reg to, int at)
 {
-	emit_alu_imm(c, ALU_MOV, R1, 1);
-	emit(c, STX | ATOMIC | SIZE_DW, to, R1, at, 0);
+	emit_mov_imm(c, R1, 1);
+	emit(c, BPF_STX | ATOMIC | SIZE_DW, to, R1, at, 0);
 }
 
 void emit_cmpxchg(struct bpf_code *c, enum bpf_reg to, int at, enum bpf_reg from)
 {
-	emit(c, STX | ATOMIC | SIZE_DW, to, from, at, 0xf1);
+	emit(c, BPF_STX | ATOMIC | SIZE_DW, to, from, at, CMPXCHG);
 }
 
 /* Emit the load of a 64-bit constant, which takes two instructions. */
 static void wide(struct bpf_code *c, enum bpf_reg to, int source, uint64_t n)
 {
-	emit(c, LD | WIDE, to, (enum bpf_reg)source, 0, (int32_t)n);
+	emit(c, BPF_LD | WIDE, to, (enum bpf_reg)source, 0, (int32_t)n);
 	emit(c, 0, R0, R0, 0, (int32_t)(n >> 32));
 }
 
@@ -112,57 +118,101 @@ void emit_string(struct bpf_code *c, enum bpf_reg to, int at, const char *text)
 	}
 }
 
-static void jumps(struct bpf_code *c, int code, enum bpf_reg a, enum bpf_reg b, int32_t n, int to)
+static void jumps(struct bpf_code *c, int code, enum bpf_reg a, enum bpf_reg b, int32_t n,
+		  const char *to)
 {
-	c->label[emit(c, code, a, b, 0, n)] = (uint8_t)(to + 1);
+	unsigned at = emit(c, code, a, b, 0, n);
+
+	c->to[at] = to;
+	c->in[at] = (uint16_t)c->scope;
 }
 
-void emit_jump(struct bpf_code *c, int to)
+void emit_jump(struct bpf_code *c, const char *to)
 {
-	jumps(c, JMP, R0, R0, 0, to);
+	jumps(c, BPF_JMP, R0, R0, 0, to);
 }
 
-void emit_jump_if(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, enum bpf_reg b, int to)
+void emit_jump_if(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, enum bpf_reg b,
+		  const char *to)
 {
-	jumps(c, JMP | BY_REGISTER | (int)is, a, b, 0, to);
+	jumps(c, BPF_JMP | BY_REGISTER | (int)is, a, b, 0, to);
 }
 
-void emit_jump_if_imm(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, int32_t b, int to)
+void emit_jump_if_imm(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, int32_t b,
+		      const char *to)
 {
-	jumps(c, JMP | (int)is, a, R0, b, to);
+	jumps(c, BPF_JMP | (int)is, a, R0, b, to);
 }
 
-void emit_jump32_if_imm(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, int32_t b, int to)
+void emit_jump32_if_imm(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, int32_t b,
+			const char *to)
 {
-	jumps(c, JMP32 | (int)is, a, R0, b, to);
+	jumps(c, BPF_JMP32 | (int)is, a, R0, b, to);
 }
 
-void emit_label(struct bpf_code *c, int n)
+void emit_label(struct bpf_code *c, const char *name)
 {
-	c->here[n] = c->n + 1;
+	if (c->nlabels < LABELS_MOST) /* emit_resolve misses any other label */
+		c->labels[c->nlabels++] = (struct bpf_label){ name, c->scope, c->n };
+}
+
+void emit_scope(struct bpf_code *c)
+{
+	c->scope = ++c->scopes;
+}
+
+void emit_scope_end(struct bpf_code *c)
+{
+	c->scope = 0;
 }
 
 void emit_call(struct bpf_code *c, enum bpf_helper h)
 {
-	emit(c, JMP | CALL, R0, R0, 0, (int32_t)h);
+	emit(c, BPF_JMP | CALL, R0, R0, 0, (int32_t)h);
 }
 
 void emit_exit(struct bpf_code *c, int32_t n)
 {
-	emit_alu_imm(c, ALU_MOV, R0, n);
-	emit(c, JMP | EXIT, R0, R0, 0, 0);
+	emit_mov_imm(c, R0, n);
+	emit(c, BPF_JMP | EXIT, R0, R0, 0, 0);
 }
 
 void emit_out(struct bpf_code *c, int32_t n)
 {
-	emit_label(c, OUT);
+	emit_label(c, "out");
 	emit_exit(c, n);
 }
 
-/* A distance counts from the instruction after the jump. */
-void emit_resolve(struct bpf_code *c)
+/* A jump inside a scope means a label of that scope first. */
+const struct bpf_label *emit_target(const struct bpf_code *c, unsigned jump)
 {
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->label[i])
-			c->v[i].off = (int16_t)(c->here[c->label[i] - 1] - 1 - (i + 1));
+	const struct bpf_label *found = NULL;
+
+	for (const struct bpf_label *l = c->labels; l < c->labels + c->nlabels; l++)
+		if ((l->scope == c->in[jump] || (!l->scope && !found)) &&
+		    !strcmp(l->name, c->to[jump]))
+			found = l;
+	return found;
+}
+
+int emit_resolve(struct bpf_code *c, char *why, size_t size)
+{
+	const struct bpf_label *label;
+
+	if (c->n > CODE_MOST) {
+		str_format(why, size, "it has more than %d instructions", CODE_MOST);
+		return -1;
+	}
+	for (unsigned i = 0; i < c->n; i++) {
+		if (!c->to[i])
+			continue;
+		label = emit_target(c, i);
+		if (!label) {
+			str_format(why, size, "it has no label %s", c->to[i]);
+			return -1;
+		}
+		/* a distance counts from the instruction after the jump */
+		c->v[i].off = (int16_t)(label->at - (i + 1));
+	}
+	return 0;
 }

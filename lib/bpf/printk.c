@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -51,14 +52,15 @@ int printk_quiet(int root)
 	char why[8];
 
 	for (int round = 0; round < 2; round++) {
-		struct bpf_code c = { 0 };
+		static struct bpf_code c;
 		int fd, on = 0;
 
 		if (ctl_write(root, PRINTK_ENABLE, "0", 0))
 			return -1;
+		memset(&c, 0, sizeof(c));
 		emit_store_imm(&c, SIZE_DW, FP, -8, 0); /* an empty text */
 		emit_address(&c, R1, FP, -8);
-		emit_alu_imm(&c, ALU_MOV, R2, 8);
+		emit_mov_imm(&c, R2, 8);
 		emit_call(&c, FN_TRACE_PRINTK);
 		emit_exit(&c, 0);
 		fd = bpf_load(&c, "tfs_quiet", &raw, why, sizeof(why));

@@ -6,7 +6,6 @@
 load ../helper
 load ../hooks
 
-
 # event PID TIME TEXT: Print an event line as the kernel does.
 event() {
 	printf '%16s-%-7d [001] ..... %s: %s\n' "${COMM-prog}" "$1" "$2" "$3"
@@ -40,6 +39,22 @@ joins() {
 		event 7 1.000004 'open: (sys_open) path="a \"b\" " flags=0x8000 ret=-2'
 		echo '# lost 3 events'
 	)" -i 2a -c 'by BPF'
+}
+
+@test "tfs-strings -S: prints the programs that it attaches, and attaches none" {
+	need_tracefs events/bpf_trace
+	local kind
+	"$PROG/bpfobjects" all tfs_ >before.objects
+	for kind in opens execs calls; do
+		tfs-strings -S "$kind" >"$kind"
+		[ "$(tail -n 1 "$kind")" = $'\texit' ]
+	done
+	"$PROG/bpfobjects" all tfs_ | diff before.objects -
+	grep -q '^// syscalls/sys_enter_openat: ' opens
+	grep -q '^// sched_process_exec: ' execs
+	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = 'sched_process_exec sys_exit sys_enter' ]
+	! tfs-strings -S -f opens | diff opens - >changes
+	grep -q 's>= 0 goto ended' changes
 }
 
 @test "tfs-strings: joins the parts of a path, which other tasks interrupt, at the time of the last" {

@@ -163,16 +163,30 @@ on_and_another() {
 	[[ $output == "dt-probe: fatal: -f: more than 1024 networks; usage: "* ]]
 }
 
+@test "dt-probe -S: prints the programs that on loads, and loads none" {
+	need_bpf
+	"$PROG/bpfobjects" all >before.objects
+	plainly dt-probe -S -N "$MARK" -e on >code
+	"$PROG/bpfobjects" all | diff before.objects -
+	[ ! -e "$BPFFS/tfs/$MARK" ]
+	[ "$(sed -n 's|^// dt_\(.*\): [1-9][0-9]* instructions|\1|p' code | sort | xargs)" = \
+		'end exit fork gone mark mark_bare read rx send sockets wait' ]
+	[ "$(tail -n 1 code)" = $'\texit' ]
+	dt-probe -S -m on >module
+	! grep -q '^opens:' module
+	grep -q '^opens:' code
+}
+
 @test "dt-probe: reports usage errors before it does anything" {
 	local word
 	usage=$(synopsis dt-probe)
 	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
 	bad "no such command: 'of'" of
 	bad "unexpected operand 'off'" on off
-	for word in -1 -e -g -m '-f::1'; do
-		bad '-1, -e, -f, -g and -m need the command on' "$word"
-		bad '-1, -e, -f, -g and -m need the command on' "$word" off
-		bad '-1, -e, -f, -g and -m need the command on' "$word" state
+	for word in -1 -S -e -g -m '-f::1'; do
+		bad '-1, -S, -e, -f, -g and -m need the command on' "$word"
+		bad '-1, -S, -e, -f, -g and -m need the command on' "$word" off
+		bad '-1, -S, -e, -f, -g and -m need the command on' "$word" state
 	done
 	for word in 10.0.0 10.0.0.256 here '' :::: 10.0.0.0.0 /8; do
 		bad "-f: not an address or a network: '$word'" -f "$word" on

@@ -9,7 +9,7 @@ load ../helper
 BTF=/sys/kernel/btf/vmlinux
 
 programs() {
-	printf '%s\n' rx read send end state gone fork exit mark mark_bare
+	printf '%s\n' rx read send end state gone fork exit wait mark mark_bare
 }
 
 # The codes are written by hand from RFC 9669.
@@ -87,7 +87,7 @@ each_program() {
 			n=$((n + 1))
 		done
 	done
-	[ "$n" = 70 ]
+	[ "$n" = 77 ]
 }
 
 # A jump to a label that was never set would land before the first instruction.
@@ -107,6 +107,84 @@ each_program() {
 
 @test "programs: every path ends with exit, and no program is longer than Linux 5.10 accepts" {
 	each_program '{ last = $1 } END { exit last != "95" || NR > 4096 }'
+}
+
+# as_llvm: Print assembly as llvm-mc prints it: without labels and names.
+as_llvm() {
+	awk '
+		/^\t/ { line[n++] = $0; n += / ll(\t|$)| = map / }
+		/^[a-z].*:$/ { at[substr($0, 1, length($0) - 1)] = n }
+		END {
+			for (i = 0; i < n; i++) {
+				if (!(i in line))
+					continue
+				$0 = line[i]
+				sub(/\t\t\/\/.*/, "")
+				if ($0 ~ /goto /) {
+					jump = at[$NF] - i - 1
+					sub(/goto .*/, "goto " (jump < 0 ? "" : "+") jump)
+				}
+				if ($0 ~ / = map /)
+					$0 = "\tld_pseudo\t" $1 ", 1, " $4
+				if ($1 == "call")
+					$2 = "NAME"
+				gsub(/^[\t ]*/, "\t")
+				print
+			}
+		}'
+}
+
+# llvm: Print instructions as llvm-mc does, which knows some only since LLVM 18.
+llvm() {
+	awk '{
+		off = $4 < 0 ? 65536 + $4 : $4
+		printf "0x%s 0x%x%x 0x%02x 0x%02x", $1, $3, $2, off % 256, int(off / 256)
+		imm = substr("0000000" $5, length($5))
+		for (i = 7; i > 0; i -= 2)
+			printf " 0x%s", substr(imm, i, 2)
+		print ""
+	}' | llvm-mc --triple=bpfel --disassemble 2>/dev/null |
+		sed '/\.text/d; s/call .*/call NAME/'
+}
+
+@test "assembly: is what LLVM makes of the instructions" {
+	local name flags
+	need_tool llvm-mc
+	for name in each jumps $(programs); do
+		for flags in 0 7 '15 1'; do
+			# shellcheck disable=SC2086 # words
+			"$PROG/insns" "$name" $flags | llvm >expected
+			# shellcheck disable=SC2086 # words
+			"$PROG/insns" -S "$name" $flags | as_llvm >got
+			[ "$(wc -l <expected)" -gt 4 ]
+			grep -qF ') = -2' expected || # LLVM before 18
+				sed -i '/^.*) = -\{0,1\}[0-9]*$/d; / & .*goto/d' got
+			diff expected got
+		done
+	done
+}
+
+@test "assembly: helpers have their names in the kernel's header" {
+	local header=/usr/include/linux/bpf.h name number
+	[ -e "$header" ] || skip "needs $header"
+	sed -n '/define .*BPF_FUNC_MAPPER/,/^$/s/.*FN(\([a-z0-9_]*\).*/\1/p' "$header" >names
+	sed -n 's/^.*X(FN_[A-Z0-9_]*, \([a-z0-9_]*\), \([0-9]*\)).*/\1 \2/p' \
+		"$TREE/lib/bpf/bpf.h" >helpers
+	[ "$(wc -l <helpers)" -gt 10 ]
+	while read -r name number; do
+		[ "$(sed -n "$((number + 1))p" names)" = "$name" ] ||
+			[ "$number" -ge "$(wc -l <names)" ]
+	done <helpers
+}
+
+@test "assembly: names labels, slots and texts" {
+	"$PROG/insns" -S wait | sed 's/^[^/]*goto //; s/\t\t/ /; s/^\t//' >got
+	grep -qx 'out' got
+	grep -qx 'waits:' got
+	grep -qx 'r2 += -16 // WHO' got
+	grep -qx '\*(u64 \*)(r10 - 96) = r1 // FORMAT' got
+	grep -qx 'r1 = .* ll // "dtE %x %"' got
+	"$PROG/insns" -S rx | grep -A 1 -x 'earlier_[1-4]:' | grep -c 'w1 = w4' | grep -qx 4
 }
 
 # An int is in one half of an argument; the byte order decides which half.

@@ -47,8 +47,9 @@ static uint64_t run(struct bpf_code *c, const struct end *e, uint64_t seq, uint6
 {
 	static uint64_t stack[64];
 	uint64_t r[11] = { [R6] = (uintptr_t)e, [R9] = seq, [FP] = (uintptr_t)(stack + 64) };
+	char why[64];
 
-	emit_resolve(c);
+	EQUAL(emit_resolve(c, why, sizeof(why)), 0);
 	for (unsigned i = 0;; i++) {
 		const struct bpf_insn *in = &c->v[i];
 		int little = __BYTE_ORDER == __LITTLE_ENDIAN;
@@ -100,9 +101,9 @@ static uint64_t key_sent(const struct end *e, uint32_t seq)
 	uint64_t key = 0;
 
 	memset(&c, 0, sizeof(c));
-	dt_emit_key_sent(&c, &plan, R9, 0, 1);
+	dt_emit_key_sent(&c, &plan, R9, "skip");
 	emit_exit(&c, 0);
-	emit_label(&c, 0);
+	emit_label(&c, "skip");
 	emit_exit(&c, 1);
 	return run(&c, e, seq, &key) ? NO_KEY : key;
 }
@@ -113,7 +114,7 @@ static uint64_t key_read(const struct end *e, uint32_t seq)
 	uint64_t key = 0;
 
 	memset(&c, 0, sizeof(c));
-	dt_emit_key_read(&c, &plan, R9, 0);
+	dt_emit_key_read(&c, &plan, R9);
 	emit_exit(&c, 0);
 	run(&c, e, seq, &key);
 	return key;
