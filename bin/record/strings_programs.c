@@ -670,7 +670,8 @@ static int attach_calls(struct strings_plan *p, const struct path_call *calls, s
 	int map, r = 0;
 
 	/* the longest path, its NUL, and a byte that tells whether it is longer */
-	p->notes = strings_map(p, MAP_PERCPU_ARRAY, "notes", 4, sizeof(struct note) - PATH_SHORT + PATH_LONG + 8, 1);
+	p->notes = strings_map(p, MAP_PERCPU_ARRAY, "notes", 4,
+			       offsetof(struct note, text) + PATH_LONG + 8, 1);
 	p->longs = strings_map(p, MAP_HASH, "longs", 4, PATH_LONG + 8, LONGS_MAX);
 	if (p->notes < 0 || p->longs < 0)
 		return -1;

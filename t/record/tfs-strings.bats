@@ -41,15 +41,13 @@ joins() {
 	)" -i 2a -c 'by BPF'
 }
 
-@test "tfs-strings -S: prints the programs that it attaches, and attaches none" {
+@test "tfs-strings -S: prints the programs that it attaches, without the right to attach them" {
 	need_tracefs events/bpf_trace
 	local kind
-	"$PROG/bpfobjects" all tfs_ >before.objects
 	for kind in opens execs calls; do
-		tfs-strings -S "$kind" >"$kind"
+		plainly tfs-strings -S "$kind" >"$kind"
 		[ "$(tail -n 1 "$kind")" = $'\texit' ]
 	done
-	"$PROG/bpfobjects" all tfs_ | diff before.objects -
 	grep -q '^// syscalls/sys_enter_openat: ' opens
 	grep -q '^// sched_process_exec: ' execs
 	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = 'sched_process_exec sys_exit sys_enter' ]
