@@ -395,8 +395,10 @@ act() {
 	ACT=$HELD
 }
 
+# release [PID]: Let the held program go, and wait for the end of PID.
 release() {
 	echo >"$GO"
+	[ $# = 0 ] || finishes "$1" 0
 }
 
 # start_session HOOK WORDS: Start a manager in the background; set $SESSION to its
@@ -412,6 +414,7 @@ second_session() {
 
 # session_named NAME HOOK WORDS: Start a session of this name.
 session_named() {
+	need_tracefs
 	: >out; : >err
 	background "$MANAGER" --run "$2" --args "--instance $1 ${*:3}" >out 2>err
 	SESSION=$PID
@@ -452,6 +455,12 @@ all_end() {
 ends_by() {
 	kill "-$2" "$1"
 	finishes "$1" "$3"
+}
+
+# outputs STATUS TEXT COMMAND...: Fail unless COMMAND ends with STATUS and prints TEXT, and nothing else.
+outputs() {
+	run "-$1" "${@:3}"
+	[ "$output" = "$2" ] || { printf 'expected: %s\nprinted: %s\n' "$2" "$output"; return 1; }
 }
 
 # exits STATUS COMMAND...: Run COMMAND with its output in the files out and err; fail unless it ends

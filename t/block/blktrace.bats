@@ -139,8 +139,7 @@ refuse() {
 # bats test_tags=guest
 @test "blk-trace: setup prints the directory, and a second setup is refused and leaves the first alone" {
 	need_relay
-	run -0 blk-trace -k "$MARK" setup "$DEVICE"
-	[ "$output" = "$DEBUGFS/block/$DEVICE" ]
+	outputs 0 "$DEBUGFS/block/$DEVICE" blk-trace -k "$MARK" setup "$DEVICE"
 	[ -e "$output/trace0" ]
 	refuse "$DEVICE is traced already; end that trace first" \
 		blk-trace -k other setup "$DEVICE"
@@ -341,7 +340,6 @@ parsed() {
 	done
 	alike trace_blk --pid $$
 	# a kernel in lockdown refuses both
-	local check
 	verdict --check trace_blk --pid $$ --device "$DEVICE"
 	check=$VERDICT
 	verdict --run trace_blk --pid $$ --device "$DEVICE"

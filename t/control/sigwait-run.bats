@@ -62,7 +62,6 @@ sleeps() {
 }
 
 @test "sigwait-run: each stop signal ends the wait with 128+n, and the undo command runs once" {
-	local signal
 	for signal in HUP INT QUIT USR1 USR2 TERM; do
 		waiting
 		kill "-$signal" "$PID"
@@ -79,7 +78,6 @@ sleeps() {
 		trap '' HUP INT QUIT TERM USR1 USR2
 		exec sigwait-run -u "$UNDO"
 	}
-	local signal
 	for signal in HUP INT QUIT USR1 USR2 TERM; do
 		background ignoring
 		eventually blocks "$PID"
@@ -129,8 +127,7 @@ sleeps() {
 	waiting -p "$CALLS"
 	run -99 sigwait-run -t 20 -p "$CALLS"
 	[ ! -e undone ]
-	release
-	finishes "$PID" 0
+	release "$PID"
 	undone
 	[ ! -s out ]
 	[ ! -s err ]
@@ -179,15 +176,13 @@ sleeps() {
 
 @test "sigwait-run: -p: accepts a thread that leads no process" {
 	calls -e 1 3
-	local thread
 	thread=$(pids-of -t "$CALLS" | tail -n 1)
 	[ "$thread" != "$CALLS" ]
 	waiting -p "$thread"
 	run -99 sigwait-run -t 20 -p "$thread"
 	run ! gone "$PID"
 	[ ! -e undone ]
-	release
-	finishes "$PID" 0
+	release "$PID"
 	undone
 }
 
@@ -201,7 +196,6 @@ sleeps() {
 
 @test "sigwait-run: returns the status of PROG, after the undo command" {
 	need_pidfd
-	local want
 	for want in 0 1 7 99 111 255; do
 		run "-$want" --separate-stderr sigwait-run -u "$UNDO" sh -c "echo out; echo err >&2; exit $want"
 		[ "$output" = out ]
@@ -213,16 +207,13 @@ sleeps() {
 
 @test "sigwait-run: passes PROG its own options" {
 	need_pidfd
-	run -0 sigwait-run -t 600000 printf '%s %s %s\n' -t -u --help
-	[ "$output" = "-t -u --help" ]
-	run -0 sigwait-run -t 600000 -- printf '%s\n' x
-	[ "$output" = x ]
+	outputs 0 "-t -u --help" sigwait-run -t 600000 printf '%s %s %s\n' -t -u --help
+	outputs 0 x sigwait-run -t 600000 -- printf '%s\n' x
 }
 
 @test "sigwait-run: PROG reads the standard input of the caller" {
 	need_pidfd
-	run -0 sigwait-run cat <<<hello
-	[ "$output" = hello ]
+	outputs 0 hello sigwait-run cat <<<hello
 }
 
 @test "sigwait-run: returns 128+n if a signal kills PROG, after the undo command" {
@@ -271,7 +262,6 @@ sleeps() {
 
 @test "sigwait-run: a signal sends SIGTERM to PROG, and the status is that of the signal" {
 	mkfifo in
-	local signal
 	for signal in HUP INT QUIT USR1 USR2 TERM; do
 		background sigwait-run -u "$UNDO" cat <>in
 		eventually blocks "$PID"
@@ -289,8 +279,7 @@ sleeps() {
 	calls 1
 	waiting -p "$CALLS" cat <>in
 	eventually children "$PID" >child
-	release
-	finishes "$PID" 0
+	release "$PID"
 	gone "$(tail -n 1 child)"
 	undone
 }
@@ -299,8 +288,7 @@ sleeps() {
 	need_pidfd
 	grep -E '^Sig(Blk|Ign):' /proc/self/status >expected
 	# the shell in between might change its own signal mask
-	run -0 sigwait-run grep -E '^Sig(Blk|Ign):' /proc/self/status
-	[ "$output" = "$(cat expected)" ]
+	outputs 0 "$(cat expected)" sigwait-run grep -E '^Sig(Blk|Ign):' /proc/self/status
 }
 
 @test "sigwait-run: returns PROG's status even if the caller ignores SIGCHLD" {
@@ -327,7 +315,6 @@ sleeps() {
 	mkfifo in
 	waiting cat <>in
 	eventually children "$PID" >child
-	local prog
 	prog=$(tail -n 1 child)
 	kill -STOP "$prog"
 	stopped() { grep -q 'State:.*T' "/proc/$prog/status"; }
@@ -347,7 +334,6 @@ sleeps() {
 			[ $i$j = 10 ] || sigwait-run -t $(((i - 1) * 1200 + j * 100)) & echo $! >>others
 		done; done; exec sigwait-run -t 300'
 	finishes "$PID" 99
-	local others
 	mapfile -t others <others
 	run ! gone "${others[-1]}"
 	kill -KILL "${others[@]}" 2>/dev/null || : # most of them have ended
@@ -362,16 +348,14 @@ sleeps() {
 }
 
 @test "sigwait-run: the last of several undo commands counts" {
-	run -99 sigwait-run -t 0 -u 'echo one' -u 'echo two'
-	[ "$output" = two ]
+	outputs 99 two sigwait-run -t 0 -u 'echo one' -u 'echo two'
 }
 
 @test "sigwait-run: the undo command runs with the signal mask and actions of the caller" {
 	# busybox's shell ignores SIGQUIT itself
 	look="grep -E '^Sig(Blk|Ign):' /proc/self/status"
 	sh -c "$look" >expected
-	run -99 sigwait-run -t 0 -u "$look"
-	[ "$output" = "$(cat expected)" ]
+	outputs 99 "$(cat expected)" sigwait-run -t 0 -u "$look"
 }
 
 @test "sigwait-run: -p reads only the procfs entries of the tasks it names" {

@@ -17,7 +17,6 @@ load ../helper
 	[ "${#lines[@]}" = 3 ]
 	[ "${lines[0]}" = "${lines[2]}" ]
 	[ "${lines[0]}" != "${lines[1]}" ]
-	local number
 	for number in "${lines[@]}"; do [[ $number =~ ^[0-9]+$ ]]; done
 }
 
@@ -28,8 +27,7 @@ load ../helper
 		skip "needs sys/syscall.h with plain numbers"
 	file_has 4 expected
 	while read -r name number; do
-		run -0 syscall-nr "$name"
-		[ "$output" = "$number" ]
+		outputs 0 "$number" syscall-nr "$name"
 	done <expected
 }
 
@@ -38,7 +36,6 @@ load ../helper
 	[ "$(wc -l <all)" -gt 200 ]
 	run ! grep -qvE '^[0-9]+ [a-z0-9_]+$' all
 	[ "$(sort all | uniq -d)" = '' ]
-	local number name
 	while read -r number name; do
 		echo "$number"
 	done <all >numbers
@@ -48,7 +45,6 @@ load ../helper
 
 @test "syscall-nr: accepts a call by the name of its kernel function" {
 	syscall-nr >all
-	local name
 	for name in stat uname fstat; do
 		grep -q " $name$" all || continue
 		[ "$(syscall-nr new$name)" = "$(syscall-nr $name)" ]
@@ -70,7 +66,6 @@ load ../helper
 	calls 7
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
 	tfs-write -i "$INSTANCE" events/raw_syscalls/sys_enter/enable 1
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	[ "$(grep -c "sys_enter: NR $(syscall-nr getppid) " "$DIR/trace")" = 7 ]
 }

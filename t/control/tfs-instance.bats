@@ -131,14 +131,6 @@ slept_often() {
 	[ "$(LC_ALL=C sort <<<"$output")" = $'tfs-blk.dead\ntfs-dt.dead\ntfs.\ntfs.dead' ]
 }
 
-@test "tfs-instance: plain directory: list reports a full disk" {
-	mkdir -p root/instances/tfs.one
-	for stale in '' -s; do
-		fails 111 "tfs-instance: fatal: unable to write to standard output: No space left on device" \
-			to_full tfs-instance -R root list $stale
-	done
-}
-
 @test "tfs-instance: plain directory: remove removes the named instances" {
 	mkdir -p root/instances/{one,two,three}
 	run -0 --separate-stderr tfs-instance -R root remove one three
@@ -221,8 +213,7 @@ slept_often() {
 	run -0 tfs-instance -R root remove -s
 	[ -d root/instances/tfs.one ]
 	ends_by "$PID" KILL 137
-	run -0 tfs-instance -R root list -s
-	[ "$output" = tfs.one ]
+	outputs 0 tfs.one tfs-instance -R root list -s
 	tfs-instance -R root remove -s
 	[ -z "$(ls root/instances)" ]
 }

@@ -155,7 +155,6 @@ r:g/two /bin/sh:32 x=%di word=+0(%si):string
 
 @test "tfs-probe: refuses each character at which the kernel would cut a path, a probe or a value" {
 	plain_root kprobe_events uprobe_events dynamic_events
-	local text name
 	mkdir plain
 	for text in ' blank' $'\ttab' '#hash' $'\nnewline' $'\vcontrol' $'\rcontrol' $'\x7fcontrol' $'\xc3\xa0byte'; do
 		case $text in
@@ -284,7 +283,6 @@ p:g/seen $PROG/acts:N(N)" ]
 
 @test "tfs-probe: plain directory: leaves an event of two places alone while it is enabled anywhere" {
 	plain_root
-	local at
 	mkdir -p root/events/a/two root/instances/x/events/a/two
 	for at in root/events root/instances/x/events; do
 		printf '%s\n' 'p:a/one /bin/f:0x1' 'p:a/two /bin/f:0x2' 'p:a/two /bin/f:0x3' >root/dynamic_events
@@ -435,8 +433,7 @@ acts_size() {
 	tfs-probe list | grep -q "^p:$TFS_GROUP/work $PROG/acts:0x"
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	tfs-write -i "$INSTANCE" tracing_on 0
 	grep -v '^#' "$DIR/trace" >got
 	[ "$(grep -c ': work: (0x[0-9a-f]*) n=[0-9]* word="word"$' got)" = 25 ]
@@ -462,8 +459,7 @@ acts_size() {
 		tfs-probe add kernel 'p do_exit code=$arg1' kernel_done 'r do_sys_openat2 ret=$retval'
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	tfs-write -i "$INSTANCE" tracing_on 0
 	grep -v '^#' "$DIR/trace" >trace
 	background tfs-catpipe -i "$INSTANCE" >text
@@ -522,8 +518,7 @@ acts_size() {
 	act execs 2 3 word
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	grep -v '^#' "$DIR/trace" >got
 	[ "$(grep -c ': forked: (sched[./]sched_process_fork) child=[0-9]*$' got)" = 5 ]
 	file_has 5 got
@@ -547,8 +542,7 @@ need_function_probes() {
 	tfs-probe list | grep -qx "f:$TFS_GROUP/back do_sys_openat2%return ret=\$retval:s32"
 	tfs-pidfilter -i "$INSTANCE" set "$ACT"
 	tfs-event -i "$INSTANCE" "$TFS_GROUP:*"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	tfs-write -i "$INSTANCE" tracing_on 0
 	grep -v '^#' "$DIR/trace" >trace
 	tfs-write -i "$INSTANCE" "events/$TFS_GROUP/enable" 0

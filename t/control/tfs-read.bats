@@ -64,16 +64,3 @@ two
 	ends_by "$PID" TERM 0
 	[ "$(tail -n 1 out)" = y ]
 }
-
-@test "tfs-read: looks for each file before it prints the first" {
-	plain_root
-	fails 111 "tfs-read: fatal: unable to read none: No such file or directory" \
-		tfs-read -R root a none
-}
-
-@test "tfs-read: refuses a directory, and reports a full disk" {
-	plain_root
-	fails 111 "tfs-read: fatal: unable to read events: Is a directory" tfs-read -R root events
-	fails 111 "tfs-read: fatal: unable to write to standard output: No space left on device" \
-		to_full tfs-read -R root a
-}

@@ -99,7 +99,6 @@ error_log() {
 
 @test "tfs-write: plain directory: writes every byte except newline and NUL unchanged" {
 	plain_root
-	local all
 	all=$(printf '%b' "$(printf '\\x%x' {1..9} {11..255})")
 	tfs-write -R root file "$all"
 	exactly root/file "$all"$'\n'
@@ -219,27 +218,6 @@ error_log() {
 	fails 111 "tfs-write: fatal: a NUL byte in a record for file" \
 		from lines tfs-write -R root file -
 	exactly root/file ''
-}
-
-@test "tfs-write: a closed standard input is an error" {
-	plain_root
-	run -111 --separate-stderr "$BASH" -c 'tfs-write -R root file - <&-'
-	[[ $stderr == "tfs-write: fatal: unable to read standard input: "* ]]
-	[[ $stderr != *$'\n'* ]]
-	exactly root/file ''
-}
-
-@test "tfs-write: a directory as standard input is an error" {
-	plain_root
-	fails 111 "tfs-write: fatal: unable to read standard input: Is a directory" \
-		from / tfs-write -R root file -
-}
-
-@test "tfs-write: a full disk is an error" {
-	plain_root
-	ln -s /dev/full root/full
-	fails 111 "tfs-write: fatal: unable to write '1' to full: No space left on device" \
-		tfs-write -R root full 1
 }
 
 @test "tfs-write: kernel: the kernel reads back what the tool wrote" {

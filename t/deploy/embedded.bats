@@ -145,7 +145,6 @@ END
 
 # bats test_tags=quick
 @test "embedded: Buildroot's menu has each option of the package" {
-	local option
 	grep -o 'BR2_PACKAGE_TFS_TOOLS[A-Z_]*' "$EMBEDDED/buildroot/tfs-tools.mk" | sort -u >used
 	file_has 3 used
 	while read -r option; do
@@ -255,7 +254,6 @@ yocto() {
 
 # bats test_tags=quick
 @test "embedded: Yocto's recipe has the variables that a recipe needs, and the licence's checksum" {
-	local name
 	yocto_variables >variables
 	for name in SUMMARY SECTION LICENSE LIC_FILES_CHKSUM TFS_TOOLS_URL SRC_URI EXTRA_OEMAKE; do
 		[ "$(grep -c "^$name=\".\{3,\}\"\$" variables)" = 1 ]
@@ -364,7 +362,6 @@ works() {
 
 # bats test_tags=quick
 @test "tfs-report: -D: refuses a trace of MIPS, whose system calls are in no table" {
-	local machine order
 	need_tool python3
 	for order in 'little 4 mips' 'big 4 mips' 'little 8 mips64' 'big 8 mips64'; do
 		machine=${order##* }
@@ -383,7 +380,6 @@ works() {
 
 # bats test_tags=quick
 @test "tfs-report: -D: a program for MIPS has no table for the calls of its own machine" {
-	local compiler emulator machine
 	need_tool mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc qemu-mipsel-static \
 		qemu-mips64el-static
 	cat >own.c <<-'END'

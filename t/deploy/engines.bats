@@ -82,7 +82,6 @@ answered() {
 }
 
 @test "engines: an exporter that was killed and runs again leaves nothing out and nothing twice" {
-	local pid
 	python3 "$TREE/t/prog/requests.py" 2000 200 | sed 's/,"host":"."}$/}/' >lines
 	mkfifo in
 	tfs-export -n -H h -s one <in >first &

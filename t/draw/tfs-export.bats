@@ -59,7 +59,6 @@ need_schema() {
 }
 
 @test "tfs-export: refuses lines that are not records, and records without a date" {
-	local line
 	for line in 'cat-1 [000] ..... 1.0: demo: a=1' '{"a":1' '[1]' '' '{"a":"}'; do
 		echo "$line" >line
 		fails 111 "tfs-export: fatal: line 1 is not a JSON record; tfs-run --json --date prints such lines" \
@@ -223,7 +222,6 @@ need_schema() {
 }
 
 @test "tfs-export: -k and -r leave out exactly what they count, and no report of lost events" {
-	local i
 	for i in {0..999}; do
 		event 7 $((i * 10000000)) "{\"a\":$i}"
 	done >lines
@@ -279,7 +277,6 @@ need_schema() {
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
 	need_schema
 	need_tool curl
-	local port i line
 	cat >server.py <<-'EOF'
 		import http.server, sys
 		class Handler(http.server.BaseHTTPRequestHandler):
@@ -358,7 +355,6 @@ need_schema() {
 	need_schema
 	python3 "$TREE/t/prog/requests.py" 20000 200 >lines
 	tfs-export -n -f spans <lines >joined
-	local host
 	for host in a b c; do
 		sed -n "s/,\"host\":\"$host\"}\$/}/p" lines | tfs-export -n -f spans -H "$host"
 	done >apart

@@ -211,12 +211,6 @@ lat cpu=001 event=e: 1 value, 1 to 1
 	grep -qx '\[512, 1K)  *492 |@ \{39\}|' got
 }
 
-@test "tfs-hist: reports a full standard output" {
-	events 1 >trace
-	run -111 --separate-stderr to_full from trace tfs-hist
-	[ "$stderr" = 'tfs-hist: fatal: unable to write to standard output: No space left on device' ]
-}
-
 @test "tfs-hist: kernel: draws as many values as there were calls" {
 	need_tracefs events/syscalls
 	calls 1000

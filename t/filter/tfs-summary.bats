@@ -45,7 +45,6 @@ calls_text() {
 }
 
 @test "tfs-summary: sorts by any column, and prints the first N lines and the total of all" {
-	local column
 	for column in calls:openat errors:openat total:read avg:read max:read; do
 		calls_text | tfs-summary -n 1 -s "${column%:*}" >got
 		file_has 4 got
@@ -64,7 +63,6 @@ calls_text() {
 }
 
 @test "tfs-summary: takes only results from -4095 to -1 for errors" {
-	local result
 	for result in 0xffffffffffffffff 0xfffffffffffff001 0xfffffffffffffe00; do
 		event 1 1.000001 'sys_a()'
 		event 1 1.000001 "sys_a -> $result"

@@ -387,7 +387,6 @@ plain() {
 }
 
 @test "tfs-flight: -t makes a dump when the event comes, and -f only if the filter matches" {
-	need_tracefs
 	new_instance
 	calls 10 1 3
 	echo 1 >"$DIR/options/event-fork"

@@ -340,22 +340,13 @@ static int is_name(char c)
 /* Check a character or an entity; return the next one. */
 static const char *must_be_text(const char *p, const char *end)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = (unsigned char)*p < 0x80 ? 1 : (unsigned char)*p < 0xc0 ? 0 :
-		     (unsigned char)*p < 0xe0 ? 2 : (unsigned char)*p < 0xf0 ? 3 : 4;
-	uint32_t c = n == 1 ? (unsigned char)*p : (unsigned char)*p & (0x7fu >> n);
+	const unsigned char *at = (const unsigned char *)p;
+	uint32_t c = must_be_utf8(&at, (const unsigned char *)end);
 
-	must(n && n <= (size_t)(end - p));
-	for (unsigned i = 1; i < n; i++) {
-		must((p[i] & 0xc0) == 0x80);
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	must(c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) && c != 0xfffe &&
-	     c != 0xffff);
+	must(c != 0xfffe && c != 0xffff && c != '<');
 	must(c >= ' ' || c == '\n' || c == '\t');
-	must(c != '<');
 	if (c != '&')
-		return p + n;
+		return (const char *)at;
 	for (p++; *p != ';'; p++)
 		must(p < end && (is_name(*p) || *p == '#'));
 	return p + 1;

@@ -33,6 +33,17 @@ struct again {
  */
 void run_again(const struct again *, const uint8_t *data, size_t size);
 
+/* Define the target of tool_main, with this check and these command lines. */
+#define RUN_AGAIN(check_of_run, ...) \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
+	{ \
+		static const char *const lines[] = { __VA_ARGS__, NULL }; \
+		static const struct again again = { tool_main, lines, check_of_run }; \
+\
+		run_again(&again, data, size); \
+		return 0; \
+	}
+
 /* Check that a text has no control characters but newlines and tabs. */
 void must_be_clean(const char *text, size_t n);
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* blktext.c - records of the block layer's trace, and their lines */
-#include "block/blktrace.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *bytes = malloc(size ? size : 1);
+	uint8_t *bytes = copy_of(data, size);
 	struct table names = { 0 };
 	struct blk_record r;
 	size_t at = 0, room = 64;
 	ssize_t n;
 
-	must(bytes);
-	memcpy(bytes, data, size);
 	while ((n = blk_record(&r, bytes + at, size - at)) > 0) {
 		char *line = malloc(room);
 		size_t length;

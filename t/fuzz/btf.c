@@ -7,10 +7,7 @@
  * gives; the function has the number that the file gives. Cyclic references must not make
  * the search slow.
  */
-#include <limits.h>
 
-#include "base/base.h"
-#include "bpf/bpf.h"
 #include "fuzz.h"
 
 /* bytes of a type after its first twelve, for each kind, and bytes of each element */

@@ -5,7 +5,6 @@
  * Input: the byte order, and records, one a line. The strings of arguments without an array
  * are their parts one behind the other; a plainer parser puts them together.
  */
-#include "syscalls/syscalls.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* clocks.c - clock offsets, from any messages between some hosts */
 #include "fuzz.h"
-#include "requests/requests.h"
 
 enum { MOST = 6 };
 

@@ -6,7 +6,6 @@
  * its kind, a byte with its task, and its values. Each output is complete lines, without control
  * characters, or JSON. Each beginning of a call gives one line, unless an option selects calls.
  */
-#include "syscalls/syscalls.h"
 #include "fuzz.h"
 
 enum { HELD_MOST = 17 << 20, TASKS_MOST = 65536, FOLLOW_MOST = 64 << 20 };
@@ -203,12 +202,10 @@ static void check(const char *text, size_t n, size_t room)
 static void give(int64_t lost)
 {
 	static char text[SHOW_ROOM];
-	unsigned char *exact = malloc(r.len ? r.len : 1);
+	unsigned char *exact = copy_of(bytes, r.len);
 	struct record one = r;
 	int shown;
 
-	must(exact);
-	memcpy(exact, bytes, r.len);
 	one.data = exact;
 	check(text, show_record(&show, &one, lost, text, sizeof(text), &shown), sizeof(text));
 	free(exact);

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "lines/lines.h"
-#include "requests/requests.h"
 #include "fuzz.h"
 
 /* Return the number of digits in that base, or -1 if there are none or too many. */

@@ -7,10 +7,6 @@
  */
 #include <stdio.h>
 
-#include "base/base.h"
-#include "proc/proc.h"
-#include "lines/lines.h"
-#include "requests/requests.h"
 #include "fuzz.h"
 
 enum { PAIRS = 3, SOCKETS = 2 * PAIRS, THREADS = 5, MOST = 21000, RANGES = 16 };

@@ -8,10 +8,7 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/base.h"
-#include "tracefs/tracefs.h"
 #include "fuzz.h"
 
 static void check_functions(const char *path, size_t size)

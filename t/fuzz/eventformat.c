@@ -5,7 +5,6 @@
  * Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 of system "ftrace",
  * 8 of "syscalls", 16 an old kernel), the format up to a NUL, the record.
  */
-#include "event/event.h"
 #include "fuzz.h"
 
 static void check_field(const struct event_set *evs, const struct field *f,
@@ -53,12 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!events_strings(&evs, "0x61616161 : \"%d %s\\n\"\n", 23));
 	e = event_add(&evs, system, text, strlen(text));
 	if (e) {
-		unsigned char *record = malloc(size ? size : 1);
+		unsigned char *record = copy_of(data, size);
 		struct record r = { .ts = 1, .data = record, .len = (uint32_t)size };
 		size_t whole = 0;
 
-		must(record && event_by_id(&evs, e->id) == e && e->ncommon <= e->nfields);
-		memcpy(record, data, size);
+		must(event_by_id(&evs, e->id) == e && e->ncommon <= e->nfields);
 		if (size > 1) { /* the record is this event's */
 			record[evs.big] = (unsigned char)e->id;
 			record[!evs.big] = (unsigned char)(e->id >> 8);

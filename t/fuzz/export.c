@@ -7,7 +7,6 @@
  */
 #include <fcntl.h>
 
-#include "base/base.h"
 #include "draw/export.h"
 #include "fuzz.h"
 
@@ -57,16 +56,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	for (const char *s = (const char *)data + 1, *end = s + size - 1, *line; s < end; s++) {
-		char *copy; /* without room behind the line, so that ASan sees what is read there */
-		size_t n;
+		char *copy;
 
 		for (line = s; s < end && *s != '\n'; s++)
 			;
-		n = (size_t)(s - line);
-		copy = malloc(n + !n);
-		must(copy != NULL);
-		memcpy(copy, line, n);
-		take_line(copy, n, room);
+		copy = copy_of(line, (size_t)(s - line));
+		take_line(copy, (size_t)(s - line), room);
 		free(copy);
 	}
 	return 0;

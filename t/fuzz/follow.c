@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include "syscalls/syscalls.h"
 #include "fuzz.h"
 
 enum { TASKS = 4, FDS = 20, MOST = 64 << 20 };

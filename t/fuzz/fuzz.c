@@ -40,6 +40,16 @@ char *next_part(const uint8_t **data, size_t *size)
 	return part;
 }
 
+void *copy_of(const void *data, size_t n)
+{
+	void *copy = malloc(n ? n : 1);
+
+	must(copy);
+	if (n)
+		memcpy(copy, data, n);
+	return copy;
+}
+
 /* ---- files ------------------------------------------------------------------- */
 
 const char *place(void)
@@ -70,6 +80,22 @@ void put_file(const char *path, const void *text, size_t n)
 	must(fd >= 0);
 	must(!n || write(fd, text, n) == (ssize_t)n);
 	close(fd);
+}
+
+char memory_path[64];
+
+int memory_file(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("input", 0);
+		must(fd >= 0);
+		snprintf(memory_path, sizeof(memory_path), "/proc/self/fd/%d", fd);
+	}
+	must(!ftruncate(fd, 0) && !lseek(fd, 0, SEEK_SET));
+	must(!size || pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fd;
 }
 
 static void put_task(int pid, char state, int threads)
@@ -158,24 +184,25 @@ void must_be_said(int result)
 
 /* ---- JSON -------------------------------------------------------------------- */
 
-static const unsigned char *at, *end;
-
-static void character(void)
+uint32_t must_be_utf8(const unsigned char **at, const unsigned char *end)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3
-		     : *at < 0xf8 ? 4 : 0;
+	const unsigned char *p = *at;
+	unsigned n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
 	uint32_t c;
 
-	must(n && n <= (size_t)(end - at));
-	c = n == 1 ? *at : *at & (0x7fu >> n);
+	must(n && n <= (size_t)(end - p));
+	c = n == 1 ? *p : *p & (0x7fu >> n);
 	for (unsigned i = 1; i < n; i++) {
-		must((at[i] & 0xc0) == 0x80);
-		c = c << 6 | (at[i] & 0x3f);
+		must((p[i] & 0xc0) == 0x80);
+		c = c << 6 | (p[i] & 0x3f);
 	}
-	must(c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) && c >= ' ');
-	at += n;
+	must(c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff));
+	*at += n;
+	return c;
 }
+
+static const unsigned char *at, *end;
 
 static void string(void)
 {
@@ -183,7 +210,7 @@ static void string(void)
 	for (at++; *at != '"';) {
 		must(at < end);
 		if (*at != '\\') {
-			character();
+			must(must_be_utf8(&at, end) >= ' ');
 			continue;
 		}
 		at++;

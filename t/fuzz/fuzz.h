@@ -39,6 +39,13 @@ _Noreturn void untrue(const char *file, int line, const char *what);
 /* Return the next part of the input, up to a NUL or its end, in memory of its own. */
 char *next_part(const uint8_t **data, size_t *size);
 
+/* Return a copy in memory of exactly n bytes, so that ASan sees what is read after it. */
+void *copy_of(const void *data, size_t n);
+
+/* Put the input into a file in memory, always the same; return its descriptor. */
+int memory_file(const uint8_t *data, size_t size);
+extern char memory_path[64];
+
 /* Return the path of a file in the harness's own directory $FUZZ_DIR, which is in memory. */
 const char *place(void);
 void put_file(const char *path, const void *text, size_t n);
@@ -54,6 +61,9 @@ const char *heard(size_t *len);
 
 /* Check the output of a function that reports -1: one line for -1, otherwise none. */
 void must_be_said(int result);
+
+/* Check a character, which is inside its text; go to the next one. */
+uint32_t must_be_utf8(const unsigned char **at, const unsigned char *end);
 
 /* Check that a text is one value of RFC 8259, in UTF-8, of at most depth values in each other. */
 void must_be_json(const char *text, size_t n, int depth);

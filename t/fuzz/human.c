@@ -15,18 +15,5 @@ static void check(const char *out, size_t n, int status, const char *line)
 	must(!n || out[n - 1] == '\n');
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static const char *const lines[] = {
-		"",
-		"!",
-		"-c COMM=comm^PID=pid^A=dfd^B:5=filename",
-		"!-c RET:8=ret^PATH=filename-/etc^X=prev_state",
-		"-c E=event^C=comm^P=pid^T=time^F=func",
-		NULL,
-	};
-	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
-
-	run_again(&again, data, size);
-	return 0;
-}
+RUN_AGAIN(check, "", "!", "-c COMM=comm^PID=pid^A=dfd^B:5=filename",
+	  "!-c RET:8=ret^PATH=filename-/etc^X=prev_state", "-c E=event^C=comm^P=pid^T=time^F=func")

@@ -12,19 +12,5 @@ static void check(const char *out, size_t n, int status, const char *line)
 	must(!n || out[n - 1] == '\n');
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static const char *const lines[] = {
-		"a=%",
-		"-c a=% b=%",
-		"a=% b=%",
-		"a=% b=% c=&",
-		"-s /dev/null a=% b=%",
-		"-c -s /dev/null a=% b=&",
-		NULL,
-	};
-	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
-
-	run_again(&again, data, size);
-	return 0;
-}
+RUN_AGAIN(check, "a=%", "-c a=% b=%", "a=% b=%", "a=% b=% c=&", "-s /dev/null a=% b=%",
+	  "-c -s /dev/null a=% b=&")

@@ -12,9 +12,6 @@
 #include <fnmatch.h>
 
 #include "fuzz.h"
-#include "base/base.h"
-#include "event/event.h"
-#include "view/view.h"
 
 static void check_line(struct json *j, const struct record *r, size_t size)
 {
@@ -62,12 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	e = event_add(&evs, how & 4 ? "ftrace" : "d\"\xff", text, strlen(text));
 	if (e) {
-		unsigned char *record = malloc(size ? size : 1);
+		unsigned char *record = copy_of(data, size);
 		struct record r = { .ts = size * 123456789, .data = record,
 				    .len = (uint32_t)size };
 
-		must(record);
-		memcpy(record, data, size);
 		if (size > 1 && !(how & 64)) {
 			record[evs.big] = (unsigned char)e->id;
 			record[!evs.big] = (unsigned char)(e->id >> 8);

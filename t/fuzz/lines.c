@@ -6,19 +6,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int prepared;
 	struct line_reader in = { 0 };
 	const uint8_t *end = data + size;
 	ssize_t n;
 	char *line;
 
-	if (!prepared) {
-		must(dup2(memfd_create("stdin", 0), STDIN_FILENO) == STDIN_FILENO);
-		prepared = 1;
-	}
-	must(!ftruncate(STDIN_FILENO, 0));
-	must(!size || pwrite(STDIN_FILENO, data, size, 0) == (ssize_t)size);
-	must(!lseek(STDIN_FILENO, 0, SEEK_SET));
+	must(dup2(memory_file(data, size), STDIN_FILENO) == STDIN_FILENO);
 	while ((n = line_read(&in, &line)) >= 0) {
 		must(data + n <= end && !memcmp(data, line, (size_t)n) && !line[n]);
 		must(!memchr(line, '\n', (size_t)n));

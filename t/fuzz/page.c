@@ -5,9 +5,6 @@
  * Input: a byte of flags (1 big-endian, 2 a long of 4 bytes, 4 the rest is a
  * header_page's text up to a NUL, and a sub-buffer), then the sub-buffer.
  */
-#include "base/base.h"
-#include "event/event.h"
-#include "view/view.h"
 #include "fuzz.h"
 
 #define COMMON "ID: %d\nformat:\n" \
@@ -170,9 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(f.commit + f.commit_size <= f.data && f.data <= 128);
 		free(text);
 	}
-	subbuf = malloc(size ? size : 1);
-	must(subbuf);
-	memcpy(subbuf, data, size);
+	subbuf = copy_of(data, size);
 	one_subbuf(&kinds[how & 3], &f, subbuf, size);
 	free(subbuf);
 	return 0;

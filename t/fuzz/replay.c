@@ -9,10 +9,10 @@ static size_t replay(const char *path)
 {
 	size_t size = 0;
 	char *text = file_read(AT_FDCWD, path, &size);
-	uint8_t *data = malloc(size ? size : 1); /* exact size: an overrun shows */
+	uint8_t *data;
 
-	must(text && data);
-	memcpy(data, text, size);
+	must(text);
+	data = copy_of(text, size);
 	free(text);
 	LLVMFuzzerTestOneInput(data, size);
 	free(data);

@@ -23,17 +23,4 @@ static void check(const char *out, size_t n, int status, const char *line)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static const char *const lines[] = {
-		"",
-		"-f",
-		"-s",
-		"-fs",
-		NULL,
-	};
-	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
-
-	run_again(&again, data, size);
-	return 0;
-}
+RUN_AGAIN(check, "", "-f", "-s", "-fs")

@@ -13,17 +13,4 @@ static void check(const char *out, size_t n, int status, const char *line)
 	must(!n || out[n - 1] == '\n');
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static const char *const lines[] = {
-		"0",
-		"1",
-		"1000",
-		"18446744073709551615",
-		NULL,
-	};
-	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
-
-	run_again(&again, data, size);
-	return 0;
-}
+RUN_AGAIN(check, "0", "1", "1000", "18446744073709551615")

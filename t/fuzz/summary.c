@@ -19,20 +19,5 @@ static void check(const char *out, size_t n, int status, const char *line)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	static const char *const lines[] = {
-		"",
-		"-k comm",
-		"-k pid -k call",
-		"-s calls -n 1",
-		"-s errors",
-		"-s avg",
-		"-s max -k ret",
-		NULL,
-	};
-	static const struct again again = { .main = tool_main, .lines = lines, .check = check };
-
-	run_again(&again, data, size);
-	return 0;
-}
+RUN_AGAIN(check, "", "-k comm", "-k pid -k call", "-s calls -n 1", "-s errors", "-s avg",
+	  "-s max -k ret")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* table.c - keys that come and go, compared with a list of them */
-#include "base/base.h"
 #include "fuzz.h"
 
 struct kept {

@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "base/base.h"
-#include "event/event.h"
-#include "tracedat/tracedat.h"
 
 static int count_format(void *arg, const char *system, const char *text, size_t n)
 {
@@ -40,11 +37,8 @@ static void check_subbufs(const struct dat *d, const struct dat_buffer *b,
 	must(!(cpu->subbufs.n % b->subbuf_size));
 	dat_subbufs_begin(&p, d, b, cpu);
 	while ((subbuf = dat_subbufs_next(&p))) {
-		/* in memory of its own, where an overrun shows */
-		char *copy = malloc(b->subbuf_size);
+		char *copy = copy_of(subbuf, b->subbuf_size);
 
-		must(copy);
-		memcpy(copy, subbuf, b->subbuf_size);
 		must(subbuf_count(&l, copy, b->subbuf_size) <= b->subbuf_size / 8);
 		free(copy);
 		n += b->subbuf_size;
@@ -82,20 +76,12 @@ static void check(const struct dat *d)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int fd = -1;
-	static char path[64];
 	struct dat d;
 	int r;
 
-	if (fd < 0) {
-		fd = memfd_create("trace.dat", 0);
-		must(fd >= 0);
-		str_format(path, sizeof(path), "/proc/self/fd/%d", fd);
-	}
-	must(!ftruncate(fd, 0));
-	must(!size || pwrite(fd, data, size, 0) == (ssize_t)size);
+	memory_file(data, size);
 	listen_to_stderr();
-	r = dat_file(&d, path) < 0 ? -1 : dat_read_head(&d);
+	r = dat_file(&d, memory_path) < 0 ? -1 : dat_read_head(&d);
 	must_be_said(!r && d.cut ? -1 : r);
 	if (!r) {
 		check(&d);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* traceline.c - a line of a trace, text or JSON, and one of its keys */
-#include "base/base.h"
-#include "lines/lines.h"
 #include "draw/draw.h"
 #include "fuzz.h"
 
@@ -140,15 +138,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    "func", "caller", "next_comm", ".pid", "call",
 					    "dev", "rwbs", "sector", "nr_sector",
 					    "host" };
-	char *key = next_part(&data, &size), *line = malloc(size);
+	char *key = next_part(&data, &size), *line;
 	struct trace_line l;
 	uint64_t time;
 	int point;
 
 	must_tell(data, size);
-	must(line || !size);
-	if (size)
-		memcpy(line, data, size);
+	line = copy_of(data, size);
 	if (trace_line(&l, line, size)) {
 		must(l.event.n && l.time.n);
 		must_be_in(trace_line_key(&l, key), line, size);

@@ -6,10 +6,7 @@
  * are printable, and the translated arguments have only the characters of the kernel's
  * syntax.
  */
-#include <unistd.h>
 
-#include "base/base.h"
-#include "tracefs/tracefs.h"
 #include "control/usdt.h"
 #include "fuzz.h"
 

@@ -2,7 +2,6 @@
 /* value.c - a number in any notation, and its power of two */
 #include <errno.h>
 
-#include "lines/lines.h"
 #include "fuzz.h"
 
 /* Return 1 if strtoull, which is independent of our parser, takes the text for a number. */

@@ -149,8 +149,7 @@ same() {
 	create one calls 1
 	for selector in "-c /$MARK/one" "-c $INIT" "-n $INIT"; do
 		# shellcheck disable=SC2086 # two words
-		run -0 pids-of -t $selector
-		[ "$output" = "$INIT" ]
+		outputs 0 "$INIT" pids-of -t $selector
 	done
 }
 
@@ -498,7 +497,6 @@ ours() {
 	eventually gone "$TRACER"
 	[ ! -s got ]
 	file_has 1 two/said
-	nothing_left
 }
 
 @test "manager: the next --run cleans up from another container if its own was deleted in the middle" {
@@ -521,5 +519,4 @@ ours() {
 	finishes "$READER" 0
 	eventually gone "$TRACER"
 	got 100 getppid
-	nothing_left
 }

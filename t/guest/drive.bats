@@ -14,7 +14,6 @@ interrupts() {
 }
 
 @test "guest: every request of /dev/vda ends in an interrupt, and /var/tmp exists" {
-	local before
 	[ "${TFS_VARIANT-}" = vm ] || skip "needs a guest (make check-vm)"
 	[ -b /dev/vda ]
 	before=$(interrupts)

@@ -208,14 +208,11 @@ run_directories() {
 		--args "--instance $MARK --time 1 --pid $CALLS"; }
 	tells 111 "manager: fatal: unable to make /run; TFS_RUNDIR may name another directory: Read-only file system" \
 		unset_rundir
-	run -0 run_now
-	[ "$output" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
+	outputs 0 "$TFS_RUNDIR/ftrace/$MARK/trace" run_now
 	mount -o remount,rw /
-	run -0 unset_rundir
-	[ "$output" = "/run/tfs/ftrace/$MARK/trace" ]
+	outputs 0 "/run/tfs/ftrace/$MARK/trace" unset_rundir
 	[ "$(stat -c '%a %u' /run /run/tfs /run/tfs/ftrace | paste -sd ' ')" = '755 0 755 0 700 0' ]
 	[ -z "$(ls -A /run/tfs/ftrace)" ]
-	nothing_left
 }
 
 # ---- no memory -------------------------------------------------------------------
@@ -286,7 +283,6 @@ unmeasured() {
 	run --separate-stderr -111 taskset 1 "$MANAGER" --run trace_syscalls \
 		--args "--instance $MARK --time 1 --pid $CALLS --buffer $kb"
 	[[ $stderr == "manager: fatal: --buffer: $kb KB for each of $cpus processors is more "* ]]
-	nothing_left
 }
 
 @test "manager: prints the kernel's reason for a buffer that it cannot make, and keeps nothing" {
@@ -548,7 +544,6 @@ tracefs() {
 	tracefs rw
 	calls 1
 	run -0 "$MANAGER" --run trace_syscalls --args "--instance $MARK.b --time 1 --pid $CALLS"
-	nothing_left
 }
 
 # ---- without root -------------------------------------------------------------------
@@ -616,14 +611,12 @@ as_user() {
 		background user sigwait-run -p "$CALLS" tfs-catpipe >got
 		reader=$PID
 		eventually streams
-		release
-		finishes "$reader" 0
+		release "$reader"
 		[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
 		# and into a pipe of the user's own
 		calls 20
 		echo "$CALLS" | tfs-pidfilter set
-		release
-		finishes "$CALLS" 0
+		release "$CALLS"
 		user sh -c "tfs-catpipe | head -n 20" >got
 		[ "$(grep -c ': sys_getppid()$' got)" = 20 ]
 	done
@@ -827,8 +820,7 @@ state() {
 	tfs-write -i "$MARK" trace_clock counter buffer_size_kb 64
 	echo "$CALLS" | tfs-pidfilter -i "$MARK" set
 	tfs-write -i "$MARK" events/syscalls/sys_enter_getppid/enable 1
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	calls 1
 	echo "$CALLS" | tfs-pidfilter -i "$MARK" set
 	theirs=(trace trace_clock buffer_size_kb set_event set_event_pid tracing_on current_tracer
@@ -884,5 +876,4 @@ state() {
 	file_is out "$TRACE"
 	[ ! -s err ]
 	[ -z "$(ls -A "$TFS_RUNDIR/ftrace")" ]
-	nothing_left
 }

@@ -522,7 +522,6 @@ refused_later() {
 	exits 100 "$MANAGER" --run tool --args "--pid $$ -i $MARK"
 	[[ $(cat err) == 'manager: fatal: '*'; usage: tfs-write '* ]]
 	run -1 grep 'fatal:.*fatal:' err
-	nothing_left
 }
 
 @test "manager: --check reads the requirements of a hook, as --run does" {

@@ -168,7 +168,6 @@ prints_refused() {
 	finishes "$SESSION" 111
 	finishes "$READER" 0
 	[ ! -s got ]
-	nothing_left
 }
 
 @test "hook: a usage error of a filter, a tool or a tool that works alone ends the session with 100" {
@@ -190,7 +189,6 @@ prints_refused() {
 	END
 	refused 100 "not a number of milliseconds: '0'; usage: $(synopsis tfs-flight)" \
 		--run alone --args "--instance $MARK --pid $$"
-	nothing_left
 }
 
 @test "hook: a filter that ends early without a message ends the session with 111" {
@@ -201,7 +199,6 @@ prints_refused() {
 	watch prints --pid "$CALLS"
 	finishes "$SESSION" 111
 	finishes "$READER" 0
-	nothing_left
 }
 
 @test "hook: the last output of a tool waits a moment for a reader" {

@@ -55,8 +55,7 @@ undo() {
 		if [ "$whom" != --all ]; then # an unrelated task
 			"$PROG/acts" blocks 8 32 "/dev/zram$ZRAM" </dev/null >/dev/null
 		fi
-		release
-		finishes "$ACT" 0
+		release "$ACT"
 		if [ "$whom" = --all ]; then stop_session; else session_ends; fi
 		finishes "$READER" 0
 		cat got
@@ -67,8 +66,7 @@ undo() {
 	# the events themselves
 	act blocks 8 0 "/dev/zram$ZRAM"
 	watch trace_block --all --device "zram$ZRAM" --events
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	watch_stop
 	[ "$(grep -c ": block_bio_queue: [0-9]*,$ZRAM W" got)" = 8 ]
 	[ "$(grep -c ": block_bio_complete: [0-9]*,$ZRAM W" got)" = 8 ]
@@ -148,8 +146,7 @@ undo() {
 	act cached 4 0 "/dev/$LOOP"
 	watch trace_block --pid "$ACT" "$CALLS" --device "$LOOP"
 	exec 8<"/dev/$LOOP" # the last close writes the pages back
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 seek=8 conv=fsync,notrunc 2>dd.err
 	exec 8<&-
 	echo >"$calls_go"
@@ -162,7 +159,6 @@ undo() {
 	loop
 	tfs-run trace_block --device "$LOOP" -- "$PROG/acts" blocks 8 0 "/dev/$LOOP" </dev/null >got
 	[ "$(grep -c ': block_rq_complete: .*by=acts ' got)" = 8 ]
-	nothing_left
 }
 
 @test "trace_block: --describe says what selectors mean, and --parent is refused" {

@@ -68,7 +68,6 @@ act_traced() {
 }
 
 @test "trace_event: events about another task than the one that runs are those of the traced tasks" {
-	local n children
 	need_tracefs events/sched/sched_migrate_task
 	[ "$(nproc)" -ge 2 ] || skip "needs two processors"
 	act moves 50 3
@@ -117,7 +116,6 @@ act_traced() {
 	done
 	fails 100 "manager: fatal: --event: tcp:tcp_retransmit_skb happens in unrelated tasks and names none; give --all instead of selected tasks" \
 		"$MANAGER" --run trace_hist --args "--instance $MARK --pid $CALLS -e tcp_retransmit_skb -k dport"
-	nothing_left
 }
 
 @test "trace_event: --filter passes the events for which the filter holds" {
@@ -182,7 +180,6 @@ marked() {
 }
 
 @test "trace_event and trace_flight: --markers also prints what other tasks write to trace_marker" {
-	local hook
 	need_tracefs events/syscalls
 	need_markers
 	for hook in trace_event trace_flight; do
@@ -195,7 +192,6 @@ marked() {
 }
 
 @test "trace_event and trace_flight: --markers is refused if the kernel copies no marks" {
-	local hook
 	need_tracefs events/syscalls
 	new_instance
 	[ ! -e "$DIR/options/copy_trace_marker" ] || skip "needs a kernel without options/copy_trace_marker"
@@ -223,7 +219,6 @@ switches() {
 
 @test "trace_event: records each switch of a task that an instance without a pid filter records" {
 	need_tracefs events/sched/sched_switch/filter
-	local output
 	new_instance all
 	for output in fifo dat; do
 		act sleeps 100 0
@@ -347,8 +342,7 @@ interrupted() {
 		calls 1000
 		watch trace_event "$words" -e sys_enter_getppid sys_enter_read
 		own=$(own_tasks | tr '\n' '|')none
-		release
-		finishes "$CALLS" 0
+		release "$CALLS"
 		kill -INT "$SESSION" 2>/dev/null || : # with --comm it ends by itself
 		watch_end
 		echo "$words"

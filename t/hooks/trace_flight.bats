@@ -54,8 +54,7 @@ stop_flight() {
 @test "trace_flight: --dump-on an event: the dump holds everything up to the line of that event" {
 	calls 1000
 	flight -e sys_enter_getppid sched_process_exit --dump-on "'sched_process_exit:pid == $CALLS'"
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(grep -c ': sys_getppid()$' "$HERE/dump.1")" = 1000 ]
 	[ "$(tail -n 1 "$HERE/dump.1" | grep -c ': sched_process_exit: ')" = 1 ]
 	file_has 1001 "$HERE/dump.1"
@@ -65,13 +64,11 @@ stop_flight() {
 @test "trace_flight: --dump-on takes SYSTEM:EVENT and globs, and makes no dump if the filter matches nothing" {
 	calls 10
 	flight -e sys_enter_getppid --dump-on "'sched:sched_process_e[x]it:pid == 1'"
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	nothing_left
 	calls 10
 	flight -e sys_enter_getppid --dump-on 'sched:sched_process_e?it'
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	file_has 10 "$HERE/dump.1"
 	left dump.1
 }
@@ -127,8 +124,7 @@ stop_flight() {
 		start_session trace_flight --pid "$calls" "$@" -e sys_enter_getppid
 		HERE=${TRACE%/*}
 		read_by cat >got
-		release
-		finishes "$calls" 0
+		release "$calls"
 		[ "$how" != signal ] || kill -INT "$SESSION"
 		all_end "$SESSION" "$READER"
 		[ "$(grep -c ': sys_getppid()$' got)" = 100 ]
@@ -157,14 +153,12 @@ stop_flight() {
 @test "trace_flight: without a reader it makes a dump at the end, unless nothing was recorded" {
 	calls 100
 	flight -e sys_enter_getppid
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	file_has 100 "$HERE/dump.1"
 	left dump.1
 	calls 100
 	flight -e sys_enter_getppid
 	stop_flight
-	nothing_left
 }
 
 @test "trace_flight: --dump json, dat and --per-cpu print JSON lines at the end, or files where only files will do" {
@@ -270,8 +264,7 @@ run_flight() {
 	second_session trace_event "--output file --pid $CALLS -e sys_enter_getppid"
 	all=$(cat out)
 	kill -STOP "$one" # otherwise the session would end with its task
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	lost=$(cat "$here/dropped")
 	kill -USR1 "$one"
 	ends_by "$one" CONT 0
@@ -299,8 +292,7 @@ run_flight() {
 	second_session trace_flight "--pid $CALLS \
 		-e sys_enter_getppid --dump-on sched_process_exit"
 	HERE=$(dirname "$(cat out)")
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	file_has 200 "$HERE/dump.1"
 	left dump.1
 	HERE=$here
@@ -332,8 +324,7 @@ run_flight() {
 @test "trace_flight: --dump dat and --per-cpu make files of that kind" {
 	calls 300 2
 	flight -e sys_enter_getppid --dump dat --per-cpu --dump-on "'sched_process_exit:pid == $CALLS'"
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(for dump in "$HERE"/dump.1.cpu*; do tfs-report -e sys_enter_getppid "$dump"; done | wc -l)" = 600 ]
 	rm -r "$HERE"
 }
@@ -405,7 +396,6 @@ run_flight() {
 		--run trace_flight --args "$args --dumps 0"
 	refused 100 "not a number of dumps from 1 to 100000: '100001'; $usage" \
 		--check trace_flight --args "$args --dumps 100001"
-	nothing_left
 }
 
 @test "trace_flight: --check makes no dump, whichever option makes a dump at the end" {
@@ -439,5 +429,4 @@ run_flight() {
 	exits 111 "$MANAGER" --run trace_flight --args "$args --dump-on 'sched_switch:nope == 2'"
 	[ "$(head -n 1 err)" = "manager: fatal: unable to write 'nope == 2' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument" ]
 	[ "$(sed -n 2p err)" = '  Command: nope == 2' ]
-	nothing_left
 }

@@ -55,8 +55,7 @@ getppids() {
 	[ "$(nproc)" -ge 2 ] || skip "needs two processors"
 	act moves 20 0
 	watch trace_hist --pid "$ACT" -e sched_migrate_task -k pid
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	watch_end
 	grep -q "trigger info: hist:keys=pid:.* if (pid == $ACT)" got
 	hits=$(sed -n "s/^{ pid: *$ACT } hitcount: *//p" got)
@@ -77,5 +76,4 @@ getppids() {
 	exits 111 "$MANAGER" --run trace_hist --args "--instance $MARK --all -e sched_switch -k nope"
 	[ ! -s out ]
 	[[ $(head -n 1 err) == "manager: fatal: unable to write 'hist:keys=nope' to events/sched/sched_switch/trigger"* ]]
-	nothing_left
 }

@@ -246,7 +246,6 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	all_end "$SESSION" "$one_session" "$READER" "$two_reader"
 	[ "$(grep -vc '^#' got)" = 8 ]
 	[ "$(grep -vc '^#' got.two)" = 3 ]
-	nothing_left
 }
 
 @test "trace_open: delivered and lost opens add up, with BPF programs and a full buffer" {
@@ -319,9 +318,7 @@ killed() {
 
 @test "trace_open: --check leaves no BPF program behind" {
 	need_bpf
-	run -0 "$MANAGER" --check trace_open --args "--pid $$ --source bpf"
-	[ "$output" = 'trace_open: yes' ]
-	nothing_left
+	outputs 0 'trace_open: yes' "$MANAGER" --check trace_open --args "--pid $$ --source bpf"
 }
 
 @test "trace_open: --source syscalls prints the calls, and says why the paths are addresses" {
@@ -348,7 +345,6 @@ killed() {
 }
 
 @test "trace_open: refuses --source syscalls --failed on PowerPC and MIPS, where errors have no sign" {
-	local machine
 	mkdir machine
 	for machine in ppc64le mips mips64; do
 		printf '#!%s\necho %s\n' "$BASH" "$machine" >machine/uname
@@ -367,5 +363,4 @@ killed() {
 	[ -z "$output" ]
 	# shellcheck disable=SC2154 # set by run
 	[ "$stderr" = 'manager: fatal: this kernel has no kprobe_events; it needs CONFIG_KPROBE_EVENTS' ]
-	nothing_left
 }

@@ -312,16 +312,14 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 @test "trace_process: tfs-report -P prints the same lines for a trace.dat" {
 	scene ends
 	start_session trace_process --output dat --pid "$CALLS"
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	tfs-report -P lifecycle "$TRACE" >got
 	[ "$(ends_of got)" = "$ENDS" ]
 	file_has 20 got
 	scene uids
 	rm -r "$TFS_RUNDIR"/ftrace/"$MARK"
 	start_session trace_process --output dat --uid 0 --pid "$CALLS"
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	for want in "0 5" "1234 7" "4321 3"; do
 		tfs-report -P syscalls -u "${want% *}" -U "$([ "$want" != "0 5" ] || echo -n "$CALLS,")-1" \
 			"$TRACE" >got
@@ -351,8 +349,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 @test "trace_process: --all with --comm prints lines of that program, and of no other program" {
 	scene names
 	watch trace_process --all --comm "'two words'" --trace syscalls
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	eventually grep -q " syscall $(syscall-nr exit_group) " got
 	watch_stop
 	[ "$(getppids got)" = 7 ]

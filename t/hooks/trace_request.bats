@@ -154,8 +154,7 @@ refuse() {
 # ---- the trace -------------------------------------------------------------------
 
 @test "trace_request: --get-all, --check and --describe list it" {
-	run -0 "$MANAGER" --get-all
-	[ "$output" = trace_request ]
+	outputs 0 trace_request "$MANAGER" --get-all
 	run -0 --separate-stderr "$MANAGER" --describe trace_request
 	[ "${lines[0]}" = 'Follow the requests of the given tasks from host to host' ]
 	[ "$(printf '%s\n' "${lines[@]:1:6}" | sed 's/  .*//')" = '-e, --events TEXT,...
@@ -166,8 +165,7 @@ refuse() {
 --once' ]
 	need_tracefs
 	[ -d "$TRACEFS/events/bpf_trace" ] || skip "needs events/bpf_trace in tracefs (CONFIG_BPF_EVENTS)"
-	run -0 "$MANAGER" --check trace_request
-	[ "$output" = 'trace_request: yes' ]
+	outputs 0 'trace_request: yes' "$MANAGER" --check trace_request
 }
 
 # bats test_tags=quick
@@ -560,8 +558,7 @@ killed_early() {
 	[ -z "$output$stderr" ]
 	finishes "$SESSION" 0
 	session_gone "$MARK"
-	run -0 dt-probe -N "$MARK-other"
-	[ "$output" = 1 ]
+	outputs 0 1 dt-probe -N "$MARK-other"
 	rmdir "$BPFFS/$MARK-stranger"
 	# an instance with the name of a session, but begun by hand
 	dt-probe -N "tfs-dt.$MARK-by-hand" on >said
@@ -593,8 +590,7 @@ killed_early() {
 	dt-probe -N "tfs-dt.$MARK" on >said
 	refused 111 "the request probe tfs-dt.$MARK exists already; give --instance another name" \
 		--run trace_request --args "--instance $MARK --pid $$"
-	run -0 dt-probe -N "tfs-dt.$MARK"
-	[ "$output" = 1 ]
+	outputs 0 1 dt-probe -N "tfs-dt.$MARK"
 	dt-probe -N "tfs-dt.$MARK" off
 }
 

@@ -59,8 +59,7 @@ same_clock() {
 			start_session trace_sched --output fifo --all
 		fi
 		read_by cat >got
-		release
-		finishes "$HELD" 0
+		release "$HELD"
 		[ $whom = pid ] && session_ends || stop_session
 		finishes "$READER" 0
 		beside_schedstat >beside

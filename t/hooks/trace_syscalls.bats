@@ -142,8 +142,7 @@ accounted() {
 
 @test "trace_syscalls: a late caller gets the newest lines and the number of lost events" {
 	lasting_session 50000 --buffer 64
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	read_by "$PROG/caller" /dev/stdin >got
 	watch_stop
 	accounted got 50000
@@ -151,8 +150,7 @@ accounted() {
 
 @test "trace_syscalls: a late cat gets the newest lines and the number of lost events" {
 	lasting_session 50000 --buffer 64 --output fifo
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	read_by cat >got
 	watch_stop
 	accounted got 50000
@@ -160,8 +158,7 @@ accounted() {
 
 @test "trace_syscalls: the default buffer loses events before a late reader, and their number is printed" {
 	lasting_session 300000 --output fifo
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	read_by cat >got
 	watch_stop
 	accounted got 300000
@@ -178,8 +175,7 @@ accounted() {
 	last=$PID
 	read_by "$PROG/caller" /dev/stdin >&9 9>&-
 	exec 9>&-
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	kill -INT "$SESSION"
 	echo >gate
 	watch_end
@@ -242,8 +238,7 @@ accounted() {
 @test "trace_syscalls: a trace.dat that is full has the number of events that are missing" {
 	calls 100000
 	session "${ROOM[@]}" --output dat --size 1100
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	tfs-report "$TRACE" >got
 	accounted got 100000
 	[[ $(tail -n 1 got) =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
@@ -263,8 +258,7 @@ overrun() {
 @test "trace_syscalls: a full file ends with the number of missing events" {
 	calls 100000
 	session "${ROOM[@]}" --output file --size 256
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(wc -c <"$TRACE")" -le $((256 * 1024)) ]
 	accounted "$TRACE" 100000
 	[[ $(tail -n 1 "$TRACE") =~ ^'# lost '[0-9]+' events: 0 overwritten in a full buffer, '[0-9]+' not written'$ ]]
@@ -383,7 +377,6 @@ overrun() {
 	[ "$(count "$(cat two)")" = 3000 ]
 	[ "$(pids_in got)" = "$CALLS" ]
 	[ "$(pids_in "$(cat two)")" = "$one" ]
-	nothing_left
 }
 
 @test "trace_syscalls: --user-stack prints the program's stack below each call, with functions and files" {
@@ -444,7 +437,6 @@ overrun() {
 	[ "$(sed 1d table | awk '{ print $1, $NF }')" = "10 getppid
 10 total" ] || { cat table; false; }
 	run -1 tfs-run trace_syscalls -s getppid --slower 2000s --summary -- "$PROG/calls" 10
-	nothing_left
 }
 
 # ---- shells, and a kernel without CONFIG_FTRACE_SYSCALLS ---------------------------------
@@ -578,5 +570,4 @@ without_syscalls() {
 	finishes "$SESSION" 111
 	[ ! -s out ]
 	file_is err "manager: fatal: no system call 'nosuch' here; syscall-nr lists them"
-	nothing_left
 }

@@ -24,16 +24,14 @@ port() {
 	need_tracefs events/sock/inet_sock_set_state
 	act connects 6
 	watch trace_tcp --all --port "$(port)"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	watch_stop
 	[ "$(lines 'oldstate=TCP_CLOSE newstate=TCP_SYN_SENT$')" = 6 ]
 	[ "$(lines 'oldstate=TCP_SYN_RECV newstate=TCP_ESTABLISHED$')" = 6 ]
 	[ "$(grep -v '^#' got | grep -vc ': tcp_retransmit')" = 12 ]
 	act connects 6
 	watch trace_tcp --all --states --port "$(port)"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	watch_stop
 	[ "$(lines 'newstate=TCP_SYN_SENT$')" = 6 ]
 	[ "$(lines 'oldstate=TCP_SYN_SENT newstate=TCP_ESTABLISHED$')" = 6 ]
@@ -44,8 +42,7 @@ port() {
 	need_tracefs events/tcp/tcp_retransmit_skb
 	act retransmits 1
 	watch trace_tcp --all --retransmit --port 1 "$(port)"
-	release
-	finishes "$ACT" 0
+	release "$ACT"
 	watch_stop
 	[ "$(lines ": tcp_retransmit_skb: .* dport=$(port) .* state=TCP_SYN_SENT")" = 1 ]
 	[ "$(grep -vc '^#' got)" = 1 ]

@@ -449,7 +449,6 @@ need_compat() {
 		write(1, ADDRESS, 7) = 7
 		exit_group(7) = ?
 	EOF
-	nothing_left
 }
 
 @test "tfs-report: -O abi=i386 decodes each call of a 32-bit program from raw_syscalls" {

@@ -39,7 +39,6 @@ decoded_text() {
 }
 
 @test "decode: lines that only look like decoded calls are not events" {
-	local text
 	for text in 'f(1)' 'f(1) = 3' '<... f resumed>' '<... resumed>) = 1' \
 		'f(1) = 3 <1.x>' '(1) = 3 <0.000001>'; do
 		event 7 1.000010 "$text" >line
@@ -122,7 +121,6 @@ some_calls() {
 
 @test "tfs-report: -D: decodes by the file's machine, its byte order and its size of long" {
 	need_tool python3
-	local order long machine
 	while read -r order long machine; do
 		sed -e 's/^2 .*/2 42 raw-enter 322 -100 0x7000 0 0/' -e 's/^5 .*/5 42 raw-exit 322 -2/' \
 			-e '/close\|exit_group\|read\|d1/d' <(some_calls) | by_hand "$order" "$long" "$machine"
@@ -510,7 +508,6 @@ some_calls() {
 }
 
 @test "tfs-report: names options of -O that it does not have, and options that contradict -D" {
-	local word
 	for word in x failed=1 errno errno= errno=ENOSUCH 'errno=ENOENT,' errno=enoent fd=-1 fd=x \
 		slower=x slower path; do
 		run -100 tfs-report -D -O "$word" file
@@ -554,7 +551,6 @@ strings_work() {
 	opens --errno ENOENT,EACCES --path '/nowhere*'
 	[ "$(grep -cx 'openat(AT_FDCWD, "/nowhere/at all", O_RDONLY) = -1 ENOENT' out)" = 2 ]
 	file_has 2 out
-	nothing_left
 }
 
 @test "trace_syscalls: --names knows what PROG has open, and follows what it opens" {

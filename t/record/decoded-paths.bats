@@ -71,7 +71,6 @@ host_paths() {
 	need_cached_names
 	need_tracefs events/syscalls
 	unshare -m true || skip "needs mount namespaces (unshare -m)"
-	local how
 	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
 	mkfifo go
 	for how in env 'unshare -m'; do
@@ -97,7 +96,6 @@ host_paths() {
 @test "trace_syscalls: --host-paths follows mounts and pivot_root, blanks in names, and marks what the host lacks" {
 	need_cached_names
 	unshare -m true || skip "needs mount namespaces (unshare -m)"
-	local what
 	for what in pivot pivotdot; do
 		rm -rf d
 		traced $what --names --host-paths

@@ -187,7 +187,6 @@ same_lines() {
 }
 
 @test "decode: prints counter clocks, thread groups and lines without irq-info" {
-	local clock
 	need_tracefs events/raw_syscalls
 	for clock in counter mono boot; do
 		grep -qw "$clock" "$TRACEFS/trace_clock" || continue

@@ -102,7 +102,6 @@ compare() {
 
 @test "calls: numbers of ioctl that this machine's headers have are those of the headers" {
 	need_tool cc
-	local dir
 	dir=$(dirname "$(echo '#include <linux/ioctl.h>' | cc -E -x c - | sed -n 's/^# [0-9]* "\(\/.*\/linux\/ioctl.h\)".*/\1/p' | head -n 1)")
 	[ -d "$dir" ] || skip "needs the headers of Linux"
 	assertions "$DATA/sets/ioctl.in"

@@ -113,7 +113,6 @@ lost() {
 
 @test "tfs-catpipe: plain directory: each stop signal drains the buffer and exits 0" {
 	plain_root
-	local signal
 	for signal in HUP INT TERM USR1; do
 		catpipe >out
 		feed 'one\ntwo\n'
@@ -207,7 +206,6 @@ lost() {
 	background "$PROG/caller" fifo >out
 	local reader=$PID
 	catpipe -l >fifo
-	local line
 	for line in {1..200}; do feed 'line %d\n' "$line"; done
 	stops
 	finishes "$reader" 0
@@ -300,18 +298,15 @@ lost() {
 	plain_root
 	feed 'one\n'
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 "$BASH" -c 'tfs-catpipe -R root 8>&- | head -n 1; echo "${PIPESTATUS[0]}"'
-	[ "$output" = $'one\n141' ]
+	outputs 0 $'one\n141' "$BASH" -c 'tfs-catpipe -R root 8>&- | head -n 1; echo "${PIPESTATUS[0]}"'
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 "$BASH" -c 'tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
-	[ "$output" = 141 ]
+	outputs 0 141 "$BASH" -c 'tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
 }
 
 @test "tfs-catpipe: plain directory: exits 141 even if the caller ignores SIGPIPE" {
 	plain_root
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 "$BASH" -c 'trap "" PIPE; tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
-	[ "$output" = 141 ]
+	outputs 0 141 "$BASH" -c 'trap "" PIPE; tfs-catpipe -R root 8>&- | head -n 0; echo "${PIPESTATUS[0]}"'
 }
 
 @test "tfs-catpipe: plain directory: a reader that comes while the old reader's end is reported gets what follows" {
@@ -546,8 +541,7 @@ whose() {
 @test "tfs-catpipe: kernel: prints N lines for N calls" {
 	recording 20000 8192
 	reading >got
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	[ "$(delivered got)" = 20000 ]
 	file_has 20000 got
@@ -560,8 +554,7 @@ whose() {
 	background cat fifo >got
 	local reader=$PID
 	reading >fifo
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" INT 0
 	finishes "$reader" 0
 	[ "$(delivered got)" = 20000 ]
@@ -574,8 +567,7 @@ whose() {
 	background "$PROG/caller" fifo >got
 	local reader=$PID
 	reading -l -w 20000 >fifo
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	finishes "$reader" 0
 	[ "$(delivered got)" = 20000 ]
@@ -598,8 +590,7 @@ whose() {
 
 @test "tfs-catpipe: kernel: delivered and lost events add up with a small buffer" {
 	recording 20000 8
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	reading >got
 	ends_by "$CATPIPE" TERM 0
 	[ "$(lost got)" -gt 0 ]
@@ -610,8 +601,7 @@ whose() {
 @test "tfs-catpipe: kernel: delivered and lost events add up with a small buffer and a busy reader" {
 	recording 100000 8
 	reading >got
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	[ $(($(delivered got) + $(lost got))) = 100000 ]
 }
@@ -619,8 +609,7 @@ whose() {
 @test "tfs-catpipe: kernel: -s: keeps the file below the limit, and delivered and lost events add up" {
 	recording 20000 8192
 	reading -s 64 >got
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	[ "$(stat -c %s got)" -le 65536 ]
 	[ "$(stat -c %s got)" -gt 64000 ]
@@ -630,8 +619,7 @@ whose() {
 
 @test "tfs-catpipe: kernel: prints the events from before its start" {
 	recording 100
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	tfs-write -i "$INSTANCE" tracing_on 0
 	reading >got
 	ends_by "$CATPIPE" USR1 0
@@ -644,8 +632,7 @@ whose() {
 	tfs-write -i "$INSTANCE" tracing_on 1
 	background strace -D -y -qq -o log -e trace=read,pread64 tfs-catpipe -i "$INSTANCE" >got 2>err
 	eventually blocks "$PID"
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	eventually test -s got
 	stops
 	[ "$(delivered got)" = 1000 ]
@@ -702,8 +689,7 @@ short_lives() {
 	calls 10
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
 	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	grep -v '^#' "$DIR/trace" >theirs
 	grep -q "($(printf %7d "$CALLS")) " theirs
 	background tfs-catpipe -i "$INSTANCE" >got
@@ -767,8 +753,7 @@ short_lives() {
 		fails 111 "tfs-catpipe: fatal: unable to select or format events: current_tracer is not nop, or trace_options change lines; reset them" \
 			tfs-catpipe -i "$INSTANCE" $option
 	done
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	reading -j >got
 	ends_by "$CATPIPE" TERM 0
 	[ "$(grep -c '"event":"sys_enter_getppid","fields":{' got)" = 100 ]
@@ -835,8 +820,7 @@ options() {
 @test "tfs-catpipe: kernel: -e, -p and -t pass the chosen events, and do not count the others as lost" {
 	recording 20000 8192
 	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	reading -e 'sys_enter*' -p "1,$CALLS" -t 0- >got
 	ends_by "$CATPIPE" TERM 0
 	[ "$(delivered got)" = 20000 ]
@@ -852,8 +836,7 @@ options() {
 	tfs-pidfilter -i "$INSTANCE" set "$CALLS"
 	tfs-event -i "$INSTANCE" sched_process_fork sched_process_exit
 	reading -n -e sched_process_fork >got
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	[ "$(grep -c ': sched_process_fork: ' got)" = 5 ]
 	[ "$(grep -c '<stack trace>' got)" = 5 ]
@@ -979,8 +962,7 @@ stacks() {
 	recording 20000 8192
 	tfs-write -i "$INSTANCE" events/syscalls/sys_exit_getppid/enable 1
 	reading -s 64 -e sys_enter_getppid >got
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	[ "$(stat -c %s got)" -le 65536 ]
 	[ "$(lost got)" -gt 0 ]
@@ -993,8 +975,7 @@ stacks() {
 	background "$PROG/caller" fifo >got
 	local reader=$PID
 	reading -j -l -s 1000 -w 20000 >fifo
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	finishes "$reader" 0
 	n=$(grep -cx '{"ts":[0-9]*\.[0-9]\{9\},"cpu":[0-9]*,"pid":'"$CALLS"',"comm":"calls","system":"syscalls","event":"sys_enter_getppid","fields":{"__syscall_nr":[0-9]*}}' got)
@@ -1006,8 +987,7 @@ stacks() {
 
 @test "tfs-catpipe: kernel: -H: prints the comment lines of trace first" {
 	recording 10
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	sed -n '/^#/p' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' >theirs
 	reading -H >got
 	ends_by "$CATPIPE" TERM 0

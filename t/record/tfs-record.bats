@@ -161,15 +161,6 @@ in_small() {
 	done
 }
 
-@test "tfs-record: names a missing directory" {
-	plain_root
-	fails 111 "tfs-record: fatal: unable to open nowhere/near/file: no such directory; make it first" \
-		tfs-record -R root nowhere/near/file
-	: >plain
-	fails 111 "tfs-record: fatal: unable to open plain: Not a directory" \
-		tfs-record -R root plain/file
-}
-
 @test "tfs-record: reports a directory without write permission before it begins" {
 	need_root
 	need_tool setpriv
@@ -286,7 +277,6 @@ in_small() {
 	head -c 1 "${TRACER_PROCFS_PATH:-/proc}/kallsyms" | grep -q . || skip "needs kallsyms (CONFIG_KALLSYMS)"
 	plain_root
 	# shellcheck disable=SC2016 # the kernel's
-	local change
 	for change in 'echo function >root/current_tracer' \
 		'mkdir root/options; echo 1 >root/options/stacktrace' \
 		'printf "name: two\nID: 7\nformat:\nprint fmt: \"%%pS\"\n" >root/events/one/two/format'; do

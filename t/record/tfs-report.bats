@@ -437,7 +437,6 @@ ftrace_file() {
 
 @test "tfs-report: prints events or one error line for any cut or changed file, and the JSON stays valid" {
 	by_hand little 8 ins
-	local how n status lines line
 	for how in cut change; do
 		"$PROG/cuts" $how 211 file tfs-report -j part >runs
 		while read -r n status _ _ lines line; do

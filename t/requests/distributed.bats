@@ -1037,7 +1037,6 @@ whole() {
 
 # bats test_tags=long
 @test "dt: 20000 requests of 200 connections give a trace of six spans each, without an orphan" {
-	local n
 	need_tool python3
 	n=$(($(so_many 20000) / 200 * 200))
 	hosts
@@ -1120,7 +1119,6 @@ paired() {
 }
 
 @test "dt: both ends of a message have one key, whichever addresses and ports are translated" {
-	local kind
 	need_tool nft
 	n=$(so_many 50)
 	hosts
@@ -1166,7 +1164,6 @@ paired() {
 # Without TIME_WAIT a host can use a port again as soon as its connection has ended. On a slow host
 # that takes a moment, so there is one port for every five requests.
 @test "dt: connections that use the same ports again, also translated ports, have other keys" {
-	local host
 	need_tool nft
 	hosts
 	n=$(so_many 100)
@@ -1210,7 +1207,6 @@ paired() {
 
 @test "dt: a box that changes sequence numbers separates the two ends, and both say so" {
 	need_tool python3
-	local n
 	n=$(($(so_many 2000) / 200 * 200))
 	hosts 2
 	box 2 -i 4000000000
@@ -1240,7 +1236,6 @@ orphaned() {
 # A proxy of the kernel shakes hands for the server, so both ends know other numbers.
 # bats test_tags=long
 @test "dt: behind synproxy a window has no parent, says so, and loses none of its spans" {
-	local n
 	need_tool python3 nft
 	n=$(($(so_many 2000) / 200 * 200))
 	hosts
@@ -1486,8 +1481,7 @@ nothing_of() {
 	probe_off
 	eventually nothing_of objects
 	[ ! -e "$(pins)" ]
-	run -1 dt-probe -N "$PROBE"
-	[ "$output" = 0 ]
+	outputs 1 0 dt-probe -N "$PROBE"
 	go one 5
 	go one 0
 	client_ends one

@@ -438,7 +438,6 @@ a | CPU:0 [LOST 3 EVENTS]
 }
 
 @test "dt-join: -s: limits the picture and reports the rest, and says if there is no mark" {
-	local hex
 	for ((i = 1; i <= 300; i++)); do
 		printf -v hex %x "$i"
 		mark "cl-$((i % 30 + 1))" "$((i + 100)).000000" M "$hex" >&8

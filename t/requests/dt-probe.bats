@@ -110,8 +110,7 @@ on_and_another() {
 @test "dt-probe: on prints the id and attach points and makes a directory; off ends the probe" {
 	need_probe
 	objects_before
-	run -1 dt-probe -N "$N"
-	[ "$output" = 0 ]
+	outputs 1 0 dt-probe -N "$N"
 	on
 	file_has 3 on.out
 	sed -n 1p on.out | grep -Eqx 'id [0-9a-f]+'
@@ -126,8 +125,7 @@ on_and_another() {
 	[ "$(dt-probe -N "$N" off)" = "" ]
 	[ ! -e "$BPFFS/tfs/$N" ]
 	eventually no_objects
-	run -1 dt-probe -N "$N" off
-	[ "$output" = "" ]
+	outputs 1 "" dt-probe -N "$N" off
 	run -1 dt-probe -N "$N"
 }
 
@@ -176,7 +174,6 @@ on_and_another() {
 }
 
 @test "dt-probe: reports usage errors before it does anything" {
-	local word
 	usage=$(synopsis dt-probe)
 	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
 	bad "no such command: 'of'" of
@@ -208,11 +205,9 @@ on_and_another() {
 	dt-pid add $$
 	[ "$(dt-pid -N "$N" list | grep -c "^$$ ")" = 1 ]
 	[ "$(dt-trace)" = 0 ]
-	run -1 dt-dev remove lo
-	[ "$output" = "" ]
+	outputs 1 "" dt-dev remove lo
 	dt-probe off
-	run -1 dt-probe
-	[ "$output" = 0 ]
+	outputs 1 0 dt-probe
 }
 
 @test "dt-probe: refuses state of a probe that is off, and without a bpffs" {
@@ -355,8 +350,7 @@ killed_and_off() {
 	[ "$(dev add lo)" = "lo tcx" ]
 	[ "$(dev add lo)" = "lo tcx" ]
 	dev remove lo
-	run -1 dev remove lo
-	[ "$output" = "" ]
+	outputs 1 "" dev remove lo
 	run -1 dev remove nosuch
 	[ "$(dev -a add)" = "lo tcx" ]
 	dev -a remove
@@ -367,7 +361,6 @@ killed_and_off() {
 }
 
 @test "dt-dev: nothing of a removed device is left, so it can be added again at once" {
-	local i
 	need_probe
 	host
 	on
@@ -540,15 +533,13 @@ listed() {
 	calls 1 3
 	first=$CALLS
 	calls 1
-	run -1 dt-pid -N "$N" list
-	[ "$output" = "" ]
+	outputs 1 "" dt-pid -N "$N" list
 	dt-pid -N "$N" add "$first" "$CALLS"
 	listed "$first" "$CALLS"
 	dt-pid -N "$N" add "$first"
 	dt-pid -N "$N" remove "$first"
 	listed "$CALLS"
-	run -1 dt-pid -N "$N" remove "$first"
-	[ "$output" = "" ]
+	outputs 1 "" dt-pid -N "$N" remove "$first"
 	run -1 dt-pid -N "$N" remove "$first" "$CALLS"
 	listed
 	printf ' %s\n\n%s\t' "$first" "$CALLS" | dt-pid -N "$N" add

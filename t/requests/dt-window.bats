@@ -184,7 +184,6 @@ $lost
 }
 
 @test "dt-window: does not take task names with blanks, brackets and dashes for columns" {
-	local COMM
 	for COMM in 'a b' '] [0' '(1)' 'x-9  [000] ....' '-' 'dtB 2a 7 1' '# lost 1 event'; do
 		{ mark 7 1.1 'dtB 2a 7 1'; event 7 1.2 'a: 1'; event 9 1.3 'a: 2'
 			mark 7 1.4 'dtE 2a 7 1'; } >in
@@ -266,12 +265,6 @@ $lost
 	eventually grep -q 'a: 1' out
 	exec 9>&-
 	finishes "$PID" 0
-}
-
-@test "dt-window: reports a full disk, also by its status" {
-	mark 7 1.1 'dtB 2a 7 1' >in
-	fails 111 "dt-window: fatal: unable to write to standard output: No space left on device" \
-		from in to_full dt-window
 }
 
 # ---- -a: without marks, by what sockets do -----------------------------------------------
@@ -514,7 +507,6 @@ ARGS=()
 	fails 111 "dt-window: fatal: inet_sock_set_state without skaddr: -a needs events with all their fields, as options/fields or tfs-catpipe -j make them" \
 		from in dt-window -a -t 7
 	{ connections; request 1; } >all
-	local missing status
 	for missing in sock:sock_send_length sock:sock_recv_length; do
 		grep -v "${missing#*:}" all | dt-window -a -t 7 2>err >out
 		exactly err "dt-window: no $missing in the trace, so no task can be followed; record that event
@@ -614,7 +606,6 @@ port_of() {
 }
 
 @test "dt-window -a: misses no call of a client, a middle and a server, and passes none of another client" {
-	local bytes n
 	n=$(so_many 200)
 	for bytes in 64 20000; do
 		chain json "$n" "$bytes"
@@ -623,7 +614,6 @@ port_of() {
 }
 
 @test "dt-window -a: works the same with options/fields text, IPv6 and other calls" {
-	local calls n
 	n=$(so_many 100)
 	for calls in send sendmsg writev write; do
 		chain fields "$n" 64 "$calls"
@@ -636,14 +626,12 @@ port_of() {
 }
 
 @test "dt-window -a: follows messages that need many reads, and a blocked sender" {
-	local n
 	n=$(so_many 50)
 	chain json "$n" 300000
 	[ "$(truth out)" = "$((3 * n)) 0" ]
 }
 
 @test "dt-window -a: misses only the first request of a connection that is older than the trace" {
-	local n traced untraced
 	n=$(so_many 100)
 	chain json "$n" 64 send 127.0.0.1 -e
 	read -r traced untraced < <(truth out)

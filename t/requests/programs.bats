@@ -189,7 +189,6 @@ llvm() {
 
 # An int is in one half of an argument; the byte order decides which half.
 @test "programs: the arguments of a tracepoint are read whole" {
-	local name
 	for name in read end state gone fork; do
 		"$PROG/insns" "$name" >code
 		awk '$1 == "85" { exit } $1 ~ /[67].$/ && $1 ~ /[19]$/ && $3 == 1' code >reads
@@ -223,10 +222,8 @@ corpus() {
 
 @test "btf: refuses a missing file and a file that is no BTF" {
 	echo text >text
-	run -111 "$PROG/btfinfo" text a.b
-	[ "$output" = "btfinfo: fatal: unable to read text: Invalid argument" ]
-	run -111 "$PROG/btfinfo" none a.b
-	[ "$output" = "btfinfo: fatal: unable to read none: No such file or directory" ]
+	outputs 111 "btfinfo: fatal: unable to read text: Invalid argument" "$PROG/btfinfo" text a.b
+	outputs 111 "btfinfo: fatal: unable to read none: No such file or directory" "$PROG/btfinfo" none a.b
 }
 
 @test "btf: finds in this kernel's BTF what bpftool finds" {

@@ -175,7 +175,6 @@ confines() {
 @test "tfs-record: keeps three capabilities while it records, and five in another user's directory" {
 	need_confinement
 	need_root
-	local pid
 	new_instance
 	tfs-record -i "$INSTANCE" file &
 	pid=$!

@@ -86,7 +86,6 @@ loop() {
 		[ "$(wc -l <"got.$i")" = $((2 * (100 + i) + 1)) ]
 		[ ! -s "err.$i" ]
 	done
-	nothing_left
 }
 
 @test "caller: SIGINT to each manager alone gives status 0 and everything recorded to its reader" {
@@ -112,7 +111,6 @@ loop() {
 		file_has 500 "got.$i"
 		[ ! -s "err.$i" ]
 	done
-	nothing_left
 }
 
 @test "caller: several trace_block sessions with --pid each get the requests of their task" {
@@ -142,7 +140,6 @@ loop() {
 		[ "$(wc -l <"got.$i")" = $((5 + i)) ]
 		[ ! -s "err.$i" ]
 	done
-	nothing_left
 }
 
 @test "caller: if all pids are dead, one line goes to standard error, and no session begins" {
@@ -153,7 +150,6 @@ loop() {
 	finishes "${MANAGERS[0]}" 100
 	[ ! -s out.0 ]
 	file_is err.0 "manager: fatal: --pid: no task $DEAD is alive"
-	nothing_left
 }
 
 # The files at tracefs's top level that --clear resets: their contents before the test, and
@@ -241,5 +237,4 @@ was_reset() {
 	while read -r pid; do
 		eventually gone "$pid"
 	done <managers
-	nothing_left
 }

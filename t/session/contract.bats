@@ -61,8 +61,7 @@ begin() {
 	for dir in "$TREE"/trace-hooks/*/; do
 		[ -x "$dir/manager" ]
 		[ "$(readlink "$dir/manager.tfs")" = manager ]
-		run -0 find "$dir" -maxdepth 1 -name 'manager.*'
-		[ "$output" = "$dir""manager.tfs" ]
+		outputs 0 "$dir""manager.tfs" find "$dir" -maxdepth 1 -name 'manager.*'
 	done
 }
 
@@ -233,7 +232,6 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	[[ $output == "trace_syscalls: no system call 'nosuchcall' in this kernel; look in "* ]]
 	refused 100 "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them" \
 		--check trace_syscalls --args "--pid $$ --nosuch"
-	nothing_left
 }
 
 @test "manager: --check refuses an option that names something missing in the kernel, as --run does" {
@@ -283,7 +281,6 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 }
 
 @test "manager: --check refuses the name of an existing session, as --run does" {
-	need_tracefs
 	start_session trace_event --pid $$ -e sched_switch
 	before=$(nothing_left || :)
 	refused 111 "instance tfs.$MARK exists already; give --instance another name" \
@@ -321,7 +318,6 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	[ -z "$stderr" ]
 	# the stream has no end that it could write to a file
 	file_is seen 0
-	nothing_left
 }
 
 @test "manager: --check without --args names what the kernel lacks, and runs no hook" {
@@ -332,11 +328,9 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		exit 1
 	END
 	mkdir -p "$TFS_RUNDIR/ftrace"
-	run -0 "$MANAGER" --check fails
-	[ "$output" = 'fails: yes' ]
+	outputs 0 'fails: yes' "$MANAGER" --check fails
 	refused 111 'fails: the hook failed with status 1' --check fails \
 		--args "--instance $MARK --pid $$"
-	nothing_left
 }
 
 @test "manager: leaves nothing behind if a signal ends --check" {
@@ -432,7 +426,6 @@ not() {
 		--args "--pid $$ --output file --size 2147483647"
 	[ -z "$output" ]
 	[[ $stderr =~ ^'manager: fatal: --size: 2147483647 KB do not fit into '$TFS_RUNDIR'/ftrace, which has '[0-9]+' left'$ ]]
-	nothing_left
 }
 
 @test "manager: tells how to mount tracefs on a host without it" {
@@ -476,7 +469,6 @@ not() {
 	run -111 "$BASH" -c '"$1" --run trace_syscalls --args "$2" 2>&1 >/dev/full' - \
 		"$MANAGER" "--pid $CALLS --instance $MARK"
 	[ "$output" = "manager: fatal: unable to print the path: No space left on device" ]
-	nothing_left
 }
 
 # ---- success ------------------------------------------------------------------------
@@ -690,7 +682,6 @@ expands() {
 	# and so does the path
 	cat <&8 >rest
 	exec 8<&-
-	nothing_left
 }
 
 # ---- the end ----------------------------------------------------------------------
@@ -716,7 +707,6 @@ expands() {
 }
 
 @test "manager: exits 0 if no reader ever comes" {
-	need_tracefs
 	calls 1
 	start_session trace_syscalls --pid "$CALLS"
 	stop_session
@@ -805,7 +795,6 @@ expands() {
 	eventually test -s running
 	ends_by "$PID" TERM 143
 	[ ! -s out ]
-	nothing_left
 }
 
 # ---- selectors ----------------------------------------------------------------------
@@ -859,8 +848,7 @@ dead() {
 	calls 1000
 	start_session trace_syscalls --syscall getppid --pid "$DEAD" "$CALLS" --output file \
 		--size 16 --header
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
 	[ "$(grep -c "^# not alive when the session began: $DEAD$" "$TRACE")" = 1 ]
 	[ "$(wc -c <"$TRACE")" -le 16384 ]
@@ -874,8 +862,7 @@ dead() {
 	dead 1
 	calls 3
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD" --output dat
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	tfs-report "$TRACE" >got
 	[ "$(grep -c ": # not alive when the session began: $DEAD$" got)" = 1 ]
 	[ "$(getppids got)" = 3 ]
@@ -952,7 +939,6 @@ dead() {
 }
 
 @test "manager: --parent traces children that start later, and not the parent" {
-	need_tracefs
 	calls 10 1 2
 	parent=$CALLS
 	watch_whole trace_syscalls --parent "$parent"
@@ -1096,7 +1082,6 @@ id_of() {
 	[[ $stderr == *"begins with '$OWN_DIGITS': ${OWN_DIGITS}0"[0-4]", "*", ...; give more digits" ]]
 	refused 100 "--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f" \
 		--run trace_event --args "-e sched_switch --container web"
-	nothing_left
 }
 
 @test "manager: --container takes no cgroup below another container, and refuses two cgroups with one id" {
@@ -1126,7 +1111,6 @@ id_of() {
 	[[ $stderr == *"$path/docker-$(id_of 1).scope"* && $stderr == *"$path/$MARK-user/$(id_of 1)"* ]]
 	rmdir "$CGROUP/$MARK-user/$(id_of 1)" "$CGROUP/$MARK-user"
 	find "$CGROUP/$other/sub" -depth -type d -exec rmdir {} \;
-	nothing_left
 }
 
 @test "manager: --cgroup follows a task that enters the cgroup later, and no other task" {
@@ -1149,8 +1133,7 @@ id_of() {
 	[ "$(control set_event_pid)" = "$(printf '%s\n' "$first" "$CALLS" | sort -n | paste -sd ' ')" ]
 	echo >"$stranger_go"
 	finishes "$stranger" 0
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	echo >"$first_go"
 	watch_end
 	[ "$(getppids got)" = 30 ]
@@ -1275,11 +1258,9 @@ id_of() {
 	janitor=$(children "$SESSION")
 	eventually children "$janitor" >stream
 	printf '%s\n' "$SESSION" "$janitor" "$(cat stream)" >ours
-	release
-	finishes "$before" 0
+	release "$before"
 	calls 1
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	kill -0 "$SESSION"
 	watch_stop
 	[ "$(grep -c -e "-$before  *\[.*: sys_exit_group(" got)" = 1 ]
@@ -1383,7 +1364,6 @@ id_of() {
 }
 
 @test "manager: --output lines, the default, gives one line per read" {
-	need_tracefs
 	calls 1000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS"
 	background "$PROG/caller" "$TRACE" >got
@@ -1400,20 +1380,17 @@ id_of() {
 	need_tracefs
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
 	exec 4<"$TRACE"
-	release
-	finishes "$CALLS" 0
+	release "$CALLS"
 	session_ends # the pipe holds everything, for the reader that has it open
 	dd bs=4096 count=1 of=got 2>/dev/null <&4
 	file_has 40+ got
 }
 
 @test "manager: --output file makes a regular file that stays after the session" {
-	need_tracefs
 	calls 100
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
 	[ -f "$TRACE" ]
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 	[ "$(stat -c %a "$TRACE")" = 600 ]
 	[ "$(getppids "$TRACE")" = 100 ]
@@ -1421,13 +1398,11 @@ id_of() {
 }
 
 @test "manager: --output dat makes a trace.dat of all events, which exists at the end" {
-	need_tracefs
 	calls 5000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat
 	[ -f "$TRACE" ]
 	[ ! -s "$TRACE" ]
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 	[ "$(stat -c %a "$TRACE")" = 600 ]
 	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" = 5000 ]
@@ -1435,11 +1410,9 @@ id_of() {
 }
 
 @test "manager: --header prints the comment lines of trace first" {
-	need_tracefs
 	calls 3
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --header
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
 	[ "$(grep -vc '^#' "$TRACE")" = 3 ]
 	[ "$(sed -n '/^[^#]/,$p' "$TRACE" | wc -l)" = 3 ]
@@ -1455,8 +1428,7 @@ id_of() {
 		start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --date \
 			--clock mono $more
 		before=$(now_us)
-		release
-		finishes "$SESSION" 0
+		release "$SESSION"
 		after=$(now_us)
 		if [ -z "$more" ]; then
 			file_has 2 "$TRACE"
@@ -1472,12 +1444,10 @@ id_of() {
 }
 
 @test "manager: --date works with a filter of the hook, and with --output lines and dat" {
-	need_tracefs
 	calls 1
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat --date --clock mono
 	before=$(now_us)
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	after=$(now_us)
 	tfs-report -d -e sys_enter_getppid "$TRACE" >out
 	time=$(sed -n 's/.* \([0-9]*\.[0-9]*\): sys_getppid()$/\1/p' out)
@@ -1497,11 +1467,9 @@ id_of() {
 }
 
 @test "manager: a trace.dat is no larger than --size" {
-	need_tracefs
 	calls 100000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat --size 1024
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(wc -c <"$TRACE")" -le 1048576 ]
 	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" -gt 10000 ]
 	refused 111 '--size: 1023 KB is too little for a trace.dat, 1024 would do' \
@@ -1509,23 +1477,18 @@ id_of() {
 }
 
 @test "manager: refuses a session name whose output file still exists" {
-	need_tracefs
 	calls 1
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	refused 111 "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" \
 		--run trace_syscalls --args "--pid $$ --instance $MARK"
 	[ "$(getppids "$TRACE")" = 1 ]
-	nothing_left
 }
 
 @test "manager: --size limits a file, and the last line counts the missing events" {
-	need_tracefs
 	calls 1000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --size 16
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ "$(wc -c <"$TRACE")" -le 16384 ]
 	[ "$(wc -c <"$TRACE")" -gt 15360 ]
 	lost=$(sed -n '$s/^# lost \([0-9]*\) events: 0 overwritten in a full buffer, \1 not written$/\1/p' "$TRACE")
@@ -1618,15 +1581,13 @@ cleared() {
 	ends_by "$SESSION" KILL 137
 	finishes "$READER" 0
 	cleared
-	nothing_left
 }
 
 @test "manager: --clear removes a file that a session left" {
 	may_clear
 	calls 1
 	start_session trace_syscalls --pid "$CALLS" --output file
-	release
-	finishes "$SESSION" 0
+	release "$SESSION"
 	[ -f "$TRACE" ]
 	cleared
 	[ ! -e "${TRACE%/*}" ]

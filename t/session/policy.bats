@@ -96,7 +96,6 @@ setup_file() {
 		--run trace_flight --args "--instance $MARK --pid $$ -e sched_switch --budget '|'"
 	refused 100 "--key: '|' alone is not a value; leave it out" \
 		--run trace_count --args "--instance $MARK --pid $$ -e sched_switch --key '|'"
-	nothing_left
 }
 
 @test "policy: --all needs a line, and so does a hook that allows no selector" {
@@ -255,7 +254,6 @@ full() {
 	for pid in "${managers[@]}"; do
 		wait "$pid" || [ $? = 111 ]
 	done
-	nothing_left
 }
 
 @test "policy: a run directory holds up to 64 sessions without a policy" {

@@ -229,7 +229,6 @@ waits_still() {
 }
 
 @test "manager: a waiting session does not wake up for events of others" {
-	need_tracefs
 	calls 1
 	start_session trace_syscalls --pid "$CALLS"
 	JANITOR=$(children "$SESSION")

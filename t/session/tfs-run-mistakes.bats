@@ -122,7 +122,6 @@ table() {
 	fails 100 "tfs-run: fatal: --returns takes no value; leave 'ls' out
 tfs-run: to trace the program ls, put -- in front of it: tfs-run trace_syscalls --returns -- ls" \
 		tfs-run trace_syscalls --returns ls
-	nothing_left
 }
 
 undo() {
@@ -134,7 +133,6 @@ undo() {
 
 @test "tfs-run: lists the containers whose ids begin with the given digits" {
 	need_tracefs events/syscalls
-	local point id digits
 	point=$(awk '$3 ~ /^cgroup2?$/ { print $2; exit }' /proc/mounts)
 	[ -n "$point" ] || skip "needs a mounted cgroup file system"
 	digits=$(printf 'd%010x' $$)
@@ -145,7 +143,6 @@ undo() {
 	done
 	says 111 "more than one container has an id that begins with '$digits': ${digits}0, ${digits}1; give more digits" \
 		trace_syscalls --container "$digits"
-	nothing_left
 }
 
 @test "tfs-run: tells a user without rights what to do" {
@@ -155,7 +152,6 @@ undo() {
 	fails 111 "tfs-run: fatal: no permission for $TRACEFS; this needs CAP_DAC_OVERRIDE: run this as root, or remount it with mode=750 and gid= of a group of yours" \
 		setpriv --reuid 65534 --regid 65534 --clear-groups \
 		"$(command -v tfs-run)" trace_syscalls -- true
-	nothing_left
 }
 
 @test "tfs-run: names another hook if the kernel lacks what the hook needs" {
@@ -170,5 +166,4 @@ undo() {
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *" trace_kprobe $lack trace_open "* ]]
 	run -0 --separate-stderr tfs-run
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *" (cannot run here: $lack) trace_uprobe "* ]]
-	nothing_left
 }

@@ -88,7 +88,6 @@ fits() {
 	screen | grep -Fqx "$OPEN_TITLE"
 	shows "^[0-9:.]+ +cat +[0-9]+ 3        \"$LONG\"\$"
 	[ "$(opened)" = "\"$LONG\"" ]
-	nothing_left
 }
 
 @test "terminal: a resize during the trace counts from the next line on" {
@@ -101,7 +100,6 @@ fits() {
 	release_go
 	ends 0
 	shows '^ {50}x{29}\\$'
-	nothing_left
 }
 
 release_go() {
@@ -126,7 +124,6 @@ release_go() {
 	types "tfs-run trace_process --trace lifecycle --instance $MARK -- sh -c 'exit 3'"
 	ends 3
 	shows '^[0-9:.]+  sh +[0-9]+ exit 3$'
-	nothing_left
 }
 
 @test "terminal: through a pipe there are no columns, but the bytes of the manager" {
@@ -151,7 +148,6 @@ waiting_program() {
 	ends 130
 	[ "$(screen | grep -Ec '^[0-9:.]+  calls +[0-9]+ getppid\(\)$')" = 3 ]
 	gone "$(cat pid)"
-	nothing_left
 }
 
 @test "terminal: ^C ends a trace of other programs with status 0, and they go on" {
@@ -165,7 +161,6 @@ waiting_program() {
 	ends 0
 	[ "$(screen | grep -Ec '^[0-9:.]+  calls +[0-9]+ getppid\(\)$')" = 3 ]
 	kill -0 $$
-	nothing_left
 }
 
 @test "terminal: with --time the first line says how long the trace takes at most" {
@@ -180,7 +175,6 @@ waiting_program() {
 		in_tmux send-keys C-c
 		ends 0
 	done
-	nothing_left
 }
 
 @test "terminal: head ends the trace and the program, and leaves nothing" {
@@ -190,7 +184,6 @@ waiting_program() {
 	ends 0
 	[ "$(screen | grep -Ec ' getppid\(\)$')" = 3 ]
 	gone "$(cat pid)"
-	nothing_left
 }
 
 @test "terminal: failures are red, but not with NO_COLOR" {
@@ -204,7 +197,6 @@ waiting_program() {
 	in_tmux capture-pane -pe >colours
 	grep -q ' = -1 ENOENT (No such file or directory)$' colours
 	run -1 grep -q $'\e\[3' colours
-	nothing_left
 }
 
 # progress PATTERN WORDS: Record calls with WORDS, see the progress line, and see it go.
@@ -238,7 +230,6 @@ progress() {
 	release_go
 	ends 0
 	shows '^tfs-run: [0-9]+ of [0-9]+ events are lost, because the buffer was full; --buffer [0-9]+ may keep them all$'
-	nothing_left
 }
 
 @test "terminal: the size of the buffer that the advice names keeps all events" {
@@ -260,7 +251,6 @@ progress() {
 		run -1 shows 'are lost'
 	fi
 	[ "$(grep -c 'calls-.*getppid' text)" = 40000 ]
-	nothing_left
 }
 
 @test "terminal: ^C in a flood leaves whole lines, and the program and the session are gone" {
@@ -274,7 +264,6 @@ progress() {
 	[ -s lines ]
 	run -1 grep -Ev '^[0-9:.]+  calls +[0-9]+ getppid\(\) = ([0-9]+ <[0-9.]+>|\?)$' lines
 	gone "$(cat pid)"
-	nothing_left
 }
 
 # A terminal that shows nothing more after its first bytes; then it is told to hurry.
@@ -320,5 +309,4 @@ progress() {
 		eventually shows "^end$TYPED="
 		shows '^tfs-run: no event: the traced tasks caused none that the options select$'
 	done
-	nothing_left
 }

@@ -40,7 +40,6 @@ END
 }
 
 @test "tfs-run: refuses a subsystem name that could be a path, and one that is missing" {
-	local dir name
 	dir=$(realpath "$TREE")/bin/../trace-hooks
 	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b' nosuch; do
 		fails 100 "tfs-run: fatal: no subsystem '$name' in $dir; leave -m out" tfs-run -m "$name"
@@ -135,7 +134,6 @@ man hook has the fields, the cost and all messages." ]]
 }
 
 @test "tfs-run: the help of every installed hook has two examples and fits in 80 columns" {
-	local hook
 	for hook in $(hooks "$TREE"); do
 		run -0 --separate-stderr tfs-run "$hook" --help
 		[ "$(grep -c '^  tfs-run ' <<<"$output")" = 2 ]
@@ -408,7 +406,6 @@ END
 		exit 111
 	END
 	ln -s "$TREE/bin/tfs-timeline" fake/bin
-	local end
 	for end in txt json dat svg; do
 		echo old >"old.$end"
 		fails 111 'manager: fatal: not today' "$RUN" hook -o "old.$end" -- touch ran
@@ -441,7 +438,6 @@ END
 	mkdir directory
 	cp target hard
 	ln hard harder
-	local name
 	for name in link dangling fifo directory hard; do
 		case $name in
 		link | dangling) reason='it is a symbolic link; name the file that it leads to' ;;
@@ -484,7 +480,6 @@ END
 
 @test "tfs-run: a signal before the trace records ends it with 128+n, and PROG never runs" {
 	slow_tree
-	local n signal
 	for signal in HUP INT TERM; do
 		rm -f up heard
 		background "$RUN" hook -- touch ran >out 2>err
@@ -539,7 +534,6 @@ caught
 
 @test "tfs-run: returns 128+n if the signal that it passed on kills PROG" {
 	hearing_tree
-	local signal
 	for signal in HUP TERM; do # a background program of a script ignores INT
 		rm -f heard
 		background "$RUN" hook -- sh -c 'echo ready; exec cat never' >out 2>err
@@ -607,7 +601,6 @@ hook() {
 	hook --syscall execve -- /bin/true >out 2>err
 	exactly err ''
 	[ "$(grep -c ': sys_execve(' out)" = 1 ]
-	nothing_left
 }
 
 @test "tfs-run: kernel: prints N lines for N calls of PROG, besides PROG's own output" {
@@ -617,7 +610,6 @@ hook() {
 '
 	[ "$(grep -c ': sys_getppid()$' out)" = 5000 ]
 	file_has 5000 out
-	nothing_left
 }
 
 @test "tfs-run: kernel: returns PROG's own status" {
@@ -627,7 +619,6 @@ hook() {
 	done
 	# shellcheck disable=SC2016 # the shell's own
 	run -143 hook --syscall execve -- sh -c 'kill -TERM $$'
-	nothing_left
 }
 
 @test "tfs-run: kernel: exits 127 if PROG is missing, and 126 if PROG cannot be run" {
@@ -637,12 +628,10 @@ hook() {
 	[ "$stderr" = "tfs-run: fatal: unable to run ./nosuch: no such program; correct the path" ]
 	run -126 --separate-stderr hook --syscall execve -- ./plain
 	[ "$stderr" = "tfs-run: fatal: unable to run ./plain: not executable; run chmod +x ./plain" ]
-	nothing_left
 }
 
 @test "tfs-run: kernel: SIGINT, SIGTERM and SIGHUP end it cleanly and print the rest of the buffer" {
 	need_tracefs events/syscalls
-	local signal
 	for signal in INT TERM HUP; do
 		calls 100
 		local caller=$CALLS
@@ -670,11 +659,9 @@ hook() {
 	background tfs-run trace_syscalls --instance "$MARK" --syscall getppid --pid "$CALLS" >out 2>err
 	local runner=$PID
 	eventually armed
-	release
-	finishes "$runner" 0
+	release "$runner"
 	[ "$(grep -c ': sys_getppid()$' out)" = 10 ]
 	exactly err ''
-	nothing_left
 }
 
 @test "tfs-run: kernel: --time ends it" {
@@ -683,7 +670,6 @@ hook() {
 	run -0 --separate-stderr tfs-run trace_syscalls --instance "$MARK" --time 50 --pid "$CALLS"
 	[ -z "$stderr" ]
 	run ! gone "$CALLS"
-	nothing_left
 }
 
 @test "tfs-run: kernel: prints a refusal of the manager on one line" {
@@ -697,15 +683,12 @@ hook() {
 	[[ $stderr == "tfs-run: fatal: "* ]]
 	[[ $stderr != *[$'\n\e']* ]]
 	[ ! -e ran ]
-	nothing_left
 }
 
 @test "tfs-run: kernel: ends when its reader goes away, and leaves nothing behind" {
 	need_tracefs events/syscalls
 	# shellcheck disable=SC2016 # the shell's own
-	run -0 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
-	[ "$output" = 1 ]
-	nothing_left
+	outputs 0 1 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
 }
 
 @test "tfs-run: kernel: ends at once when its reader goes away, and SIGPIPE ends PROG" {
@@ -740,7 +723,6 @@ hook() {
 	tfs-run trace_event -e sched_process_exit --instance "$MARK" -- seq 1000 1010 2>err >out
 	file_has 11 err
 	file_has 1 out
-	nothing_left
 }
 
 @test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with status 143" {
@@ -763,13 +745,11 @@ hook() {
 	background tfs-run trace_syscalls --instance "$MARK" --syscall getppid --pid "$caller" >&7 2>err
 	local runner=$PID
 	eventually armed
-	release
-	finishes "$caller" 0
+	release "$caller"
 	ends_by "$runner" TERM 143
 	exec 7>&-
 	exactly err 'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing
 '
-	nothing_left
 }
 
 @test "tfs-run: kernel: leaves nothing behind after SIGKILL" {
@@ -795,17 +775,14 @@ hook() {
 	run -0 tfs-report x.dat
 	[ "$(grep -c ': sys_getppid()$' <<<"$output")" = 5 ]
 	[ "$(stat -c %h x.dat)" = 1 ]
-	run -0 tfs-run trace_sched --events -o x.svg -- "$PROG/calls" 3
-	[ "$output" = ready ]
+	outputs 0 ready tfs-run trace_sched --events -o x.svg -- "$PROG/calls" 3
 	grep -q '<svg ' x.svg
 	[ "$(tail -n 1 x.svg)" = '</svg>' ]
 	tfs-run trace_syscalls -s getppid -o x.txt -- "$PROG/calls" 2
 	[ "$(grep -c ': sys_getppid()$' x.txt)" = 2 ]
-	nothing_left
 }
 
 @test "tfs-run: -o FILE.dat: standard error gives the number of events that the file lacks" {
-	local recorded lost
 	need_tracefs events/syscalls
 	run -0 --separate-stderr tfs-run trace_syscalls -s getppid --size 1100 --buffer 8192 -o x.dat -- \
 		"$PROG/calls" 100000 </dev/null
@@ -852,7 +829,6 @@ hook() {
 	done
 	tfs-run trace_syscalls -s getppid -- "$PROG/calls" 1 >out
 	file_has 1 out
-	nothing_left
 }
 
 @test "tfs-run: --json is refused for hooks that print no events" {
@@ -874,7 +850,6 @@ hook() {
 		env "$set" A=$'1\n2' tfs-run -o trace ./mine -s getppid -- env >out
 		diff expected out
 	done
-	nothing_left
 }
 
 @test "tfs-run: names a missing filter before PROG runs, and leaves nothing behind" {

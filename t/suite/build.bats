@@ -501,8 +501,7 @@ on_32_bits() {
 	# a link outside of the directories of subsystems is not a manager
 	mkdir ftrace
 	ln -s "$PWD/root/usr/bin/tfs" manager
-	run -100 ./manager --get-all
-	[ "$output" = "tfs: fatal: no such option: --get-all; usage: tfs TOOL [ARGUMENT]..." ]
+	outputs 100 "tfs: fatal: no such option: --get-all; usage: tfs TOOL [ARGUMENT]..." ./manager --get-all
 	remake ONE=1 uninstall DESTDIR="$PWD/root" PREFIX=/usr
 	[ -z "$(names root)" ]
 }
@@ -544,7 +543,6 @@ on_32_bits() {
 @test "lib: all public headers can be included together, in one order and the reverse" {
 	need_tool gcc
 	cd "$TREE/lib"
-	local order
 	for order in sort 'sort -r'; do
 		for folder in */; do
 			[ ! -e "$folder${folder%/}.h" ] || echo "#include \"$folder${folder%/}.h\""
@@ -575,8 +573,7 @@ on_32_bits() {
 	mkdir -p copy/bin/run copy/trace-hooks/x
 	cp -r "$TREE/Makefile" "$TREE/lib" copy
 	touch copy/bin/x.c copy/bin/run/x.c copy/bin/run/x.h copy/trace-hooks/x/x.c
-	run -0 "$TREE/t/layers" copy
-	[ "$output" = "" ]
+	outputs 0 "" "$TREE/t/layers" copy
 	echo '#include "session/session.h"' >>copy/lib/base/text.c
 	printf '#include "%s"\n' event/vm.h x.h draw/draw.h flight/flight.h >>copy/bin/run/x.c
 	echo '#include "flight/flight.h"' >copy/trace-hooks/x/x.c
@@ -590,8 +587,7 @@ on_32_bits() {
 	[ "$output" = "bin/run/x.c:1:#include <linux/bpf.h>
 musl has no such header" ]
 	mkdir copy/lib/attic
-	run -1 "$TREE/t/layers" copy
-	[ "$output" = "lib/attic/: add it to LAYERS or AREAS in the Makefile" ]
+	outputs 1 "lib/attic/: add it to LAYERS or AREAS in the Makefile" "$TREE/t/layers" copy
 }
 
 @test "lib/base: no two files need each other" {
@@ -613,8 +609,7 @@ musl has no such header" ]
 @test "lib: a function that ends the process, and is not named in t/exits, is refused" {
 	mkdir copy
 	cp -r "$TREE/lib" "$TREE/bin" copy
-	run -0 "$TREE/t/exits" copy
-	[ "$output" = "" ]
+	outputs 0 "" "$TREE/t/exits" copy
 	cat >copy/lib/event/bad.c <<-'END'
 		#include "base/base.h"
 		/* exit(1) in a comment is none */

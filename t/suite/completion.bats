@@ -124,7 +124,6 @@ lines() {
 
 @test "completion: offers every hook, and every option of a hook" {
 	installed
-	local hook
 	[ "$(answers tfs-run '' | sort)" = "$(ls "$TREE/trace-hooks/ftrace/hooks.d")" ]
 	for hook in "$TREE"/trace-hooks/ftrace/hooks.d/*; do
 		sed -n 's/^# option: \(-., \)\{0,1\}--\([a-z-]*\).*/--\2/p' "$hook" | sort >want

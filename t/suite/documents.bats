@@ -117,7 +117,6 @@ example() {
 }
 
 @test "documents: each tool has a page, and each page its tool" {
-	local page
 	for page in "$TREE"/bin/*/*.1; do
 		basename "$page" .1
 	done >pages
@@ -127,7 +126,6 @@ example() {
 
 @test "documents: a page's SYNOPSIS equals the synopsis of --help" {
 	need_tool mandoc
-	local tool
 	for tool in $(tools); do
 		echo "$tool"
 		synopsis_of < <("$tool" --help)
@@ -152,7 +150,6 @@ example() {
 }
 
 @test "documents: the README has each tool's purpose in its table" {
-	local tool purpose
 	for tool in $(tools); do
 		purpose=$("$tool" --help | sed -n "s/^$tool - //p")
 		echo "$tool | $purpose"
@@ -191,7 +188,6 @@ questions() {
 
 @test "documents: each hook has a page, with its fields, its cost, a session, and its options" {
 	need_tool mandoc
-	local hook page option
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
 		page=${hook%/hooks.d/*}/${hook##*/}.7
 		echo "$page"
@@ -285,7 +281,6 @@ histogram() {
 }
 
 @test "documents: --help has lines of at most 80 columns" {
-	local tool
 	for tool in $(tools); do
 		"$tool" --help
 	done >lines
@@ -387,7 +382,6 @@ woke() {
 
 @test "documents: each message in the manager's sources and in lib/ is in a page" {
 	need_tool mandoc
-	local page
 	for page in "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*.[157]; do
 		section "$page" 'ERROR MESSAGES'
 		echo
@@ -452,7 +446,6 @@ woke() {
 }
 
 @test "documents: make check-quick has a test of each tool and each hook" {
-	local file
 	grep -hEA 1 '^# bats test_tags=quick(,|$)' "$TREE"/t/*/*.bats |
 		sed -n 's/^@test "\([^:]*\):.*/\1/p' >quick
 	for file in "$TREE"/bin/*/*.1 "$TREE"/trace-hooks/*/hooks.d/*; do

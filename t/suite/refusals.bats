@@ -15,8 +15,10 @@ rows() {
 
 # Make the files that refused commands must leave alone.
 fixture() {
-	mkdir -p at/root/instances/one at/root/options
+	mkdir -p at/root/instances/{one,tfs.old} at/root/options
 	cd at/root || return
+	echo 1 >text
+	ln -s /dev/full full
 	for file in file other set_event set_event_pid set_event_notrace_pid set_ftrace_pid \
 		set_ftrace_notrace_pid dynamic_events uprobe_events kprobe_events trace_marker \
 		trace_clock options/event-fork options/function-fork; do
@@ -35,31 +37,48 @@ fixture() {
 	[ "$n" -ge 38 ]
 }
 
-@test "tools: each has a row for --help and one for an unknown option" {
-	local source tool kind text what
-	local -A known=()
-	while IFS=$'\t' read -r kind text what _; do
-		[ "$kind" != help ] || known["help $text"]=yes
-		[[ "$kind $what" != "100 no such option: "* ]] || known["option ${text%% *}"]=yes
-	done <"$TABLE"
+@test "tools: each has a row for --help, refuses an unknown option, and reports a full disk" {
 	for source in "$TREE"/bin/*/*.1; do
 		tool=${source##*/} tool=${tool%.1}
-		echo "$tool"
-		[ "${known[help $tool]-} ${known[option $tool]-}" = "yes yes" ]
+		grep -q "^help	$tool	" "$TABLE"
+		synopsis_of < <("$tool" --help)
+		fails 100 "$tool: fatal: no such option: -~; usage: $SYNOPSIS" "$tool" -~
+		for option in --help --version; do
+			fails 111 "$tool: fatal: unable to write to standard output: No space left on device" \
+				to_full "$tool" $option
+		done
+	done
+}
+
+# expand COMMAND MESSAGE [N]: Add to pairs what the alternatives from the Nth on stand for.
+expand() {
+	local one value list n=${3:-1}
+	if [[ ! $1 =~ \[\[([^]]*)\]\] ]]; then
+		pairs+=("$1" "$2")
+		return
+	fi
+	IFS='|' read -ra list <<<"${BASH_REMATCH[1]}"
+	for one in "${list[@]}"; do
+		eval "value=$one"
+		expand "${1%%"[["*}$one${1#*"]]"}" "${2//"[[$n]]"/"$value"}" $((n + 1))
 	done
 }
 
 # refuse EVERY FIRST: Check each EVERYth refusal from FIRST on.
 refuse() {
-	local row rows line command message tool want left ended text n=0 bad=0
+	local pairs=() line want command message tool left ended text i n=0 bad=0
 	local -A usage=()
-	mapfile -t rows < <(rows refusals)
+	while IFS=$'\t' read -r line want command message; do
+		i=${#pairs[@]}
+		expand "$command" "$message"
+		for (( ; i < ${#pairs[@]}; i += 2)); do pairs[i]="$line $want ${pairs[i]}"; done
+	done < <(rows refusals)
 	fixture
 	left=$(ls -ARl --full-time)
-	for row in "${rows[@]}"; do
+	for ((i = 0; i < ${#pairs[@]}; i += 2)); do
 		[ $((++n % $1)) = "$2" ] || continue
-		IFS=$'\t' read -r line want command message <<<"$row"
-		tool=${command%% *} ended=0
+		read -r line want command <<<"${pairs[i]}"
+		message=${pairs[i + 1]} tool=${command%% *} ended=0
 		if [[ $message == *@ ]]; then
 			# of the tool itself, which the test of --help compares with the table
 			[ -n "${usage[$tool]-}" ] || { synopsis_of < <("$tool" --help); usage[$tool]=$SYNOPSIS; }

@@ -74,7 +74,6 @@ load ../helper
 
 @test "lib: the functions of a library are those that nm prints, each once and in order" {
 	need_tool nm
-	local libc
 	libc=$(ldd "$PROG/acts" | sed -n 's/.*libc\.so[^ ]* => \([^ ]*\) .*/\1/p')
 	[ -n "$libc" ] || skip "needs a program with a shared libc"
 	"$PROG/unit/functions" "$libc" >got
@@ -100,7 +99,6 @@ load ../helper
 }
 
 @test "lib: each program of t/unit has its test" {
-	local program
 	for program in "$TREE"/t/unit/*.c; do
 		grep -q "PROG/unit/$(basename "$program" .c)\"" "$BATS_TEST_FILENAME"
 	done
