@@ -15,13 +15,8 @@ Standard input has a record a line: microseconds since 1 s, the pid, and
 """
 import sys
 
-from tracedat import Machine
+from tracedat import Machine, make_format
 
-COMMON = """\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-"""
 CALLS = {  # numbers: x86_64; the others have these numbers here as well
     "read": (0, "fd buf count"), "write": (1, "fd buf count"), "close": (3, "fd"),
     "rt_sigreturn": (15, ""), "nanosleep": (35, "rqtp rmtp"), "clone": (56, "a b c d e"),
@@ -38,12 +33,8 @@ def main(order, long, machine, path):
     def event(system, name, fields):
         if name not in ids:
             ids[name] = 300 + len(ids)
-            text = f"name: {name}\nID: {ids[name]}\nformat:\n{COMMON}\n"
-            for kind, field, offset, size, signed in fields:
-                text += f"\tfield:{kind} {field};\toffset:{offset};\tsize:{size};" \
-                        f"\tsigned:{signed};\n"
-            text += '\nprint fmt: "x"\n'
-            formats.append((system, text.encode()))
+            text = [(f"{kind} {field}", *place) for kind, field, *place in fields]
+            formats.append((system, make_format(name, ids[name], text)))
         return ids[name]
 
     def head(name, pid):

@@ -9,36 +9,22 @@ olddat.py markers ORDER LONG FILE: tracing_mark_write of a driver, with fields o
 """
 import sys
 
-from tracedat import Machine
+from tracedat import Machine, make_format
 
-COMMON = """name: %s
-ID: %d
-format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-"""
-
-
-def make_format(name, number, fields, fmt='"%ps", (void *)REC->ip'):
-    lines = "".join(f"\tfield:{declaration};\toffset:{at};\tsize:{size};\tsigned:0;\n"
-                    for declaration, at, size in fields)
-    return (COMMON % (name, number) + lines + f"\nprint fmt: {fmt}\n").encode()
+IP = '"%ps", (void *)REC->ip'
 
 
 def old_print(m, path):
     long = m.long
     ip, fmt = ("unsigned long ip", 8, long), ("const char * fmt", 8 + long, long)
     formats = [
-        make_format("print", 5, [ip, ("char buf", 8 + long, 0)]),
-        make_format("bputs", 14, [ip, ("const char * str", 8 + long, long)]),
-        make_format("bprint", 6, [ip, fmt, ("u32 buf", 8 + 2 * long, 0)]),
-        make_format("raw_data", 16, [("unsigned int id", 8, 4), ("char buf", 12, 0)]),
-        make_format("kernel_stack", 4, [("int size", 8, 4), ("unsigned long caller", 8 + long, 0)]),
+        make_format("print", 5, [ip, ("char buf", 8 + long, 0)], IP),
+        make_format("bputs", 14, [ip, ("const char * str", 8 + long, long)], IP),
+        make_format("bprint", 6, [ip, fmt, ("u32 buf", 8 + 2 * long, 0)], IP),
+        make_format("raw_data", 16, [("unsigned int id", 8, 4), ("char buf", 12, 0)], IP),
+        make_format("kernel_stack", 4, [("int size", 8, 4), ("unsigned long caller", 8 + long, 0)], IP),
         make_format("user_stack", 12, [("unsigned int tgid", 8, 4),
-                                       ("unsigned long caller[8]", 8 + long, 8 * long)]),
+                                       ("unsigned long caller[8]", 8 + long, 8 * long)], IP),
     ]
 
     def entry(number, data):
@@ -72,12 +58,12 @@ def graph(m, path):
     at = 8 + m.long
     formats = [
         make_format("funcgraph_entry", 11, [("unsigned long func", 8, m.long),
-                                            ("int depth", at, 4)]),
+                                            ("int depth", at, 4)], IP),
         make_format("funcgraph_exit", 10, [
             ("unsigned long func", 8, m.long), ("int depth", at, 4),
             ("unsigned int overrun", at + 4, 4),
             ("unsigned long long calltime", at + 8, 8),
-            ("unsigned long long rettime", at + 16, 8)]),
+            ("unsigned long long rettime", at + 16, 8)], IP),
         make_format("other", 20, [("int n", 8, 4)], '"n=%d", REC->n'),
     ]
 

@@ -7,23 +7,12 @@ whose string is not UTF-8.
 """
 import struct
 import sys
-from tracedat import Machine
-
-COMMON = """format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-"""
+from tracedat import Machine, make_format
 
 
 def event(name, number, fields):
-    """Return the format. fields: (type, name, offset, size, signed)."""
-    text = f"name: {name}\nID: {number}\n" + COMMON
-    for kind, field, offset, size, signed in fields:
-        text += f"\tfield:{kind} {field};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n"
-    return (text + '\nprint fmt: ""\n').encode()
+    return make_format(name, number, [(f"{kind} {field}", *place)
+                                      for kind, field, *place in fields], '""')
 
 
 SWITCH = [("char", "prev_comm[16]", 8, 16, 0), ("pid_t", "prev_pid", 24, 4, 1),

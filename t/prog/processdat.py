@@ -6,13 +6,7 @@ byte order and size of a long, and with these numbers of the system calls.
 """
 import sys
 
-from tracedat import Machine
-
-COMMON = """\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-"""
+from tracedat import Machine, make_format
 
 # name, system, fields: type, name, size (0: a long), how many, signed
 EVENTS = [
@@ -36,16 +30,15 @@ class Trace:
         self.m = Machine(order, long)
         self.body, self.formats, self.layout = b"", [], {}
         for i, (system, name, fields) in enumerate(EVENTS):
-            text, at, places = f"name: {name}\nID: {300 + i}\nformat:\n" + COMMON + "\n", 8, []
+            text, at, places = [], 8, []
             for kind, field, size, n, signed in fields:
                 size = size or long
                 at = -(-at // size) * size
                 array = f"[{n}]" if n > 1 else ""
-                text += f"\tfield:{kind} {field}{array};\toffset:{at};\tsize:{size * n};" \
-                        f"\tsigned:{signed};\n"
+                text.append((f"{kind} {field}{array}", at, size * n, signed))
                 places.append((at, size, n, signed))
                 at += size * n
-            self.formats.append((system, (text + '\nprint fmt: "x"\n').encode()))
+            self.formats.append((system, make_format(name, 300 + i, text)))
             self.layout[name] = (300 + i, places, -(-at // 4) * 4)
 
     def add(self, pid, name, *values):

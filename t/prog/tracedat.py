@@ -97,24 +97,14 @@ class Machine:
             f.write(head.ljust(end, b"\0") + b"".join(b"".join(b[2]) for b in buffers))
 
 
-DEMO = """name: demo
-ID: 300
-format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;
-\tfield:u16 three[3];\toffset:12;\tsize:6;\tsigned:0;
-\tfield:char s[6];\toffset:18;\tsize:6;\tsigned:0;
-\tfield:u64 b;\toffset:24;\tsize:8;\tsigned:0;
-\tfield:__data_loc char[] d;\toffset:32;\tsize:4;\tsigned:0;
-\tfield:__data_loc cpumask_t[] m;\toffset:36;\tsize:4;\tsigned:0;
-\tfield:void * p;\toffset:40;\tsize:%d;\tsigned:0;
-
-print fmt: "a=%%d s=%%s d=%%s", REC->a, REC->s, __get_str(d)
-"""
+def make_format(name, number, fields, fmt='"x"'):
+    """Return the text of an event's format. fields: (declaration, offset, size, signed)."""
+    common = [("unsigned short common_type", 0, 2, 0), ("unsigned char common_flags", 2, 1, 0),
+              ("unsigned char common_preempt_count", 3, 1, 0), ("int common_pid", 4, 4, 1)]
+    lines = [f"\tfield:{field};\toffset:{at};\tsize:{size};\tsigned:{sum(signed)};\n"
+             for field, at, size, *signed in common + fields]
+    lines.insert(len(common), "\n")
+    return f"name: {name}\nID: {number}\nformat:\n{''.join(lines)}\nprint fmt: {fmt}\n".encode()
 
 
 def demo(machine, pid, a, s, d):
@@ -136,7 +126,11 @@ def main(order, long, path, *instance):
              m.make_page(2000000000, last, -1)]
     buffers = [("", "[local] global", pages)]
     buffers += [(name, "local [counter]", [pages[0], b""]) for name in instance]
-    m.write(path, [("demo", (DEMO % m.long).encode())], buffers, b"42 hand\n")
+    fields = [("int a", 8, 4, 1), ("u16 three[3]", 12, 6), ("char s[6]", 18, 6), ("u64 b", 24, 8),
+              ("__data_loc char[] d", 32, 4), ("__data_loc cpumask_t[] m", 36, 4),
+              ("void * p", 40, m.long)]
+    text = make_format("demo", 300, fields, '"a=%d s=%s d=%s", REC->a, REC->s, __get_str(d)')
+    m.write(path, [("demo", text)], buffers, b"42 hand\n")
 
 
 if __name__ == "__main__":
