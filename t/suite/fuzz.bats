@@ -12,7 +12,7 @@ own_copy() {
 	need_tool gcc
 	[ -d "$common" ] || {
 		mkdir -p "$common/t"
-		cp -a "$TREE/lib" "$TREE/bin" "$common"
+		cp -a "$TREE/Makefile" "$TREE/lib" "$TREE/bin" "$TREE/trace-hooks" "$common"
 		cp -a "$TREE/t/fuzz" "$common/t"
 		"$common/t/fuzz/run" 0 value >/dev/null
 	}
@@ -31,7 +31,7 @@ targets() {
 }
 
 @test "fuzz: each harness has a corpus, and each corpus a harness" {
-	grep -l LLVMFuzzerTestOneInput "$TREE"/t/fuzz/*.c | sed 's,.*/,,; s/\.c$//' |
+	grep -lE "LLVMFuzzerTestOneInput|RUN_AGAIN" "$TREE"/t/fuzz/*.c | sed 's,.*/,,; s/\.c$//' |
 		grep -vx replay | sort | diff - <(targets)
 }
 
@@ -41,17 +41,18 @@ targets() {
 	[ -e "$TREE/build/libtfs.a" ] || skip "needs build/libtfs.a (a build without LTO=1)"
 	cd "$TREE"
 	export FUZZ_DIR=$BATS_TEST_TMPDIR
-	compile=(gcc -std=c11 -D_GNU_SOURCE -DVERSION='"fuzz"' -Ilib -Ibuild/gen -It/fuzz -w)
+	compile=(gcc -std=c11 -D_GNU_SOURCE -DVERSION='"fuzz"' -Ilib -Ibin -Ibuild/gen -It/fuzz -w)
 	echo 'void __sanitizer_set_report_fd(void *fd) { (void)fd; }' >"$FUZZ_DIR/none.c"
 	for file in t/fuzz/{again,fuzz,hook,replay}.c "$FUZZ_DIR/none.c"; do
 		"${compile[@]}" -c -o "$FUZZ_DIR/$(basename "$file" .c).o" "$file"
 	done
-	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o
+	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o build/gen/kinds.o build/bin/*/*.o \
+		build/trace-hooks/*/instances.o
 	for target in $(targets); do
 		"${compile[@]}" -c -o "$FUZZ_DIR/target.o" "t/fuzz/$target.c"
 		# shellcheck disable=SC2046 # several options
 		gcc $(t/fuzz/link) -o "$FUZZ_DIR/replay" "$FUZZ_DIR"/{target,again,replay}.o \
-			"$FUZZ_DIR/fuzz.a" build/libtfs.a
+			-Wl,--start-group "$FUZZ_DIR/fuzz.a" build/libtfs.a -Wl,--end-group
 		"$FUZZ_DIR/replay" "t/fuzz/corpus/$target" >"$FUZZ_DIR/out" 2>"$FUZZ_DIR/err" ||
 			{ echo "$target"; tail "$FUZZ_DIR/err"; return 1; }
 		[ "$(tail -n 1 "$FUZZ_DIR/out")" = "$(find "t/fuzz/corpus/$target" -type f | wc -l)" ]
