@@ -668,7 +668,7 @@ static size_t parent(const char *path, size_t n, size_t base)
  * Join path, of n bytes, and the directory where it begins. The directory has no symbolic
  * links, so .. removes its last part, but nothing of the root directory; after a part of path,
  * which may be a link, .. stays. Return the length, 0 if the directory is unknown or the path
- * does not fit. The path begins with "?" if the directory does, or is gone. Set *sure if it has no
+ * is empty or does not fit. The path begins with "?" if the directory does, or is gone. Set *sure if it has no
  * link for another reason than that.
  */
 static size_t join(const struct member *m, int dirfd, const char *path, size_t n, char *out,
@@ -678,7 +678,9 @@ static size_t join(const struct member *m, int dirfd, const char *path, size_t n
 	size_t len, solid, base = 0, mark;
 	const char *name;
 
-	if (n && *path != '/') {
+	if (!n)
+		return 0;
+	if (*path != '/') {
 		from = dirfd == AT_FDCWD ? get_file(m->w, CWD) : get_file(m->d, (unsigned)dirfd);
 		if (!from || from->socket)
 			return 0;
@@ -713,7 +715,7 @@ static size_t join(const struct member *m, int dirfd, const char *path, size_t n
 		path += part + !!slash;
 	}
 	*sure = !mark && len <= solid;
-	if (!len && n)
+	if (!len)
 		out[len++] = '/';
 	out[len] = '\0';
 	return len + mark;

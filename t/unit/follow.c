@@ -222,6 +222,7 @@ static void test_directories(void)
 	call(A, "chroot", 0, 0, 0, 0, 0);
 	EQUAL_TEXT(path(A, AT_FDCWD, "x"), "/x");
 	EQUAL_TEXT(path(A, AT_FDCWD, "../../x"), "/x");
+	EQUAL_TEXT(path(A, AT_FDCWD, ""), "");
 	/* no room: no part of a path */
 	chdir_to(A, "/srv");
 	EQUAL(follow_print_path(&f, A, AT_FDCWD, "x", text, 6), 0);
