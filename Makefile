@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: ISC
-# GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, bench, install.
-# With ONE=1 tools and managers are links to one program: a third of the room, on a
-# host that has little. TIGHT=1 leaves the protections out. LTO=1 optimizes each
-# program as a whole, as STATIC=1 does: that is smaller, and takes long to build.
+# GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, coverage, bench, install.
+# make prints a short line for each program, with V=1 each command, with -s nothing.
+# With ONE=1 tools and managers are links to one program: a third of the room, on a host that has
+# little. MINIMAL=1 leaves out the areas draw, flight, requests and block: what draws, the flight
+# recorder, and the subsystems distributed and blktrace. LTO=1, as STATIC=1, optimizes each program
+# as a whole.
 
 VERSION = 0.2.0
 PREFIX = /usr/local
@@ -12,8 +14,15 @@ WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
 # a file of more than 2 GiB, and a date after 2038, on a host of 32 bits as well
 DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' -Ilib -Ibin -Ibuild/gen
 CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
-# of a program of a few pages, the padding between segments is a good part
 LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
+
+ifeq ($(V),1)
+note =
+else
+Q := @
+# silent with -s
+note = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@echo "  $1 $@")
+endif
 
 comma := ,
 # accepts FLAGS: these, if the compiler can make a program with them
@@ -22,17 +31,6 @@ accepts = $(shell echo 'int main(void) { return 0; }' | \
 
 ifdef STATIC
 LTO = 1
-OZ := -Oz -falign-functions=1 -falign-jumps=1 -falign-loops=1 $(call accepts,-malign-data=abi)
-# passes of gcc that make these programs larger; without floating point, SSE has no use
-SMALL := $(call accepts,-fno-inline-small-functions -fno-jump-tables -fno-tree-sra -fno-tree-ch \
-	-fno-tree-loop-im -fno-tree-pre -fno-ipa-sra -fipa-pta -fno-guess-branch-probability \
-	-fno-optimize-sibling-calls) $(call accepts,-mno-sse)
-CFLAGS := $(or $(call accepts,$(OZ)),-Os) $(SMALL)
-LINK += -Wl,--build-id=none
-# A program of one thread needs no locks around fork(2): 2 KiB less of musl.
-FORK := $(shell echo 'int main(void) { return fork(); }' | $(CC) -Werror -D_GNU_SOURCE \
-	-include unistd.h -Dfork=_Fork -o /dev/null -x c - 2>/dev/null && echo -Dfork=_Fork)
-DEFS += $(FORK)
 ifndef DEBUG
 LINK += -s
 endif
@@ -42,7 +40,6 @@ CODE += $(call accepts,-flto=auto) $(call accepts,-flto-partition=one)
 endif
 
 # These programs run as root, and read data from untrusted users.
-ifndef TIGHT
 HARDEN := $(or $(call accepts,-fstack-protector-strong -fcf-protection), \
 	$(call accepts,-fstack-protector-strong) $(call accepts,-mbranch-protection=standard))
 ifneq ($(filter-out -O0,$(filter -O%,$(CFLAGS))),) # the headers warn without -O
@@ -53,11 +50,6 @@ ifndef STATIC
 HARDEN += -fPIE
 LINK += -pie
 else
-# Linux checks no endbr64 in user space, and musl asks for no shadow stack.
-HARDEN += $(call accepts,-fcf-protection=none)
-# the same canary at an address that is shorter to name than %fs:40, if libc has it there
-GUARD := -mstack-protector-guard=global
-HARDEN += $(if $(call accepts,-static -fstack-protector-all $(GUARD)),$(GUARD))
 # musl's wrapper of gcc knows no -static-pie and takes the dynamic program's start; the
 # right one lies beside that. gcc for arm names a dynamic linker in spite of -static-pie.
 CRT := $(shell $(CC) -static-pie -\#\#\# -x c /dev/null 2>&1 | tr -d '"' | tr ' ' '\n' | \
@@ -67,21 +59,9 @@ PIE := $(or $(call accepts,-fPIE \
 	-Wl$(comma)--no-dynamic-linker -Wl$(comma)-z$(comma)text),\
 	-static)
 LINK += $(PIE)
-HARDEN += $(if $(filter -fPIE,$(PIE)),-fPIE -DSTATIC_PIE)
-# relocations in a bit for each, and not in 24 bytes: lib/base/relro.c
-ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-PACKED := $(and $(filter -fPIE,$(PIE)),$(call accepts,-Wl$(comma)--fatal-warnings$(comma)-z$(comma)pack-relative-relocs))
-LINK += $(if $(PACKED),$(PACKED) -Wl$(comma)-e$(comma)packed_start)
-HARDEN += $(if $(PACKED),-DPACKED_RELOCS)
-endif
-endif
-else
-ifdef STATIC
-CODE += -fno-pie
-LINK += -static -no-pie -Wl,-z,norelro
-# the file has no gap between code and data: both may map the page between them
-LINK += -Wl,-z,common-page-size=64
-HARDEN := $(call accepts,-fcf-protection=none)
+ifneq ($(filter -fPIE,$(PIE)),)
+HARDEN += -fPIE
+LINK += -Wl,-u,protect_constants # lib/base/protect.c
 endif
 endif
 COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE) $(HARDEN)
@@ -94,14 +74,17 @@ AREAS := control record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,
 # and keeps what it calls.
-SOURCES := $(patsubst %.1,%.c,$(wildcard $(AREAS:%=bin/%/*.1)))
+BUILT := $(if $(MINIMAL),$(filter-out draw flight requests block,$(AREAS)),$(AREAS))
+SOURCES := $(patsubst %.1,%.c,$(wildcard $(BUILT:%=bin/%/*.1)))
 TOOLS := $(patsubst %.c,bin/%,$(notdir $(SOURCES)))
-SUBSYSTEMS := $(patsubst %/subsystem.c,%,$(wildcard trace-hooks/*/subsystem.c))
+SUBSYSTEMS := $(filter-out $(if $(MINIMAL),trace-hooks/blktrace trace-hooks/distributed), \
+	$(patsubst %/subsystem.c,%,$(wildcard trace-hooks/*/subsystem.c)))
 MANAGERS := $(addsuffix /manager,$(SUBSYSTEMS))
 # container-tracer's code looks for "manager.*", its document for "manager"
 ALIASES := $(addsuffix .tfs,$(MANAGERS))
-HOOKS := $(wildcard trace-hooks/*/hooks.d/*)
-PAGES := $(wildcard bin/*/*.1 trace-hooks/*.[157] trace-hooks/*/*.7)
+HOOKS := $(filter-out $(if $(MINIMAL),%/trace_flight),$(wildcard $(SUBSYSTEMS:%=%/hooks.d/*)))
+PAGES := $(SOURCES:.c=.1) $(wildcard trace-hooks/*.[157]) \
+	$(filter-out $(if $(MINIMAL),%/trace_flight.7),$(wildcard $(SUBSYSTEMS:%=%/*.7)))
 LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(LAYERS:%=lib/%/*.c)))
 OBJECTS := $(LIB_C:%.c=build/%.o)
 # private AREA: The objects that only the tools of the area use
@@ -113,14 +96,15 @@ else
 LIBRARY = build/libtfs.a
 endif
 # what stale sessions of each subsystem leave: trace-hooks/*/instances.c
-INSTANCES := $(wildcard trace-hooks/*/instances.c)
-KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) \
-	$(call private,block) $(call private,requests)
+INSTANCES := $(wildcard $(SUBSYSTEMS:%=%/instances.c))
+# the private code of areas that the subsystems use
+SHARED := $(foreach a,$(filter block requests,$(BUILT)),$(call private,$a))
+KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) $(SHARED)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
 # Every format string is one that vformat supports; the compiler would let more pass.
-build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] bin/*/*.[ch] trace-hooks/*/*.c)
+build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] $(BUILT:%=bin/%/*.[ch]) $(SUBSYSTEMS:%=%/*.c))
 	@mkdir -p $(@D)
 	@awk -f $^
 	@touch $@
@@ -128,7 +112,7 @@ build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] bin/*/*.[ch] trace-h
 # Built again when the compiler or a flag is another, and not otherwise: objects by
 # build/flags, programs by .build, whose second line can be given to make again.
 .build: FORCE
-	@{ echo '$(BUILD) $(ONE)'; echo "CC='$(CC)' CFLAGS='$(CFLAGS)' CODE='$(CODE)'" \
+	@{ echo '$(BUILD) $(ONE) $(MINIMAL)'; echo "CC='$(CC)' CFLAGS='$(CFLAGS)' CODE='$(CODE)'" \
 		"HARDEN='$(HARDEN)' LINK='$(LINK)'"; } >$@.new
 	@cmp -s $@.new $@ || cp $@.new $@
 	@rm $@.new
@@ -138,21 +122,20 @@ build/flags: FORCE
 FORCE:
 
 # Every record of a trace passes through these files, so they are optimized for speed and not
-# for size. CFLAGS of the command line still count. JSON stays small in a static program, whose
-# other files here take 7 KiB less with -Os, and 4 % more time for a line of system calls.
+# for size, except in a static program. CFLAGS of the command line still count.
 FAST := event/subbuf event/merge event/field event/vm event/conversion base/out event/line \
-	$(if $(STATIC),,view/json view/decode syscalls/print)
-DENSE := $(call accepts,-falign-functions=1 -falign-jumps=1 -falign-loops=1) \
-	$(call accepts,-fno-partial-inlining)
-$(FAST:%=build/lib/%.o): private CFLAGS = $(if $(STATIC),-Os,-O2) $(DENSE)
+	view/json view/decode syscalls/print
+ifndef STATIC
+$(FAST:%=build/lib/%.o): private CFLAGS = -O2
+endif
 
 # Each object is followed by its headers, as the compiler saw them: -MMD.
 build/%.o: %.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 build/gen/%.o: build/gen/%.c build/flags
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 build/gen/kinds.c: $(INSTANCES) build/flags
 	@mkdir -p $(@D)
@@ -163,7 +146,7 @@ build/gen/kinds.c: $(INSTANCES) build/flags
 
 build/libtfs.a: $(OBJECTS)
 	@rm -f $@
-	$(AR) qcs $@ $(OBJECTS)
+	$(Q)$(AR) qcs $@ $(OBJECTS)
 
 -include $(wildcard build/*/*.d build/*/*/*.d)
 
@@ -176,7 +159,8 @@ APART_SOURCES := $(filter bin/draw/%,$(SOURCES))
 define link
 bin/$(notdir $(1:.c=)): build/$(1:.c=.o) $(call private,$(word 2,$(subst /, ,$1))) \
 		$(if $(filter %/tfs-instance.c,$1),$(KINDS)) $$(LIBRARY) .build
-	$$(BUILD) -o $$@ $$(filter %.o %.a,$$^)
+	$$(call note,CC)
+	$$(Q)$$(BUILD) -o $$@ $$(filter %.o %.a,$$^)
 endef
 
 ifdef ONE
@@ -184,42 +168,43 @@ WITHIN := $(filter-out $(APART),$(TOOLS))
 WITHIN_SOURCES := $(filter-out $(APART_SOURCES),$(SOURCES))
 $(foreach s,$(APART_SOURCES),$(eval $(call link,$s)))
 $(WITHIN): bin/tfs
-	ln -sf tfs $@
+	$(Q)ln -sf tfs $@
 
 $(MANAGERS): bin/tfs
-	ln -sf ../../bin/tfs $@
+	$(Q)ln -sf ../../bin/tfs $@
 
 # ... with the mains and the subsystems under other names
 bin/tfs: bin/tfs.c build/one/one.h build/one/lib/session/manager.o \
 		$(WITHIN_SOURCES:%.c=build/one/%.o) $(SUBSYSTEMS:%=build/one/%/subsystem.o) \
-		$(sort $(KINDS) $(foreach a,$(filter-out draw,$(AREAS)),$(call private,$a))) \
+		$(sort $(KINDS) $(foreach a,$(filter-out draw,$(BUILT)),$(call private,$a))) \
 		$(LIBRARY) .build
-	$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o %.a,$^)
+	$(call note,CC)
+	$(Q)$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o %.a,$^)
 
 build/one/%.o: %.c build/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$(notdir $*)) \
+	$(Q)$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$(notdir $*)) \
 		-Dmanager_subsystem$(if $(filter %/subsystem,$*),=subsystem_$(notdir $(*D)),=manager_subsystem) -c -o $@ $<
 
 build/one/one.h: $(WITHIN_SOURCES) .build
 	@mkdir -p $(@D)
-	printf 'TOOL("%s", %s)\n' \
+	$(Q)printf 'TOOL("%s", %s)\n' \
 		$(foreach t,$(notdir $(WITHIN)),$t main_$(subst -,_,$t)) >$@
-	printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=subsystem_%) >>$@
+	$(Q)printf 'SUBSYSTEM(%s)\n' $(SUBSYSTEMS:trace-hooks/%=subsystem_%) >>$@
 else
 $(foreach s,$(SOURCES),$(eval $(call link,$s)))
 
 .SECONDEXPANSION:
 $(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildcard $$*/*.c)))) \
-		build/lib/session/manager.o $(call private,block) $(call private,requests) \
-		$(LIBRARY) .build
-	$(BUILD) -o $@ $(filter %.o %.a,$^)
+		build/lib/session/manager.o $(SHARED) $(LIBRARY) .build
+	$(call note,CC)
+	$(Q)$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 
 build/lib/base/numbers.o: build/gen/syscall_numbers.h
 build/gen/syscall_numbers.h: build/flags
 	@mkdir -p $(@D)
-	echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/ENTRY("\1", __NR_\1)/p' | sort >$@
 
 # the tables of system calls, compiled
@@ -229,17 +214,17 @@ CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
 build/lib/syscalls/table.o build/lib/syscalls/print.o build/lib/syscalls/follow.o: build/gen/syscalls_data.h
 build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
-	LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
-	mv $@.new $@
+	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
+	$(Q)mv $@.new $@
 
 # the script of the pictures as a string, without comments, indentation and most blanks
 build/lib/draw/svg.o: build/gen/svg_script.h
 build/gen/svg_script.h: lib/draw/svg.js build/flags
-	{ echo 'static const char svg_script[] ='; \
+	$(Q){ echo 'static const char svg_script[] ='; \
 	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/\([,;:)]\) /\1/g; s/ \([{}(]\)/\1/g; s/{ /{/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
 
 %/manager.tfs: %/manager
-	ln -sf manager $@
+	$(Q)ln -sf manager $@
 
 # all tests but the long ones
 check: all
@@ -292,9 +277,9 @@ endif
 	for s in $(notdir $(SUBSYSTEMS)); do \
 		install -d $(HOOKDIR)/$$s/hooks.d && \
 		$(PUT_MANAGER) && \
-		ln -sf manager $(HOOKDIR)/$$s/manager.tfs && \
-		install trace-hooks/$$s/hooks.d/* $(HOOKDIR)/$$s/hooks.d || exit; \
+		ln -sf manager $(HOOKDIR)/$$s/manager.tfs || exit; \
 	done
+	for h in $(HOOKS:trace-hooks/%=%); do install trace-hooks/$$h $(HOOKDIR)/$$h || exit; done
 	install -d $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7
 	install -m 644 $(filter %.1,$(PAGES)) $(MANDIR)/man1
 	install -m 644 $(filter %.5,$(PAGES)) $(MANDIR)/man5
