@@ -18,8 +18,9 @@
 #include "event/compile.h"
 #include "event/vm.h"
 
-/* Compile a whole expression; a macro and a parenthesis have expressions inside. */
+/* Compile an expression, and an operand; both have expressions inside. */
 static struct expr ternary(struct compiler *c, int emit);
+static struct expr unary(struct compiler *c, int emit);
 
 /* ---- parts that are not supported ---- */
 
@@ -91,24 +92,24 @@ static const struct expr *local_of(const struct compiler *c)
 }
 
 /* Parse u8 __u8 s64 be16 uint32_t and the like. Return 1, or 0 if it is another name. */
-NOINLINE static int sized_type(const char *s, size_t n, struct c_type *t)
+static int sized_type(const char *s, size_t n, struct c_type *t)
 {
+	static const char *const stems[] = { "uint", "int", "be", "le", "u", "s" };
 	const char *end = s + n;
 	unsigned bits = 0;
 
-	while (s < end && *s == '_')
-		s++;
-	t->is_signed = s < end && (*s == 's' || *s == 'i');
-	if (s < end && *s == 'u')
-		s++;
-	if (end - s > 3 && !memcmp(s, "int", 3))
-		s += 3;
-	else if (end - s > 2 && (!memcmp(s, "be", 2) || !memcmp(s, "le", 2)))
-		s += 2;
-	else if (s < end && *s == 's')
-		s++;
-	while (s < end && is_digit(*s))
-		bits = bits * 10 + (unsigned)(*s++ - '0');
+	for (; s < end && *s == '_'; s++)
+		;
+	for (size_t i = 0; i < sizeof(stems) / sizeof(*stems); i++) {
+		size_t len = strlen(stems[i]);
+
+		if ((size_t)(end - s) <= len || memcmp(s, stems[i], len))
+			continue;
+		t->is_signed = *s == 's' || *s == 'i';
+		for (s += len; s < end && is_digit(*s); s++)
+			bits = bits * 10 + (unsigned)(*s - '0');
+		break;
+	}
 	if (end - s == 2 && !memcmp(s, "_t", 2))
 		s = end;
 	if (s != end || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
@@ -121,7 +122,7 @@ NOINLINE static int sized_type(const char *s, size_t n, struct c_type *t)
 static int named_type(struct compiler *c, struct c_type *t)
 {
 	static const struct {
-		char name[13];
+		const char *name;
 		uint8_t size, is_signed; /* 0: a long */
 	} types[] = {
 		{ "gfp_t", 4, 0 }, { "dev_t", 4, 0 }, { "pid_t", 4, 1 }, { "umode_t", 2, 0 },
@@ -155,56 +156,75 @@ static int named_type(struct compiler *c, struct c_type *t)
 	return 0;
 }
 
-/*
- * Parse a type and the token that must follow it, and skip both. Return 1, or 0 and skip
- * nothing if there is no type.
- */
-static int type_name(struct compiler *c, struct c_type *t, int behind)
+/* What a word of C says of a type. */
+enum type_word { QUALIFIER, SIGNED, UNSIGNED, LONG, SHORT, CHAR, VOID, INT, TAG, ENUM, OTHER };
+
+/* Return what the token says of a type. */
+static enum type_word type_word(const struct compiler *c)
 {
-	const char *was = c->from;
-	int words = 0, longs = 0, u = 0, named = 0;
+	static const struct {
+		const char *name;
+		enum type_word word;
+	} words[] = {
+		{ "const", QUALIFIER }, { "volatile", QUALIFIER }, { "__force", QUALIFIER },
+		{ "__user", QUALIFIER }, { "__kernel", QUALIFIER }, { "__iomem", QUALIFIER },
+		{ "signed", SIGNED }, { "unsigned", UNSIGNED }, { "long", LONG },
+		{ "short", SHORT }, { "char", CHAR }, { "void", VOID }, { "int", INT },
+		{ "struct", TAG }, { "union", TAG }, { "enum", ENUM },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (lexer_at_name(c, words[i].name))
+			return words[i].word;
+	return OTHER;
+}
+
+/* Parse the names of a type, without asterisks. Return how many there are. */
+static int type_names(struct compiler *c, struct c_type *t)
+{
+	int names = 0, longs = 0, is_unsigned = 0, named = 0;
 	uint8_t size = 4;
 
-	*t = (struct c_type){ .is_signed = 1 };
 	for (; c->token == T_NAME; lexer_next(c)) {
-		if (lexer_at_name(c, "const") || lexer_at_name(c, "volatile") ||
-		    lexer_at_name(c, "__force") || lexer_at_name(c, "__user") ||
-		    lexer_at_name(c, "__kernel") || lexer_at_name(c, "__iomem"))
-			continue;
-		if (lexer_at_name(c, "unsigned"))
-			u = 1;
-		else if (lexer_at_name(c, "signed"))
-			; /* the default, for char as well */
-		else if (lexer_at_name(c, "long"))
-			longs++;
-		else if (lexer_at_name(c, "char"))
-			size = 1;
-		else if (lexer_at_name(c, "short"))
-			size = 2;
-		else if (lexer_at_name(c, "void"))
-			size = 1, u = 1;
-		else if (lexer_at_name(c, "struct") || lexer_at_name(c, "union") ||
-			 lexer_at_name(c, "enum")) {
-			int is_enum = lexer_at_name(c, "enum");
+		enum type_word word = type_word(c);
 
+		if (word == QUALIFIER)
+			continue;
+		if (word == TAG || word == ENUM) {
 			lexer_next(c);
 			if (c->token != T_NAME || named)
 				break;
 			named = 1;
-			t->is_page = (uint8_t)lexer_at_name(c, "page");
-			t->size = is_enum ? 4 : 0;
-			t->is_signed = 0;
-		} else if (!lexer_at_name(c, "int")) {
-			if (named || words || lexer_at_name(c, "REC") || !named_type(c, t))
+			*t = (struct c_type){ .size = word == ENUM ? 4 : 0,
+					      .is_page = (uint8_t)lexer_at_name(c, "page") };
+		} else if (word == OTHER) {
+			if (named || names || lexer_at_name(c, "REC") || !named_type(c, t))
 				break;
 			named = 1;
 		}
-		words++;
+		longs += word == LONG;
+		is_unsigned |= word == UNSIGNED || word == VOID;
+		size = word == CHAR || word == VOID ? 1 : word == SHORT ? 2 : size;
+		names++;
 	}
 	if (!named) {
 		t->size = longs > 1 ? 8 : longs ? (uint8_t)c->evs->long_size : size;
-		t->is_signed = !u;
+		t->is_signed = !is_unsigned; /* char, too */
 	}
+	return names;
+}
+
+/*
+ * Parse a type and the token that must follow it, and skip both. Return 1, or 0 and skip
+ * nothing if there is no type.
+ */
+static int type_name(struct compiler *c, struct c_type *t, int next)
+{
+	const char *was = c->from;
+	int names;
+
+	*t = (struct c_type){ .is_signed = 1 };
+	names = type_names(c, t);
 	for (; c->token == '*'; lexer_next(c)) {
 		if (t->pointer) { /* a pointer to a pointer */
 			t->size = (uint8_t)c->evs->long_size;
@@ -214,19 +234,19 @@ static int type_name(struct compiler *c, struct c_type *t, int behind)
 		while (lexer_at_name(c, "const"))
 			lexer_next(c);
 	}
-	if (words && c->token == behind && !c->bad) {
+	if (names && c->token == next && !c->bad) {
 		lexer_next(c);
 		return 1;
 	}
 	/* "int x =": the loop took the name for a type */
-	if (behind == T_NAME && words && c->token == '=' && !c->bad)
+	if (next == T_NAME && names && c->token == '=' && !c->bad)
 		return 1;
 	lexer_back_to(c, was);
 	return 0;
 }
 
 /* Convert an expression to the type. */
-NOINLINE static struct expr cast(struct compiler *c, const struct c_type *t, struct expr x)
+static struct expr cast(struct compiler *c, const struct c_type *t, struct expr x)
 {
 	struct vm_insn *s;
 
@@ -369,17 +389,40 @@ static struct expr argument(struct compiler *c)
 	return x;
 }
 
+/* Parse the argument of a macro that has one. */
+static struct expr only_argument(struct compiler *c)
+{
+	struct expr x;
+
+	lexer_expect(c, '(');
+	x = argument(c);
+	lexer_expect(c, ')');
+	return x;
+}
+
+/* Add a name to the program: the literal that is the token. */
+static void add_name(struct compiler *c, uint64_t value)
+{
+	uint32_t text = c->p->ntext;
+	struct vm_name *name = array_grow(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
+
+	if (!name)
+		return;
+	emit_literal_text(c, c->from);
+	*name = (struct vm_name){ value, text, c->p->ntext - text };
+	c->p->nnames++;
+}
+
 /* Parse "{ value, "name" }, ... )" into a new table. Return the number of the table. */
-NOINLINE static uint32_t table(struct compiler *c)
+static uint32_t table(struct compiler *c)
 {
 	struct vm_table *t = array_grow(c, &c->p->tables, c->p->ntables, sizeof(*t), 4096);
 	uint32_t first = c->p->nnames;
+	int more = 1;
 
-	while (!c->bad && lexer_accept(c, '{')) {
+	while (!c->bad && more && lexer_accept(c, '{')) {
 		struct undo before;
-		struct expr x;
-		uint32_t text = c->p->ntext;
-		struct vm_name *name;
+		struct expr x, end;
 		int known;
 
 		undo_begin(c, &before);
@@ -391,31 +434,16 @@ NOINLINE static uint32_t table(struct compiler *c)
 			note_unclear(c, before.from);
 		}
 		lexer_expect(c, ',');
-		if (!known && c->token == T_STRING) {
+		if (c->token == T_STRING) {
+			if (known)
+				add_name(c, x.k);
 			lexer_next(c);
-			lexer_accept(c, ',');
-			lexer_expect(c, '}');
-			lexer_accept(c, ',');
-			continue;
-		}
-		if (c->token != T_STRING && !c->bad) { /* { -1, NULL } ends the table */
-			x = ternary(c, 0);
-			if (x.kind != X_CONST || x.k)
+		} else { /* { -1, NULL } ends the table */
+			end = ternary(c, 0);
+			if (end.kind != X_CONST || end.k)
 				compile_fail(c);
-			lexer_accept(c, ',');
-			lexer_expect(c, '}');
-			lexer_accept(c, ',');
-			break;
+			more = 0;
 		}
-		name = array_grow(c, &c->p->names, c->p->nnames, sizeof(*name), 65536);
-		if (!name || x.kind != X_CONST || c->token != T_STRING) {
-			compile_fail(c);
-			break;
-		}
-		emit_literal_text(c, c->from);
-		*name = (struct vm_name){ x.k, text, c->p->ntext - text };
-		c->p->nnames++;
-		lexer_next(c);
 		lexer_accept(c, ',');
 		lexer_expect(c, '}');
 		lexer_accept(c, ',');
@@ -428,122 +456,305 @@ NOINLINE static uint32_t table(struct compiler *c)
 	return c->p->ntables++;
 }
 
-/* The macros that write text; those behind BITMASK in macro_call are other names of it. */
-enum text_macro {
-	FLAGS, FLAGS64, SYMBOLIC, SYMBOLIC64, HEX, HEX_STR, ARRAY, DYNAMIC_ARRAY, DUMP, BITMASK,
+/* A name that print fmts call or use, and the function that compiles it. */
+struct macro {
+	const char *name;               /* "be16_to_cpu": also __be16_to_cpu */
+	struct expr (*compile)(struct compiler *, const struct macro *);
+	unsigned what;                  /* enum op, enum builtin, or what the function says */
+	uint8_t size;                   /* of a number, in bytes; 0: a long */
 };
 
-/* Compile a macro that writes text; its name is already skipped. */
-NOINLINE static struct expr text_macro(struct compiler *c, int which)
+static struct expr compile_memory(struct compiler *c, const struct macro *m)
 {
-	struct expr x, y, z;
-	struct vm_insn *s;
-	uint32_t text = 0, len = 0, n;
-	uint8_t size;
-
-	if (which < BITMASK)
-		lexer_expect(c, '(');
-	switch (which) {
-	case FLAGS: case FLAGS64: case SYMBOLIC: case SYMBOLIC64:
-		x = argument(c);
-		emit_push_number(c, &x);
-		emit_pending_text(c);
-		if (which <= FLAGS64) {
-			text = c->p->ntext;
-			if (c->token == T_STRING)
-				emit_literal_text(c, c->from);
-			else if (c->token != T_NUMBER)
-				return compile_fail(c);
-			len = c->p->ntext - text;
-			c->text_at = c->p->ntext;
-			lexer_next(c);
-			lexer_accept(c, ',');
-		}
-		size = which == FLAGS || which == SYMBOLIC ? (uint8_t)c->evs->long_size : 8;
-		n = table(c);
-		s = emit_insn(c, which <= FLAGS64 ? OP_FLAGS : OP_SYMBOLIC);
-		s->n = n;
-		s->text = text;
-		s->len = len;
-		s->size = size;
-		return written();
-	case HEX: case HEX_STR:
-		x = argument(c);
-		push_memory(c, &x);
-		y = argument(c);
-		emit_push_number(c, &y);
-		lexer_expect(c, ')');
-		emit_insn(c, OP_SELECT)->arg = 1; /* cut the region to the length */
-		c->stack++;
-		emit_text_insn(c, OP_HEX)->n = which == HEX ? ' ' : 0;
-		return written();
-	case ARRAY: case DYNAMIC_ARRAY:
-		x = argument(c);
-		push_memory(c, &x);
-		y = argument(c);
-		if (which == DYNAMIC_ARRAY) {
-			z = y;
-			y = constant(UINT32_MAX, 8, 1); /* all elements */
-			emit_push(c, &y);
-			if (!is_lazy(&z))
-				return compile_fail(c);
-			emit_push_number(c, &z);
-		} else {
-			emit_push_number(c, &y);
-			z = argument(c);
-			emit_push_number(c, &z);
-		}
-		lexer_expect(c, ')');
-		emit_text_insn(c, OP_ARRAY);
-		return written();
-	case DUMP:
-		if (c->token != T_STRING)
-			return compile_fail(c);
-		emit_pending_text(c);
-		text = c->p->ntext;
-		emit_literal_text(c, c->from);
-		len = c->p->ntext - text;
-		c->text_at = c->p->ntext;
-		lexer_next(c);
-		lexer_expect(c, ',');
-		for (int i = 0; i < 6; i++) { /* type, row, group, buf, len, ascii */
-			x = argument(c);
-			if (i == 3)
-				push_memory(c, &x);
-			else
-				emit_push_number(c, &x);
-		}
-		lexer_expect(c, ')');
-		s = emit_insn(c, OP_DUMP);
-		s->text = text;
-		s->len = len;
-		c->stack--;
-		return written();
-	default:
-		x = dynamic_field(c);
-		push_memory(c, &x);
-		emit_text_insn(c, OP_BITS);
-		return written();
-	}
+	(void)m;
+	return dynamic_field(c);
 }
 
-/* Compile a macro __ftrace_*() of ftrace_formats. */
-static struct expr builtin_call(struct compiler *c, enum builtin which)
+static struct expr compile_length(struct compiler *c, const struct macro *m)
+{
+	struct expr x = compile_memory(c, m);
+
+	emit_push(c, &x);
+	emit_insn(c, OP_LENGTH);
+	return on_stack(2, 0);
+}
+
+static struct expr compile_bits(struct compiler *c, const struct macro *m)
+{
+	struct expr x = compile_memory(c, m);
+
+	push_memory(c, &x);
+	emit_text_insn(c, OP_BITS);
+	return written();
+}
+
+/* Compile the literal that is the token as the text of instruction s alone. Return the token. */
+static int own_text(struct compiler *c, struct vm_insn *s)
+{
+	int token = c->token;
+
+	emit_pending_text(c);
+	s->text = c->p->ntext;
+	if (token == T_STRING)
+		emit_literal_text(c, c->from);
+	s->len = c->p->ntext - s->text;
+	c->text_at = c->p->ntext;
+	lexer_next(c);
+	return token;
+}
+
+/* __print_flags(NUMBER, "DELIMITER", TABLE) and __print_symbolic(NUMBER, TABLE) */
+static struct expr compile_names(struct compiler *c, const struct macro *m)
+{
+	struct vm_insn names = { 0 }, *s;
+	struct expr x;
+	int token;
+
+	lexer_expect(c, '(');
+	x = argument(c);
+	emit_push_number(c, &x);
+	emit_pending_text(c);
+	if (m->what == OP_FLAGS) {
+		token = own_text(c, &names);
+		if (token != T_STRING && token != T_NUMBER) /* NULL */
+			return compile_fail(c);
+		lexer_accept(c, ',');
+	}
+	names.n = table(c);
+	s = emit_insn(c, (enum op)m->what);
+	s->n = names.n;
+	s->text = names.text;
+	s->len = names.len;
+	s->size = m->size ? m->size : (uint8_t)c->evs->long_size;
+	return written();
+}
+
+/* __print_hex(MEMORY, BYTES); what is the character between them */
+static struct expr compile_hex(struct compiler *c, const struct macro *m)
+{
+	struct expr x, n;
+
+	lexer_expect(c, '(');
+	x = argument(c);
+	push_memory(c, &x);
+	n = argument(c);
+	emit_push_number(c, &n);
+	lexer_expect(c, ')');
+	emit_insn(c, OP_SELECT)->arg = 1; /* cut the region to the length */
+	c->stack++;
+	emit_text_insn(c, OP_HEX)->n = m->what;
+	return written();
+}
+
+/* __print_array(MEMORY, COUNT, SIZE) */
+static struct expr compile_array(struct compiler *c, const struct macro *m)
+{
+	struct expr x;
+
+	(void)m;
+	lexer_expect(c, '(');
+	x = argument(c);
+	push_memory(c, &x);
+	for (int i = 0; i < 2; i++) {
+		x = argument(c);
+		emit_push_number(c, &x);
+	}
+	lexer_expect(c, ')');
+	emit_text_insn(c, OP_ARRAY);
+	return written();
+}
+
+/* __print_dynamic_array(MEMORY, SIZE): all elements */
+static struct expr compile_dynamic_array(struct compiler *c, const struct macro *m)
+{
+	struct expr x, size, count = constant(UINT32_MAX, 8, 1);
+
+	(void)m;
+	lexer_expect(c, '(');
+	x = argument(c);
+	push_memory(c, &x);
+	size = argument(c);
+	if (!is_lazy(&size))
+		return compile_fail(c);
+	emit_push(c, &count);
+	emit_push_number(c, &size);
+	lexer_expect(c, ')');
+	emit_text_insn(c, OP_ARRAY);
+	return written();
+}
+
+/* __print_hex_dump("PREFIX", TYPE, ROW, GROUP, MEMORY, BYTES, ASCII) */
+static struct expr compile_dump(struct compiler *c, const struct macro *m)
+{
+	enum { ARGUMENTS = 6, MEMORY = 3 };
+	struct vm_insn prefix = { 0 }, *s;
+	struct expr x;
+
+	(void)m;
+	lexer_expect(c, '(');
+	if (own_text(c, &prefix) != T_STRING)
+		return compile_fail(c);
+	lexer_expect(c, ',');
+	for (int i = 0; i < ARGUMENTS; i++) {
+		x = argument(c);
+		if (i == MEMORY)
+			push_memory(c, &x);
+		else
+			emit_push_number(c, &x);
+	}
+	lexer_expect(c, ')');
+	s = emit_insn(c, OP_DUMP);
+	s->text = prefix.text;
+	s->len = prefix.len;
+	c->stack--;
+	return written();
+}
+
+/* A macro __ftrace_*() of ftrace_formats */
+static struct expr compile_builtin(struct compiler *c, const struct macro *m)
 {
 	struct expr x;
 
 	lexer_expect(c, '(');
 	x = argument(c);
 	emit_push(c, &x);
-	if (which == BUILTIN_BPRINT) {
+	if (m->what == BUILTIN_BPRINT) {
 		x = argument(c);
 		push_memory(c, &x);
 	}
 	lexer_expect(c, ')');
-	emit_text_insn(c, OP_BUILTIN)->k = which;
-	c->stack -= which == BUILTIN_BPRINT;
+	emit_text_insn(c, OP_BUILTIN)->k = m->what;
+	c->stack -= m->what == BUILTIN_BPRINT;
 	return written();
 }
+
+/* __print_ns_to_secs(TIME) and __print_ns_without_secs(TIME): DIV, MOD */
+static struct expr compile_seconds(struct compiler *c, const struct macro *m)
+{
+	struct expr x = only_argument(c);
+
+	x.size = 8;
+	x.is_signed = 0;
+	x = emit_binary(c, (enum operator)m->what, x, constant(1000000000, 8, 0));
+	if (m->what == MOD)
+		x.size = 4;
+	return x;
+}
+
+/* ktime_to_us(TIME); what is the divisor */
+static struct expr compile_time(struct compiler *c, const struct macro *m)
+{
+	struct expr x = cast(c, &(struct c_type){ .size = 8, .is_signed = 1 }, only_argument(c));
+
+	return is_number(&x) ? emit_binary(c, DIV, x, constant(m->what, 8, 1)) : compile_fail(c);
+}
+
+/* The order of bytes between which a function converts. */
+enum order { LITTLE, BIG, EITHER };
+
+/* be16_to_cpu(NUMBER): swap the bytes if the machine has another order than what. */
+static struct expr compile_order(struct compiler *c, const struct macro *m)
+{
+	struct expr x = cast(c, &(struct c_type){ .size = m->size }, only_argument(c));
+	enum order order = c->evs->big ? BIG : LITTLE;
+
+	if (!is_number(&x))
+		return compile_fail(c);
+	return m->what == order ? x : emit_unary(c, SWAP, x);
+}
+
+static struct expr compile_expect(struct compiler *c, const struct macro *m)
+{
+	struct expr x;
+
+	(void)m;
+	lexer_expect(c, '(');
+	x = argument(c);
+	argument(c);
+	lexer_expect(c, ')');
+	return x;
+}
+
+/* __builtin_constant_p(EXPRESSION): no, unless its code is already there */
+static struct expr compile_constant_p(struct compiler *c, const struct macro *m)
+{
+	struct expr x = only_argument(c);
+
+	(void)m;
+	return is_lazy(&x) ? constant(0, 4, 1) : compile_fail(c);
+}
+
+/* vmemmap is a pointer to struct page, vmemmap_base a number. */
+static struct expr compile_vmemmap(struct compiler *c, const struct macro *m)
+{
+	struct expr x = constant(c->evs->vmemmap, 8, 0);
+
+	x.page = (uint8_t)m->what;
+	return x;
+}
+
+static struct expr compile_value(struct compiler *c, const struct macro *m)
+{
+	(void)c;
+	return constant(m->what, 4, 1);
+}
+
+static const struct macro macros[] = {
+	{ "__get_dynamic_array", compile_memory, 0, 0 },
+	{ "__get_rel_dynamic_array", compile_memory, 0, 0 },
+	{ "__get_str", compile_memory, 0, 0 },
+	{ "__get_rel_str", compile_memory, 0, 0 },
+	{ "__get_sockaddr", compile_memory, 0, 0 },
+	{ "__get_rel_sockaddr", compile_memory, 0, 0 },
+	{ "__get_sockaddr_rel", compile_memory, 0, 0 },
+	{ "__get_dynamic_array_len", compile_length, 0, 0 },
+	{ "__get_rel_dynamic_array_len", compile_length, 0, 0 },
+	{ "__get_bitmask", compile_bits, 0, 0 },
+	{ "__get_rel_bitmask", compile_bits, 0, 0 },
+	{ "__get_cpumask", compile_bits, 0, 0 },
+	{ "__get_rel_cpumask", compile_bits, 0, 0 },
+	{ "__print_flags", compile_names, OP_FLAGS, 0 },
+	{ "__print_flags_u64", compile_names, OP_FLAGS, 8 },
+	{ "__print_symbolic", compile_names, OP_SYMBOLIC, 0 },
+	{ "__print_symbolic_u64", compile_names, OP_SYMBOLIC, 8 },
+	{ "__print_hex", compile_hex, ' ', 0 },
+	{ "__print_hex_str", compile_hex, 0, 0 },
+	{ "__print_array", compile_array, 0, 0 },
+	{ "__print_dynamic_array", compile_dynamic_array, 0, 0 },
+	{ "__print_hex_dump", compile_dump, 0, 0 },
+	{ "__print_ns_to_secs", compile_seconds, DIV, 0 },
+	{ "__print_ns_without_secs", compile_seconds, MOD, 0 },
+	{ "__builtin_expect", compile_expect, 0, 0 },
+	{ "__builtin_constant_p", compile_constant_p, 0, 0 },
+	{ "__ftrace_ip", compile_builtin, BUILTIN_IP, 0 },
+	{ "__ftrace_bytes", compile_builtin, BUILTIN_BYTES, 0 },
+	{ "__ftrace_stack", compile_builtin, BUILTIN_STACK, 0 },
+	{ "__ftrace_user_stack", compile_builtin, BUILTIN_USER_STACK, 0 },
+	{ "__ftrace_time", compile_builtin, BUILTIN_TIME, 0 },
+	{ "__ftrace_bprint", compile_builtin, BUILTIN_BPRINT, 0 },
+	{ "__ftrace_mode", compile_builtin, BUILTIN_MODE, 0 },
+	{ "__ftrace_text", compile_builtin, BUILTIN_TEXT, 0 },
+	{ "__ftrace_quoted", compile_builtin, BUILTIN_READABLE, 0 },
+	{ "ntohs", compile_order, BIG, 2 }, { "htons", compile_order, BIG, 2 },
+	{ "ntohl", compile_order, BIG, 4 }, { "htonl", compile_order, BIG, 4 },
+	{ "be16_to_cpu", compile_order, BIG, 2 }, { "cpu_to_be16", compile_order, BIG, 2 },
+	{ "be32_to_cpu", compile_order, BIG, 4 }, { "cpu_to_be32", compile_order, BIG, 4 },
+	{ "be64_to_cpu", compile_order, BIG, 8 }, { "cpu_to_be64", compile_order, BIG, 8 },
+	{ "le16_to_cpu", compile_order, LITTLE, 2 }, { "cpu_to_le16", compile_order, LITTLE, 2 },
+	{ "le32_to_cpu", compile_order, LITTLE, 4 }, { "cpu_to_le32", compile_order, LITTLE, 4 },
+	{ "le64_to_cpu", compile_order, LITTLE, 8 }, { "cpu_to_le64", compile_order, LITTLE, 8 },
+	{ "swab16", compile_order, EITHER, 2 }, { "fswab16", compile_order, EITHER, 2 },
+	{ "swab32", compile_order, EITHER, 4 }, { "fswab32", compile_order, EITHER, 4 },
+	{ "swab64", compile_order, EITHER, 8 }, { "fswab64", compile_order, EITHER, 8 },
+	{ "__builtin_bswap16", compile_order, EITHER, 2 },
+	{ "__builtin_bswap32", compile_order, EITHER, 4 },
+	{ "__builtin_bswap64", compile_order, EITHER, 8 },
+	{ "ktime_to_ns", compile_time, 1, 0 }, { "ktime_to_us", compile_time, 1000, 0 },
+	{ "ktime_to_ms", compile_time, 1000000, 0 },
+	{ "vmemmap_base", compile_vmemmap, 0, 0 }, { "vmemmap", compile_vmemmap, 1, 0 },
+	{ "NULL", compile_value, 0, 0 }, { "false", compile_value, 0, 0 },
+	{ "true", compile_value, 1, 0 },
+};
 
 /*
  * Return a constant that some print fmts have as a name. These constants have the same values
@@ -583,8 +794,32 @@ static struct expr known_constant(struct compiler *c)
 	return compile_fail(c);
 }
 
+/* Compile a macro, a variable or a constant; its name is the token. */
+static struct expr macro_call(struct compiler *c)
+{
+	const struct expr *local = local_of(c);
+	const char *from = c->from;
+
+	if (local) {
+		lexer_next(c);
+		return *local;
+	}
+	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++) {
+		const char *name = macros[i].name;
+
+		/* __NAME is NAME, unless that has underscores itself */
+		c->from += *name != '_' && !strncmp(from, "__", 2) ? 2 : 0;
+		if (lexer_at_name(c, name)) {
+			lexer_next(c);
+			return macros[i].compile(c, &macros[i]);
+		}
+		c->from = from;
+	}
+	return known_constant(c);
+}
+
 /* Parse "TYPE NAME = EXPRESSION; ... EXPRESSION; }" as in the macros min() and max(). */
-NOINLINE static struct expr statement_block(struct compiler *c)
+static struct expr statement_block(struct compiler *c)
 {
 	struct c_type t;
 	struct expr x = { 0 };
@@ -623,157 +858,10 @@ NOINLINE static struct expr statement_block(struct compiler *c)
 	return compile_fail(c);
 }
 
-/*
- * Compile a function that changes the order of bytes or the unit of a time. Return 1, or 0 and
- * skip nothing if the token names no such function.
- */
-NOINLINE static int function_call(struct compiler *c, struct expr *x)
-{
-	static const struct {
-		char name[18];
-		char to;                /* b, l: the order of its bytes; s: the other one */
-		uint8_t size;
-		uint32_t divisor;
-	} all[] = {
-		{ "ntohs", 'b', 2, 0 }, { "htons", 'b', 2, 0 }, { "ntohl", 'b', 4, 0 },
-		{ "htonl", 'b', 4, 0 }, { "__be16_to_cpu", 'b', 2, 0 },
-		{ "__be32_to_cpu", 'b', 4, 0 }, { "__be64_to_cpu", 'b', 8, 0 },
-		{ "__cpu_to_be16", 'b', 2, 0 }, { "__cpu_to_be32", 'b', 4, 0 },
-		{ "__cpu_to_be64", 'b', 8, 0 }, { "__le16_to_cpu", 'l', 2, 0 },
-		{ "__le32_to_cpu", 'l', 4, 0 }, { "__le64_to_cpu", 'l', 8, 0 },
-		{ "__cpu_to_le16", 'l', 2, 0 }, { "__cpu_to_le32", 'l', 4, 0 },
-		{ "__cpu_to_le64", 'l', 8, 0 }, { "__swab16", 's', 2, 0 },
-		{ "__swab32", 's', 4, 0 }, { "__swab64", 's', 8, 0 },
-		{ "__fswab16", 's', 2, 0 }, { "__fswab32", 's', 4, 0 },
-		{ "__fswab64", 's', 8, 0 }, { "__builtin_bswap16", 's', 2, 0 },
-		{ "__builtin_bswap32", 's', 4, 0 }, { "__builtin_bswap64", 's', 8, 0 },
-		{ "ktime_to_ns", 0, 8, 1 }, { "ktime_to_us", 0, 8, 1000 },
-		{ "ktime_to_ms", 0, 8, 1000000 },
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		const char *name = all[i].name;
-		struct c_type t = { .size = all[i].size, .is_signed = !all[i].to };
-
-		if (!lexer_at_name(c, name) &&
-		    (strncmp(name, "__", 2) || !lexer_at_name(c, name + 2)))
-			continue;
-		lexer_next(c);
-		lexer_expect(c, '(');
-		*x = argument(c);
-		lexer_expect(c, ')');
-		*x = cast(c, &t, *x);
-		if (!is_number(x))
-			*x = compile_fail(c);
-		else if (!all[i].to)
-			*x = emit_binary(c, DIV, *x, constant(all[i].divisor, 8, 1));
-		else if (all[i].to == 's' || (all[i].to == 'b') != c->evs->big)
-			*x = emit_unary(c, SWAP, *x);
-		return 1;
-	}
-	return 0;
-}
-
-/* Compile a macro, a variable or a constant; its name is the token. */
-NOINLINE static struct expr macro_call(struct compiler *c)
-{
-	static const char memory[][24] = {
-		"__get_dynamic_array", "__get_rel_dynamic_array", "__get_str",
-		"__get_rel_str", "__get_sockaddr", "__get_rel_sockaddr",
-		"__get_sockaddr_rel",
-	};
-	static const char text_macros[][27] = {
-		[FLAGS] = "__print_flags", [FLAGS64] = "__print_flags_u64",
-		[SYMBOLIC] = "__print_symbolic", [SYMBOLIC64] = "__print_symbolic_u64",
-		[HEX] = "__print_hex", [HEX_STR] = "__print_hex_str",
-		[ARRAY] = "__print_array", [DYNAMIC_ARRAY] = "__print_dynamic_array",
-		[DUMP] = "__print_hex_dump",
-		[BITMASK] = "__get_bitmask", "__get_cpumask", "__get_rel_bitmask",
-		"__get_rel_cpumask",
-	};
-	static const char builtins[][22] = {
-		[BUILTIN_IP] = "__ftrace_ip", [BUILTIN_BYTES] = "__ftrace_bytes",
-		[BUILTIN_STACK] = "__ftrace_stack",
-		[BUILTIN_USER_STACK] = "__ftrace_user_stack", [BUILTIN_TIME] = "__ftrace_time",
-		[BUILTIN_BPRINT] = "__ftrace_bprint", [BUILTIN_MODE] = "__ftrace_mode",
-		[BUILTIN_TEXT] = "__ftrace_text", [BUILTIN_READABLE] = "__ftrace_quoted",
-	};
-	struct expr x;
-
-	for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
-		if (lexer_at_name(c, memory[i])) {
-			lexer_next(c);
-			return dynamic_field(c);
-		}
-	for (size_t i = 0; i < sizeof(text_macros) / sizeof(*text_macros); i++)
-		if (lexer_at_name(c, text_macros[i])) {
-			lexer_next(c);
-			return text_macro(c, (int)i);
-		}
-	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
-		if (*builtins[i] && lexer_at_name(c, builtins[i])) {
-			lexer_next(c);
-			return builtin_call(c, (enum builtin)i);
-		}
-	if (lexer_at_name(c, "__get_dynamic_array_len") ||
-	    lexer_at_name(c, "__get_rel_dynamic_array_len")) {
-		lexer_next(c);
-		x = dynamic_field(c);
-		emit_push(c, &x);
-		emit_insn(c, OP_LENGTH);
-		return on_stack(2, 0);
-	}
-	if (lexer_at_name(c, "__print_ns_to_secs") ||
-	    lexer_at_name(c, "__print_ns_without_secs")) {
-		enum operator op = c->s - c->from == 18 ? DIV : MOD;
-
-		lexer_next(c);
-		lexer_expect(c, '(');
-		x = argument(c);
-		lexer_expect(c, ')');
-		x.size = 8;
-		x.is_signed = 0;
-		x = emit_binary(c, op, x, constant(1000000000, 8, 0));
-		if (op == MOD)
-			x.size = 4;
-		return x;
-	}
-	if (lexer_at_name(c, "__builtin_expect") || lexer_at_name(c, "__builtin_constant_p")) {
-		int expects = lexer_at_name(c, "__builtin_expect");
-
-		lexer_next(c);
-		lexer_expect(c, '(');
-		x = argument(c);
-		if (expects)
-			argument(c);
-		lexer_expect(c, ')');
-		if (expects)
-			return x;
-		if (!is_lazy(&x)) /* its code is already there */
-			return compile_fail(c);
-		return constant(0, 4, 1);
-	}
-	if (local_of(c)) {
-		x = *local_of(c);
-		lexer_next(c);
-		return x;
-	}
-	if (function_call(c, &x))
-		return x;
-	if (lexer_at_name(c, "vmemmap_base") || lexer_at_name(c, "vmemmap")) {
-		x = constant(c->evs->vmemmap, 8, 0);
-		/* vmemmap is a pointer, vmemmap_base a number */
-		x.page = (uint8_t)lexer_at_name(c, "vmemmap");
-		lexer_next(c);
-		return x;
-	}
-	return known_constant(c);
-}
-
 /* ---- C expressions ---- */
 
 /* Compile a number, a literal, a name or an expression in parentheses. */
-NOINLINE static struct expr primary(struct compiler *c, int emit)
+static struct expr primary(struct compiler *c, int emit)
 {
 	struct expr x;
 
@@ -802,12 +890,6 @@ NOINLINE static struct expr primary(struct compiler *c, int emit)
 	} else if (lexer_at_name(c, "REC")) {
 		lexer_next(c);
 		x = record_field(c);
-	} else if (lexer_at_name(c, "NULL") || lexer_at_name(c, "false")) {
-		x = constant(0, 4, 1);
-		lexer_next(c);
-	} else if (lexer_at_name(c, "true")) {
-		x = constant(1, 4, 1);
-		lexer_next(c);
 	} else if (c->token == T_NAME) {
 		x = macro_call(c);
 	} else {
@@ -872,10 +954,77 @@ static struct expr element(struct compiler *c, struct expr x, struct expr i)
 	return on_stack(x.elem, x.elem_signed);
 }
 
-/* Compile an operand with its prefix operators, casts and indexes. */
+/* Compile the operand of &: the memory of a field. */
+static struct expr address_of(struct compiler *c)
+{
+	struct expr x = unary(c, 0);
+
+	if (x.kind == X_FIELD) {
+		x.kind = X_HERE;
+		x.k = x.elem = x.read_size;
+		x.elem_signed = x.read_signed;
+	} else if (x.kind != X_HERE && x.kind != X_LOC) {
+		x = compile_fail(c);
+	}
+	return x;
+}
+
+/* Compile "(TYPE)" or "(EXPRESSION)" of sizeof. */
+static struct expr size_of(struct compiler *c)
+{
+	unsigned word = (unsigned)c->evs->long_size;
+	struct c_type t;
+	struct expr x;
+
+	lexer_expect(c, '(');
+	if (type_name(c, &t, ')')) {
+		x = constant(t.pointer ? word : t.size, word, 0);
+		return x.k ? x : compile_fail(c);
+	}
+	x = ternary(c, 0);
+	lexer_expect(c, ')');
+	if (x.kind != X_FIELD && x.kind != X_CONST && x.kind != X_HERE)
+		return compile_fail(c);
+	return constant(x.kind == X_HERE ? x.k : x.size, word, 0);
+}
+
+/* Compile an operand without prefix operators, with its casts and indexes. */
+static struct expr operand(struct compiler *c, int emit)
+{
+	const char *was = c->from;
+	struct c_type t;
+	struct expr x;
+
+	if (lexer_accept(c, '(')) {
+		int typed = type_name(c, &t, ')');
+
+		if (typed || is_cast(c)) {
+			if (!typed) { /* a type in capitals: its name and the parenthesis */
+				lexer_next(c);
+				lexer_next(c);
+			}
+			x = c->token == '{' ? compound_literal(c) : unary(c, emit);
+			return typed ? cast(c, &t, x) : x;
+		}
+		lexer_back_to(c, was);
+	}
+	x = primary(c, emit);
+	while (!c->bad && (c->token == '[' || c->token == '.')) {
+		if (lexer_accept(c, '.')) { /* the member of a literal */
+			c->bad |= c->token != T_NAME || !is_number(&x);
+			lexer_next(c);
+			continue;
+		}
+		lexer_next(c);
+		x = element(c, x, ternary(c, 0));
+		lexer_expect(c, ']');
+	}
+	return x;
+}
+
+/* Compile an operand with its prefix operators. */
 static struct expr unary(struct compiler *c, int emit)
 {
-	struct c_type t;
 	struct expr x;
 
 	if (c->bad || ++c->depth > MAX_DEPTH)
@@ -891,57 +1040,12 @@ static struct expr unary(struct compiler *c, int emit)
 	} else if (lexer_accept(c, '*')) {
 		x = element(c, unary(c, 0), constant(0, 4, 1));
 	} else if (lexer_accept(c, '&')) {
-		x = unary(c, 0);
-		if (x.kind == X_FIELD) {
-			x.kind = X_HERE;
-			x.k = x.elem = x.read_size;
-			x.elem_signed = x.read_signed;
-		} else if (x.kind != X_HERE && x.kind != X_LOC) {
-			x = compile_fail(c);
-		}
+		x = address_of(c);
 	} else if (lexer_at_name(c, "sizeof")) {
 		lexer_next(c);
-		lexer_expect(c, '(');
-		if (type_name(c, &t, ')')) {
-			x = constant(t.pointer ? (unsigned)c->evs->long_size : t.size,
-				     (unsigned)c->evs->long_size, 0);
-			c->bad |= !x.k;
-		} else {
-			x = ternary(c, 0);
-			if (x.kind == X_FIELD || x.kind == X_CONST || x.kind == X_HERE)
-				x = constant(x.kind == X_HERE ? x.k : x.size,
-					     (unsigned)c->evs->long_size, 0);
-			else
-				x = compile_fail(c);
-			lexer_expect(c, ')');
-		}
+		x = size_of(c);
 	} else {
-		int paren = c->token == '(';
-		const char *was = c->from;
-
-		if (paren)
-			lexer_next(c);
-		if (paren && type_name(c, &t, ')')) {
-			x = c->token == '{' ? compound_literal(c) : unary(c, emit);
-			x = cast(c, &t, x);
-		} else if (paren && is_cast(c)) { /* a type in capitals */
-			lexer_next(c);
-			lexer_next(c);
-			x = c->token == '{' ? compound_literal(c) : unary(c, emit);
-		} else {
-			lexer_back_to(c, was);
-			x = primary(c, emit);
-			while (!c->bad && (c->token == '[' || c->token == '.')) {
-				if (lexer_accept(c, '.')) { /* the member of a literal */
-					c->bad |= c->token != T_NAME || !is_number(&x);
-					lexer_next(c);
-					continue;
-				}
-				lexer_next(c);
-				x = element(c, x, ternary(c, 0));
-				lexer_expect(c, ']');
-			}
-		}
+		x = operand(c, emit);
 	}
 	c->depth--;
 	return x;
@@ -1203,7 +1307,7 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 }
 
 /* Compile a conversion and its arguments; the token is the comma in front of them. */
-NOINLINE static void conversion(struct compiler *c, const struct conversion *v)
+static void conversion(struct compiler *c, const struct conversion *v)
 {
 	struct expr x;
 	struct vm_insn *s;
@@ -1266,7 +1370,7 @@ static int field_number(struct compiler *c)
  * fields in them as {NAME=VALUE NAME=VALUE}, or their C text if there is none. The token is the
  * comma in front of them.
  */
-NOINLINE static void raw_arguments(struct compiler *c, const struct conversion *v)
+static void raw_arguments(struct compiler *c, const struct conversion *v)
 {
 	enum { MOST = 8 };
 	int fields[MOST], n = 0;
@@ -1388,7 +1492,7 @@ static int count_arguments(const char *s)
  * there are conversions in front. Return the text with the other quotes escaped, which the
  * caller frees; or NULL.
  */
-NOINLINE static char *escape_quotes(const char *text)
+static char *escape_quotes(const char *text)
 {
 	const char *first = strchr(text, '"'), *last = NULL, *behind;
 	char *copy, *p;
@@ -1529,7 +1633,7 @@ static uint64_t flag_in(const char *table, const char *name)
  * the mode is printed if it matters. The kernel's function knows one more name, O_TMPFILE,
  * than the table of the format.
  */
-NOINLINE static void openat_enter(struct compiler *c)
+static void openat_enter(struct compiler *c)
 {
 	enum { O_TMPFILE_ITSELF = 020000000 };
 	const char *table = strchr(c->e->print_fmt, '{'), *end = strrchr(c->e->print_fmt, '}');
@@ -1555,7 +1659,7 @@ NOINLINE static void openat_enter(struct compiler *c)
 }
 
 /* Compile a sys_enter_NAME event: sys_NAME(argument: value, ...) */
-NOINLINE static void syscall_enter(struct compiler *c, const char *name)
+static void syscall_enter(struct compiler *c, const char *name)
 {
 	const struct event *e = c->e;
 	int n = 0;
@@ -1609,7 +1713,7 @@ NOINLINE static void syscall_enter(struct compiler *c, const char *name)
 }
 
 /* Compile the text of an event. */
-NOINLINE static void compile_event(struct compiler *c)
+static void compile_event(struct compiler *c)
 {
 	const struct event *e = c->e;
 	const char *fmt = e->print_fmt;

@@ -19,9 +19,6 @@
 #include "event/event.h"
 #include "event/vm.h"
 
-/* A function with one caller that is smaller as a function of its own, at -Os. */
-#define NOINLINE __attribute__((noinline))
-
 enum expr_kind {
 	X_BAD,                                  /* not supported; compiler.bad is set */
 	/* numbers */
