@@ -220,6 +220,9 @@ void out_decimal(struct out *, uint64_t v);
 void out_signed(struct out *, int64_t v);
 void out_hex(struct out *, uint64_t v);
 
+/* Write 0x and v in hexadecimal. */
+void out_address(struct out *, uint64_t v);
+
 /* Write two hexadecimal digits. */
 void out_byte(struct out *, unsigned char);
 

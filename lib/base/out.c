@@ -34,6 +34,12 @@ void out_fill(struct out *o, char c, int n)
 	o->at += len;
 }
 
+void out_address(struct out *o, uint64_t v)
+{
+	out_text(o, "0x", 2);
+	out_hex(o, v);
+}
+
 void out_byte(struct out *o, unsigned char byte)
 {
 	char digits[8];

@@ -9,14 +9,6 @@
 #include "event/event.h"
 #include "event/vm.h"
 
-static void put_byte(struct out *o, unsigned byte, int upper)
-{
-	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-
-	out_char(o, set[byte >> 4 & 15]);
-	out_char(o, set[byte & 15]);
-}
-
 /* Write at least that many digits. */
 static void put_padded_hex(struct out *o, uint64_t v, int digits)
 {
@@ -40,17 +32,11 @@ void out_symbol(struct event_set *evs, struct out *o, uint64_t address, int offs
 		return;
 	}
 	out_text(o, s.name, s.len);
-	if (offset) {
-		out_string(o, "+0x");
-		out_hex(o, address - s.address);
-		out_string(o, "/0x");
-		out_hex(o, s.size);
-	}
-	if (module && s.module) {
-		out_string(o, " [");
-		out_text(o, s.module, s.mlen);
-		out_char(o, ']');
-	}
+	if (offset)
+		out_format(o, "+0x%llx/0x%llx", (unsigned long long)(address - s.address),
+			   (unsigned long long)s.size);
+	if (module && s.module)
+		out_format(o, " [%.*s]", (int)s.mlen, s.module);
 }
 
 /* ---- network addresses ---- */
@@ -73,7 +59,7 @@ static void put_ip6(struct out *o, const unsigned char *a, int colons)
 	for (int i = 0; i < 16; i++) {
 		if (colons && i && !(i & 1))
 			out_char(o, ':');
-		put_byte(o, a[i], 0);
+		out_byte(o, a[i]);
 	}
 }
 
@@ -188,7 +174,7 @@ static void put_mac(struct out *o, const struct conversion *c, const unsigned ch
 	for (int i = 0; i < 6; i++) {
 		if (i && c->suffix[0] == 'M')
 			out_char(o, between);
-		put_byte(o, a[has(c, 'R') ? 5 - i : i], 0);
+		out_byte(o, a[has(c, 'R') ? 5 - i : i]);
 	}
 }
 
@@ -199,11 +185,12 @@ static void put_uuid(struct out *o, const struct conversion *c, const unsigned c
 	};
 	char kind = c->more > 1 ? c->suffix[1] : 'b';
 	int upper = kind == 'B' || kind == 'L', swap = kind == 'l' || kind == 'L';
+	const struct conversion two = { .letter = upper ? 'X' : 'x', .size = 1, .flags = F_ZERO };
 
 	for (int i = 0; i < 16; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			out_char(o, '-');
-		put_byte(o, a[swap ? little[i] : i], upper);
+		out_number(o, &two, 2, -1, a[swap ? little[i] : i]);
 	}
 }
 
@@ -218,7 +205,7 @@ static void put_some_hex(struct out *o, const struct conversion *c, int width,
 	for (size_t i = 0; i < n && i < len; i++) {
 		if (i && between)
 			out_char(o, between);
-		put_byte(o, a[i], 0);
+		out_byte(o, a[i]);
 	}
 }
 
@@ -271,42 +258,38 @@ void out_bits(const struct event_set *evs, struct out *o, const unsigned char *a
 	}
 }
 
-void out_dump(struct out *o, const char *prefix, size_t prefix_len, int prefix_type,
-	      int row, int group, const unsigned char *data, size_t len, int ascii,
-	      int big)
+/* Write the n bytes of a line as numbers of size bytes, and as characters. */
+static void put_row(struct out *o, const struct dump *d, const unsigned char *data, size_t n,
+		    size_t size, size_t width)
 {
-	size_t width = row == 32 ? 32 : 16, g = 1;
+	size_t column = width * 2 + width / size + 1;
 
-	if (group == 2 || group == 4 || group == 8)
-		g = (size_t)group;
+	for (size_t i = 0; i < n; i += size) {
+		if (i)
+			out_char(o, ' ');
+		put_padded_hex(o, raw_number(data + i, (unsigned)size, 0, d->big), (int)size * 2);
+	}
+	if (!d->ascii)
+		return;
+	out_fill(o, ' ', (int)(column - (2 * n + (n - 1) / size)));
+	for (size_t i = 0; i < n; i++)
+		out_char(o, data[i] >= ' ' && data[i] < 127 ? (char)data[i] : '.');
+}
+
+void out_dump(struct out *o, const struct dump *d, const unsigned char *data, size_t len)
+{
+	size_t width = d->row == 32 ? 32 : 16;
+	size_t group = d->group == 2 || d->group == 4 || d->group == 8 ? (size_t)d->group : 1;
+
 	out_char(o, '\n');
-	for (size_t at = 0; at < len; at += width) {
-		size_t n = len - at < width ? len - at : width;
-		size_t step = n % g ? 1 : g, column = 0;
-
-		out_text(o, prefix, prefix_len);
-		if (prefix_type == 2 || prefix_type == 1) {
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < width ? len - at : width;
+		out_text(o, d->prefix, d->prefix_len);
+		if (d->with_offset) {
 			put_padded_hex(o, at, 8);
 			out_string(o, ": ");
 		}
-		for (size_t i = 0; i < n; i += step) {
-			if (i) {
-				out_char(o, ' ');
-				column++;
-			}
-			put_padded_hex(o, raw_number(data + at + i, (unsigned)step, 0, big),
-				       (int)step * 2);
-			column += 2 * step;
-		}
-		if (ascii) {
-			for (; column < width * 2 + width / step + 1; column++)
-				out_char(o, ' ');
-			for (size_t i = 0; i < n; i++) {
-				unsigned char ch = data[at + i];
-
-				out_char(o, ch >= ' ' && ch < 127 ? (char)ch : '.');
-			}
-		}
+		put_row(o, d, data + at, n, n % group ? 1 : group, width);
 		out_char(o, '\n');
 	}
 }

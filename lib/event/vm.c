@@ -6,7 +6,7 @@
  *	numbers with names, arrays, and regions of the record
  *	the fields of an event whose print fmt is not supported
  *	texts that only events of ftrace have
- *	vm_execute: the instructions that few records have
+ *	vm_compute, vm_write: the instructions that few records have
  *	run: the instructions that most records are made of
  *
  * Bounds: an instruction checks an offset against the record when it reads; each function that
@@ -69,8 +69,7 @@ static void put_flags(struct vm *m, const struct vm_insn *s, uint64_t v)
 	if (v) {
 		if (!first)
 			out_text(&m->o, m->p->text + s->text, s->len);
-		out_text(&m->o, "0x", 2);
-		out_hex(&m->o, v);
+		out_address(&m->o, v);
 	}
 }
 
@@ -91,8 +90,7 @@ static void put_symbolic(struct vm *m, const struct vm_insn *s, uint64_t v)
 			return;
 		}
 	}
-	out_text(&m->o, "0x", 2);
-	out_hex(&m->o, v);
+	out_address(&m->o, v);
 }
 
 /* Print the names of a number and keep them. */
@@ -112,14 +110,21 @@ static void vm_print_hex(struct vm *m, uint64_t where, char between)
 {
 	size_t len;
 	const unsigned char *s = vm_memory(m, where, &len);
-	char digits[8];
 
 	for (size_t i = 0; i < len; i++) {
 		if (i && between)
 			out_char(&m->o, between);
-		digits_eight_hex(digits, (uint32_t)s[i] << 24);
-		out_text(&m->o, digits, 2);
+		out_byte(&m->o, s[i]);
 	}
+}
+
+/* Print a region up to its NUL. */
+static void put_string(struct vm *m, uint64_t where)
+{
+	size_t len;
+	const char *s = (const char *)vm_memory(m, where, &len);
+
+	out_escaped(&m->o, s, strnlen(s, len), m->evs->exact);
 }
 
 /* Print count elements of size bytes of a region: {0x1,0x2} */
@@ -135,17 +140,13 @@ static void put_array(struct vm *m, uint64_t where, uint64_t count, uint64_t siz
 		if (!first)
 			out_char(&m->o, ',');
 		if (size != 1 && size != 2 && size != 4 && size != 8) {
-			out_text(&m->o, "BAD SIZE:", 9);
-			out_decimal(&m->o, size);
-			out_text(&m->o, " 0x", 3);
-			out_hex(&m->o, *s);
+			out_format(&m->o, "BAD SIZE:%llu 0x%x", (unsigned long long)size, *s);
 			size = 1;
 			continue;
 		}
 		if ((size_t)(end - s) < size)
 			break;
-		out_text(&m->o, "0x", 2);
-		out_hex(&m->o, raw_number(s, (unsigned)size, 0, m->evs->big));
+		out_address(&m->o, raw_number(s, (unsigned)size, 0, m->evs->big));
 	}
 	out_char(&m->o, '}');
 }
@@ -168,8 +169,7 @@ static void put_value(struct vm *m, const struct field *f)
 			out_decimal(&m->o, v.u);
 		break;
 	case FIELD_POINTER:
-		out_text(&m->o, "0x", 2);
-		out_hex(&m->o, v.u);
+		out_address(&m->o, v.u);
 		break;
 	case FIELD_STRING:
 		out_escaped(&m->o, (const char *)v.data, v.n, m->evs->exact);
@@ -287,6 +287,18 @@ static void put_stack(struct vm *m, uint64_t where, int user)
 		put_user(m, caller, 1);
 }
 
+/* Read the next number of a trace_printk, and move *at after it. Return 0, or -1 at the end. */
+static int next_packed(const struct vm *m, const unsigned char *s, size_t len, size_t *at,
+		       unsigned size, uint64_t *v)
+{
+	*at = (*at + size - 1) & ~(size_t)(size - 1);
+	if (*at > len || size > len - *at)
+		return -1;
+	*v = raw_number(s + *at, size, 1, m->evs->big);
+	*at += size;
+	return 0;
+}
+
 /*
  * Print a trace_printk. The kernel packs its arguments (lib/vsprintf.c, vbin_printf): a number
  * is aligned to its size, at least 4; a string is in place.
@@ -294,20 +306,17 @@ static void put_stack(struct vm *m, uint64_t where, int user)
 static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 {
 	const char *f = event_string_at(m->evs, format), *end;
-	size_t len, at = 0;
+	size_t len, at = 0, n;
 	const unsigned char *s = vm_memory(m, where, &len);
 
 	if (!f) {
-		out_text(&m->o, "0x", 2);
-		out_hex(&m->o, format);
-		out_char(&m->o, '\n');
+		out_format(&m->o, "0x%llx\n", (unsigned long long)format);
 		return;
 	}
 	for (end = f + strlen(f); f < end;) {
 		struct conversion c;
-		uint64_t v[3] = { 0 };
-		int width, precision, n = 0;
-		unsigned size;
+		uint64_t width, precision, v = 0;
+		char *start = m->o.at;
 
 		if (*f != '%') {
 			out_char(&m->o, *f++);
@@ -318,36 +327,23 @@ static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 			out_char(&m->o, '%');
 			continue;
 		}
-		n = !!(c.flags & F_STAR) + !!(c.flags & F_STAR_PRECISION);
+		width = (uint64_t)c.width;
+		precision = (uint64_t)c.precision;
+		if ((c.flags & F_STAR && next_packed(m, s, len, &at, 4, &width) < 0) ||
+		    (c.flags & F_STAR_PRECISION &&
+		     next_packed(m, s, len, &at, 4, &precision) < 0) ||
+		    (c.letter != 's' &&
+		     next_packed(m, s, len, &at, c.size == 8 ? 8 : 4, &v) < 0))
+			return;
 		if (c.letter == 's') {
-			size = 0;
-		} else {
-			v[n++] = 0;
-			size = c.size == 8 ? 8 : 4;
-		}
-		for (int i = 0; i < n; i++) {
-			unsigned one = i < n - (size != 0) ? 4 : size;
-
-			at = (at + one - 1) & ~(size_t)(one - 1);
-			if (at > len || one > len - at)
-				return;
-			v[i] = raw_number(s + at, one, 1, m->evs->big);
-			at += one;
-		}
-		n = 0;
-		width = c.flags & F_STAR ? (int)v[n++] : c.width;
-		precision = c.flags & F_STAR_PRECISION ? (int)v[n++] : c.precision;
-		if (c.letter == 's') {
-			char *start = m->o.at;
-			size_t text = strnlen((const char *)s + at, len - at);
-
-			out_escaped(&m->o, (const char *)s + at, text, m->evs->exact);
-			out_padded(&m->o, start, c.flags, width, precision);
-			at += text + (text < len - at);
+			n = strnlen((const char *)s + at, len - at);
+			out_escaped(&m->o, (const char *)s + at, n, m->evs->exact);
+			out_padded(&m->o, start, c.flags, (int)width, (int)precision);
+			at += n + (n < len - at);
 		} else if (c.letter == 'p') {
-			out_pointer(m->evs, &m->o, &c, width, v[n], NULL, 0);
+			out_pointer(m->evs, &m->o, &c, (int)width, v, NULL, 0);
 		} else {
-			vm_print_number(m, &c, width, precision, v[n]);
+			vm_print_number(m, &c, (int)width, (int)precision, v);
 		}
 	}
 }
@@ -400,12 +396,11 @@ static void put_mark(struct vm *m, uint64_t where)
 	end_line(m);
 }
 
-/* Execute OP_BUILTIN with v. The parameter below holds the second argument, if there is one. */
+/* Execute OP_BUILTIN with v. below: the other argument of those that have two. */
 static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below)
 {
 	static const struct conversion octal = { .letter = 'o', .size = 4,
 						 .flags = F_HAS_PRECISION };
-	const unsigned char *data;
 	size_t len;
 
 	switch (which) {
@@ -430,14 +425,13 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 		break;
 	case BUILTIN_QUOTED: /* kernel/trace/trace_probe.c, print_type_string */
 	case BUILTIN_READABLE:
-		data = vm_memory(m, v, &len);
+		vm_memory(m, v, &len);
 		if (!len && which == BUILTIN_QUOTED) {
 			out_text(&m->o, "(fault)", 7);
 			break;
 		}
 		out_char(&m->o, '"');
-		out_escaped(&m->o, (const char *)data, strnlen((const char *)data, len),
-			    m->evs->exact);
+		put_string(m, v);
 		out_char(&m->o, '"');
 		break;
 	case BUILTIN_TIME:
@@ -460,7 +454,7 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 	}
 }
 
-/* ---- vm_execute: the instructions that few records have ---- */
+/* ---- vm_compute, vm_write: the instructions that few records have ---- */
 
 /* Execute OP_POINTER. */
 static void pointer(struct vm *m, const struct vm_insn *s, const struct conversion *c,
@@ -485,34 +479,44 @@ static void put_pointed(struct vm *m, uint64_t v)
 	} else if (!v) {
 		out_text(&m->o, "(null)", 6);
 	} else { /* in the kernel's memory, which is not part of the trace */
-		out_text(&m->o, "(0x", 3);
-		out_hex(&m->o, v);
-		out_char(&m->o, ')');
+		out_format(&m->o, "(0x%llx)", (unsigned long long)v);
 	}
 }
 
-/* Execute OP_DUMP with its six arguments. */
+/* Execute OP_DUMP with the arguments of __print_hex_dump. */
 static void dump(struct vm *m, const struct vm_insn *s, const uint64_t *v)
 {
+	struct dump d = {
+		.prefix = m->p->text + s->text, .prefix_len = s->len, .with_offset = v[0] == 1 ||
+		v[0] == 2, .row = (int)v[1], .group = (int)v[2], .ascii = v[5] != 0,
+		.big = m->evs->big,
+	};
 	size_t len;
 	const unsigned char *data = vm_memory(m, v[3], &len);
 
-	out_dump(&m->o, m->p->text + s->text, s->len, (int)v[0], (int)v[1], (int)v[2], data,
-		 v[4] < len ? (size_t)v[4] : len, v[5] != 0, m->evs->big);
+	out_dump(&m->o, &d, data, v[4] < len ? (size_t)v[4] : len);
 }
 
-/* Execute an instruction that run does not. Return the new top of the stack. */
-static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t *top)
+/* Take the width and precision of a conversion that are on the stack. */
+static struct stars pop_stars(const struct vm *m, const struct vm_insn *s, uint64_t *top)
 {
-	const char *text = m->p->text + s->text;
-	const struct conversion *c;
-	int width, precision;
+	const struct conversion *c = &m->p->conversions[s->k];
+	struct stars x = { c, c->width, c->precision, top };
+
+	if (c->flags & F_STAR_PRECISION)
+		x.precision = (int)*x.top--;
+	if (c->flags & F_STAR)
+		x.width = (int)*x.top--;
+	return x;
+}
+
+/* Execute an instruction of numbers and regions that run does not. Return the new top. */
+static uint64_t *vm_compute(const struct vm *m, const struct vm_insn *s, uint64_t *top)
+{
 	size_t len;
 	const unsigned char *data;
 	uint64_t v;
 
-	if (s->op != OP_FLAGS && s->op != OP_DUMP) /* their text is a delimiter or a prefix */
-		out_text(&m->o, text, s->len);
 	switch ((enum op)s->op) {
 	case OP_REGION:
 		*++top = vm_region(s->n, (uint32_t)s->k);
@@ -545,74 +549,75 @@ static COLD uint64_t *vm_execute(struct vm *m, const struct vm_insn *s, uint64_t
 		top -= 2;
 		*top = top[0] ? top[1] : top[2];
 		break;
-	case OP_PRINT:
-		c = &m->p->conversions[s->k];
-		v = *top--;
-		precision = c->flags & F_STAR_PRECISION ? (int)*top-- : c->precision;
-		width = c->flags & F_STAR ? (int)*top-- : c->width;
-		vm_print_number(m, c, width, precision, v);
-		break;
-	case OP_PAD:
-		c = &m->p->conversions[s->k];
-		m->pad_precision = c->flags & F_STAR_PRECISION ? (int)*top-- : c->precision;
-		m->pad_width = c->flags & F_STAR ? (int)*top-- : c->width;
-		m->pad_flags = c->flags;
-		m->padded = m->o.at;
-		break;
-	case OP_PADDED:
-		out_padded(&m->o, m->padded, m->pad_flags, m->pad_width, m->pad_precision);
-		break;
-	case OP_FLAGS:
-	case OP_SYMBOLIC:
-		put_names(m, s, *top--);
-		break;
-	case OP_HEX:
-		vm_print_hex(m, *top--, (char)s->n);
-		break;
-	case OP_ARRAY:
-		top -= 3;
-		put_array(m, top[1], top[2], top[3]);
-		break;
-	case OP_BITS:
-		data = vm_memory(m, *top--, &len);
-		out_bits(m->evs, &m->o, data, len, len * 8, m->evs->bitmask_list);
-		break;
-	case OP_DUMP:
-		top -= 6;
-		dump(m, s, top + 1);
-		break;
-	case OP_STRING:
-		data = vm_memory(m, *top--, &len);
-		out_escaped(&m->o, (const char *)data, strnlen((const char *)data, len),
-			    m->evs->exact);
-		break;
-	case OP_POINTED:
-		put_pointed(m, *top--);
-		break;
-	case OP_POINTER:
-		c = &m->p->conversions[s->k];
-		v = *top--;
-		top -= (c->flags & F_STAR_PRECISION) != 0;
-		width = c->flags & F_STAR ? (int)*top-- : c->width;
-		pointer(m, s, c, width, v);
-		break;
-	case OP_BUILTIN:
-		v = *top--;
-		if (s->k == BUILTIN_BPRINT || s->k == BUILTIN_BUFFER)
-			vm_builtin(m, (enum builtin)s->k, v, *top--);
-		else
-			vm_builtin(m, (enum builtin)s->k, v, 0);
-		break;
-	case OP_FIELDS:
-		put_fields(m);
-		break;
-	case OP_VALUE:
-		put_value(m, &m->e->fields[s->n]);
-		break;
 	default: /* run executes the others */
 		break;
 	}
 	return top;
+}
+
+/* Execute an instruction that writes and that run does not. Return the new top of the stack. */
+static COLD uint64_t *vm_write(struct vm *m, const struct vm_insn *s, uint64_t *top)
+{
+	const unsigned char *data;
+	struct stars x;
+	size_t len;
+	int two;
+
+	if (s->op != OP_FLAGS && s->op != OP_DUMP) /* their text is a delimiter or a prefix */
+		out_text(&m->o, m->p->text + s->text, s->len);
+	switch ((enum op)s->op) {
+	case OP_PRINT:
+		x = pop_stars(m, s, top - 1);
+		vm_print_number(m, x.c, x.width, x.precision, *top);
+		return x.top;
+	case OP_PAD:
+		m->pad = pop_stars(m, s, top);
+		m->padded = m->o.at;
+		return m->pad.top;
+	case OP_PADDED:
+		out_padded(&m->o, m->padded, m->pad.c->flags, m->pad.width, m->pad.precision);
+		return top;
+	case OP_FLAGS:
+	case OP_SYMBOLIC:
+		put_names(m, s, *top);
+		break;
+	case OP_HEX:
+		vm_print_hex(m, *top, (char)s->n);
+		break;
+	case OP_ARRAY:
+		put_array(m, top[-2], top[-1], top[0]);
+		return top - 3;
+	case OP_BITS:
+		data = vm_memory(m, *top, &len);
+		out_bits(m->evs, &m->o, data, len, len * 8, m->evs->bitmask_list);
+		break;
+	case OP_DUMP:
+		dump(m, s, top - 5);
+		return top - 6;
+	case OP_STRING:
+		put_string(m, *top);
+		break;
+	case OP_POINTED:
+		put_pointed(m, *top);
+		break;
+	case OP_POINTER:
+		x = pop_stars(m, s, top - 1);
+		pointer(m, s, x.c, x.width, *top);
+		return x.top;
+	case OP_BUILTIN:
+		two = s->k == BUILTIN_BPRINT || s->k == BUILTIN_BUFFER;
+		vm_builtin(m, (enum builtin)s->k, *top, two ? top[-1] : 0);
+		return top - 1 - two;
+	case OP_FIELDS:
+		put_fields(m);
+		return top;
+	case OP_VALUE:
+		put_value(m, &m->e->fields[s->n]);
+		return top;
+	default: /* run executes the others */
+		return top;
+	}
+	return top - 1;
 }
 
 /* ---- run: the instructions that most records are made of ---- */
@@ -631,6 +636,13 @@ static inline char *text_to(char *at, char *end, const char *s, size_t n)
 	}
 	out_text(&o, s, n);
 	return o.at;
+}
+
+/* Return the region of an OP_HERE or OP_LOC. */
+static inline uint64_t region_of(const struct vm *m, const struct vm_insn *s)
+{
+	return s->op == OP_HERE ? vm_region(s->n, (uint32_t)s->k)
+				: vm_locate(m->evs, m->r, s->n, s->arg);
 }
 
 /* Write a region of the record up to its NUL, as out_escaped does. Return the end. */
@@ -741,6 +753,43 @@ static COLD char *cut_number(char *at, char *end, const struct vm_insn *s, uint6
 	return o.at;
 }
 
+/* Write the number of an OP_NUMBER or OP_ARGUMENT. Return its end. */
+static inline char *put_number(char *at, char *end, const struct vm_insn *s, uint64_t v,
+			       int long_size)
+{
+	if ((size_t)(end - at) < NUMBER)
+		return cut_number(at, end, s, v, long_size);
+	return s->op == OP_NUMBER ? number_digits(at, s, v, long_size) : argument_digits(at, s, v);
+}
+
+/*
+ * Write the text that the instruction wrote before for the same value. Return its end, or NULL
+ * if it is not known.
+ */
+static inline char *again(const struct vm *m, const struct vm_insn *s, uint64_t v, char *at,
+			  char *end)
+{
+	const struct vm_memo *memo = vm_memo(m->evs, s, v);
+
+	if (memo->insn != s || memo->value != v)
+		return NULL;
+	if (s->op == OP_POINTER)
+		at = text_to(at, end, m->p->text + s->text, s->len);
+	if ((size_t)(end - at) < sizeof(memo->text))
+		return NULL;
+	memcpy(at, memo->text, sizeof(memo->text));
+	return at + memo->len;
+}
+
+/* Execute an operator on one or two numbers. Return the new top of the stack. */
+static inline uint64_t *operate(const struct vm_insn *s, uint64_t *top)
+{
+	uint64_t b = s->op == OP_BINARY ? *top-- : s->k; /* of OP_UNARY: 0 */
+
+	*top = vm_calculate((enum operator)s->arg, *top, b, s->size, s->is_signed);
+	return top;
+}
+
 /*
  * Run the bytecode and write its text between at and end, which stay in registers. Return the
  * end of the text.
@@ -751,10 +800,8 @@ static char *run(struct vm *m, char *at, char *const end)
 	const char *const texts = m->p->text;
 	const struct record *const r = m->r;
 	const int big = m->evs->big;
-	char *p;
 	uint64_t *top = m->stack; /* stack[0] is never used */
-	const struct vm_memo *memo;
-	uint64_t v;
+	char *p;
 
 	for (const struct vm_insn *s = insns;; s++) {
 		if (s->op <= OP_LOC)
@@ -766,19 +813,12 @@ static char *run(struct vm *m, char *at, char *const end)
 			continue;
 		case OP_NUMBER:
 		case OP_ARGUMENT:
-			v = number_at(r, s, s->is_signed, big);
-			if ((size_t)(end - at) < NUMBER)
-				at = cut_number(at, end, s, v, m->evs->long_size);
-			else if (s->op == OP_NUMBER)
-				at = number_digits(at, s, v, m->evs->long_size);
-			else
-				at = argument_digits(at, s, v);
+			at = put_number(at, end, s, number_at(r, s, s->is_signed, big),
+					m->evs->long_size);
 			continue;
 		case OP_HERE:
 		case OP_LOC:
-			v = s->op == OP_HERE ? vm_region(s->n, (uint32_t)s->k)
-					     : vm_locate(m->evs, r, s->n, s->arg);
-			at = string_to(at, end, m->evs, r, v);
+			at = string_to(at, end, m->evs, r, region_of(m, s));
 			continue;
 		case OP_CONST:
 			*++top = s->k;
@@ -786,47 +826,33 @@ static char *run(struct vm *m, char *at, char *const end)
 		case OP_FIELD:
 			*++top = number_at(r, s, s->is_signed, big);
 			continue;
-		case OP_BINARY_K:
-			*top = vm_calculate((enum operator)s->arg, *top, s->k, s->size,
-					    s->is_signed);
-			continue;
 		case OP_BINARY:
-			top--;
-			*top = vm_calculate((enum operator)s->arg, top[0], top[1], s->size,
-					    s->is_signed);
-			continue;
+		case OP_BINARY_K:
 		case OP_UNARY:
-			*top = vm_calculate((enum operator)s->arg, *top, 0, s->size,
-					    s->is_signed);
+			top = operate(s, top);
 			continue;
 		case OP_EXTEND:
 			*top = vm_extend(*top, s->size, s->is_signed);
 			continue;
-		case OP_JUMP_ZERO:
-			if (*top--)
-				continue;
-			/* fallthrough */
 		case OP_JUMP:
-			s = insns + s->n - 1;
+		case OP_JUMP_ZERO:
+			if (s->op == OP_JUMP || !*top--)
+				s = insns + s->n - 1;
 			continue;
 		case OP_POINTER:
 		case OP_FLAGS:
-		case OP_SYMBOLIC: /* copy the text that this instruction wrote for the same value */
-			memo = vm_memo(m->evs, s, *top);
-			if (memo->insn != s || memo->value != *top)
+		case OP_SYMBOLIC:
+			p = again(m, s, *top, at, end);
+			if (!p)
 				break;
-			p = s->op == OP_POINTER ? text_to(at, end, texts + s->text, s->len) : at;
-			if ((size_t)(end - p) < sizeof(memo->text))
-				break;
-			memcpy(p, memo->text, sizeof(memo->text));
-			at = p + memo->len;
+			at = p;
 			top--;
 			continue;
 		default:
 			break;
 		}
 		m->o.at = at;
-		top = vm_execute(m, s, top);
+		top = s->op < OP_PRINT ? vm_compute(m, s, top) : vm_write(m, s, top);
 		at = m->o.at;
 	}
 }
@@ -836,9 +862,7 @@ static COLD char *unknown_type(const struct event_set *evs, const struct record 
 {
 	struct out o = { at, end, 0 };
 
-	out_text(&o, "Unknown type ", 13);
-	out_decimal(&o, record_id(evs, r));
-	out_char(&o, '\n');
+	out_format(&o, "Unknown type %u\n", record_id(evs, r));
 	return o.at;
 }
 
@@ -861,4 +885,3 @@ char *vm_run(struct event_set *evs, const struct record *r, int raw_clock, char 
 	m.raw_clock = raw_clock;
 	return run(&m, at, end);
 }
-

@@ -16,7 +16,10 @@
 #define COLD __attribute__((cold, noinline))
 
 enum op {
-	/* run writes the text of the instructions up to OP_LOC, vm_execute that of the others */
+	/*
+	 * run writes the text of the instructions up to OP_LOC, vm_write that of OP_PRINT and
+	 * those after it.
+	 */
 	OP_END,                 /* the text at the end, newline included */
 	OP_TEXT,                /* text only */
 	OP_NUMBER,              /* text, then the number of size bytes that ends at n */
@@ -148,6 +151,13 @@ uint64_t vm_calculate(enum operator, uint64_t a, uint64_t b, unsigned size, int 
 
 /* ---- vm.c: run the bytecode of a record's event -------------------------------------- */
 
+/* The width and precision of a conversion, and the stack without its stars. */
+struct stars {
+	const struct conversion *c;
+	int width, precision;
+	uint64_t *top;
+};
+
 /* The state of the VM while it prints one record. */
 struct vm {
 	struct event_set *evs;
@@ -156,10 +166,9 @@ struct vm {
 	const struct record *r;
 	struct out o;
 	int raw_clock;
-	uint64_t stack[STACK_ROOM + 1];
+	uint64_t stack[STACK_ROOM + 2];
 	char *padded;           /* start of the text that OP_PADDED pads */
-	unsigned pad_flags;
-	int pad_width, pad_precision;
+	struct stars pad;       /* of OP_PAD */
 };
 
 /*
@@ -241,10 +250,17 @@ void out_symbol(struct event_set *, struct out *, uint64_t address, int offset, 
 void out_bits(const struct event_set *, struct out *, const unsigned char *, size_t len,
 	      size_t bits, int list);
 
-/* Write the lines of the kernel's print_hex_dump. */
-void out_dump(struct out *, const char *prefix, size_t prefix_len, int prefix_type,
-	      int row, int group, const unsigned char *data, size_t len, int ascii,
-	      int big);
+/* How print_hex_dump of the kernel prints memory. */
+struct dump {
+	const char *prefix;     /* prefix_len bytes before each line */
+	size_t prefix_len;
+	int with_offset;        /* the offset follows the prefix */
+	int row, group;         /* bytes of a line, and of a number */
+	int ascii, big;
+};
+
+/* Write its lines. */
+void out_dump(struct out *, const struct dump *, const unsigned char *data, size_t len);
 
 /* ---- format.c: strings of printk_formats -------------------------------------------------- */
 
