@@ -165,22 +165,47 @@ void common_type(struct expr *a, struct expr *b, unsigned *size, int *is_signed)
 	}
 }
 
+/* A string or an array as a condition is true. */
+static void condition(struct expr *x)
+{
+	if (!is_number(x) && is_lazy(x))
+		*x = constant(1, 4, 1);
+}
+
+/* Compute the operator at once, or add its instruction, for operands of that type. */
+static struct expr operate(struct compiler *c, enum operator op, struct expr a, struct expr b,
+			   unsigned size, int is_signed)
+{
+	int swap = is_lazy(&a) && !is_lazy(&b);
+	struct vm_insn *s;
+
+	if (a.kind == X_CONST && b.kind == X_CONST) {
+		a.k = vm_calculate(op, a.k, b.k, size, is_signed);
+		return a;
+	}
+	emit_push(c, &a);
+	if (swap)
+		emit_insn(c, OP_SWAP);
+	if (b.kind != X_CONST)
+		emit_push(c, &b);
+	s = emit_insn(c, b.kind == X_CONST ? OP_BINARY_K : OP_BINARY);
+	s->k = b.kind == X_CONST ? b.k : 0;
+	s->arg = (uint8_t)op;
+	s->size = (uint8_t)size;
+	s->is_signed = (uint8_t)is_signed;
+	return a;
+}
+
 struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, struct expr b)
 {
 	unsigned size;
-	int is_signed, result_signed;
-	struct vm_insn *s;
+	int is_signed;
 
-	if (c->bad)
-		return compile_fail(c);
-	/* a string or an array as a condition is true */
 	if (op == LAND || op == LOR || op == EQ || op == NE) {
-		if (!is_number(&a) && is_lazy(&a))
-			a = constant(1, 4, 1);
-		if (!is_number(&b) && is_lazy(&b))
-			b = constant(1, 4, 1);
+		condition(&a);
+		condition(&b);
 	}
-	if (!is_number(&a) || !is_number(&b))
+	if (c->bad || !is_number(&a) || !is_number(&b))
 		return compile_fail(c);
 	if (a.page && !b.pointer && (op == ADD || op == SUB)) {
 		/* pointer arithmetic: a struct page has 64 bytes */
@@ -198,32 +223,13 @@ struct expr emit_binary(struct compiler *c, enum operator op, struct expr a, str
 	} else if (op == LAND || op == LOR) {
 		size = 8;
 	}
-	result_signed = is_signed;
-	if (a.kind == X_CONST && b.kind == X_CONST) {
-		a.k = vm_calculate(op, a.k, b.k, size, is_signed);
-	} else {
-		int behind = is_lazy(&a) && !is_lazy(&b);
-
-		emit_push(c, &a);
-		if (behind)
-			emit_insn(c, OP_SWAP);
-		if (b.kind == X_CONST) {
-			s = emit_insn(c, OP_BINARY_K);
-			s->k = b.k;
-		} else {
-			emit_push(c, &b);
-			s = emit_insn(c, OP_BINARY);
-		}
-		s->arg = (uint8_t)op;
-		s->size = (uint8_t)size;
-		s->is_signed = (uint8_t)is_signed;
-	}
+	a = operate(c, op, a, b, size, is_signed);
 	if (op >= EQ && op <= LOR) {
 		size = 4;
-		result_signed = 1;
+		is_signed = 1;
 	}
 	a.size = (uint8_t)size;
-	a.is_signed = (uint8_t)result_signed;
+	a.is_signed = (uint8_t)is_signed;
 	a.pointer = 0;
 	return a;
 }

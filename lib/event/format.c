@@ -221,7 +221,7 @@ static void note_common_fields(struct event_set *evs, const struct event *e)
 }
 
 /* Note the id of an event that means more than a line of text. */
-static void note_id(struct event_set *evs, const struct event *e, const char *system)
+static void note_id(struct event_set *evs, const struct event *e)
 {
 	const struct { const char *system, *name; uint16_t *id; } special[] = {
 		{ "task", "task_newtask", &evs->newtask },
@@ -234,16 +234,64 @@ static void note_id(struct event_set *evs, const struct event *e, const char *sy
 	};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
-		if (!strcmp(system, special[i].system) && !strcmp(e->name, special[i].name))
+		if (!strcmp(e->system, special[i].system) && !strcmp(e->name, special[i].name))
 			*special[i].id = e->id;
+}
+
+/* Add the field of a line "\tfield:TYPE NAME;\toffset:0;\tsize:2;\tsigned:0;". */
+static void add_field(struct event *e, char *line, unsigned long_size)
+{
+	struct field *f = &e->fields[e->nfields];
+	char *end = strchr(line, ';');
+
+	if (!end)
+		return;
+	*f = (struct field){
+		.offset = number_of(end, "\toffset:"),
+		.size = number_of(end, "\tsize:"),
+		.is_signed = number_of(end, "\tsigned:") != 0,
+	};
+	*end = '\0';
+	if (f->offset > 0xffff || f->size > 0xffff || !split_declaration(line, f))
+		return;
+	classify(f, long_size);
+	e->ncommon = (uint16_t)(e->ncommon + (!strncmp(f->name, "common_", 7) &&
+					      e->ncommon == e->nfields));
+	e->nfields++;
+}
+
+/* Parse the lines of a format. Return 0, or -1 if name or ID are missing. */
+static int parse_format(struct event *e, char *text, size_t nfields, unsigned long_size)
+{
+	uint32_t id = UINT32_MAX;
+	char *next;
+
+	for (char *line = text; line && *line; line = next) {
+		/* the print fmt is last, and may have newlines */
+		if (!strncmp(line, "print fmt: ", 11)) {
+			e->print_fmt = line + 11;
+			break;
+		}
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!strncmp(line, "name: ", 6))
+			e->name = line + 6;
+		else if (!strncmp(line, "ID: ", 4))
+			id = number_of(line, "ID: ");
+		else if (!strncmp(line, "\tfield:", 7) && e->nfields < nfields)
+			add_field(e, line + 7, long_size);
+	}
+	e->id = (uint16_t)id;
+	return e->name && id <= 0xffff ? 0 : -1;
 }
 
 struct event *event_add(struct event_set *evs, const char *system, const char *text, size_t len)
 {
 	size_t nfields = 0, system_len = strlen(system) + 1;
-	const char *id = NULL;
+	unsigned long_size = (unsigned)evs->long_size;
 	struct event *e;
-	char *copy, *line, *next;
+	char *copy;
 
 	for (size_t i = 0; i + 7 <= len; i++) /* memmem(3) is large in a static program */
 		nfields += text[i] == '\t' && !memcmp(text + i, "\tfield:", 7);
@@ -257,53 +305,14 @@ struct event *event_add(struct event_set *evs, const char *system, const char *t
 	memcpy(copy, text, len);
 	e->system = memcpy(copy + len + 1, system, system_len);
 	e->print_fmt = copy + len; /* "" if there is none */
-	for (line = copy; line && *line; line = next) {
-		struct field *f = &e->fields[e->nfields];
-		char *end;
-
-		/* the print fmt is last, and may have newlines */
-		if (!strncmp(line, "print fmt: ", 11)) {
-			e->print_fmt = line + 11;
-			break;
-		}
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		if (!strncmp(line, "name: ", 6))
-			e->name = line + 6;
-		else if (!strncmp(line, "ID: ", 4))
-			id = line;
-		if (strncmp(line, "\tfield:", 7) || e->nfields == nfields)
-			continue;
-		end = strchr(line, ';');
-		if (!end)
-			continue;
-		f->offset = number_of(end, "\toffset:");
-		f->size = number_of(end, "\tsize:");
-		f->is_signed = number_of(end, "\tsigned:") != 0;
-		*end = '\0';
-		if (f->offset > 0xffff || f->size > 0xffff || !split_declaration(line + 7, f)) {
-			*f = (struct field){ 0 };
-			continue;
-		}
-		classify(f, (unsigned)evs->long_size);
-		e->ncommon = (uint16_t)(e->ncommon + (!strncmp(f->name, "common_", 7) &&
-						      e->ncommon == e->nfields));
-		e->nfields++;
-	}
-	if (!e->name || !id || number_of(id, "ID: ") > 0xffff) {
+	if (parse_format(e, copy, nfields, long_size) < 0 || keep(evs, e) < 0) {
 		free(e);
 		return NULL;
 	}
-	e->id = (uint16_t)number_of(id, "ID: ");
 	if (!strcmp(system, "ftrace"))
-		open_last_array(e, (unsigned)evs->long_size);
-	if (keep(evs, e) < 0) {
-		free(e);
-		return NULL;
-	}
+		open_last_array(e, long_size);
 	note_common_fields(evs, e);
-	note_id(evs, e, system);
+	note_id(evs, e);
 	return e;
 }
 

@@ -2,7 +2,7 @@
 /*
  * graph.c - print the records of the tracer function_graph as the kernel does
  *
- * An entry and an exit of a function are two records. If the next record of the processor is
+ * An entry and an exit of a function are two records. If the next record of the CPU is
  * the exit of the same call, both are one line with a semicolon. Otherwise the entry has a
  * brace, and the exit the closing brace and the duration
  * (kernel/trace/trace_functions_graph.c, print_graph_entry, print_graph_return).
@@ -16,7 +16,7 @@
 /* The kernel follows calls to this depth; a damaged record may claim any. */
 enum { MOST_DEPTH = 50, MOST_INDENT = 200 };
 
-/* What a processor runs. */
+/* What a CPU runs. */
 struct graph_cpu {
 	int seen, pid;
 	uint64_t open[MOST_DEPTH];      /* the functions that have been entered, by depth */
@@ -49,12 +49,6 @@ static struct graph_cpu *cpu_at(struct line_graph *g, int cpu)
 	return g->v && n < g->room ? &g->v[n] : NULL;
 }
 
-static void put_blanks(struct out *o, uint64_t n)
-{
-	for (; n; n--)
-		out_char(o, ' ');
-}
-
 /* Write " CPU) ", as wide as the highest number. */
 static void put_cpu(struct out *o, const struct line_graph *g, int cpu)
 {
@@ -74,7 +68,8 @@ static void put_task(struct out *o, const struct event_set *evs, int pid)
 	char text[32];
 	struct out word = out_to(text, sizeof(text));
 	const char *name = line_task_name(evs, pid);
-	size_t n, blanks;
+	size_t n;
+	int spaces;
 
 	name = name ? name : "<...>";
 	out_text(&word, name, strnlen(name, 7));
@@ -83,13 +78,13 @@ static void put_task(struct out *o, const struct event_set *evs, int pid)
 	out_char(&word, '-');
 	out_signed(&word, pid);
 	n = (size_t)(word.at - text);
-	blanks = n < 14 ? 14 - n : 0;
-	put_blanks(o, blanks / 2);
+	spaces = n < 14 ? 14 - (int)n : 0;
+	out_fill(o, ' ', spaces / 2);
 	out_text(o, text, n);
-	put_blanks(o, blanks - blanks / 2);
+	out_fill(o, ' ', spaces - spaces / 2);
 }
 
-/* If another task runs on the processor now, say so. */
+/* If another task runs on the CPU now, say so. */
 static void put_switch(struct out *o, const struct event_set *evs, const struct line_graph *g,
 		       struct graph_cpu *c, int cpu, int pid)
 {
@@ -118,28 +113,19 @@ static void put_duration(struct out *o, uint64_t ns)
 		{ 1000000000, '$' }, { 100000000, '@' }, { 10000000, '*' }, { 1000000, '#' },
 		{ 100000, '!' }, { 10000, '+' },
 	};
-	static const struct conversion three = { .letter = 'u', .size = 4, .flags = F_ZERO };
-	char fraction[8], mark = ' ', *first;
-	size_t len, room;
+	char text[32], mark = ' ';
+	struct out digits = out_to(text, sizeof(text));
+	size_t whole, len;
 
 	for (size_t i = sizeof(marks) / sizeof(*marks); i--;)
 		mark = ns > marks[i].above ? marks[i].mark : mark;
-	out_char(o, mark);
-	out_char(o, ' ');
-	first = o->at;
-	out_decimal(o, ns / 1000);
-	len = (size_t)(o->at - first);
-	if (len < 7) {
-		struct out f = out_to(fraction, sizeof(fraction));
-
-		out_number(&f, &three, 3, -1, ns % 1000);
-		room = 7 - len < 3 ? 7 - len : 3;
-		out_char(o, '.');
-		out_text(o, fraction, room);
-		len += 1 + room;
-	}
-	out_text(o, " us ", 4);
-	put_blanks(o, len < 8 ? 8 - len : 0);
+	out_decimals(&digits, ns, 3);
+	len = (size_t)(digits.at - text);
+	whole = len - 4;
+	/* seven digits; the point may be the eighth character */
+	len = whole >= 7 ? whole : len < 8 ? len : 8;
+	out_format(o, "%c %.*s us ", mark, (int)len, text);
+	out_fill(o, ' ', 8 - (int)len);
 	out_text(o, "|  ", 3);
 }
 
@@ -157,82 +143,103 @@ int graph_kind(const struct event_set *evs, const struct record *r)
 	       id == evs->graph_entry || id == evs->graph_retaddr ? GRAPH_ENTRY : GRAPH_NONE;
 }
 
-/*
- * Is the record the exit of this call? Set *ns to its duration.
- */
-static int is_exit_of(const struct event_set *evs, const struct record *r, int pid, uint64_t func,
-		      uint64_t depth, uint64_t *ns)
+/* A call of a function. */
+struct graph_call {
+	struct graph_cpu *cpu;  /* NULL: too many */
+	uint64_t func, depth;
+};
+
+/* Is the record the exit of this call? Set *ns to its duration. */
+static int is_exit_of(const struct event_set *evs, const struct record *r, int pid,
+		      const struct graph_call *call, uint64_t *ns)
 {
 	uint64_t f, d, from, to;
 
 	if (!r || graph_kind(evs, r) != GRAPH_EXIT || record_pid(evs, r) != pid ||
-	    !number(evs, r, "func", &f) || f != func || !number(evs, r, "depth", &d) ||
-	    d != depth || !number(evs, r, "calltime", &from) || !number(evs, r, "rettime", &to))
+	    !number(evs, r, "func", &f) || f != call->func || !number(evs, r, "depth", &d) ||
+	    d != call->depth || !number(evs, r, "calltime", &from) || !number(evs, r, "rettime", &to))
 		return 0;
 	*ns = to - from;
 	return 1;
 }
 
+static void put_indent(struct out *o, uint64_t depth)
+{
+	out_fill(o, ' ', 2 * (int)(depth < MOST_INDENT ? depth : MOST_INDENT));
+}
+
+/* Write the exit of a function, with its name if the line of its entry is not known. */
+static void put_exit(struct out *o, struct event_set *evs, const struct record *r,
+		     const struct graph_call *call)
+{
+	uint64_t from = 0, to = 0, *open = NULL;
+
+	number(evs, r, "calltime", &from);
+	number(evs, r, "rettime", &to);
+	put_duration(o, to - from);
+	put_indent(o, call->depth);
+	out_char(o, '}');
+	if (call->cpu && call->depth < MOST_DEPTH)
+		open = &call->cpu->open[call->depth];
+	if (open && *open != call->func) {
+		out_text(o, " /* ", 4);
+		put_function(evs, o, call->func);
+		out_text(o, " */", 3);
+	}
+	if (open)
+		*open = 0;
+}
+
+/* Write the entry of a function, and its exit if that comes next. */
+static void put_entry(struct out *o, struct line_graph *g, struct event_set *evs,
+		      const struct record *r, const struct graph_call *call)
+{
+	struct graph_cpu *c = call->cpu;
+	int pid = record_pid(evs, r), leaf;
+	uint64_t caller = 0, ns;
+	int returns = number(evs, r, "retaddr", &caller);
+
+	/* r is not valid any more when the next record is read */
+	leaf = is_exit_of(evs, c && g->peek ? g->peek(g->arg) : NULL, pid, call, &ns);
+	if (leaf) {
+		put_duration(o, ns);
+		c->leaf = 1;
+		c->func = call->func;
+		c->depth = call->depth;
+	} else {
+		out_string(o, "              |  ");
+	}
+	if (c && call->depth < MOST_DEPTH)
+		c->open[call->depth] = leaf ? 0 : call->func;
+	put_indent(o, call->depth);
+	put_function(evs, o, call->func);
+	out_string(o, leaf ? "();" : "() {");
+	if (returns) {
+		out_text(o, " /* <-", 6);
+		out_symbol(evs, o, caller, 1, 0, 8);
+		out_text(o, " */", 3);
+	}
+}
+
 size_t graph_print(struct line_format *l, const struct record *r, char *buf, size_t size)
 {
 	struct event_set *evs = l->events;
-	struct line_graph *g = l->graph;
+	struct graph_call call = { .cpu = cpu_at(l->graph, r->cpu) };
 	struct out o = out_to(buf, size);
-	int kind = graph_kind(evs, r), cpu = r->cpu, pid = record_pid(evs, r), named = 0, returns;
-	struct graph_cpu *c = cpu_at(g, cpu);
-	uint64_t func = 0, depth = 0, from = 0, to = 0, ns, caller = 0;
+	int is_exit = graph_kind(evs, r) == GRAPH_EXIT, leaf = call.cpu && call.cpu->leaf;
 
-	number(evs, r, "func", &func);
-	number(evs, r, "depth", &depth);
-	if (kind == GRAPH_EXIT && c && c->leaf && c->func == func && c->depth == depth) {
-		c->leaf = 0;
+	number(evs, r, "func", &call.func);
+	number(evs, r, "depth", &call.depth);
+	if (call.cpu)
+		call.cpu->leaf = 0;
+	if (is_exit && leaf && call.cpu->func == call.func && call.cpu->depth == call.depth)
 		return 0;
-	}
-	if (c)
-		c->leaf = 0;
-	put_switch(&o, evs, g, c, cpu, pid);
-	put_cpu(&o, g, cpu);
-	if (kind == GRAPH_EXIT) {
-		number(evs, r, "calltime", &from);
-		number(evs, r, "rettime", &to);
-		put_duration(&o, to - from);
-		if (c && depth < MOST_DEPTH) {
-			named = c->open[depth] != func;
-			c->open[depth] = 0;
-		}
-		put_blanks(&o, 2 * (depth < MOST_INDENT ? depth : MOST_INDENT));
-		out_char(&o, '}');
-		if (named) {
-			out_text(&o, " /* ", 4);
-			put_function(evs, &o, func);
-			out_text(&o, " */", 3);
-		}
-		out_char(&o, '\n');
-		return (size_t)(o.at - buf);
-	}
-	returns = number(evs, r, "retaddr", &caller);
-	/* r is not valid any more when the next record is read */
-	if (is_exit_of(evs, c && g->peek ? g->peek(g->arg) : NULL, pid, func, depth, &ns)) {
-		put_duration(&o, ns);
-		if (c) {
-			c->leaf = 1;
-			c->func = func;
-			c->depth = depth;
-		}
-	} else {
-		out_string(&o, "              |  ");
-		named = 1;
-	}
-	if (c && depth < MOST_DEPTH)
-		c->open[depth] = named ? func : 0;
-	put_blanks(&o, 2 * (depth < MOST_INDENT ? depth : MOST_INDENT));
-	put_function(evs, &o, func);
-	out_string(&o, named ? "() {" : "();");
-	if (returns) {
-		out_text(&o, " /* <-", 6);
-		out_symbol(evs, &o, caller, 1, 0, 8);
-		out_text(&o, " */", 3);
-	}
+	put_switch(&o, evs, l->graph, call.cpu, r->cpu, record_pid(evs, r));
+	put_cpu(&o, l->graph, r->cpu);
+	if (is_exit)
+		put_exit(&o, evs, r, &call);
+	else
+		put_entry(&o, l->graph, evs, r, &call);
 	out_char(&o, '\n');
 	return (size_t)(o.at - buf);
 }
