@@ -34,6 +34,32 @@
 #include "view/view.h"
 #include "flight.h"
 
+struct flight {
+	int dir, top;           /* the instance, and tracefs itself */
+	struct live_kernel kernel;
+	struct flight_take take;
+	struct show show;
+	struct dat_head head;
+	struct flight_dumps dumps;
+	struct flight_trigger trigger;
+	struct flight_control controls;
+	struct persist persist;
+	int persists;           /* -P */
+	long long save_at;      /* when to save names next, in ms */
+	struct flight_budget budget;
+
+	int raw, locked;
+	unsigned long back;     /* -b, in ms; 0: the whole buffer */
+	unsigned long ready;    /* -d; 0: none */
+	int signals;
+	int on;                 /* the instance records */
+	int dump, stopping;     /* requested by signals */
+	int end_dumps, end_writes; /* -e, -E */
+	struct pids watched;    /* -F */
+};
+
+static struct flight f;
+
 static const struct tool tool = {
 	.name = "tfs-flight",
 	.help =
@@ -62,45 +88,27 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
+	.places = (const struct opt_place[]){
+		{ 'r', NULL, &f.raw }, { 'p', NULL, &f.dumps.per_cpu }, { 'e', NULL, &f.end_dumps },
+		{ 'E', NULL, &f.end_writes }, { 'P', NULL, &f.persists }, { 'L', NULL, &f.locked },
+		{ 'n', NULL, &f.show.hide_names }, { 'l', NULL, &f.dumps.packets },
+		{ 'D', NULL, &f.show.dated }, { 'f', &f.trigger.filter, NULL }, { 0 } },
 };
 
-struct flight {
-	int dir, top;           /* the instance, and tracefs itself */
-	struct live_kernel kernel;
-	struct flight_take take;
-	struct show show;
-	struct dat_head head;
-	struct flight_dumps dumps;
-	struct flight_trigger trigger;
-	struct flight_control controls;
-	struct persist persist;
-	int persists;           /* -P */
-	long long save_at;      /* when to save names next, in ms */
-	struct flight_budget budget;
-
-	int raw, locked;
-	unsigned long back;     /* -b, in ms; 0: the whole buffer */
-	int signals;
-	int on;                 /* the instance records */
-	int dump, stopping;     /* requested by signals */
-	int end_dumps, end_writes; /* -e, -E */
-	struct pids watched;    /* -F */
-};
-
-static int record(struct flight *f, int on)
+static int record(int on)
 {
-	return ctl_write(f->dir, "tracing_on", on ? "1" : "0", 0);
+	return ctl_write(f.dir, "tracing_on", on ? "1" : "0", 0);
 }
 
 /* Read the date for the next dump, if -D is given. Return 0, or -1, reported. */
-static int read_date(struct flight *f)
+static int read_date(void)
 {
-	f->head.dated = f->show.dated;
-	if (!f->show.dated)
+	f.head.dated = f.show.dated;
+	if (!f.show.dated)
 		return 0;
-	if (trace_clock_offset(f->dir, &f->show.offset) < 0)
+	if (trace_clock_offset(f.dir, &f.show.offset) < 0)
 		return -1;
-	f->head.offset = f->show.offset;
+	f.head.offset = f.show.offset;
 	return 0;
 }
 
@@ -108,30 +116,30 @@ static int read_date(struct flight *f)
  * Return the time of the first event that belongs to a dump at this time (0: now), in ns.
  * Return 0 if the whole buffer belongs to it.
  */
-static uint64_t begin_of(const struct flight *f, uint64_t time)
+static uint64_t begin_of(uint64_t time)
 {
-	uint64_t back = (uint64_t)f->back * 1000000;
+	uint64_t back = (uint64_t)f.back * 1000000;
 
 	if (!time)
-		time = trace_clock_now(f->dir);
+		time = trace_clock_now(f.dir);
 	return back && time > back ? time - back : 0;
 }
 
 /* Make a dump for the event at this time, or for now if time is 0; last: none follows. */
-static void dump(struct flight *f, uint64_t time, int last)
+static void dump(uint64_t time, int last)
 {
-	uint64_t begin, least = f->trigger.newest;
+	uint64_t begin, least = f.trigger.newest;
 
-	f->dump = 0;
-	flight_budget_tell(&f->budget);
-	flight_budget_hurry(&f->budget, 0);
-	read_date(f);
-	begin = begin_of(f, time);
-	if (f->raw)
-		flight_dump_raw(&f->dumps, &f->take, &f->head, begin, least, last);
+	f.dump = 0;
+	flight_budget_tell(&f.budget);
+	flight_budget_hurry(&f.budget, 0);
+	read_date();
+	begin = begin_of(time);
+	if (f.raw)
+		flight_dump_raw(&f.dumps, &f.take, &f.head, begin, least, last);
 	else
-		flight_dump_text(&f->dumps, &f->take, &f->kernel, &f->show, begin, least, last);
-	flight_budget_hurry(&f->budget, !last);
+		flight_dump_text(&f.dumps, &f.take, &f.kernel, &f.show, begin, least, last);
+	flight_budget_hurry(&f.budget, !last);
 }
 
 /*
@@ -155,9 +163,9 @@ static int has_failed(pid_t pid)
 	return failed;
 }
 
-static int is_on(const struct flight *f)
+static int is_on(void)
 {
-	char *text = file_read(f->dir, "tracing_on", NULL);
+	char *text = file_read(f.dir, "tracing_on", NULL);
 	int on = text && *text == '1';
 
 	free(text);
@@ -165,164 +173,164 @@ static int is_on(const struct flight *f)
 }
 
 /* Do as -e, -E and -F ask at the end. */
-static void end(struct flight *f)
+static void end(void)
 {
-	int wanted = f->end_dumps;
+	int wanted = f.end_dumps;
 
-	for (size_t i = 0; i < f->watched.n; i++)
-		wanted |= has_failed(f->watched.v[i]);
+	for (size_t i = 0; i < f.watched.n; i++)
+		wanted |= has_failed(f.watched.v[i]);
 	if (wanted) {
-		dump(f, 0, 1);
-	} else if (f->end_writes) {
-		f->dumps.skip_empty = 1;
-		flight_budget_tell(&f->budget);
-		flight_budget_hurry(&f->budget, 0);
-		read_date(f);
-		if (f->raw || f->dumps.per_cpu ||
-		    !flight_dump_out(&f->dumps, &f->take, &f->kernel, &f->show, begin_of(f, 0)))
-			dump(f, 0, 1);
+		dump(0, 1);
+	} else if (f.end_writes) {
+		f.dumps.skip_empty = 1;
+		flight_budget_tell(&f.budget);
+		flight_budget_hurry(&f.budget, 0);
+		read_date();
+		if (f.raw || f.dumps.per_cpu ||
+		    !flight_dump_out(&f.dumps, &f.take, &f.kernel, &f.show, begin_of(0)))
+			dump(0, 1);
 	}
 }
 
 /* ---- waiting ------------------------------------------------------------- */
 
 /* Events that rename tasks were not recorded or are gone: look names up again. */
-static void forget_names(struct flight *f)
+static void forget_names(void)
 {
-	f->kernel.line.losses++;
+	f.kernel.line.losses++;
 }
 
 /* Do what was written to `state` and `reset`, and correct the text in `state`. */
-static void handle_controls(struct flight *f)
+static void handle_controls(void)
 {
-	int asked = flight_control_asked(&f->controls), on;
+	int asked = flight_control_asked(&f.controls), on;
 
 	if (asked & ASKED_STATE) {
-		on = flight_control_state(&f->controls);
+		on = flight_control_state(&f.controls);
 		if (on >= 0) {
-			f->on = on;
-			record(f, on);
-			forget_names(f);
+			f.on = on;
+			record(on);
+			forget_names();
 		}
-		flight_control_tell(&f->controls, f->on);
+		flight_control_tell(&f.controls, f.on);
 	}
 	if (asked & ASKED_RESET) {
-		ctl_write(f->dir, "trace", "", CTL_TRUNCATE);
-		f->dumps.cut = 0;
-		flight_take_forget(&f->take);
-		forget_names(f);
+		ctl_write(f.dir, "trace", "", CTL_TRUNCATE);
+		f.dumps.cut = 0;
+		flight_take_forget(&f.take);
+		forget_names();
 	}
 }
 
-static unsigned long long dropped(const struct flight *f)
+static unsigned long long dropped(void)
 {
-	return instance_lost(f->dir) + f->dumps.cut;
+	return instance_lost(f.dir) + f.dumps.cut;
 }
 
-static void handle_signals(struct flight *f)
+static void handle_signals(void)
 {
 	struct signalfd_siginfo si;
 
-	while (read(f->signals, &si, sizeof(si)) == sizeof(si))
+	while (read(f.signals, &si, sizeof(si)) == sizeof(si))
 		if (si.ssi_signo == SIGUSR1)
-			f->dump = 1;
+			f.dump = 1;
 		else if (si.ssi_signo == SIGIO)
-			flight_control_answer(&f->controls, dropped(f));
+			flight_control_answer(&f.controls, dropped());
 		else
-			f->stopping = 1;
+			f.stopping = 1;
 }
 
 /* How often to save new names for after a crash, in ms. */
 #define SAVE_MS 10000
 
 /* With -P save new names if it is time. Return how long to wait at most, in ms; -1: any time. */
-static int patience(struct flight *f)
+static int patience(void)
 {
 	long long now = time_now_ms();
 	int ms;
 
-	if (f->persists && now >= f->save_at) {
-		persist_update(&f->persist);
-		f->save_at = now + SAVE_MS;
+	if (f.persists && now >= f.save_at) {
+		persist_update(&f.persist);
+		f.save_at = now + SAVE_MS;
 	}
-	ms = flight_budget_wait(&f->budget);
-	if (f->persists && (ms < 0 || ms > f->save_at - now))
-		ms = (int)(f->save_at - now);
-	return f->controls.tries ? 1 : ms;
+	ms = flight_budget_wait(&f.budget);
+	if (f.persists && (ms < 0 || ms > f.save_at - now))
+		ms = (int)(f.save_at - now);
+	return f.controls.tries ? 1 : ms;
 }
 
 /* Make dumps until a signal stops the program. */
-static void wait_and_dump(struct flight *f)
+static void wait_and_dump(void)
 {
-	struct pollfd p[] = { { .fd = f->signals, .events = POLLIN },
-			      { .fd = f->controls.notify, .events = POLLIN },
-			      { .fd = f->trigger.pipe, .events = POLLIN } };
+	struct pollfd p[] = { { .fd = f.signals, .events = POLLIN },
+			      { .fd = f.controls.notify, .events = POLLIN },
+			      { .fd = f.trigger.pipe, .events = POLLIN } };
 
-	while (!f->stopping) {
+	while (!f.stopping) {
 		uint64_t time = 0;
 
-		if (poll(p, 3, patience(f)) < 0)
+		if (poll(p, 3, patience()) < 0)
 			continue;
-		flight_budget_look(&f->budget);
+		flight_budget_look(&f.budget);
 		if (p[1].revents)
-			handle_controls(f);
-		flight_control_lease(&f->controls);
+			handle_controls();
+		flight_control_lease(&f.controls);
 		if (p[0].revents)
-			handle_signals(f);
+			handle_signals();
 		if (p[2].revents)
-			time = flight_trigger_take(&f->trigger, f->take.end);
-		if (f->dump || time)
-			dump(f, time, 0);
+			time = flight_trigger_take(&f.trigger, f.take.end);
+		if (f.dump || time)
+			dump(time, 0);
 	}
 }
 
 /* ---- the beginning ------------------------------------------------------- */
 
-static int open_all(struct flight *f, const char *root, const char *instance)
+static int open_all(const char *root, const char *instance)
 {
-	int top = f->top = tracefs_open(root, "", NULL), odd;
+	int top = f.top = tracefs_open(root, "", NULL), odd;
 
-	f->dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
-	if (f->dir < 0 || read_date(f) < 0 || flight_take_open(&f->take, f->dir) < 0)
+	f.dir = top < 0 ? -1 : tracefs_open(root, instance, NULL);
+	if (f.dir < 0 || read_date() < 0 || flight_take_open(&f.take, f.dir) < 0)
 		return -1;
-	if (flight_dumps_begin(&f->dumps, f->take.live.ncpus) < 0)
+	if (flight_dumps_begin(&f.dumps, f.take.live.ncpus) < 0)
 		return -1;
-	if (f->raw) {
-		f->head.dir = f->dir;
-		f->head.root = top;
-		if (dat_begin(&f->head) < 0)
+	if (f.raw) {
+		f.head.dir = f.dir;
+		f.head.root = top;
+		if (dat_begin(&f.head) < 0)
 			return -1;
 		/* names in a trace.dat are looked up, so it does not need these events */
-		if (f->show.hide_names)
-			names_events_disable(f->dir, NAMING);
+		if (f.show.hide_names)
+			names_events_disable(f.dir, NAMING);
 	} else {
-		odd = live_kernel_open(&f->kernel, f->dir, top);
-		if (f->kernel.failed)
+		odd = live_kernel_open(&f.kernel, f.dir, top);
+		if (f.kernel.failed)
 			return err_msg("out of memory");
-		if (odd && !f->show.json)
+		if (odd && !f.show.json)
 			return err_msg("unable to select or format events: current_tracer is not "
 				       "nop, or trace_options change lines; reset them");
-		live_names_begin(&f->kernel, f->show.hide_names);
+		live_names_begin(&f.kernel, f.show.hide_names);
 	}
-	if (f->persists && (persist_open(&f->persist) < 0 ||
-			    persist_save_head(&f->persist, f->dir, top) < 0))
+	if (f.persists && (persist_open(&f.persist) < 0 ||
+			    persist_save_head(&f.persist, f.dir, top) < 0))
 		return -1;
-	if (f->back && !trace_clock_now(f->dir))
+	if (f.back && !trace_clock_now(f.dir))
 		return err_msg("-b is not possible: this trace_clock does not count time; choose "
 			       "another");
-	f->on = is_on(f);
-	if (flight_trigger_open(&f->trigger, top, f->dir,
+	f.on = is_on();
+	if (flight_trigger_open(&f.trigger, top, f.dir,
 				instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;
-	if (!f->locked &&
-	    flight_control_make(&f->controls, f->dumps.dir, f->dumps.path, f->on) < 0)
+	if (!f.locked &&
+	    flight_control_make(&f.controls, f.dumps.dir, f.dumps.path, f.on) < 0)
 		return -1;
-	f->budget.cost.dir = f->dir;
-	f->budget.cost.live = &f->take.live;
-	f->budget.trigger = &f->trigger;
-	f->budget.controls = &f->controls;
-	f->budget.dumps = &f->dumps;
-	return flight_budget_begin(&f->budget, top, instance);
+	f.budget.cost.dir = f.dir;
+	f.budget.cost.live = &f.take.live;
+	f.budget.trigger = &f.trigger;
+	f.budget.controls = &f.controls;
+	f.budget.dumps = &f.dumps;
+	return flight_budget_begin(&f.budget, top, instance);
 }
 
 /*
@@ -331,98 +339,83 @@ static int open_all(struct flight *f, const char *root, const char *instance)
  * users' processes. `dropped` needs CAP_LEASE on a file system that maps the owner of new
  * files to another user. The budget needs CAP_SYS_NICE to hurry.
  */
-static void give_up_rights(struct flight *f)
+static void give_up_rights(void)
 {
-	const int files[] = { f->dir, f->top, f->dumps.dir, f->persists ? f->persist.dir : -1,
-			      f->dumps.out == STDOUT_FILENO ? -1 : f->dumps.out,
-			      f->trigger.beside.made ? f->trigger.beside.instances : -1 };
+	const int files[] = { f.dir, f.top, f.dumps.dir, f.persists ? f.persist.dir : -1,
+			      f.dumps.out == STDOUT_FILENO ? -1 : f.dumps.out,
+			      f.trigger.beside.made ? f.trigger.beside.instances : -1 };
 
-	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f->locked ? 0 : CAPS_LEASE) |
-		      (f->budget.ppm ? CAPS_SYS_NICE : 0), files,
+	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f.locked ? 0 : CAPS_LEASE) |
+		      (f.budget.ppm ? CAPS_SYS_NICE : 0), files,
 		      sizeof(files) / sizeof(*files));
 }
 
-static void report_ready(unsigned long fd)
+static void report_ready(void)
 {
-	if (write((int)fd, "\n", 1) < 0)
+	if (!f.ready)
+		return;
+	if (write((int)f.ready, "\n", 1) < 0)
 		err_note("unable to write to the file descriptor of -d: %s", strerror(errno));
-	close((int)fd);
+	close((int)f.ready);
+}
+
+static void take_option(int letter)
+{
+	unsigned long kb;
+
+	switch (letter) {
+	case 'b':
+		opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &f.back);
+		break;
+	case 't':
+		if (!strchr(opt_value, ':') || strchr(opt_value, '/'))
+			usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", opt_value);
+		f.trigger.events[f.trigger.n++] = opt_value;
+		break;
+	case 'F':
+		if (pids_option(&tool, opt_value, 0, &f.watched) < 0)
+			exit(REFUSED);
+		break;
+	case 'c':
+		opt_number(&tool, "a number of dumps from 1 to 100000", 1, 100000, &f.dumps.keep);
+		break;
+	case 's':
+		opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
+		f.dumps.most = KB_BYTES(kb);
+		break;
+	case 'B':
+		if (flight_budget_parse(&f.budget, opt_value) < 0)
+			usage_error(&tool, "not a percentage from 0.01 to 50: '%.80s'", opt_value);
+		break;
+	case 'd':
+		opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &f.ready);
+		break;
+	default:
+		if (show_option(&f.show, &tool, letter) < 0)
+			exit(REFUSED);
+	}
+}
+
+/* Remove what open_all has made, even if it failed halfway. */
+static void close_all(void)
+{
+	flight_budget_end(&f.budget);
+	flight_control_remove(&f.controls);
+	flight_trigger_close(&f.trigger);
+	if (!f.raw)
+		live_names_end(&f.kernel);
 }
 
 int main(int argc, char **argv)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO, 0 };
-	static struct flight f; /* large */
-	unsigned long kb, fd = 0;
-	int c, r;
+	int letter, r;
 
 	f.dumps.keep = 10;
 	f.controls.notify = -1;
 	f.trigger.events = xcalloc((size_t)argc, sizeof(*f.trigger.events));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'r':
-			f.raw = 1;
-			break;
-		case 'p':
-			f.dumps.per_cpu = 1;
-			break;
-		case 'e':
-			f.end_dumps = 1;
-			break;
-		case 'E':
-			f.end_writes = 1;
-			break;
-		case 'P':
-			f.persists = 1;
-			break;
-		case 'L':
-			f.locked = 1;
-			break;
-		case 'n':
-			f.show.hide_names = 1;
-			break;
-		case 'l':
-			f.dumps.packets = 1;
-			break;
-		case 'b':
-			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &f.back);
-			break;
-		case 't':
-			if (!strchr(opt_value, ':') || strchr(opt_value, '/'))
-				usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", opt_value);
-			f.trigger.events[f.trigger.n++] = opt_value;
-			break;
-		case 'f':
-			f.trigger.filter = opt_value;
-			break;
-		case 'F':
-			if (pids_option(&tool, opt_value, 0, &f.watched) < 0)
-				return REFUSED;
-			break;
-		case 'c':
-			opt_number(&tool, "a number of dumps from 1 to 100000", 1, 100000,
-				   &f.dumps.keep);
-			break;
-		case 's':
-			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
-			f.dumps.most = KB_BYTES(kb);
-			break;
-		case 'B':
-			if (flight_budget_parse(&f.budget, opt_value) < 0)
-				usage_error(&tool, "not a percentage from 0.01 to 50: '%.80s'",
-					    opt_value);
-			break;
-		case 'd':
-			opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &fd);
-			break;
-		case 'D':
-			f.show.dated = 1;
-			break;
-		default:
-			if (show_option(&f.show, &tool, c) < 0)
-				return REFUSED;
-		}
+	while ((letter = opt_next(&tool, argc, argv)) != -1)
+		take_option(letter);
 	if (argv[opt_index])
 		opt_end(&tool, argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
@@ -439,20 +432,15 @@ int main(int argc, char **argv)
 	if (f.dumps.out < 0 ||
 	    flight_dumps_open(&f.dumps, argv[opt_index] ? argv[opt_index] : ".") < 0)
 		return REFUSED;
-	r = open_all(&f, opt_root, opt_instance);
+	r = open_all(opt_root, opt_instance);
 	if (!r) {
-		give_up_rights(&f);
-		if (fd)
-			report_ready(fd);
-		wait_and_dump(&f);
-		end(&f);
+		give_up_rights();
+		report_ready();
+		wait_and_dump();
+		end();
 		if (f.persists)
 			persist_forget(&f.persist);
 	}
-	flight_budget_end(&f.budget);
-	flight_control_remove(&f.controls);
-	flight_trigger_close(&f.trigger);
-	if (!f.raw)
-		live_names_end(&f.kernel);
+	close_all();
 	return r < 0 ? REFUSED : DONE;
 }
