@@ -146,14 +146,19 @@ told() {
 	awk -v f="$1" '{ print $f }' "$TMP/ns"
 }
 
+# session_of MANAGER HOOK WORD...: Start a session. Set manager and path.
+session_of() {
+	: >"$TMP/path"
+	"$1" --run "$2" --args "-i $NAME ${*:3}" >"$TMP/path" 2>"$TMP/err" &
+	manager=$!
+	until [ -s "$TMP/path" ] || ! kill -0 $manager 2>/dev/null; do sleep 0.01; done
+	path=$(head -n 1 "$TMP/path")
+	[ -n "$path" ] || { cat "$TMP/err"; return 1; }
+}
+
 # begin MANAGER OPTION...: Start a session of the held loop. Set manager and path.
 begin() {
-	: >"$TMP/path"
-	"$1" --run trace_syscalls --args "--pid $loop -i $NAME -s getppid ${*:2}" >"$TMP/path" &
-	manager=$!
-	until [ -s "$TMP/path" ] || ! kill -0 $manager 2>/dev/null; do :; done
-	path=$(cat "$TMP/path")
-	[ -n "$path" ]
+	session_of "$1" trace_syscalls "--pid $loop -s getppid ${*:2}"
 }
 
 # opened PID FILE: Wait until PID has opened FILE.
