@@ -647,6 +647,43 @@ int program_directory(char *dir);
  */
 int program_find(const char *dir, char *path, const char *const *candidates);
 
+/* ---- netlink.c: requests to the kernel and its answers, netlink(7); silent ------------- */
+
+/* A request: struct nlmsghdr, the head of the protocol, and attributes, at most 256 bytes. */
+struct netlink_message {
+	uint32_t len;
+	uint16_t type, flags;
+	uint32_t seq, port;
+	char text[256];
+};
+
+/* Open a bound socket. Return a descriptor, or -1 and errno. */
+int netlink_open(int protocol);
+void netlink_begin(struct netlink_message *, unsigned type, unsigned flags, const void *head,
+		   size_t n);
+/* Append an attribute and return its address. netlink_end lets it contain all later ones. */
+char *netlink_add(struct netlink_message *, unsigned type, const void *value, size_t n);
+void netlink_end(const struct netlink_message *, char *outer);
+int netlink_send(int fd, const struct netlink_message *);
+
+/* The messages of a socket, all zero at first except fd and wait. */
+struct netlink_answer {
+	int fd, wait;           /* wait for a message */
+	unsigned type;          /* of the message */
+	const char *text;       /* its n bytes after struct nlmsghdr */
+	size_t n;
+	int error;              /* after the last: 0, or -errno of the kernel */
+	const char *at;         /* private */
+	size_t left;
+	char room[8192];
+};
+
+/* Take the next message. Return 1; 0 after the last one of an answer; or -errno. */
+int netlink_next(struct netlink_answer *);
+
+/* Find the attribute of that type in the n bytes at p. Return it and set *len, or NULL. */
+const char *netlink_find(const char *p, size_t n, unsigned type, size_t *len);
+
 /* ---- file.c: read files and directories, open untrusted paths, find mounts ----------- */
 
 /* Raise the limit of open files as far as the process may. */

@@ -17,65 +17,49 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "bpf/bpf.h"
 #include "requests/requests.h"
 
-enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ERROR = 2, LAST = 3, REQUEST = 1,
-       ACK = 4, EXCLUSIVE = 0x200, CREATE = 0x400, DUMP = 0x300, KIND = 1, NETLINK_ROUTES = 0 };
+enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ACK = 4, EXCLUSIVE = 0x200,
+       CREATE = 0x400, DUMP = 0x300, KIND = 1, ROUTES = 0 };
 
-static const uint32_t handle = 0xffff0000, parent = 0xfffffff1;
-
-struct asked {
-	uint32_t length;
-	uint16_t type, flags;
-	uint32_t sequence, port;
+struct qdisc_head {
 	uint32_t family;
 	int32_t device;
 	uint32_t handle, parent, info;
-	uint16_t size, attribute;
-	char kind[8];
 };
 
 /*
  * Send a request about the device's qdisc and read the answers. Unless found is NULL, copy
  * the kind from a dump to it. Return 0 or -errno.
  */
-static int ask(int type, int flags, unsigned device, const char *kind, char *found)
+static int ask(unsigned type, unsigned flags, unsigned device, const char *kind, char *found)
 {
-	struct asked a = { .type = (uint16_t)type, .flags = (uint16_t)(REQUEST | flags),
-			   .device = (int32_t)device, .handle = handle, .parent = parent,
-			   .size = (uint16_t)(4 + strlen(kind) + 1), .attribute = KIND };
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTES), r = 1;
-	static char answer[65536];
+	const struct qdisc_head asked = { .device = (int32_t)device, .handle = 0xffff0000,
+					  .parent = 0xfffffff1 };
+	struct netlink_answer a = { .fd = netlink_open(ROUTES), .wait = 1 };
+	struct netlink_message m;
+	struct qdisc_head head;
+	const char *text;
+	size_t len;
+	int r;
 
-	a.length = (uint32_t)(*kind ? sizeof(a) : sizeof(a) - 12);
-	strcpy(a.kind, kind);
-	if (fd < 0 || send(fd, &a, a.length, 0) < 0)
+	netlink_begin(&m, type, flags, &asked, sizeof(asked));
+	if (*kind)
+		netlink_add(&m, KIND, kind, strlen(kind) + 1);
+	if (a.fd < 0 || netlink_send(a.fd, &m) < 0)
 		return -errno;
-	while (r > 0) {
-		ssize_t n = recv(fd, answer, sizeof(answer), 0);
-
-		if (n < 0)
-			return -errno;
-		for (char *at = answer; r > 0 && n >= 16;) {
-			struct asked one = { 0 };
-
-			memcpy(&one, at, (size_t)n < sizeof(one) ? (size_t)n : sizeof(one));
-			if (one.type == LAST)
-				r = 0;
-			else if (one.type == ERROR)
-				r = (int)one.family;
-			else if (found && one.device == a.device && one.handle == handle)
-				snprintf(found, 8, "%.7s", one.kind);
-			at += (one.length + 3) & ~3u;
-			n -= (one.length + 3) & ~3u;
-		}
+	while ((r = netlink_next(&a)) > 0) {
+		memcpy(&head, a.text, sizeof(head));
+		text = netlink_find(a.text + sizeof(head), a.n - sizeof(head), KIND, &len);
+		if (found && text && head.device == asked.device && head.handle == asked.handle)
+			snprintf(found, 8, "%.7s", text);
 	}
-	close(fd);
-	return r;
+	close(a.fd);
+	return r ? r : a.error;
 }
 
 static int filter(unsigned device)
