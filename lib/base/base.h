@@ -226,6 +226,12 @@ void out_address(struct out *, uint64_t v);
 /* Write two hexadecimal digits. */
 void out_byte(struct out *, unsigned char);
 
+/*
+ * Write an address of IPv6 with its longest run of two or more zero words as "::". With ip4, the
+ * last four bytes are those of an address of IPv4.
+ */
+void out_ip6(struct out *, const unsigned char *, int ip4);
+
 /* Write v as a number with 3, 6 or 9 digits after the point: 1500000 with 6 is 1.500000. */
 void out_decimals(struct out *, uint64_t v, unsigned digits);
 

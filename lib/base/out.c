@@ -287,3 +287,30 @@ size_t str_format(char *buf, size_t size, const char *f, ...)
 	va_end(ap);
 	return n;
 }
+
+void out_ip6(struct out *o, const unsigned char *a, int ip4)
+{
+	const int words = ip4 ? 6 : 8;
+	int at = words, longest = 1, run = 0;
+
+	for (int i = 0; i < words; i++) {
+		run = a[2 * i] || a[2 * i + 1] ? 0 : run + 1;
+		if (run > longest) {
+			longest = run;
+			at = i + 1 - run;
+		}
+	}
+	for (int i = 0; i < words; i++) {
+		if (i == at) {
+			out_string(o, "::");
+			i += longest - 1;
+		} else {
+			if (i && i != at + longest)
+				out_char(o, ':');
+			out_hex(o, (uint64_t)(a[2 * i] << 8 | a[2 * i + 1]));
+		}
+	}
+	if (ip4)
+		out_format(o, "%s%d.%d.%d.%d", at + longest == words ? "" : ":", a[12], a[13],
+			   a[14], a[15]);
+}

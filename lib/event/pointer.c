@@ -63,43 +63,13 @@ static void put_ip6(struct out *o, const unsigned char *a, int colons)
 	}
 }
 
-/* Write the longest run of zero words as "::", the first one of several; not a single word. */
+/* The kernel writes the end of a mapped address, and of one of ISATAP, as IPv4. */
 static void put_ip6_compressed(struct out *o, const unsigned char *a)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-	int ip4 = !memcmp(a, mapped, 12) ||
-		  ((a[8] | 2) == 2 && !a[9] && a[10] == 0x5e && a[11] == 0xfe);
-	int words = ip4 ? 6 : 8, at = -1, longest = 1, colon = 0;
 
-	for (int i = 0; i < words; i++) {
-		int n = 0;
-
-		while (i + n < words && !a[2 * (i + n)] && !a[2 * (i + n) + 1])
-			n++;
-		if (n > longest) {
-			longest = n;
-			at = i;
-		}
-	}
-	for (int i = 0; i < words; i++) {
-		if (i == at) {
-			if (colon || !i)
-				out_char(o, ':');
-			out_char(o, ':');
-			colon = 0;
-			i += longest - 1;
-			continue;
-		}
-		if (colon)
-			out_char(o, ':');
-		out_hex(o, (uint64_t)(a[2 * i] << 8 | a[2 * i + 1]));
-		colon = 1;
-	}
-	if (ip4) {
-		if (colon)
-			out_char(o, ':');
-		put_ip4(o, a + 12, 0, 0);
-	}
+	out_ip6(o, a, !memcmp(a, mapped, 12) ||
+		((a[8] | 2) == 2 && !a[9] && a[10] == 0x5e && a[11] == 0xfe));
 }
 
 /* Is the letter among those behind p? */

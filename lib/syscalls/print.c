@@ -1022,28 +1022,7 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 
 void call_ip6(struct out *o, const unsigned char *at)
 {
-	unsigned part[8], run = 0, best = 0, length = 1;
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff }, zero[12];
 
-	for (unsigned i = 0; i < 8; i++) {
-		part[i] = (unsigned)at[2 * i] << 8 | at[2 * i + 1];
-		run = part[i] ? 0 : run + 1;
-		if (run > length) {
-			length = run;
-			best = i + 1 - run;
-		}
-	}
-	for (unsigned i = 0; i < 8; i++) {
-		if (length > 1 && i == best) {
-			out_string(o, "::");
-			i += length - 1;
-			continue;
-		}
-		if (i && !(length > 1 && i == best + length))
-			out_char(o, ':');
-		if (i == 6 && !best && (length == 6 || (length == 5 && part[5] == 0xffff))) {
-			out_format(o, "%d.%d.%d.%d", at[12], at[13], at[14], at[15]);
-			break;
-		}
-		out_format(o, "%x", part[i]);
-	}
+	out_ip6(o, at, !memcmp(at, mapped, 12) || (!memcmp(at, zero, 12) && (at[12] || at[13])));
 }

@@ -141,7 +141,7 @@ const struct call_layout *call_layout(const struct calls *, unsigned layout);
 
 /* ---- print.c ---- */
 
-/* Write an address of IPv6 as inet_ntop(3) does: the longest run of two or more zeros is "::". */
+/* Write an address of IPv6 as inet_ntop(3) does, which writes a mapped one as IPv4. */
 void call_ip6(struct out *, const unsigned char *);
 
 #endif
