@@ -8,6 +8,15 @@
 #include "lines/lines.h"
 #include "latency.h"
 
+void latency_event_set(struct latency *t, struct latency_event *m, const struct trace_line *l)
+{
+	t->event.n = 0;
+	strbuf_puts(&t->event, l->prefix);
+	strbuf_add(&t->event, l->event.text, l->event.n);
+	m->l = l;
+	m->event = t->event.text;
+}
+
 void latency_start_clear(struct latency_start *b)
 {
 	free(b->carried);
@@ -23,39 +32,33 @@ static int is_of_task(const char *key)
 char *latency_task_fields(struct latency *t, const struct trace_line *l)
 {
 	t->fields.n = 0;
+	strbuf_puts(&t->fields, "");
 	for (size_t i = 0; t->keys[i]; i++)
 		if (is_of_task(t->keys[i])) {
 			trace_line_add_field(&t->fields, l, t->names[i],
 					     trace_line_key(l, t->keys[i]));
 			strbuf_puts(&t->fields, "\n");
 		}
-	return t->fields.n ? xstrdup(t->fields.text) : NULL;
+	return xstrdup(t->fields.text);
 }
 
-/* Set t->fields to the fields of -c. Take those of the task from task unless it is NULL. */
-static void put_carried(struct latency *t, const struct trace_line *l, const char *task)
-{
-	t->fields.n = 0;
-	for (size_t i = 0; t->keys[i]; i++) {
-		size_t n;
-
-		if (!task || !is_of_task(t->keys[i])) {
-			trace_line_add_field(&t->fields, l, t->names[i],
-					     trace_line_key(l, t->keys[i]));
-			continue;
-		}
-		n = strcspn(task, "\n");
-		strbuf_add(&t->fields, task, n);
-		task += n + 1;
-	}
-}
-
-/* Set b to the time of the event, and to a copy of t->fields. */
-static void keep(struct latency *t, struct latency_start *b, const struct latency_event *m)
+void latency_start_keep(struct latency *t, struct latency_start *b, const struct latency_event *m,
+			const char *task)
 {
 	latency_start_clear(b);
 	b->time = m->time;
 	b->digits = m->digits;
+	t->fields.n = 0;
+	for (size_t i = 0; t->keys[i]; i++)
+		if (task && is_of_task(t->keys[i])) {
+			size_t n = strcspn(task, "\n");
+
+			strbuf_add(&t->fields, task, n);
+			task += n + 1;
+		} else {
+			trace_line_add_field(&t->fields, m->l, t->names[i],
+					     trace_line_key(m->l, t->keys[i]));
+		}
 	if (!t->fields.n)
 		return;
 	b->n = t->fields.n;
@@ -63,92 +66,59 @@ static void keep(struct latency *t, struct latency_start *b, const struct latenc
 	memcpy(b->carried, t->fields.text, b->n);
 }
 
-void latency_start_set(struct latency *t, struct latency_start *b, const struct latency_event *m)
+void latency_start_set(struct latency *t, struct latency_start *b, const struct latency_event *m,
+		       const char *task)
 {
-	if (t->beginnings) {
-		stdout_print("%s\n", m->line);
-		t->printed++;
-	}
-	put_carried(t, m->l, NULL);
-	keep(t, b, m);
+	latency_start_keep(t, b, m, task);
+	if (!t->beginnings)
+		return;
+	if (task && b->n)
+		trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
+	stdout_print("%s\n", task && b->n ? t->line.text : m->line);
+	t->printed++;
 }
 
-void latency_start_set_for(struct latency *t, struct latency_start *b,
-			   const struct latency_event *m, const char *task)
-{
-	put_carried(t, m->l, task);
-	if (t->beginnings) {
-		if (t->fields.n)
-			trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
-		stdout_print("%s\n", t->fields.n ? t->line.text : m->line);
-		t->printed++;
-	}
-	keep(t, b, m);
-}
-
-/*
- * Append the latency in microseconds, with three more digits if one of the times has
- * nanoseconds. Append the plain difference if the clock has no point.
- */
-static void put_lat(struct strbuf *w, const struct latency_start *b, const struct latency_event *m)
+struct decimal latency_start_time(const struct latency_start *b, const struct latency_event *m)
 {
 	uint64_t lat = m->time > b->time ? m->time - b->time : b->time - m->time;
-	const char *sign = m->time < b->time ? "-" : "";
-	uint64_t nano = 1000 + lat % 1000;
-	char text[48];
+	struct decimal v = { .negative = m->time < b->time, .whole = lat };
 
-	if (m->digits < 0)
-		str_format(text, sizeof(text), "%s%llu", sign, (unsigned long long)lat);
-	else if (m->digits > 6 || b->digits > 6)
-		str_format(text, sizeof(text), "%s%llu.%c%c%c", sign,
-			   (unsigned long long)lat / 1000, '0' + (int)(nano / 100 % 10),
-			   '0' + (int)(nano / 10 % 10), '0' + (int)(nano % 10));
-	else
-		str_format(text, sizeof(text), "%s%llu", sign, (unsigned long long)lat / 1000);
-	strbuf_puts(w, m->l->json ? ",\"lat\":" : " lat=");
-	strbuf_puts(w, text);
-}
-
-void latency_start_keep_for(struct latency *t, struct latency_start *b,
-			    const struct latency_event *m, const char *task)
-{
-	put_carried(t, m->l, task);
-	keep(t, b, m);
+	if (m->digits >= 0) {
+		v.whole = lat / 1000;
+		v.nano = (uint32_t)(lat % 1000) * 1000000;
+	}
+	return v;
 }
 
 void latency_start_print(struct latency *t, const struct latency_start *b,
 			 const struct latency_event *m)
 {
-	/* a clock without a point has its own unit */
-	uint64_t unit = m->digits < 0 ? 1 : 1000;
-	uint64_t least = t->least > UINT64_MAX / 1000 ? UINT64_MAX : unit * t->least;
+	struct decimal lat = latency_start_time(b, m);
+	char text[DECIMAL_TEXT];
 
-	if (least && (m->time < b->time || m->time - b->time < least))
+	if (t->least && (lat.negative || lat.whole < t->least))
 		return;
+	/* three more digits if one of the times has nanoseconds */
+	decimal_text(text, &lat, m->digits > 6 || (m->digits >= 0 && b->digits > 6));
 	t->fields.n = 0;
 	strbuf_add(&t->fields, b->carried, b->n);
-	put_lat(&t->fields, b, m);
+	strbuf_format(&t->fields, m->l->json ? ",\"lat\":%s" : " lat=%s", text);
 	trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
 	stdout_print("%s\n", t->line.text);
 	t->printed++;
 }
 
-static void add_origin(struct strbuf *key, const struct trace_line *l)
-{
-	strbuf_puts(key, l->json ? "j" : "t");
-	strbuf_add(key, l->host.text, l->host.n);
-}
-
 void latency_key_origin(struct latency *t, const struct trace_line *l)
 {
-	add_origin(&t->key, l);
+	strbuf_puts(&t->key, l->json ? "j" : "t");
+	strbuf_add(&t->key, l->host.text, l->host.n);
 }
 
-size_t latency_key(struct strbuf *key, const struct trace_line *l, const char *const *keys)
+size_t latency_key(struct latency *t, const struct trace_line *l, const char *const *keys)
 {
-	size_t found = trace_line_values(key, l, keys);
+	size_t found = trace_line_values(&t->key, l, keys);
 
-	add_origin(key, l);
+	latency_key_origin(t, l);
 	return found;
 }
 
@@ -161,6 +131,11 @@ pid_t latency_task(const struct trace_line *l, const char *key)
 		return 0;
 	str_format(text, sizeof(text), "%.*s", (int)(p.n < 16 ? p.n : 0), p.text);
 	return text_pid(text);
+}
+
+int latency_unselected(const struct latency *t, const struct trace_line *l)
+{
+	return t->only.n && !pids_has(&t->only, latency_task(l, "pid"));
 }
 
 int latency_follow_task(struct latency *t, pid_t pid)

@@ -10,9 +10,9 @@
 /* ---- latency.c: beginnings and ends of latencies ------------------------------------- */
 
 /*
- * tfs-latency pairs events by their keys. Two of its pairs need to know more: how the
- * scheduler moves tasks (latency_sched.c), and how requests reach a disk (latency_block.c,
- * bios.c). Each of these is a matcher, which keeps its open beginnings in latency.open.
+ * A matcher pairs events, and keeps its open beginnings in latency.open: by their keys
+ * (latency_keys.c), as the scheduler moves tasks (latency_sched.c), or as requests reach a disk
+ * (latency_block.c, bios.c).
  */
 
 /* An event, with its line and its time as trace_line_time gives it. */
@@ -33,7 +33,15 @@ struct latency_start {
 	char *carried;                  /* of n bytes; NULL: none */
 };
 
+/* The events that begin or end the latencies of a pair, and the keys to match by. */
+struct latency_half {
+	char *event;                    /* a glob */
+	const char **keys;              /* NULL at the end */
+};
+
 struct latency {
+	struct latency_half first, last; /* latency_keys.c */
+	const char *suffix;             /* latency_keys.c: the ends are EVENTSUFFIX; or NULL */
 	const char **keys, **names;     /* the fields of -c, NULL at the end */
 	uint64_t least;                 /* print no latency of fewer microseconds */
 	struct pids only;               /* latencies that these tasks began; empty: all */
@@ -52,29 +60,28 @@ struct latency {
 	int json;                       /* the last event was JSON */
 };
 
-/*
- * Set b to the time of the event and the fields to carry, and free what b carried before.
- * Print the event if beginnings are printed.
- */
-void latency_start_set(struct latency *, struct latency_start *, const struct latency_event *);
+/* Point m at the line and at the event's whole name. */
+void latency_event_set(struct latency *, struct latency_event *, const struct trace_line *);
 
 /*
  * Return the fields of -c that describe the event's task (keys comm, .comm and pid), one per
- * line. The caller frees the text. Return NULL if -c names none of them.
+ * line. The caller frees the text.
  */
 char *latency_task_fields(struct latency *, const struct trace_line *);
 
 /*
- * Do as latency_start_set, but carry comm, .comm and pid from task, which
- * latency_task_fields made from another event. Append the carried fields to the beginning
- * that is printed.
+ * Set b to the time of the event and the fields to carry, and free what b carried before. Those of
+ * the task come from task, which latency_task_fields made from another event, unless task is NULL.
+ * latency_start_set prints the event if beginnings are printed, with the carried fields if task is
+ * not NULL.
  */
-void latency_start_set_for(struct latency *, struct latency_start *, const struct latency_event *,
-			   const char *task);
+void latency_start_keep(struct latency *, struct latency_start *, const struct latency_event *,
+			const char *task);
+void latency_start_set(struct latency *, struct latency_start *, const struct latency_event *,
+		       const char *task);
 
-/* Do as latency_start_set_for, but print nothing. */
-void latency_start_keep_for(struct latency *, struct latency_start *, const struct latency_event *,
-			    const char *task);
+/* Return the time from b to the event, in microseconds or in counts of its clock. */
+struct decimal latency_start_time(const struct latency_start *, const struct latency_event *);
 
 /* Print the line of the end with the carried fields and lat=, if it took long enough. */
 void latency_start_print(struct latency *, const struct latency_start *,
@@ -90,13 +97,16 @@ void latency_start_clear(struct latency_start *);
 void latency_key_origin(struct latency *, const struct trace_line *);
 
 /*
- * Set the text to the values of the keys, as trace_line_values does, and to what separates
+ * Set latency.key to the values of the keys, as trace_line_values does, and to what separates
  * keys of different traces. Return the number of values that are not missing.
  */
-size_t latency_key(struct strbuf *, const struct trace_line *, const char *const *keys);
+size_t latency_key(struct latency *, const struct trace_line *, const char *const *keys);
 
 /* Return the task that the key names; 0 if there is none, or for the idle task. */
 pid_t latency_task(const struct trace_line *, const char *key);
+
+/* Is the task, or that of the key pid, one that latency.only does not select? */
+int latency_unselected(const struct latency *, const struct trace_line *);
 
 /*
  * Add a task, or the child of a sched_process_fork of such a task, to latency.only.
@@ -117,17 +127,50 @@ struct latency_matcher {
 	void (*forget)(struct latency *);
 };
 
-/* latency_sched.c: from the moment when a task can run until it runs */
+/* from the moment when a task can run until it runs */
 extern const struct latency_matcher latency_sched;
 
-/* latency_block.c: from the issue of a request to a block device to its completion */
+/* from the issue of a request to a block device to its completion */
 extern const struct latency_matcher latency_block;
+
+/* ---- latency_keys.c: pairs of events whose keys have the same values -------------------- */
+
+/* A beginning, found by the values of its keys. With -d also the state of a CPU. */
+struct keyed {
+	struct table_entry entry;
+	struct latency_start begun;
+	int open;
+	struct caller *callers;         /* with a suffix: the calls around it, the innermost first */
+	unsigned long long cpu;         /* with -d: the CPU of the beginning */
+	int dropped;                    /* with -d, of a CPU: its last event was dropped */
+	void *owner;                    /* of tfs-summary */
+	int gap;                        /* of tfs-summary: events were lost since the beginning */
+};
+
+/* first, last and suffix of struct latency choose the events. */
+extern const struct latency_matcher latency_keys;
+
+/*
+ * Open a beginning of the event. If one with the same keys is open, that one counts as a
+ * beginning without an end; with a suffix, it goes on around the new one. Return NULL if the
+ * event has none of the keys.
+ */
+struct keyed *keyed_begin(struct latency *, const struct trace_line *);
+
+/* Return the open beginning that the event ends, or NULL. */
+struct keyed *keyed_end(struct latency *, const struct trace_line *);
+
+/* Close the beginning, or the innermost one. */
+void keyed_close(struct latency *, struct keyed *);
+
+/* Print all lines of a trace except the ends that have a beginning: -d. */
+void keyed_drop_ends(struct latency *, char *line, size_t n);
 
 /* ---- bios.c: bios that wait for a request -------------------------------------------- */
 
 /* A bio, or the rest of one, and the task that queued it. */
 struct bio {
-	uint64_t from, to;              /* its first sector, and the first sector behind it */
+	uint64_t from, to;              /* its first sector, and the first sector after it */
 	uint64_t number;                /* ascending: the oldest bio has the lowest */
 	int unfollowed;                 /* with -p: the task is not followed */
 	int fua;                        /* must be on the medium when it is complete */

@@ -13,7 +13,7 @@
  * has the sectors of the whole disk even if the bio is for a partition
  * (submit_bio_noacct). A flush (FF) has no bio. It belongs to a task that waits for it:
  * the task queued a bio with a flush in front (rwbs begins with F), or a bio with a flush
- * behind it (FUA), if the device cannot write through its cache.
+ * after it (FUA), if the device cannot write through its cache.
  *
  * Some devices make no requests: their drivers do what a bio says (zram, a RAM disk), or pass bios
  * on to other devices (device mapper, RAID). There a bio takes the time from block_bio_queue to
@@ -72,15 +72,9 @@ static int read_place(const struct trace_line *l, struct disk_place *p)
 
 static void set_key(struct latency *t, const struct trace_line *l, const struct disk_place *p)
 {
-	char text[32];
-
-	str_format(text, sizeof(text), "%llu ", (unsigned long long)p->sector);
 	t->key.n = 0;
-	strbuf_puts(&t->key, text);
-	strbuf_add(&t->key, p->dev.text, p->dev.n);
-	strbuf_puts(&t->key, " ");
-	strbuf_add(&t->key, p->rwbs.text, p->rwbs.n);
-	strbuf_puts(&t->key, " ");
+	strbuf_format(&t->key, "%llu %.*s %.*s ", (unsigned long long)p->sector, (int)p->dev.n,
+		      p->dev.text, (int)p->rwbs.n, p->rwbs.text);
 	latency_key_origin(t, l);
 }
 
@@ -170,9 +164,7 @@ static struct bios *bios_of(struct latency *t, const struct trace_line *l,
 {
 	t->bios.size = sizeof(struct bios);
 	t->key.n = 0;
-	strbuf_add(&t->key, &operation, 1);
-	strbuf_add(&t->key, p->dev.text, p->dev.n);
-	strbuf_puts(&t->key, " ");
+	strbuf_format(&t->key, "%c%.*s ", operation, (int)p->dev.n, p->dev.text);
 	latency_key_origin(t, l);
 	return make ? table_at(&t->bios, t->key.text, t->key.n) :
 		      table_find(&t->bios, t->key.text, t->key.n);
@@ -186,7 +178,7 @@ static struct bio bio_at(struct latency *t, const struct trace_line *l, uint64_t
 
 	return (struct bio){
 		.from = from, .to = to, .number = ++number,
-		.unfollowed = t->only.n && !pids_has(&t->only, latency_task(l, "pid")),
+		.unfollowed = latency_unselected(t, l),
 		.task = latency_task_fields(t, l),
 	};
 }
@@ -202,7 +194,7 @@ static void add_bio(struct latency *t, const struct latency_event *m, struct bio
 		    struct bio *bio)
 {
 	if (!b->served && !bio->unfollowed)
-		latency_start_keep_for(t, &bio->begun, m, bio->task);
+		latency_start_keep(t, &bio->begun, m, bio->task);
 	bios_add(b, bio);
 }
 
@@ -297,7 +289,7 @@ static void issue(struct latency *t, const struct latency_event *m)
 	r = xcalloc(1, sizeof(*r));
 	find_task(t, m->l, &p, r);
 	if (!r->unfollowed)
-		latency_start_set_for(t, &r->begun, m, r->task);
+		latency_start_set(t, &r->begun, m, r->task);
 	put(t, m->l, &p, r);
 }
 

@@ -27,16 +27,6 @@ struct waiter {
 	struct latency_start wait;      /* in the states WOKEN and WAITS */
 };
 
-static void set_key(struct latency *t, const struct trace_line *l, pid_t pid)
-{
-	char text[16];
-
-	str_format(text, sizeof(text), "%d", (int)pid);
-	t->key.n = 0;
-	strbuf_puts(&t->key, text);
-	latency_key_origin(t, l);
-}
-
 static int is_followed(const struct latency *t, pid_t pid)
 {
 	return pid && (!t->only.n || pids_has(&t->only, pid)) && !pids_has(&t->except, pid);
@@ -45,7 +35,9 @@ static int is_followed(const struct latency *t, pid_t pid)
 /* Return the entry of a followed task. */
 static struct waiter *waiter(struct latency *t, const struct trace_line *l, pid_t pid)
 {
-	set_key(t, l, pid);
+	t->key.n = 0;
+	strbuf_format(&t->key, "%d", (int)pid);
+	latency_key_origin(t, l);
 	return table_at(&t->open, t->key.text, t->key.n);
 }
 
@@ -74,7 +66,7 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	if (w->now != NOT_SEEN && w->now != SLEEPS)
 		return;
 	w->now = w->now == SLEEPS ? WAITS : WOKEN;
-	latency_start_set(t, &w->wait, m);
+	latency_start_set(t, &w->wait, m, NULL);
 }
 
 /* The task leaves the CPU. */
@@ -91,7 +83,7 @@ static void switch_from(struct latency *t, const struct latency_event *m, pid_t 
 		forget_dead(t, w, pid);
 	} else if (next == WAIT_RUNNABLE) {
 		w->now = WAITS;
-		latency_start_set(t, &w->wait, m);
+		latency_start_set(t, &w->wait, m, NULL);
 	} else {
 		w->now = SLEEPS;
 	}

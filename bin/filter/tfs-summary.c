@@ -13,7 +13,6 @@
  * makes the trace can finish first.
  * Exit: 0 done, 1 nothing to sum up, 100 usage error, 111 refused.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -54,26 +53,24 @@ struct row {
 	struct decimal total, avg, max; /* of the timed calls, in microseconds */
 };
 
-/* A call that has begun. */
-struct open {
-	struct table_entry entry;
-	struct row *row;
-	uint64_t time;
-	int digits;
-	int gap;                        /* events were lost since then */
-};
-
 static struct summary {
 	const char **keys;              /* of -k; empty: those of the kind */
-	struct table rows, open;
+	struct table rows;
 	struct table untimed;           /* events without lat; shown if there are no others */
 	struct strbuf key, event;
 	struct row all;
-	unsigned long long no_end, no_begin, no_time, no_lat;
+	unsigned long long no_begin, no_time, no_lat;
 	int other;                      /* the trace has lines that are not events */
 	int precise;                    /* a time has digits behind its point */
 	int plain;                      /* a clock without a point has its own unit */
 } sum;
+
+static const char *call_keys[] = { "pid", "call", NULL };
+
+/* The open calls. The owner of each is its row. */
+static struct latency calls = {
+	.first.keys = call_keys, .last.keys = call_keys, .open.size = sizeof(struct keyed),
+};
 
 /* ---- times ------------------------------------------------------------------------- */
 
@@ -176,8 +173,8 @@ static int is_error(struct text_part p)
 	if (!p.text || decimal_parse(&v, p) < 0)
 		return 0;
 	if (p.n == 10 && part_begins(p, "0x"))
-		return v.whole > UINT32_MAX - 4095 && v.whole <= UINT32_MAX;
-	return v.negative && v.whole <= 4095 && v.whole;
+		return error_of_result((int32_t)(uint32_t)v.whole) != 0;
+	return v.negative && error_of_result(0 - (int64_t)v.whole);
 }
 
 /* Return whether an event that is not a call has an error: another error than 0, or ret < 0. */
@@ -251,62 +248,54 @@ static int read_lat(const struct trace_line *l, struct text_part p, struct decim
 }
 
 /* Read the time from the beginning of a call to its end. Return 0, or -1 if there is none. */
-static int measure(const struct open *o, const struct trace_line *l, struct decimal *v)
+static int measure(const struct keyed *k, const struct trace_line *l, struct decimal *v)
 {
-	uint64_t time;
-	int digits;
+	struct latency_event m;
 
-	if (trace_line_time(l, &time, &digits) < 0 || time < o->time ||
-	    (digits < 0) != (o->digits < 0))
+	if (k->gap || trace_line_time(l, &m.time, &m.digits) < 0 ||
+	    (m.digits < 0) != (k->begun.digits < 0))
 		return -1;
-	time -= o->time;
-	*v = (struct decimal){ .whole = time };
-	if (digits >= 0) {
-		v->whole = time / 1000;
-		v->nano = (uint32_t)(time % 1000) * 1000000;
-	}
-	sum.precise |= digits > 6 || o->digits > 6;
-	sum.plain |= digits < 0;
+	*v = latency_start_time(&k->begun, &m);
+	if (v->negative)
+		return -1;
+	sum.precise |= m.digits > 6 || k->begun.digits > 6;
+	sum.plain |= m.digits < 0;
 	return 0;
 }
-
-static const char *const call_keys[] = { "pid", "call", NULL };
 
 static void begin_call(const struct trace_line *l)
 {
 	struct row *r = row_of(&sum.rows, l, KIND_CALL);
-	struct open *o;
+	struct keyed *k = keyed_begin(&calls, l);
 
 	r->calls++;
-	latency_key(&sum.key, l, call_keys);
-	o = table_at(&sum.open, sum.key.text, sum.key.n);
-	sum.no_end += o->row != NULL;
-	o->row = r;
-	o->gap = trace_line_time(l, &o->time, &o->digits) < 0;
+	calls.no_end += !k;
+	if (!k)
+		return;
+	k->owner = r;
+	k->gap = trace_line_time(l, &k->begun.time, &k->begun.digits) < 0;
 }
 
 static void end_call(const struct trace_line *l)
 {
 	struct text_part lat = trace_line_key(l, "lat");
+	struct keyed *k = keyed_end(&calls, l);
 	struct decimal v;
-	struct open *o;
 	struct row *r;
 
-	latency_key(&sum.key, l, call_keys);
-	o = table_find(&sum.open, sum.key.text, sum.key.n);
-	if (!o && !lat.text) {
+	if (!k && !lat.text) {
 		sum.no_begin += !is_birth(l);
 		return;
 	}
-	r = o ? o->row : row_of(&sum.rows, l, KIND_CALL);
-	r->calls += !o;
+	r = k ? k->owner : row_of(&sum.rows, l, KIND_CALL);
+	r->calls += !k;
 	r->errors += (unsigned)is_error(result_of(l));
-	if (lat.text ? !read_lat(l, lat, &v) : !o->gap && !measure(o, l, &v))
+	if (lat.text ? !read_lat(l, lat, &v) : !measure(k, l, &v))
 		add_time(r, &v);
 	else
 		sum.no_time++;
-	if (o)
-		table_remove(&sum.open, o);
+	if (k)
+		keyed_close(&calls, k);
 }
 
 static void each_event(const struct trace_line *l)
@@ -340,9 +329,9 @@ static void each_event(const struct trace_line *l)
 /* After lost events, the end of an open call may be that of a later call. */
 static void each_gap(void)
 {
-	for (size_t i = 0; i < sum.open.room; i++)
-		if (sum.open.v[i])
-			((struct open *)sum.open.v[i])->gap = 1;
+	for (size_t i = 0; i < calls.open.room; i++)
+		if (calls.open.v[i])
+			((struct keyed *)calls.open.v[i])->gap = 1;
 }
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -367,39 +356,27 @@ static int order(const void *a, const void *b)
 	return differ ? differ : table_by_key(a, b);
 }
 
-/* Write a cell. A row without a timed call has "-" for its times. */
-static void put_cell(char *s, size_t size, const struct row *r, int column)
+/* Write a cell to s (DECIMAL_TEXT bytes). A row without a timed call has "-" for its times. */
+static void put_cell(char *s, const struct row *r, int column)
 {
-	const struct decimal *v = column == TOTAL ? &r->total : column == AVG ? &r->avg : &r->max;
-	uint32_t ns = v->nano / 1000000;
-
 	if (column < TOTAL)
-		str_format(s, size, "%llu", column == CALLS ? r->calls : r->errors);
+		str_format(s, DECIMAL_TEXT, "%llu", column == CALLS ? r->calls : r->errors);
 	else if (!r->timed)
-		str_format(s, size, "-");
-	else if (sum.precise)
-		str_format(s, size, "%llu.%c%c%c", (unsigned long long)v->whole,
-			   '0' + (int)(ns / 100), '0' + (int)(ns / 10 % 10), '0' + (int)(ns % 10));
+		str_format(s, DECIMAL_TEXT, "-");
 	else
-		str_format(s, size, "%llu", (unsigned long long)v->whole);
+		decimal_text(s, column == TOTAL ? &r->total : column == AVG ? &r->avg : &r->max,
+			     sum.precise);
 }
 
 static size_t widths[COLUMNS] = { 9, 9, 11, 11, 11 };
 
-static void print_cell(const char *text, int column)
-{
-	static const char blanks[] = "                              ";
-
-	stdout_print("%.*s%s", (int)(widths[column] - strlen(text)), blanks, text);
-}
-
 static void print_row(const struct row *r, const char *name)
 {
-	char cell[48];
+	char cell[DECIMAL_TEXT];
 
 	for (int i = 0; i < COLUMNS; i++) {
-		put_cell(cell, sizeof(cell), r, i);
-		print_cell(cell, i);
+		put_cell(cell, r, i);
+		stdout_print("%*s", (int)widths[i], cell);
 	}
 	stdout_print("  %s\n", name);
 }
@@ -420,7 +397,7 @@ static void print_header(void)
 	for (int i = 0; i < COLUMNS; i++) {
 		str_format(cell, sizeof(cell), "%s%s", column_names[i],
 			   i >= TOTAL && !sum.plain ? " us" : "");
-		print_cell(cell, i);
+		stdout_print("%*s", (int)widths[i], cell);
 	}
 	stdout_print("  %s", *keys ? *keys : "name");
 	for (size_t i = 1; *keys && keys[i]; i++)
@@ -431,7 +408,7 @@ static void print_header(void)
 /* Add up all rows, and make the columns as wide as their greatest numbers. */
 static void add_up(void)
 {
-	char cell[48];
+	char cell[DECIMAL_TEXT];
 
 	for (size_t i = 0; i < sum.rows.room; i++) {
 		struct row *r = (struct row *)sum.rows.v[i];
@@ -451,7 +428,7 @@ static void add_up(void)
 		sum.all.avg = average(&sum.all.total, sum.all.timed);
 	for (int i = 0; i < COLUMNS; i++) {
 		/* no average of a row is above the greatest time */
-		put_cell(cell, sizeof(cell), &sum.all, i == AVG ? MAX : i);
+		put_cell(cell, &sum.all, i == AVG ? MAX : i);
 		if (strlen(cell) + 2 > widths[i])
 			widths[i] = strlen(cell) + 2;
 	}
@@ -480,7 +457,7 @@ static void print_table(unsigned long most)
 		}
 		print_row(&sum.all, "total");
 	}
-	print_count("calls without an end", sum.no_end + sum.open.n, "counted, without a time");
+	print_count("calls without an end", calls.no_end + calls.open.n, "counted, without a time");
 	print_count("calls of unknown time", sum.no_time,
 		    "counted; events were lost meanwhile, or the clock went back");
 	print_count("ends without a beginning", sum.no_begin, "not counted");
@@ -498,50 +475,37 @@ static void parse_column(const char *text)
 
 int main(int argc, char **argv)
 {
-	static struct comments comments;
-	static struct line_reader in;
+	static struct input in;
 	unsigned long most = ULONG_MAX;
 	size_t nkeys = 0;
-	char *line;
-	ssize_t n;
 	int c;
 
 	sum.rows.size = sizeof(struct row);
 	sum.untimed.size = sizeof(struct row);
-	sum.open.size = sizeof(struct open);
 	sum.keys = xcalloc((size_t)argc + 1, sizeof(*sum.keys));
-	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		if (c == 's') {
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		if (c == 's')
 			parse_column(opt_value);
-		} else if (c == 'k') {
-			if (!*opt_value || !strcmp(opt_value, "."))
-				usage_error(&tool, "not a key: '%s'", opt_value);
-			sum.keys[nkeys++] = opt_value;
-		} else if (text_number(opt_value, 1, LONG_MAX, &most) < 0) {
-			usage_error(&tool, "not a number: '%.80s'", opt_value);
-		}
-	}
+		else if (c == 'k')
+			sum.keys[nkeys++] = opt_key(&tool);
+		else
+			opt_number(&tool, "a number", 1, LONG_MAX, &most);
 	opt_end(&tool, argv[opt_index]);
 
 	input_begin();
-	while ((n = line_read(&in, &line)) >= 0) {
-		struct trace_line l;
-
-		if (comments_event(&comments, &l, line, (size_t)n)) {
-			if (!l.stack)
-				each_event(&l);
-		} else {
-			sum.other |= *line != '#' && *line != '{';
-			comments_keep(&comments, line);
-			if (comments_is_gap(line))
+	while (input_read(&in))
+		if (!input_event(&in)) {
+			sum.other |= *in.line != '#' && *in.line != '{';
+			comments_keep(&in.comments, in.line);
+			if (comments_is_gap(in.line))
 				each_gap();
+		} else if (!in.l.stack) {
+			each_event(&in.l);
 		}
-	}
-	if (in.failed)
+	if (in.in.failed)
 		return REFUSED;
 	print_table(most);
-	comments_print(&comments);
-	stdout_flush();
+	input_end(&in, DONE);
 	if (!sum.rows.n && sum.other)
 		err_msg("unable to sum up lines that are not events; leave the summary out");
 	return sum.rows.n ? DONE : NO;

@@ -339,9 +339,7 @@ static int join(const char *id, const char *comment)
 
 	input_begin();
 	while ((n = line_read(&in, &line)) >= 0) {
-		/* no line of the kernel has a NUL, so a string of an untrusted program has it */
-		for (char *nul; (nul = memchr(line, '\0', (size_t)n)); *nul = '?')
-			;
+		text_mask_nul(line, (size_t)n);
 		s = trace_line(&l, line, (size_t)n) ? find_record(&j, &l) : NULL;
 		if (s) {
 			record(&j, &l, line, *s, s + 1);

@@ -106,3 +106,14 @@ int64_t decimal_latency(struct text_part p, int counts)
 		return -1;
 	return counts ? (int64_t)v.whole : (int64_t)(v.whole * 1000 + v.nano / 1000000);
 }
+
+void decimal_text(char *s, const struct decimal *v, int three)
+{
+	const char *sign = v->negative ? "-" : "";
+	unsigned long long whole = v->whole;
+
+	if (three)
+		str_format(s, DECIMAL_TEXT, "%s%llu.%03u", sign, whole, v->nano / 1000000);
+	else
+		str_format(s, DECIMAL_TEXT, "%s%llu", sign, whole);
+}

@@ -29,6 +29,12 @@ int input_read(struct input *f)
 	return n >= 0;
 }
 
+void text_mask_nul(char *line, size_t n)
+{
+	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
+		;
+}
+
 int input_event(struct input *f)
 {
 	return comments_event(&f->comments, &f->l, f->line, f->n);

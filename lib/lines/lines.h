@@ -210,6 +210,10 @@ int decimal_parse(struct decimal *, struct text_part);
  */
 int64_t decimal_latency(struct text_part, int counts);
 
+/* Write the number to s (DECIMAL_TEXT bytes), cut to a whole number or to three digits. */
+enum { DECIMAL_TEXT = 32 };
+void decimal_text(char *s, const struct decimal *, int three);
+
 /* Compare as strcmp does. */
 int decimal_compare(const struct decimal *, const struct decimal *);
 
@@ -289,6 +293,12 @@ void input_begin(void);
 
 /* Read the next line. Return 1, or 0 at the end; in.failed is then set if reading failed. */
 int input_read(struct input *);
+
+/*
+ * Replace each NUL by a question mark. No line of the kernel has a NUL, so one is in a string of an
+ * untrusted program.
+ */
+void text_mask_nul(char *line, size_t n);
 
 /* Read the line as an event, as comments_event does. */
 int input_event(struct input *);
