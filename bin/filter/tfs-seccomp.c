@@ -13,11 +13,12 @@
  * can finish first.
  * Exit: 0 done, 1 no system call, 100 usage error, 111 refused.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
+
+static int forced, systemd;
 
 static const struct tool tool = {
 	.name = "tfs-seccomp",
@@ -26,6 +27,7 @@ static const struct tool tool = {
 		"print a seccomp profile that allows the system calls of a trace\n"
 		"-f  print the profile although events were lost\n"
 		"-s  print SystemCallFilter= for a unit of systemd instead of JSON\n",
+	.places = (const struct opt_place[]){ { 'f', NULL, &forced }, { 's', NULL, &systemd }, { 0 } },
 };
 
 /* The name that libseccomp has for the architecture of this program. */
@@ -53,15 +55,18 @@ static const struct tool tool = {
 #define ARCH "MIPS64"
 #endif
 
-/* A trace begins behind the execve of its program, and may end in front of its end. */
+/* A trace begins after the execve of its program, and may end before the program does. */
 static const char needed[][16] = {
 	"execve", "exit", "exit_group", "restart_syscall", "rt_sigreturn",
 };
 
-static void add(struct table *calls, struct text_part p)
+static struct table calls = { .size = sizeof(struct table_entry) };
+static int lost; /* events were lost */
+
+static void add(struct text_part p)
 {
 	if (p.n && strspn(p.text, "abcdefghijklmnopqrstuvwxyz0123456789_") >= p.n)
-		table_at(calls, p.text, p.n);
+		table_at(&calls, p.text, p.n);
 }
 
 /* Return the call that an event of raw_syscalls names by its number. -1 is none: seccomp(2). */
@@ -96,7 +101,7 @@ static struct text_part decoded(const struct trace_line *l)
 }
 
 /* Print the profile, or the line for systemd. */
-static void print(struct table *calls, int systemd)
+static void print(struct table *names)
 {
 	static const char *const json[] = {
 		"{\n\t\"defaultAction\": \"SCMP_ACT_ERRNO\",\n"
@@ -109,63 +114,68 @@ static void print(struct table *calls, int systemd)
 	}, *const line[] = { "SystemCallFilter=", " ", "\n" };
 	const char *const *form = systemd ? line : json;
 
-	table_sort(calls, table_by_key);
-	for (size_t i = 0; i < calls->n; i++)
-		stdout_print("%s%s", form[i > 0], calls->v[i]->key);
+	table_sort(names, table_by_key);
+	for (size_t i = 0; i < names->n; i++)
+		stdout_print("%s%s", form[i > 0], names->v[i]->key);
 	stdout_print("%s", form[2]);
 	stdout_flush();
 }
 
+static void each_line(struct input *in)
+{
+	const struct trace_line *l = &in->l;
+
+	in->comments.lines++;
+	if (!trace_line(&in->l, in->line, in->n)) {
+		struct text_part call = decoded(l);
+
+		lost |= comments_is_gap(in->line) || !strncmp(in->line, "# unwritten ", 12);
+		comments_keep(&in->comments, in->line);
+		if (!call.n)
+			comments_miss(&in->comments, l);
+		add(call);
+	} else if (text_part_is(l->event, "sys_enter") || text_part_is(l->event, "sys_exit")) {
+		add(call_of_number(l));
+	} else {
+		add(trace_line_key(l, "call"));
+	}
+}
+
+/* Say what the profile may lack. Exit if it may lack calls, unless -f is given. */
+static void tell_missing(const struct comments *c)
+{
+	char text[COMMENTS_MISSED];
+	int missed = comments_missed(c, text, sizeof(text));
+
+	if (missed && (forced || !calls.n))
+		err_note("not understood: %s", text);
+	if (!calls.n || forced)
+		return;
+	if (missed)
+		err_exit(REFUSED, "not understood: %s; the profile may lack their calls: give "
+			 "the trace alone, or -f", text);
+	/* comments.c keeps "# lost" before the others */
+	if (lost || (c->n && !*c->kind))
+		err_exit(REFUSED, "events were lost, so the profile may lack calls: trace again "
+			 "with a larger buffer, or give -f");
+}
+
 int main(int argc, char **argv)
 {
-	static struct table calls = { .size = sizeof(struct table_entry) };
 	static struct table allowed = { .size = sizeof(struct table_entry) };
-	static struct comments comments;
-	static struct line_reader in;
-	char *line, text[COMMENTS_MISSED];
-	int c, forced = 0, systemd = 0, lost = 0, missed;
-	ssize_t n;
+	static struct input in;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		forced |= c == 'f';
-		systemd |= c == 's';
-	}
+	opt_next(&tool, argc, argv);
 	opt_end(&tool, argv[opt_index]);
 
 	input_begin();
-	while ((n = line_read(&in, &line)) >= 0) {
-		struct trace_line l;
-
-		comments.lines++;
-		if (!trace_line(&l, line, (size_t)n)) {
-			struct text_part call = decoded(&l);
-
-			lost |= comments_is_gap(line) || !strncmp(line, "# unwritten ", 12);
-			comments_keep(&comments, line);
-			if (!call.n)
-				comments_miss(&comments, &l);
-			add(&calls, call);
-		} else if (text_part_is(l.event, "sys_enter") ||
-			   text_part_is(l.event, "sys_exit")) {
-			add(&calls, call_of_number(&l));
-		} else {
-			add(&calls, trace_line_key(&l, "call"));
-		}
-	}
-	if (in.failed)
+	while (input_read(&in))
+		each_line(&in);
+	if (in.in.failed)
 		return REFUSED;
-	missed = comments_missed(&comments, text, sizeof(text));
-	if (missed && (forced || !calls.n))
-		err_note("not understood: %s", text);
+	tell_missing(&in.comments);
 	if (!calls.n)
 		return NO;
-	if (missed && !forced)
-		err_exit(REFUSED, "not understood: %s; the profile may lack their calls: give "
-			 "the trace alone, or -f", text);
-	/* comments.c keeps "# lost" in front of the others */
-	if ((lost || (comments.n && !*comments.kind)) && !forced)
-		err_exit(REFUSED, "events were lost, so the profile may lack calls: trace again "
-			 "with a larger buffer, or give -f");
 	table_sort(&calls, table_by_key);
 	for (size_t i = 0; i < calls.n; i++) {
 		const char *name = syscall_of_function(calls.v[i]->key);
@@ -174,6 +184,6 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		table_at(&allowed, needed[i], strlen(needed[i]));
-	print(&allowed, systemd);
+	print(&allowed);
 	return DONE;
 }

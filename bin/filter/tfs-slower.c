@@ -6,12 +6,11 @@
  * trace-cmd report.
  * tfs-slower prints the lines whose duration, such as "1234.567 us", is at least
  * MICROSECONDS, the lines that begin with #, and the lines about lost events. It adds the
- * name of the function behind a closing brace, unless another task ran on the processor
+ * name of the function after a closing brace, unless another task ran on the CPU
  * meanwhile. tfs-slower ignores SIGINT, so that the program that makes the trace can
  * finish first.
  * Exit: 0 done, 1 no call took that long, 100 usage error, 111 refused.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +27,13 @@ static const struct tool tool = {
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */
 #define MOST_DEPTH 64  /* of two columns each, see print_graph_entry_nested */
 
-/* The functions that have been entered on a processor, by depth. */
-struct cpu {
+/* The functions that have been entered on a CPU, by depth. */
+static struct cpu {
 	char *open[MOST_DEPTH];
-};
+} *cpus[MOST_CPUS];
 
 /*
- * Return the bar behind the duration, "1234.567 us |", and the whole microseconds in *us
+ * Return the bar after the duration, "1234.567 us |", and the whole microseconds in *us
  * (kernel/trace/trace_functions_graph.c, print_graph_duration). If the line has no
  * duration, return its last bar, with *us -1. Return NULL if the line is not a call.
  */
@@ -60,10 +59,8 @@ static const char *find_duration(const char *line, long long *us)
 	return last;
 }
 
-static struct cpu *cpus[MOST_CPUS];
-
 /*
- * Return the processor of the line, as in " 12) ..." of the kernel or "[012]" of trace-cmd report;
+ * Return the CPU of the line, as in " 12) ..." of the kernel or "[012]" of trace-cmd report;
  * NULL if the line has none.
  */
 static struct cpu *cpu_of(const char *line, const struct trace_line *l)
@@ -81,7 +78,7 @@ static struct cpu *cpu_of(const char *line, const struct trace_line *l)
 	return cpus[n];
 }
 
-/* Forget the functions of a processor, because another task runs there now. */
+/* Forget the functions of a CPU, because another task runs there now. */
 static void forget(struct cpu *c)
 {
 	for (size_t i = 0; i < MOST_DEPTH; i++) {
@@ -98,14 +95,50 @@ static char **at_depth(struct cpu *c, const char *text)
 	return c && depth < MOST_DEPTH ? &c->open[depth] : NULL;
 }
 
+/* Print the line if its call took at least so many microseconds. Return whether it did. */
+static int each_line(struct input *in, unsigned long least)
+{
+	char *line = in->line;
+	long long us;
+	const char *bar = find_duration(line, &us), *text = bar ? bar + 1 : NULL;
+	int event = trace_line(&in->l, line, in->n), gap = comments_is_gap(line), slow;
+	struct cpu *c = cpu_of(line, &in->l);
+	char **open = text ? at_depth(c, text) : NULL;
+
+	in->comments.lines++;
+	if (!event && !bar && in->l.miss != MISS_GRAPH)
+		comments_miss(&in->comments, &in->l);
+	if (*line == '#' || gap)
+		stdout_print("%s\n", line);
+	for (size_t i = 0; gap && i < MOST_CPUS; i++)
+		if (cpus[i])
+			forget(cpus[i]);
+	if (c && !bar && strstr(line, " => "))
+		forget(c);
+	text = text ? text + strspn(text, " ") : NULL;
+	slow = us >= 0 && (unsigned long long)us >= least;
+	if (slow && open && *open && !strcmp(text, "}"))
+		stdout_print("%s /* %s */\n", line, *open);
+	else if (slow)
+		stdout_print("%s\n", line);
+	if (open) {
+		size_t end = strlen(line);
+
+		free(*open);
+		*open = NULL;
+		if (end > 4 && !strcmp(line + end - 4, "() {")) {
+			line[end - 4] = '\0';
+			*open = strdup(text);
+		}
+	}
+	return slow;
+}
+
 int main(int argc, char **argv)
 {
-	static struct comments comments; /* only for lines that are not understood */
-	struct line_reader in = { 0 };
+	static struct input in; /* its comments are only for lines that are not understood */
 	unsigned long least;
 	int found = 0;
-	char *line;
-	ssize_t n;
 
 	opt_next(&tool, argc, argv);
 	argv += opt_index;
@@ -114,46 +147,9 @@ int main(int argc, char **argv)
 	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
 	input_begin();
-	while ((n = line_read(&in, &line)) >= 0) {
-		struct trace_line l;
-		long long us;
-		const char *bar = find_duration(line, &us), *text = bar ? bar + 1 : NULL;
-		int event = trace_line(&l, line, (size_t)n);
-		struct cpu *c = cpu_of(line, &l);
-		char **open = text ? at_depth(c, text) : NULL;
-		size_t end = strlen(line);
-		int gap = comments_is_gap(line);
-
-		comments.lines++;
-		if (!event && !bar && l.miss != MISS_GRAPH)
-			comments_miss(&comments, &l);
-		if (*line == '#' || gap)
-			stdout_print("%s\n", line);
-		for (size_t i = 0; gap && i < MOST_CPUS; i++)
-			if (cpus[i])
-				forget(cpus[i]);
-		if (c && !bar && strstr(line, " => "))
-			forget(c);
-		text = text ? text + strspn(text, " ") : NULL;
-		if (us >= 0 && (unsigned long long)us >= least) {
-			int known = open && *open && !strcmp(text, "}");
-
-			stdout_print("%s%s%s%s\n", line, known ? " /* " : "", known ? *open : "",
-				     known ? " */" : "");
-			found = 1;
-		}
-		if (open) {
-			free(*open);
-			*open = NULL;
-		}
-		if (open && end > 4 && !strcmp(line + end - 4, "() {")) {
-			line[end - 4] = '\0';
-			*open = strdup(text);
-		}
-	}
-	if (in.failed)
+	while (input_read(&in))
+		found |= each_line(&in, least);
+	if (in.in.failed)
 		return REFUSED;
-	comments_print(&comments);
-	stdout_flush();
-	return found ? DONE : NO;
+	return input_end(&in, found ? DONE : NO);
 }
