@@ -4,71 +4,33 @@
 
 #include "syscalls/tables.h"
 
+/* A call or a part of it that is printed. */
 struct print {
+	struct out o;
 	const struct calls *c;
 	const struct call_values *v;    /* of the call; not of a result */
 	const char *old;                /* the structure at the entry; NULL: not known */
 	size_t nold;
 	int written;                    /* print only the members that the kernel writes */
-	char *at, *end;
-	int full;
 };
 
-static void put(struct print *o, const char *s, size_t n)
-{
-	size_t room = (size_t)(o->end - o->at);
-
-	if (n > room) {
-		n = room;
-		o->full = 1;
-	}
-	memcpy(o->at, s, n);
-	o->at += n;
-}
-
-static void text(struct print *o, const char *s)
-{
-	put(o, s, strlen(s));
-}
-
-/* Print a number in base 8, 10 or 16, without a prefix. */
-static void digits(struct print *o, uint64_t v, unsigned base)
-{
-	unsigned shift = base == 8 ? 3 : 4;
-	char buf[24], *s = buf + sizeof(buf);
-
-	if (base == 10) /* a division by a constant is a multiplication */
-		do
-			*--s = (char)('0' + v % 10);
-		while (v /= 10);
-	else
-		do
-			*--s = "0123456789abcdef"[v & (base - 1)];
-		while (v >>= shift);
-	put(o, s, (size_t)(buf + sizeof(buf) - s));
-}
-
-static void hex(struct print *o, uint64_t v)
+static void hex(struct print *p, uint64_t v)
 {
 	if (v)
-		text(o, "0x");
-	digits(o, v, 16);
-}
-
-static void signed_number(struct print *o, uint64_t v)
-{
-	if ((int64_t)v < 0) {
-		text(o, "-");
-		v = 0 - v;
-	}
-	digits(o, v, 10);
+		out_string(&p->o, "0x");
+	out_hex(&p->o, v);
 }
 
 /* Print a mode: three digits at least. */
-static void octal(struct print *o, uint64_t v)
+static void octal(struct print *p, uint64_t v)
 {
-	text(o, v < 8 ? "00" : "0");
-	digits(o, v, 8);
+	char buf[24], *s = buf + sizeof(buf);
+
+	do
+		*--s = (char)('0' + v % 8);
+	while (v /= 8);
+	out_string(&p->o, buf + sizeof(buf) - s < 2 ? "00" : "0");
+	out_text(&p->o, s, (size_t)(buf + sizeof(buf) - s));
 }
 
 static uint64_t bits_of(unsigned width)
@@ -90,10 +52,10 @@ static uint64_t value_of(const struct call_constant *k)
 	return (uint64_t)(int64_t)k->high << 32 | k->low;
 }
 
-static void name(struct print *o, const struct call_set *set, const struct call_constant *k)
+static void name(struct print *p, const struct call_set *set, const struct call_constant *k)
 {
-	text(o, call_texts + set->prefix);
-	text(o, call_texts + k->name);
+	out_string(&p->o, call_texts + set->prefix);
+	out_string(&p->o, call_texts + k->name);
 }
 
 /* Return the constant of this ABI with this value below the mask, or NULL. */
@@ -113,55 +75,55 @@ static const struct call_constant *find(const struct calls *c, const struct call
 }
 
 /* Print a number that no constant is equal to, as the set says. */
-static void rest(struct print *o, const struct call_set *set, uint64_t v, unsigned width)
+static void rest(struct print *p, const struct call_set *set, uint64_t v, unsigned width)
 {
 	if (set->rest == REST_SIGNED)
-		signed_number(o, cut(v, width, 1));
+		out_signed(&p->o, (int64_t)cut(v, width, 1));
 	else if (set->rest == REST_OCTAL)
-		octal(o, v);
+		octal(p, v);
 	else if (set->rest == REST_KIBI && v > 1024 && !(v % 1024)) {
-		digits(o, v / 1024, 10);
-		text(o, "*1024");
+		out_decimal(&p->o, v / 1024);
+		out_string(&p->o, "*1024");
 	} else if (set->rest == REST_UNSIGNED || set->rest == REST_KIBI)
-		digits(o, v, 10);
+		out_decimal(&p->o, v);
 	else
-		hex(o, v);
+		hex(p, v);
 }
 
-static void constant_or_rest(struct print *o, const struct call_set *set,
+static void constant_or_rest(struct print *p, const struct call_set *set,
 			     const struct call_constant *k, uint64_t v, unsigned width)
 {
 	if (k)
-		name(o, set, k);
+		name(p, set, k);
 	else
-		rest(o, set, v, width);
+		rest(p, set, v, width);
 }
 
-static void print_enumeration(struct print *o, const struct call_set *set, uint64_t v,
+static void print_enumeration(struct print *p, const struct call_set *set, uint64_t v,
 			      unsigned width)
 {
 	uint64_t key = v;
 	const struct call_constant *k;
 
 	/* asm/ioctl.h of ppc64le has other bits: 1 none, 2 read, 4 write */
-	if (set->rest == REST_IOCTL && o->c->ppc && v >> 29)
+	if (set->rest == REST_IOCTL && p->c->ppc && v >> 29)
 		key = (v & 0x1fffffff) | (v >> 30 & 1) << 31 | (v >> 31 & 1) << 30;
-	k = find(o->c, set, key, UINT64_MAX);
+	k = find(p->c, set, key, UINT64_MAX);
 	if (!k && v >> (8 * width - 1) & 1)
-		k = find(o->c, set, v | ~bits_of(width), UINT64_MAX);
-	constant_or_rest(o, set, k, v, width);
+		k = find(p->c, set, v | ~bits_of(width), UINT64_MAX);
+	constant_or_rest(p, set, k, v, width);
 }
 
-static void bar(struct print *o, int *any)
+static void bar(struct print *p, int *any)
 {
 	if ((*any)++)
-		text(o, "|");
+		out_string(&p->o, "|");
 }
 
-static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width);
+static void print_set(struct print *p, unsigned index, uint64_t v, unsigned width);
 
 /* Print flags: the enumeration in the mask, or after the others if another set has it. */
-static void print_flags(struct print *o, const struct call_set *set, uint64_t v, unsigned width)
+static void print_flags(struct print *p, const struct call_set *set, uint64_t v, unsigned width)
 {
 	uint64_t bits = bits_of(width), low = v & set->mask;
 	const struct call_constant *k;
@@ -169,12 +131,12 @@ static void print_flags(struct print *o, const struct call_set *set, uint64_t v,
 
 	v &= ~(uint64_t)set->mask;
 	if (set->mask && !set->sub) {
-		k = find(o->c, set, low, UINT64_MAX);
+		k = find(p->c, set, low, UINT64_MAX);
 		if (k) {
-			bar(o, &any);
-			name(o, set, k);
+			bar(p, &any);
+			name(p, set, k);
 		} else if (low && set->rest == REST_OCTAL) { /* an unknown type of file */
-			octal(o, v | low);
+			octal(p, v | low);
 			return;
 		} else {
 			v |= low;
@@ -184,29 +146,29 @@ static void print_flags(struct print *o, const struct call_set *set, uint64_t v,
 	for (const struct call_constant *end = k + set->n; v && k < end; k++) {
 		uint64_t value = value_of(k) & bits;
 
-		if (k->abis & o->c->bit && value & ~(uint64_t)set->mask && (v & value) == value) {
-			bar(o, &any);
-			name(o, set, k);
+		if (k->abis & p->c->bit && value & ~(uint64_t)set->mask && (v & value) == value) {
+			bar(p, &any);
+			name(p, set, k);
 			v &= ~value;
 		}
 	}
 	if (v || (set->rest == REST_OCTAL && any)) {
-		bar(o, &any);
-		rest(o, set, v, width);
+		bar(p, &any);
+		rest(p, set, v, width);
 	}
 	if (set->sub && low) {
-		bar(o, &any);
-		print_set(o, set->sub, low, width);
+		bar(p, &any);
+		print_set(p, set->sub, low, width);
 	}
 	if (!any)
-		constant_or_rest(o, set, find(o->c, set, 0, bits), 0, width);
+		constant_or_rest(p, set, find(p->c, set, 0, bits), 0, width);
 }
 
-static void print_set(struct print *o, unsigned index, uint64_t v, unsigned width)
+static void print_set(struct print *p, unsigned index, uint64_t v, unsigned width)
 {
 	const struct call_set *set = &call_sets[index];
 
-	(set->flags ? print_flags : print_enumeration)(o, set, v & bits_of(width), width);
+	(set->flags ? print_flags : print_enumeration)(p, set, v & bits_of(width), width);
 }
 
 uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
@@ -237,98 +199,102 @@ uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg
 }
 
 /* Print the number of a device, as new_encode_dev of include/linux/kdev_t.h makes it. */
-static void device(struct print *o, uint64_t v)
+static void device(struct print *p, uint64_t v)
 {
-	text(o, "makedev(");
-	hex(o, v >> 8 & 0xfff);
-	text(o, ", ");
-	hex(o, (v & 0xff) | (v >> 12 & 0xfff00));
-	text(o, ")");
+	out_string(&p->o, "makedev(");
+	hex(p, v >> 8 & 0xfff);
+	out_string(&p->o, ", ");
+	hex(p, (v & 0xff) | (v >> 12 & 0xfff00));
+	out_string(&p->o, ")");
 }
 
 /* Print a number of an argument, a result or a structure. */
-static void print_value(struct print *o, unsigned kind, unsigned width, unsigned set, uint64_t v)
+static void print_value(struct print *p, unsigned kind, unsigned width, unsigned set, uint64_t v)
 {
 	uint64_t u = v & bits_of(width);
 
 	switch (kind) {
 	case CALL_DIRFD:
 		if ((int32_t)v == -100) { /* linux/fcntl.h */
-			text(o, "AT_FDCWD");
+			out_string(&p->o, "AT_FDCWD");
 			break;
 		}
 		/* fall through */
 	case CALL_INT:
 	case CALL_FD:
-		signed_number(o, cut(v, width, 1));
+		out_signed(&p->o, (int64_t)cut(v, width, 1));
 		break;
 	case CALL_ID:
 		if (u == bits_of(width)) {
-			text(o, "-1");
+			out_string(&p->o, "-1");
 			break;
 		}
 		/* fall through */
 	case CALL_UINT:
-		digits(o, u, 10);
+		out_decimal(&p->o, u);
 		break;
 	case CALL_OCTAL:
-		octal(o, u);
+		octal(p, u);
 		break;
 	case CALL_SET:
-		print_set(o, set, v, width);
+		print_set(p, set, v, width);
 		break;
 	case CALL_NONE:
 		break;
 	case MEMBER_DEV:
-		device(o, v);
+		device(p, v);
 		break;
 	case CALL_HEX:
 		if (set == HEX_BITS) {
-			text(o, u ? "0x" : "00");
+			out_string(&p->o, u ? "0x" : "00");
 			for (unsigned i = 2 * width; i-- > 0;)
 				if (i < 2 * width - 2 || u >> 4 * i)
-					put(o, &"0123456789abcdef"[u >> 4 * i & 15], 1);
+					out_text(&p->o, &"0123456789abcdef"[u >> 4 * i & 15], 1);
 			break;
 		}
 		/* fall through */
 	default:
-		u = v & bits_of(kind == CALL_HEX ? width : o->c->word);
+		u = v & bits_of(kind == CALL_HEX ? width : p->c->word);
 		if (u || (kind == CALL_HEX && !set))
-			hex(o, u);
+			hex(p, u);
 		else
-			text(o, "NULL");
+			out_string(&p->o, "NULL");
 	}
 }
 
 /* Print bytes as a string of C. more: there are more of them. */
-static void quoted(struct print *o, const char *s, size_t n, int more)
+static void quoted(struct print *p, const char *s, size_t n, int more)
 {
 	static const char escaped[] = "\"\\\t\n\v\f\r", as[] = "\"\\tnvfr";
 	const char *end = s + n;
 
-	text(o, "\"");
-	for (; s < end && !o->full; s++) {
+	out_string(&p->o, "\"");
+	for (; s < end && !p->o.cut; s++) {
 		const char *run = s, *e;
 		unsigned char b;
 
 		while (s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
 			s++;
-		put(o, run, (size_t)(s - run));
+		out_text(&p->o, run, (size_t)(s - run));
 		if (s == end)
 			break;
 		b = (unsigned char)*s;
 		e = b ? strchr(escaped, b) : NULL;
 		if (e) {
-			text(o, "\\");
-			put(o, &as[e - escaped], 1);
+			out_char(&p->o, '\\');
+			out_char(&p->o, as[e - escaped]);
 		} else {
-			text(o, "\\");
-			if (s + 1 < end && s[1] >= '0' && s[1] <= '7')
-				text(o, b < 8 ? "00" : b < 64 ? "0" : "");
-			digits(o, b, 8);
+			int three = s + 1 < end && s[1] >= '0' && s[1] <= '7';
+
+			out_char(&p->o, '\\');
+			if (three || b >= 64)
+				out_char(&p->o, (char)('0' + (b >> 6)));
+			if (three || b >= 8)
+				out_char(&p->o, (char)('0' + (b >> 3 & 7)));
+			out_char(&p->o, (char)('0' + (b & 7)));
 		}
 	}
-	text(o, more ? "\"..." : "\"");
+	out_string(&p->o, more ? "\"..." : "\"");
 }
 
 /* Return an integer of user memory. */
@@ -352,99 +318,78 @@ static int bit(const struct calls *c, const char *at, size_t n, size_t i)
 }
 
 /* Print the signals of a set, or those that are not in it if that is shorter. */
-static void signals(struct print *o, const char *at, size_t n)
+static void signals(struct print *p, const char *at, size_t n)
 {
 	size_t count = 0, most = n < 8 ? 8 * n : 64;
 	int any = 0, others;
 
 	for (size_t i = 0; i < most; i++)
-		count += (size_t)bit(o->c, at, n, i);
+		count += (size_t)bit(p->c, at, n, i);
 	others = count > most * 2 / 3;
-	text(o, others ? "~[" : "[");
+	out_string(&p->o, others ? "~[" : "[");
 	for (size_t i = 0; i < most; i++) {
 		const struct call_constant *k;
 
-		if (bit(o->c, at, n, i) == others)
+		if (bit(p->c, at, n, i) == others)
 			continue;
 		if (any++)
-			text(o, " ");
-		k = find(o->c, &call_sets[SET_SIGNAL], i + 1, UINT64_MAX);
+			out_string(&p->o, " ");
+		k = find(p->c, &call_sets[SET_SIGNAL], i + 1, UINT64_MAX);
 		if (k)
-			text(o, call_texts + k->name);
+			out_string(&p->o, call_texts + k->name);
 		else
-			digits(o, i + 1, 10);
+			out_decimal(&p->o, i + 1);
 	}
-	text(o, "]");
+	out_string(&p->o, "]");
 }
 
-static void descriptors(struct print *o, const char *at, size_t n, uint64_t most)
+static void descriptors(struct print *p, const char *at, size_t n, uint64_t most)
 {
 	int any = 0;
 
-	text(o, "[");
+	out_string(&p->o, "[");
 	for (size_t i = 0; i < 8 * n && i < most; i++)
-		if (bit(o->c, at, n, i)) {
+		if (bit(p->c, at, n, i)) {
 			if (any++)
-				text(o, " ");
-			digits(o, i, 10);
+				out_string(&p->o, " ");
+			out_decimal(&p->o, i);
 		}
-	text(o, "]");
+	out_string(&p->o, "]");
 }
 
 /* Print a status of wait(2): an exit code in bits 8 to 15, a signal in bits 0 to 6. */
-static void wait_status(struct print *o, unsigned v)
+static void wait_status(struct print *p, unsigned v)
 {
 	unsigned low = v & 0x7f, high = v >> 8 & 0xff;
 
-	text(o, "[{WIF");
+	out_string(&p->o, "[{WIF");
 	if (v == 0xffff) {
-		text(o, "CONTINUED(s)");
+		out_string(&p->o, "CONTINUED(s)");
 	} else if (!low) {
-		text(o, "EXITED(s) && WEXITSTATUS(s) == ");
-		digits(o, high, 10);
+		out_format(&p->o, "EXITED(s) && WEXITSTATUS(s) == %u", high);
 	} else {
 		int stopped = low == 0x7f;
 
-		text(o, stopped ? "STOPPED(s) && WSTOPSIG(s) == "
+		out_string(&p->o, stopped ? "STOPPED(s) && WSTOPSIG(s) == "
 				: "SIGNALED(s) && WTERMSIG(s) == ");
-		print_set(o, SET_SIGNAL, stopped ? high : low, 4);
+		print_set(p, SET_SIGNAL, stopped ? high : low, 4);
 		if (!stopped && v & 0x80)
-			text(o, " && WCOREDUMP(s)");
+			out_string(&p->o, " && WCOREDUMP(s)");
 	}
-	text(o, "}]");
-}
-
-static void inet(struct print *o, const char *at)
-{
-	for (unsigned i = 0; i < 4; i++) {
-		if (i)
-			text(o, ".");
-		digits(o, (unsigned char)at[i], 10);
-	}
-}
-
-static void inet6(struct print *o, const char *at)
-{
-	char buf[48];
-	struct out out = out_to(buf, sizeof(buf));
-
-	call_ip6(&out, (const unsigned char *)at);
-	put(o, buf, (size_t)(out.at - buf));
+	out_string(&p->o, "}]");
 }
 
 /* Print the file of a descriptor. */
-static void named(struct print *o, int fd)
+static void named(struct print *p, int fd)
 {
-	size_t n;
+	size_t room = out_room(&p->o);
+	size_t n = room <= 8 ? 0 : p->v->print_fd(p->v->arg, fd, p->o.at + 1, room - 2);
 
-	if (o->end - o->at <= 8)
-		return;
-	n = o->v->print_fd(o->v->arg, fd, o->at + 1, (size_t)(o->end - o->at) - 2);
 	if (!n)
 		return;
-	*o->at = '<';
-	o->at[n + 1] = '>';
-	o->at += n + 2;
+	*p->o.at = '<';
+	p->o.at[n + 1] = '>';
+	p->o.at += n + 2;
 }
 
 /* A structure that is printed: n bytes of it are known. */
@@ -455,7 +400,7 @@ struct structure {
 	uint64_t most;          /* descriptors in a set */
 };
 
-static void print_layout(struct print *o, unsigned layout, const char *at, size_t n, uint64_t most);
+static void print_layout(struct print *p, unsigned layout, const char *at, size_t n, uint64_t most);
 
 /* Return the bytes of one element of a member. */
 static size_t size_of(const struct calls *c, const struct call_member *m)
@@ -465,176 +410,172 @@ static size_t size_of(const struct calls *c, const struct call_member *m)
 }
 
 /* Print an element of a member, of which n bytes are known. */
-static void print_element(struct print *o, const struct call_member *m, const char *at, size_t n,
+static void print_element(struct print *p, const struct call_member *m, const char *at, size_t n,
 			  uint64_t most)
 {
 	uint64_t v = 0;
 
 	switch (m->kind) {
 	case CALL_STRUCT:
-		print_layout(o, m->set, at, n, most);
+		print_layout(p, m->set, at, n, most);
 		break;
 	case MEMBER_SIGSET:
-		signals(o, at, m->width);
+		signals(p, at, m->width);
 		break;
 	case MEMBER_WAIT:
-		wait_status(o, (unsigned)load(o->c, at, 4));
+		wait_status(p, (unsigned)load(p->c, at, 4));
 		break;
 	case MEMBER_PORT:
 		for (unsigned i = 0; i < m->width; i++)
 			v = v << 8 | (unsigned char)at[i];
-		text(o, m->width == 2 ? "htons(" : "htonl(");
-		digits(o, v, 10);
-		text(o, ")");
+		out_format(&p->o, "%s(%llu)", m->width == 2 ? "htons" : "htonl",
+			   (unsigned long long)v);
 		break;
 	case MEMBER_INET:
-		text(o, "inet_addr(\"");
-		inet(o, at);
-		text(o, "\")");
+		out_format(&p->o, "inet_addr(\"%d.%d.%d.%d\")", (unsigned char)at[0],
+			   (unsigned char)at[1], (unsigned char)at[2], (unsigned char)at[3]);
 		break;
 	default:
-		v = load(o->c, at, m->width);
-		print_value(o, m->kind, m->width, m->set, v);
-		if (m->kind == CALL_FD && o->v->print_fd)
-			named(o, (int32_t)v);
+		v = load(p->c, at, m->width);
+		print_value(p, m->kind, m->width, m->set, v);
+		if (m->kind == CALL_FD && p->v->print_fd)
+			named(p, (int32_t)v);
 	}
 }
 
-static void print_elements(struct print *o, const struct call_member *m, const char *at, size_t n,
+static void print_elements(struct print *p, const struct call_member *m, const char *at, size_t n,
 			   uint64_t most)
 {
-	size_t one = size_of(o->c, m);
+	size_t one = size_of(p->c, m);
 
-	text(o, "[");
+	out_string(&p->o, "[");
 	for (size_t i = 0; i < m->count; i++) {
 		if (i)
-			text(o, ", ");
+			out_string(&p->o, ", ");
 		if (n < (i + 1) * one) {
-			text(o, "...");
+			out_string(&p->o, "...");
 			break;
 		}
-		print_element(o, m, at + i * one, one, most);
+		print_element(p, m, at + i * one, one, most);
 	}
-	text(o, "]");
+	out_string(&p->o, "]");
 }
 
 /* Print the name of a socket, of which n bytes are known. all: its length is the longest one. */
-static void print_sun_path(struct print *o, const char *at, size_t n, int all)
+static void print_sun_path(struct print *p, const char *at, size_t n, int all)
 {
 	if (*at) {
-		quoted(o, at, strnlen(at, n), 0);
+		quoted(p, at, strnlen(at, n), 0);
 		return;
 	}
 	/* an abstract name: all its bytes count */
 	while (n > 1 && all && !at[n - 1])
 		n--;
-	text(o, "@");
-	quoted(o, at + 1, n - 1, 0);
+	out_string(&p->o, "@");
+	quoted(p, at + 1, n - 1, 0);
 }
 
 /* Is a member left out of the structure? */
-static int left_out(const struct print *o, const struct structure *s, const struct call_member *m)
+static int left_out(const struct print *p, const struct structure *s, const struct call_member *m)
 {
 	const struct call_member *other = &call_members[s->l->first + m->other];
 	uint64_t v;
 
 	if (m->rare == RARE_NEVER ||
-	    (m->rare != RARE_OTHER && load(o->c, s->at + m->offset, m->width)))
+	    (m->rare != RARE_OTHER && load(p->c, s->at + m->offset, m->width)))
 		return 0;
 	if (m->rare == RARE_ZERO)
 		return 1;
 	if (other->offset + (size_t)other->width > s->n)
 		return 0;
-	v = load(o->c, s->at + other->offset, other->width);
+	v = load(p->c, s->at + other->offset, other->width);
 	return (v & (m->bits ? m->bits : UINT64_MAX)) ? m->unless : !m->unless;
 }
 
-static void print_member(struct print *o, const struct structure *s, const struct call_member *m)
+static void print_member(struct print *p, const struct structure *s, const struct call_member *m)
 {
 	const char *at = s->at + m->offset;
-	size_t known = s->n - m->offset, one = size_of(o->c, m);
+	size_t known = s->n - m->offset, one = size_of(p->c, m);
 	size_t all = known < m->count ? known : m->count;
 
 	if (m->kind == MEMBER_INET6) {
-		text(o, "inet_pton(AF_INET6, \"");
-		inet6(o, at);
-		text(o, "\", &");
-		text(o, call_texts + m->name);
-		text(o, ")");
+		out_string(&p->o, "inet_pton(AF_INET6, \"");
+		call_ip6(&p->o, (const unsigned char *)at);
+		out_format(&p->o, "\", &%s)", call_texts + m->name);
 		return;
 	}
-	text(o, call_texts + m->name);
+	out_string(&p->o, call_texts + m->name);
 	if (call_texts[m->name])
-		text(o, "=");
+		out_string(&p->o, "=");
 	if (m->kind == MEMBER_FDSET) {
-		descriptors(o, at, all, s->most);
+		descriptors(p, at, all, s->most);
 	} else if (m->kind == MEMBER_SUN_PATH) {
-		print_sun_path(o, at, all, s->n >= 110);
+		print_sun_path(p, at, all, s->n >= 110);
 	} else if (m->kind == MEMBER_CHARS) {
-		quoted(o, at, strnlen(at, all), 0);
+		quoted(p, at, strnlen(at, all), 0);
 	} else if (m->array) {
-		print_elements(o, m, at, known, s->most);
+		print_elements(p, m, at, known, s->most);
 	} else {
-		const char *old = m->both && o->old && o->nold >= m->offset + one ?
-				  o->old + m->offset : at;
+		const char *old = m->both && p->old && p->nold >= m->offset + one ?
+				  p->old + m->offset : at;
 
 		if (memcmp(old, at, one)) {
-			print_element(o, m, old, one, s->most);
-			text(o, " => ");
+			print_element(p, m, old, one, s->most);
+			out_string(&p->o, " => ");
 		}
-		print_element(o, m, at, known, s->most);
+		print_element(p, m, at, known, s->most);
 	}
 }
 
 /* Print UTIME_NOW or UTIME_OMIT of linux/stat.h; the seconds have no meaning then. */
-static int print_now(struct print *o, const struct structure *s)
+static int print_now(struct print *p, const struct structure *s)
 {
 	const struct call_member *m = &call_members[s->l->first + 1];
-	uint64_t ns = s->l->now && s->n >= s->l->size ? load(o->c, s->at + m->offset, m->width) : 0;
+	uint64_t ns = s->l->now && s->n >= s->l->size ? load(p->c, s->at + m->offset, m->width) : 0;
 
 	if (ns != 0x3fffffff && ns != 0x3ffffffe)
 		return 0;
-	text(o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
+	out_string(&p->o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
 	return 1;
 }
 
 /* Print a structure that begins at at; n bytes of it are known. */
-static void print_layout(struct print *o, unsigned layout, const char *at, size_t n, uint64_t most)
+static void print_layout(struct print *p, unsigned layout, const char *at, size_t n, uint64_t most)
 {
-	struct structure s = { call_layout(o->c, layout), at, n, most };
+	struct structure s = { call_layout(p->c, layout), at, n, most };
 	const struct call_member *first = &call_members[s.l->first];
 	int any = 0, more = s.l->more, in_place = 0;
 
-	if (print_now(o, &s))
+	if (print_now(p, &s))
 		return;
 	if (!s.l->bare)
-		text(o, "{");
-	for (const struct call_member *m = first; m < first + s.l->n && !o->full; m++) {
+		out_string(&p->o, "{");
+	for (const struct call_member *m = first; m < first + s.l->n && !p->o.cut; m++) {
 		size_t known = n > m->offset ? n - m->offset : 0;
 
-		if (m->kind == MEMBER_PAD || (o->written ? !m->out && m != first : m->out))
+		if (m->kind == MEMBER_PAD || (p->written ? !m->out && m != first : m->out))
 			continue;
-		if (m->kind == MEMBER_SUN_PATH ? !known : known < size_of(o->c, m)) {
+		if (m->kind == MEMBER_SUN_PATH ? !known : known < size_of(p->c, m)) {
 			more |= m->kind != MEMBER_SUN_PATH;
 			break;
 		}
-		if (in_place || left_out(o, &s, m)) {
+		if (in_place || left_out(p, &s, m)) {
 			in_place = 0;
 			continue;
 		}
 		in_place = m->kind == MEMBER_DEV;
 		if (any++)
-			text(o, ", ");
-		print_member(o, &s, m);
+			out_string(&p->o, ", ");
+		print_member(p, &s, m);
 	}
 	if (!s.l->bare)
-		text(o, more ? any ? ", ...}" : "...}" : "}");
+		out_string(&p->o, more ? any ? ", ...}" : "...}" : "}");
 	else if (!any)
-		text(o, "...");
+		out_string(&p->o, "...");
 }
 
 /* Print a socket address of n bytes, of which known are known. */
-static void print_address(struct print *o, const char *at, size_t known, size_t n)
+static void print_address(struct print *p, const char *at, size_t known, size_t n)
 {
 	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
 	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
@@ -646,44 +587,44 @@ static void print_address(struct print *o, const char *at, size_t known, size_t 
 	uint64_t family;
 	size_t least;
 
-	family = known < 2 ? 0 : load(o->c, at, 2);
+	family = known < 2 ? 0 : load(p->c, at, 2);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		if (families[i].family == family)
 			layout = families[i].layout;
 	/* what the kernel refuses because it is too short is no address of its family */
 	least = layout == LAYOUT_SOCKADDR_UN ? 2 : layout == LAYOUT_SOCKADDR_IN6 ? IPV6_LEAST :
-		call_layout(o->c, layout)->size;
+		call_layout(p->c, layout)->size;
 	if (layout == LAYOUT_SOCKADDR || n < least) {
-		text(o, "{sa_family=");
-		print_set(o, SET_FAMILY, family, 2);
+		out_string(&p->o, "{sa_family=");
+		print_set(p, SET_FAMILY, family, 2);
 		if (known > 2) {
-			text(o, ", sa_data=");
-			quoted(o, at + 2, known - 2, known < n);
+			out_string(&p->o, ", sa_data=");
+			quoted(p, at + 2, known - 2, known < n);
 		}
-		text(o, "}");
+		out_string(&p->o, "}");
 		return;
 	}
-	print_layout(o, layout, at, known, 0);
+	print_layout(p, layout, at, known, 0);
 }
 
 /* Print strings that end with a NUL each. */
-static void strings(struct print *o, const struct call_bytes *user)
+static void strings(struct print *p, const struct call_bytes *user)
 {
 	const char *s = user->bytes;
 	size_t n = user->n;
 	unsigned i = 0;
 
-	text(o, "[");
-	for (; n && !o->full; i++) {
+	out_string(&p->o, "[");
+	for (; n && !p->o.cut; i++) {
 		size_t len = strnlen(s, n), step = len < n ? len + 1 : n;
 
 		if (i)
-			text(o, ", ");
-		quoted(o, s, len, i < CALL_STRINGS_MOST && user->cut_strings >> i & 1);
+			out_string(&p->o, ", ");
+		quoted(p, s, len, i < CALL_STRINGS_MOST && user->cut_strings >> i & 1);
 		s += step;
 		n -= step;
 	}
-	text(o, user->cut ? i ? ", ...]" : "...]" : "]");
+	out_string(&p->o, user->cut ? i ? ", ...]" : "...]" : "]");
 }
 
 /* Is a member of the structure not zero that the kernel writes? */
@@ -700,10 +641,10 @@ static int is_written(const struct calls *c, const struct call_layout *l, const 
  * Print the value of a socket option that has count bytes, of which user has a part. A value that
  * is shorter than its layout is no structure. Return 0 if only its address makes sense.
  */
-static int print_option(struct print *o, const struct call_arg *a, const struct call_bytes *user,
+static int print_option(struct print *p, const struct call_arg *a, const struct call_bytes *user,
 			uint64_t count)
 {
-	const struct call_layout *l = call_layout(o->c, a->set);
+	const struct call_layout *l = call_layout(p->c, a->set);
 	size_t n = user->n < count ? user->n : (size_t)count;
 	int brackets = l->bare && !call_members[l->first].array;
 
@@ -711,45 +652,45 @@ static int print_option(struct print *o, const struct call_arg *a, const struct 
 		return 0;
 	if (a->set == LAYOUT_OPTION_TEXT || (a->set == LAYOUT_OPTION && count != 4) ||
 	    (a->out && count < l->size)) {
-		quoted(o, user->bytes, n, n < count);
+		quoted(p, user->bytes, n, n < count);
 		return 1;
 	}
 	if (count < l->size)
 		return 0;
-	text(o, brackets ? "[" : "");
-	print_layout(o, a->set, user->bytes, n, 0);
-	text(o, brackets ? "]" : "");
+	out_string(&p->o, brackets ? "[" : "");
+	print_layout(p, a->set, user->bytes, n, 0);
+	out_string(&p->o, brackets ? "]" : "");
 	return 1;
 }
 
 /* Print an array of count structures, or the only one. */
-static void structures(struct print *o, const struct call_arg *a, const struct call_bytes *user,
+static void structures(struct print *p, const struct call_arg *a, const struct call_bytes *user,
 		       uint64_t count, uint64_t most)
 {
-	const struct call_layout *l = call_layout(o->c, a->set);
+	const struct call_layout *l = call_layout(p->c, a->set);
 	const struct call_member *m = &call_members[l->first];
 	int brackets = a->count >= 0 || (l->bare && !m->array && m->kind <= CALL_SET);
 	int any = 0;
 	size_t at = 0;
 
 	if (brackets)
-		text(o, "[");
-	for (uint64_t i = 0; i < count && !o->full; i++, at += a->size) {
-		if (o->written && at < user->n &&
-		    !is_written(o->c, l, user->bytes + at, user->n - at))
+		out_string(&p->o, "[");
+	for (uint64_t i = 0; i < count && !p->o.cut; i++, at += a->size) {
+		if (p->written && at < user->n &&
+		    !is_written(p->c, l, user->bytes + at, user->n - at))
 			continue;
 		if (any++)
-			text(o, ", ");
+			out_string(&p->o, ", ");
 		if (at >= user->n || (i && user->n - at < a->size)) {
-			text(o, "...");
+			out_string(&p->o, "...");
 			break;
 		}
-		print_layout(o, a->set, user->bytes + at, user->n - at, most);
+		print_layout(p, a->set, user->bytes + at, user->n - at, most);
 		if (!a->size)
 			break;
 	}
 	if (brackets)
-		text(o, "]");
+		out_string(&p->o, "]");
 }
 
 static int is_known(const struct call_bytes *user)
@@ -776,16 +717,16 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 }
 
 /* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
-static int print_user(struct print *o, const struct call *call, unsigned arg,
+static int print_user(struct print *p, const struct call *call, unsigned arg,
 		      const struct call_bytes *user)
 {
-	const struct call_values *v = o->v;
+	const struct call_values *v = p->v;
 	const struct call_arg *a = &call->args[arg];
 	uint64_t count = a->size;
 	size_t n = user->n;
 
 	if (a->count >= 0)
-		count = call_value(o->c, call, (unsigned)a->count, v->args);
+		count = call_value(p->c, call, (unsigned)a->count, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
 	if (a->out && !a->in && a->count >= 0 && v->returned && v->result >= 0 &&
@@ -795,10 +736,10 @@ static int print_user(struct print *o, const struct call *call, unsigned arg,
 	case CALL_PATH:
 	case CALL_STRING:
 		n = strnlen(user->bytes, n);
-		quoted(o, user->bytes, n, n == user->n && user->cut);
+		quoted(p, user->bytes, n, n == user->n && user->cut);
 		break;
 	case CALL_STRINGS:
-		strings(o, user);
+		strings(p, user);
 		break;
 	case CALL_BUFFER:
 		if (n > count)
@@ -807,38 +748,38 @@ static int print_user(struct print *o, const struct call *call, unsigned arg,
 			n--;
 			count--;
 		}
-		quoted(o, user->bytes, n, n < count);
+		quoted(p, user->bytes, n, n < count);
 		break;
 	case CALL_SOCKADDR:
 	case CALL_OPTION:
 		/* the length may be in user memory, in the next argument */
 		if (a->count < 0 && arg + 1 < call->nargs && v->user[arg + 1].n >= 4 &&
 		    v->user[arg + 1].bytes)
-			count = cut(load(o->c, v->user[arg + 1].bytes, 4), 4, 1);
+			count = cut(load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
 		/* it is that of the whole address, and the program had room for a part */
 		if (a->kind == CALL_SOCKADDR && a->out && is_known(&v->entry[arg + 1]) &&
-		    v->entry[arg + 1].n >= 4 && load(o->c, v->entry[arg + 1].bytes, 4) < count)
-			count = load(o->c, v->entry[arg + 1].bytes, 4);
+		    v->entry[arg + 1].n >= 4 && load(p->c, v->entry[arg + 1].bytes, 4) < count)
+			count = load(p->c, v->entry[arg + 1].bytes, 4);
 		if (a->kind == CALL_OPTION)
-			return print_option(o, a, user, count);
+			return print_option(p, a, user, count);
 		if ((int64_t)count < 2 || n < 2)
 			return 0;
-		print_address(o, user->bytes, n < count ? n : (size_t)count, (size_t)count);
+		print_address(p, user->bytes, n < count ? n : (size_t)count, (size_t)count);
 		break;
 	default:
-		if (is_refused(o->c, call, arg, v))
+		if (is_refused(p->c, call, arg, v))
 			return 0;
-		structures(o, a, user, count, call_value(o->c, call, 0, v->args));
+		structures(p, a, user, count, call_value(p->c, call, 0, v->args));
 	}
 	return 1;
 }
 
-static size_t end(struct print *o, char *buf)
+static size_t end(struct print *p, char *buf)
 {
-	size_t n = (size_t)(o->at - buf);
+	size_t n = (size_t)(p->o.at - buf);
 
-	if (o->full)
-		memcpy(o->at - (n < 3 ? n : 3), "...", n < 3 ? n : 3);
+	if (p->o.cut)
+		memcpy(p->o.at - (n < 3 ? n : 3), "...", n < 3 ? n : 3);
 	return n;
 }
 
@@ -876,35 +817,35 @@ static int has_sides(const struct call_layout *l)
 }
 
 /* Print a value before and after the call: [3] => [8], or [100 => 16] of a length. */
-static void changed(struct print *o, const struct call *call, unsigned arg,
+static void changed(struct print *p, const struct call *call, unsigned arg,
 		    const struct call_bytes *old, const struct call_bytes *new)
 {
-	const struct call_layout *l = layout_of(o->c, &call->args[arg]);
+	const struct call_layout *l = layout_of(p->c, &call->args[arg]);
 	size_t n = l->size;
 
 	if (is_known(old) && old->n >= n && new->n >= n && !memcmp(old->bytes, new->bytes, n)) {
-		print_user(o, call, arg, new);
+		print_user(p, call, arg, new);
 	} else if (is_known(old) && l->length) {
-		text(o, "[");
-		print_layout(o, call->args[arg].set, old->bytes, old->n, 0);
-		text(o, " => ");
-		print_layout(o, call->args[arg].set, new->bytes, new->n, 0);
-		text(o, "]");
+		out_string(&p->o, "[");
+		print_layout(p, call->args[arg].set, old->bytes, old->n, 0);
+		out_string(&p->o, " => ");
+		print_layout(p, call->args[arg].set, new->bytes, new->n, 0);
+		out_string(&p->o, "]");
 	} else {
 		if (is_known(old))
-			print_user(o, call, arg, old);
+			print_user(p, call, arg, old);
 		else if (old->fault) /* and not the memory of an older trace */
-			hex(o, o->v->args[arg]);
+			hex(p, p->v->args[arg]);
 		if (is_known(old) || old->fault)
-			text(o, " => ");
-		print_user(o, call, arg, new);
+			out_string(&p->o, " => ");
+		print_user(p, call, arg, new);
 	}
 }
 
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		  const struct call_values *v, char *buf, size_t size)
 {
-	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	struct print p = { .o = out_to(buf, size), .c = c, .v = v };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *user = &v->user[arg], *new = written(a, arg, v);
 	const struct call_layout *l = layout_of(c, a);
@@ -915,82 +856,82 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	if (a->behind && new && !has_sides(l))
 		user = &v->entry[arg];
 	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
-		text(&o, "\"\""); /* the end of a file: nothing was read */
+		out_string(&p.o, "\"\""); /* the end of a file: nothing was read */
 	} else if (a->kind == CALL_BUFFER && a->in && a->count >= 0 && v->args[arg] &&
 		   !call_value(c, call, (unsigned)a->count, v->args)) {
-		text(&o, "\"\""); /* nothing is to be written */
+		out_string(&p.o, "\"\""); /* nothing is to be written */
 	} else if (l && a->out && !a->in && a->count >= 0 && v->args[arg] && v->returned &&
 		   !v->result) {
-		text(&o, "[]"); /* no event came */
+		out_string(&p.o, "[]"); /* no event came */
 	} else if (new && !a->behind && l && l->bare) {
-		changed(&o, call, arg, &v->entry[arg], new);
+		changed(&p, call, arg, &v->entry[arg], new);
 	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
 		   v->args[arg] && (a->in || (a->out == CALL_OUT ? v->returned && v->result >= 0 :
 						   is_interrupted(v))) &&
 		   (a->kind != CALL_STRUCT || l)) {
 		if (new && !a->behind && is_known(&v->entry[arg])) {
-			o.old = v->entry[arg].bytes;
-			o.nold = v->entry[arg].n;
+			p.old = v->entry[arg].bytes;
+			p.nold = v->entry[arg].n;
 		}
-		address = !print_user(&o, call, arg, user);
+		address = !print_user(&p, call, arg, user);
 	} else {
 		address = 1;
 	}
 	if (address)
-		print_value(&o, a->kind, a->size, a->set, call_value(c, call, arg, v->args));
-	return end(&o, buf);
+		print_value(&p, a->kind, a->size, a->set, call_value(c, call, arg, v->args));
+	return end(&p, buf);
 }
 
 size_t call_print_written(const struct calls *c, const struct call *call, unsigned arg,
 			  const struct call_values *v, char *buf, size_t size)
 {
-	struct print o = { .c = c, .v = v, .at = buf, .end = buf + size };
+	struct print p = { .o = out_to(buf, size), .c = c, .v = v };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *new = written(a, arg, v);
 
 	if (arg >= call->nargs || !a->behind || !new)
 		return 0;
-	o.written = has_sides(layout_of(c, a));
-	print_user(&o, call, arg, new);
+	p.written = has_sides(layout_of(c, a));
+	print_user(&p, call, arg, new);
 	/* strace leaves out what is empty, too */
-	return o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&o, buf);
+	return p.o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&p, buf);
 }
 
 size_t call_print_behind(const struct calls *c, const struct call *call,
 			 const struct call_values *v, char *buf, size_t size)
 {
-	struct print o = { .c = c, .at = buf, .end = buf + size };
+	struct print p = { .o = out_to(buf, size), .c = c };
 	int any = 0;
 
 	for (unsigned i = 0; i < call->nargs; i++) {
 		const struct call_arg *a = &call->args[i];
-		char *begin = o.at;
+		char *begin = p.o.at;
 		size_t n;
 
-		if (!a->behind || !v->returned || v->result < 0 || o.full)
+		if (!a->behind || !v->returned || v->result < 0 || p.o.cut)
 			continue;
 		if (!v->result && !any) {
-			text(&o, " (Timeout)");
+			out_string(&p.o, " (Timeout)");
 			break;
 		}
-		text(&o, any ? ", " : " (");
-		text(&o, a->label);
-		text(&o, *a->label ? " " : "");
-		n = call_print_written(c, call, i, v, o.at, (size_t)(o.end - o.at));
+		out_string(&p.o, any ? ", " : " (");
+		out_string(&p.o, a->label);
+		out_string(&p.o, *a->label ? " " : "");
+		n = call_print_written(c, call, i, v, p.o.at, (size_t)(p.o.end - p.o.at));
 		if (!n)
-			o.at = begin;
-		o.at += n;
+			p.o.at = begin;
+		p.o.at += n;
 		any |= n != 0;
 	}
 	if (any)
-		text(&o, ")");
-	return end(&o, buf);
+		out_string(&p.o, ")");
+	return end(&p, buf);
 }
 
 size_t call_print_result(const struct calls *c, const struct call *call, int64_t result,
 			 char *buf, size_t size)
 {
-	struct print o = { .c = c, .at = buf, .end = buf + size };
+	struct print p = { .o = out_to(buf, size), .c = c };
 	const struct call_arg *a = &call->result;
 
 	if (c->word == 4)
@@ -1000,24 +941,24 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 
 		const struct call_constant *k = find(c, set, (uint64_t)-result, UINT64_MAX);
 
-		text(&o, result <= -512 ? "? " : "-1 ");
+		out_string(&p.o, result <= -512 ? "? " : "-1 ");
 		if (k)
-			name(&o, set, k);
+			name(&p, set, k);
 		else
-			digits(&o, (uint64_t)-result, 10);
+			out_decimal(&p.o, (uint64_t)-result);
 	} else if (a->kind == CALL_NONE) {
-		text(&o, "?");
+		out_string(&p.o, "?");
 	} else if (a->kind == CALL_SET && call_sets[a->set].flags) {
-		hex(&o, (uint64_t)result);
+		hex(&p, (uint64_t)result);
 		if (result) {
-			text(&o, " (flags ");
-			print_set(&o, a->set, (uint64_t)result, a->size);
-			text(&o, ")");
+			out_string(&p.o, " (flags ");
+			print_set(&p, a->set, (uint64_t)result, a->size);
+			out_string(&p.o, ")");
 		}
 	} else {
-		print_value(&o, a->kind, a->size, a->set, (uint64_t)result);
+		print_value(&p, a->kind, a->size, a->set, (uint64_t)result);
 	}
-	return end(&o, buf);
+	return end(&p, buf);
 }
 
 void call_ip6(struct out *o, const unsigned char *at)
