@@ -90,79 +90,112 @@ static unsigned base_of(const struct dat_parts *p, uint64_t table)
 	return base;
 }
 
-int dat_parts_join(struct dat_parts *p, int more)
-{
-	unsigned cpus = p->head->cpus, base;
-	struct dat_part *part = p->part;
-	uint64_t *offset = p->table, *size = offset + cpus;
-	uint64_t at, table;
-	struct bytes head = { 0 };
-	int out, status = 0, first;
+/* The file that is made of the parts. */
+struct joined {
+	struct dat_part *part;  /* one per CPU */
+	struct bytes head;
+	unsigned base;          /* the CPU whose part becomes the file; or the number of CPUs */
+	int out;                /* the file */
+	uint64_t *offset, *size; /* of each CPU's sub-buffers in the file */
+	int status;             /* 0, or -1: reported */
+};
 
-	if (!part) /* dat_parts_begin had no memory, and printed a message */
-		return -1;
-	memset(offset, 0, 2 * cpus * sizeof(*offset));
-	dat_look(p->head, 1);
+/* Make the head. Return whether it is the first one, which has no later names and formats. */
+static int make_head(struct dat_parts *p, struct joined *j)
+{
 	/* if the size of the file is limited, that of the head is as well */
-	table = dat_table_size(p->head);
-	dat_head(p->head, &head, p->most ? (size_t)(dat_parts_head_room(p) - table) : SIZE_MAX);
-	first = head.failed;
-	if (first) { /* the first head has no names and formats that were added since */
-		free(head.v);
-		head = p->first;
+	size_t most = p->most ? (size_t)(dat_parts_head_room(p) - dat_table_size(p->head))
+			      : SIZE_MAX;
+
+	dat_head(p->head, &j->head, most);
+	if (!j->head.failed)
+		return 0;
+	free(j->head.v);
+	j->head = p->first;
+	return 1;
+}
+
+/* Write the head, and let the file end there. */
+static void write_head(const struct dat_parts *p, struct joined *j, uint64_t end)
+{
+	if (!j->status && (j->out < 0 ||
+			   pwrite(j->out, j->head.v, j->head.n, 0) != (ssize_t)j->head.n ||
+			   ftruncate(j->out, (off_t)end) < 0))
+		j->status = err_errno("unable to write %s", p->place->path);
+}
+
+/* Move the other parts to the file, from the offset `at` on. Return the end of the file. */
+static uint64_t move_parts(struct dat_parts *p, struct joined *j, uint64_t at, int collecting)
+{
+	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++) {
+		const struct dat_part *f = &j->part[cpu];
+		uint64_t moved = 0;
+
+		if (cpu == j->base)
+			continue;
+		if (f->fd >= 0 && !j->status)
+			moved = move(p, f->fd, p->reserve, j->out, at, f->size, collecting);
+		if (moved < f->size) {
+			p->full = REFUSED;
+			p->cut += events_in(p, f->fd, p->reserve + moved, f->size - moved);
+		}
+		if (f->fd >= 0)
+			close(f->fd);
+		j->offset[cpu] = at;
+		j->size[cpu] = moved;
+		at += moved;
 	}
-	table += head.n;
-	base = base_of(p, table);
-	out = base < cpus ? part[base].fd : atomic_file_make(p->place);
+	return at;
+}
+
+/* Release what dat_parts_hold holds. */
+static void release(struct dat_parts *p)
+{
 	if (p->ballast >= 0)
 		close(p->ballast);
 	p->ballast = -1;
+}
+
+int dat_parts_join(struct dat_parts *p, int more)
+{
+	unsigned cpus = p->head->cpus;
+	struct joined j = { .part = p->part, .offset = p->table, .size = p->table + cpus };
+	uint64_t room, at;
+	int first;
+
+	if (!j.part) /* dat_parts_begin had no memory, and printed a message */
+		return -1;
+	dat_look(p->head, 1);
+	first = make_head(p, &j);
+	room = j.head.n + dat_table_size(p->head);
+	j.base = base_of(p, room);
+	j.out = j.base < cpus ? j.part[j.base].fd : atomic_file_make(p->place);
+	release(p);
 	p->part = NULL;
 	if (more && dat_parts_begin(p) < 0)
 		p->full = REFUSED;
 
-	at = dat_parts_round_up(p, table);
-	if (base < cpus) {
-		offset[base] = p->reserve;
-		size[base] = part[base].size;
-		at = p->reserve + size[base];
+	at = dat_parts_round_up(p, room);
+	if (j.base < cpus) {
+		j.offset[j.base] = p->reserve;
+		j.size[j.base] = j.part[j.base].size;
+		at = p->reserve + j.size[j.base];
 	}
 	/* write the head first, while there is room, and again when the table is known */
-	if (out < 0 || pwrite(out, head.v, head.n, 0) != (ssize_t)head.n ||
-	    ftruncate(out, (off_t)at) < 0)
-		status = err_errno("unable to write %s", p->place->path);
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		const struct dat_part *f = &part[cpu];
-
-		if (cpu == base)
-			continue;
-		if (f->fd >= 0) {
-			size[cpu] = status < 0 ? 0 : move(p, f->fd, p->reserve, out, at,
-							  f->size, more);
-			if (size[cpu] < f->size) {
-				p->full = REFUSED;
-				p->cut += events_in(p, f->fd, p->reserve + size[cpu],
-						    f->size - size[cpu]);
-			}
-			close(f->fd);
-		}
-		offset[cpu] = at;
-		at += size[cpu];
-	}
-	dat_table(p->head, &head, offset, size);
-	if (!status && (ftruncate(out, (off_t)at) < 0 ||
-			pwrite(out, head.v, head.n, 0) != (ssize_t)head.n))
-		status = err_errno("unable to write %s", p->place->path);
-	if (!status)
-		status = atomic_file_publish(p->place, out);
-	if (status < 0 && base < cpus)
-		p->cut += events_in(p, out, p->reserve, size[base]);
-	if (status < 0)
+	write_head(p, &j, at);
+	at = move_parts(p, &j, at, more);
+	dat_table(p->head, &j.head, j.offset, j.size);
+	write_head(p, &j, at);
+	if (!j.status)
+		j.status = atomic_file_publish(p->place, j.out);
+	if (j.status < 0 && j.base < cpus)
+		p->cut += events_in(p, j.out, p->reserve, j.size[j.base]);
+	if (j.status < 0)
 		atomic_file_drop(p->place);
-	if (out >= 0)
-		close(out);
+	if (j.out >= 0)
+		close(j.out);
 	if (!first)
-		free(head.v);
-	free(part);
-	return status;
+		free(j.head.v);
+	free(j.part);
+	return j.status;
 }

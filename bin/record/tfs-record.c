@@ -194,61 +194,82 @@ static void print_losses(const struct recording *r)
 		err_note("the time of day moved by %lld ms against the trace's clock", moved);
 }
 
+/* Read the command line. Exit with a usage error if it is wrong. Return the file. */
+static const char *take_options(struct recording *r, int argc, char **argv)
+{
+	unsigned long kb;
+	int c;
+
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		switch (c) {
+		case 'd':
+			r->head.dated = 1;
+			break;
+		case 'm':
+			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
+			r->parts.most = KB_BYTES(kb);
+			break;
+		case 'n':
+			opt_number(&tool, "a number of files from 2 to 1000", 2, 1000,
+				   &r->place.files);
+		}
+	if (!argv[opt_index])
+		usage_error(&tool, "no file");
+	opt_end(&tool, argv[opt_index + 1]);
+	if (r->place.files && !r->parts.most)
+		usage_error(&tool, "-n needs -m");
+	instance_require(&tool, opt_root, opt_instance);
+	return argv[opt_index];
+}
+
+/* Open the instance and read what a head needs. Return 0, or -1, reported. */
+static int open_instance(struct recording *r)
+{
+	struct dat_head *h = &r->head;
+
+	h->dir = tracefs_open(opt_root, opt_instance, NULL);
+	h->root = h->dir < 0 ? -1 : tracefs_open(opt_root, "", NULL);
+	if (h->root < 0 || dat_begin(h) < 0 ||
+	    (h->dated && trace_clock_offset(h->dir, &h->offset) < 0))
+		return -1;
+	dat_look(h, 1);
+	return 0;
+}
+
+/* Open the ring buffers and begin the first file. Return 0, or -1, reported. */
+static int open_parts(struct recording *r, int signals)
+{
+	struct dat_parts *p = &r->parts;
+	uint64_t least = dat_parts_reserve(p);
+
+	if (!least)
+		return -1;
+	if (p->most && p->most < least)
+		usage_error(&tool, "%llu KB are too few for a file; give at least %llu",
+			    (unsigned long long)p->most / 1024,
+			    (unsigned long long)(least + 1023) / 1024);
+	if (dat_parts_open(p) < 0)
+		return -1;
+	p->polls[r->head.cpus] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	if (r->place.files && atomic_file_remove(&r->place, r->place.files - 1) < 0)
+		return -1;
+	return dat_parts_hold(p);
+}
+
 int main(int argc, char **argv)
 {
 	static struct recording r = {
 		.look_ms = LOOK_MS,
 		.parts = { .place = &r.place, .head = &r.head },
 	};
-	unsigned long kb;
-	uint64_t least;
-	int c, signals, status;
+	const char *file = take_options(&r, argc, argv);
+	int signals, status;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'd':
-			r.head.dated = 1;
-			break;
-		case 'm':
-			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
-			r.parts.most = KB_BYTES(kb);
-			break;
-		case 'n':
-			opt_number(&tool, "a number of files from 2 to 1000", 2, 1000,
-				   &r.place.files);
-		}
-	if (!argv[opt_index])
-		usage_error(&tool, "no file");
-	opt_end(&tool, argv[opt_index + 1]);
-	if (r.place.files && !r.parts.most)
-		usage_error(&tool, "-n needs -m");
-	instance_require(&tool, opt_root, opt_instance);
-	if (atomic_file_find(&r.place, &tool, argv[opt_index]) < 0)
+	if (atomic_file_find(&r.place, &tool, file) < 0)
 		return REFUSED;
-
 	signals = wait_stop_signals();
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
-	r.head.dir = tracefs_open(opt_root, opt_instance, NULL);
-	if (r.head.dir < 0)
-		return REFUSED;
-	r.head.root = tracefs_open(opt_root, "", NULL);
-	if (r.head.root < 0 || dat_begin(&r.head) < 0 ||
-	    (r.head.dated && trace_clock_offset(r.head.dir, &r.head.offset) < 0))
-		return REFUSED;
-	dat_look(&r.head, 1);
-	least = dat_parts_reserve(&r.parts);
-	if (!least)
-		return REFUSED;
-	if (r.parts.most && r.parts.most < least)
-		usage_error(&tool, "%llu KB are too few for a file; give at least %llu",
-			    (unsigned long long)r.parts.most / 1024,
-			    (unsigned long long)(least + 1023) / 1024);
-	if (dat_parts_open(&r.parts) < 0)
-		return REFUSED;
-	r.parts.polls[r.head.cpus] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	if (r.place.files && atomic_file_remove(&r.place, r.place.files - 1) < 0)
-		return REFUSED;
-	if (dat_parts_hold(&r.parts) < 0)
+	if (open_instance(&r) < 0 || open_parts(&r, signals) < 0)
 		return REFUSED;
 	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
 	atomic_file_try(&r.place, r.parts.ballast); /* with the rights after confine_paths */

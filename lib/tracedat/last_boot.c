@@ -38,6 +38,8 @@ struct reading {
 	uint64_t end;           /* time of the newest record */
 	struct naming *names;   /* in the order of CPUs */
 	size_t nnames;
+	int instance, out;      /* where the sub-buffers are, and the file */
+	char *subbuf;           /* room for one */
 };
 
 /* Keep the first of the kernel's messages about its panic, from the event printk:console. */
@@ -160,41 +162,33 @@ static int is_full(int instance, unsigned cpu, uint64_t subbufs)
  * the ring since then, it has overwritten the events that followed, and the next boot does not
  * know that.
  */
-static void tell_overwritten(const struct reading *g, int out, uint64_t second, char *data)
+static void tell_overwritten(const struct reading *g, uint64_t second)
 {
 	size_t n = g->live.subbuf_size;
 
-	if (pread(out, data, n, (off_t)second) != (ssize_t)n)
+	if (pread(g->out, g->subbuf, n, (off_t)second) != (ssize_t)n)
 		return;
-	subbuf_lose(&g->live.format, data);
-	if (pwrite(out, data, n, (off_t)second) != (ssize_t)n)
+	subbuf_lose(&g->live.format, g->subbuf);
+	if (pwrite(g->out, g->subbuf, n, (off_t)second) != (ssize_t)n)
 		err_errno("unable to write a sub-buffer");
 }
 
-/*
- * Move the sub-buffers to the file from offset `from` on, and set offset and size of each CPU.
- * Return the end of the file.
- */
-static uint64_t move_subbufs(struct reading *g, int instance, int out, uint64_t from, char *data,
-			     unsigned cpus, uint64_t *offset, uint64_t *size)
+/* Move the sub-buffers of a CPU to the file from an offset on. Return how many bytes. */
+static uint64_t move_subbufs(struct reading *g, unsigned cpu, uint64_t from)
 {
 	size_t n = g->live.subbuf_size;
 	uint64_t at = from;
 
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		offset[cpu] = at;
-		while (cpu < g->live.ncpus && live_read_subbuf(&g->live, cpu, data) > 0) {
-			/* there is room; any other error leaves a hole, which the reader tells */
-			if (pwrite(out, data, n, (off_t)at) != (ssize_t)n)
-				err_errno("unable to write a sub-buffer");
-			look_at(g, data, cpu);
-			at += n;
-		}
-		size[cpu] = at - offset[cpu];
-		if (is_full(instance, cpu, size[cpu] / n))
-			tell_overwritten(g, out, offset[cpu] + n, data);
+	while (cpu < g->live.ncpus && live_read_subbuf(&g->live, cpu, g->subbuf) > 0) {
+		/* there is room; any other error leaves a hole, which the reader tells */
+		if (pwrite(g->out, g->subbuf, n, (off_t)at) != (ssize_t)n)
+			err_errno("unable to write a sub-buffer");
+		look_at(g, g->subbuf, cpu);
+		at += n;
 	}
-	return at;
+	if (is_full(g->instance, cpu, (at - from) / n))
+		tell_overwritten(g, from + n);
+	return at - from;
 }
 
 /* Write the file. Return 1 or -1. */
@@ -203,31 +197,36 @@ static int write_file(struct persist *p, int instance, struct atomic_file *place
 {
 	unsigned cpus = p->head.cpus;
 	uint64_t *offset = calloc(2 * cpus, sizeof(*offset)), *size = offset + cpus, from, end;
-	struct reading g = { .last = last, .offset = p->head.offset };
+	struct reading g = { .last = last, .offset = p->head.offset, .instance = instance,
+			     .out = -1 };
 	struct bytes head = { 0 };
-	char *data = NULL;
-	int out = -1, r = -1, e;
+	int r = -1, e;
 
 	p->head.dir = instance;
 	g.line.events = &g.events;
 	if (live_open(&g.live, instance) < 0 || dat_events(&p->saved, &g.events) < 0)
 		goto end;
-	data = malloc(g.live.subbuf_size);
-	if (!offset || !data || dat_head(&p->head, &head, SIZE_MAX) < 0) {
+	g.subbuf = malloc(g.live.subbuf_size);
+	if (!offset || !g.subbuf || dat_head(&p->head, &head, SIZE_MAX) < 0) {
 		err_msg("out of memory");
 		goto end;
 	}
 	from = head.n + dat_table_size(&p->head) + NAMES_ROOM;
 	from = (from + g.live.subbuf_size - 1) / g.live.subbuf_size * g.live.subbuf_size;
-	out = atomic_file_make(place);
-	e = out < 0 ? errno : posix_fallocate(out, 0, (off_t)(from + size_of(instance, cpus)));
-	if (e && (out < 0 || (e != EOPNOTSUPP && e != EINVAL))) {
+	g.out = atomic_file_make(place);
+	e = g.out < 0 ? errno : posix_fallocate(g.out, 0, (off_t)(from + size_of(instance, cpus)));
+	if (e && (g.out < 0 || (e != EOPNOTSUPP && e != EINVAL))) {
 		errno = e;
 		err_errno("unable to write %s; the events are still in the ring buffer",
 			  place->path);
 		goto end;
 	}
-	end = move_subbufs(&g, instance, out, from, data, cpus, offset, size);
+	end = from;
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		offset[cpu] = end;
+		size[cpu] = move_subbufs(&g, cpu, end);
+		end += size[cpu];
+	}
 	comms_clear(&g.events.comms);
 	g.events.comms = p->head.comms;
 	learn_names(&g);
@@ -236,18 +235,18 @@ static int write_file(struct persist *p, int instance, struct atomic_file *place
 	if (dat_head(&p->head, &head, (size_t)from - dat_table_size(&p->head)) < 0)
 		err_msg("out of memory");
 	dat_table(&p->head, &head, offset, size);
-	if (pwrite(out, head.v, head.n, 0) != (ssize_t)head.n ||
-	    ftruncate(out, (off_t)end) < 0 || fsync(out) < 0)
+	if (pwrite(g.out, head.v, head.n, 0) != (ssize_t)head.n ||
+	    ftruncate(g.out, (off_t)end) < 0 || fsync(g.out) < 0)
 		err_errno("unable to write %s", place->path);
 	else
-		r = atomic_file_publish(place, out) < 0 ? -1 : 1;
+		r = atomic_file_publish(place, g.out) < 0 ? -1 : 1;
 end:
 	if (r < 0)
 		atomic_file_drop(place);
-	if (out >= 0)
-		close(out);
+	if (g.out >= 0)
+		close(g.out);
 	free(offset);
-	free(data);
+	free(g.subbuf);
 	free(head.v);
 	return r;
 }
