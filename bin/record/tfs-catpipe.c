@@ -446,90 +446,109 @@ static void write_header(struct stream *s)
 	consumer_put(&s->to, text, n);
 }
 
-int main(int argc, char **argv)
+/* Stream until a signal or an error. Return the result of the last pump. */
+static int stream(struct stream *s)
 {
-	static struct stream s; /* large */
-	struct pids about = { 0 };
-	int c, r = 1;
+	int r = 1;
 
-	s.to = CONSUMER;
-	s.exits.fd = -1;
+	s->readers = s->to.readers - 1;
+	for (;;) {
+		/* also for a reader that comes just before the end */
+		if (s->readers != s->to.readers)
+			write_header(s);
+		if (r < 0 || s->to.stopping)
+			return r;
+		if (s->to.full) { /* the newest events stay in the buffer */
+			consumer_wait(&s->to, -1, 0, -1);
+			continue;
+		}
+		r = pump(s);
+		if (r < 0 || r > 1)
+			continue;
+		consumer_wait(&s->to, -1, 0, s->gather);
+		if (!s->to.stopping && !r)
+			/* tasks outside of the trace fill the taskstats socket, too */
+			consumer_wait(&s->to, s->in, POLLIN, s->exits.fd < 0 ? -1 : EXITS_US);
+	}
+}
+
+/* Read the command line. Exit with a usage error if it is wrong. Return 0, or -1, reported. */
+static int take_options(struct stream *s, int argc, char **argv)
+{
+	struct pids about = { 0 };
+	int c;
+
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
 		case 'f':
-			s.functions = s.show.asked = 1;
+			s->functions = s->show.asked = 1;
 			break;
 		case 'k':
-			s.text = 1;
+			s->text = 1;
 			break;
 		case 'l':
-			s.to.packets = 1;
+			s->to.packets = 1;
 			break;
 		case 'n':
-			s.show.hide_names = 1;
+			s->show.hide_names = 1;
 			break;
 		case 's':
-			consumer_limit(&s.to, &tool, opt_value);
+			consumer_limit(&s->to, &tool, opt_value);
 			break;
 		case 'S':
 			if (pids_option(&tool, opt_value, 0, &about) < 0)
-				return REFUSED;
-			s.show.asked = 1;
+				return -1;
+			s->show.asked = 1;
 			break;
 		case 'w':
-			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s.to.patience);
+			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s->to.patience);
 			break;
 		default:
-			if (!decode_take(&s.decode, &tool, c) &&
-			    show_option(&s.show, &tool, c) < 0)
-				return REFUSED;
+			if (!decode_take(&s->decode, &tool, c) &&
+			    show_option(&s->show, &tool, c) < 0)
+				return -1;
 		}
-	decode_check(&s.decode, &tool, &s.show);
-	if (about.n && subjects_begin(&s.show.subjects, &about) < 0)
-		return REFUSED;
+	decode_check(&s->decode, &tool, &s->show);
+	if (about.n && subjects_begin(&s->show.subjects, &about) < 0)
+		return -1;
 	opt_end(&tool, argv[opt_index]);
-	if (s.text && s.show.asked)
+	if (s->text && s->show.asked)
 		usage_error(&tool, "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, "
 			    "-U, -C, -N, -j, -P, -H and -D");
-
 	instance_require(&tool, opt_root, opt_instance);
+	return 0;
+}
+
+/* Open the instance. Return 0, or -1, reported. */
+static int open_instance(struct stream *s)
+{
+	s->dir = tracefs_open(opt_root, opt_instance, NULL);
+	if (s->dir < 0)
+		return -1;
+	s->in = openat(s->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (s->in < 0)
+		return err_file("unable to open trace_pipe");
+	if (s->show.dated && trace_clock_offset(s->dir, &s->show.offset) < 0)
+		return -1;
+	return s->text ? 0 : open_raw(s, opt_root);
+}
+
+int main(int argc, char **argv)
+{
+	static struct stream s; /* large */
+	int r;
+
+	s.to = CONSUMER;
+	s.exits.fd = -1;
+	if (take_options(&s, argc, argv) < 0)
+		return REFUSED;
 	s.to.signals = wait_stop_signals();
-	s.dir = tracefs_open(opt_root, opt_instance, NULL);
-	if (s.dir < 0)
-		return REFUSED;
-	s.in = openat(s.dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (s.in < 0) {
-		err_file("unable to open trace_pipe");
-		return REFUSED;
-	}
-	if (s.show.dated && trace_clock_offset(s.dir, &s.show.offset) < 0)
-		return REFUSED;
-	if (!s.text && open_raw(&s, opt_root) < 0)
-		return REFUSED;
-	if (consumer_open(&s.to, &tool) < 0)
+	if (open_instance(&s) < 0 || consumer_open(&s.to, &tool) < 0)
 		return REFUSED;
 	procfs_limit();
 	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
 
-	s.readers = s.to.readers - 1;
-	for (;;) {
-		/* also for a reader that comes just before the end */
-		if (s.readers != s.to.readers)
-			write_header(&s);
-		if (r < 0 || s.to.stopping)
-			break;
-		if (s.to.full) { /* the newest events stay in the buffer */
-			consumer_wait(&s.to, -1, 0, -1);
-			continue;
-		}
-		r = pump(&s);
-		if (r < 0 || r > 1)
-			continue;
-		consumer_wait(&s.to, -1, 0, s.gather);
-		if (!s.to.stopping && !r)
-			/* tasks outside of the trace fill the taskstats socket, too */
-			consumer_wait(&s.to, s.in, POLLIN, s.exits.fd < 0 ? -1 : EXITS_US);
-	}
+	r = stream(&s);
 	procfs_stop();
 	if (!s.text)
 		live_names_end(&s.kernel);
