@@ -415,8 +415,13 @@ second_session() {
 # session_named NAME HOOK WORDS: Start a session of this name.
 session_named() {
 	need_tracefs
+	session_by "$MANAGER" --run "$2" --args "--instance $1 ${*:3}"
+}
+
+# session_by COMMAND...: Start the session that COMMAND begins.
+session_by() {
 	: >out; : >err
-	background "$MANAGER" --run "$2" --args "--instance $1 ${*:3}" >out 2>err
+	background "$@" >out 2>err
 	SESSION=$PID
 	eventually path_or_error
 	[ ! -s err ] || { cat err; return 1; }
@@ -501,6 +506,19 @@ record_mixed() {
 	tfs-report -j file >lines
 	[ "$(wc -l <lines)" -gt 1000 ]
 	run -1 grep '"lost":[0-9n]' lines
+}
+
+# session_whole HOOK WORDS: Let a session have what the held program does, from its release to its end.
+session_whole() {
+	start_session "$@"
+	release
+	session_ends
+}
+
+# caller_reads: Let the program caller read the trace into the file got, a line per read.
+caller_reads() {
+	background "$PROG/caller" "$TRACE" >got
+	READER=$PID
 }
 
 # watch HOOK WORDS: Start a session whose trace cat reads into the file got.

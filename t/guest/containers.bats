@@ -268,8 +268,7 @@ from_the_first() {
 	n=$(so_many 10000)
 	create one calls "$n"
 	start_session trace_syscalls --syscall getppid --pid "$INIT"
-	background "$PROG/caller" "$TRACE" >got
-	READER=$PID
+	caller_reads
 	oci start one
 	let_go one
 	traced

@@ -53,9 +53,7 @@ has_lines() {
 		exactly got "   1000 sys_enter_getppid"$'\n'
 	done
 	calls 1000
-	start_session prints --pid "$CALLS" --output file
-	release
-	session_ends
+	session_whole prints --pid "$CALLS" --output file
 	exactly "$TRACE" "   1000 sys_enter_getppid"$'\n'
 }
 
@@ -80,8 +78,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	other=$CALLS
 	calls 100
 	start_session prints --pid "$CALLS" "$other" --output lines
-	background "$PROG/caller" "$TRACE" >got
-	READER=$PID
+	caller_reads
 	release
 	eventually has_lines 100 got
 	watch_stop
@@ -117,9 +114,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	need_tracefs events/syscalls
 	prints -j '|' tfs-count
 	calls 10
-	start_session prints --pid "$CALLS" --output dat
-	release
-	session_ends
+	session_whole prints --pid "$CALLS" --output dat
 	[ "$(tfs-report "$TRACE" | grep -c ': sys_getppid()$')" = 10 ]
 }
 

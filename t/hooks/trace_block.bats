@@ -180,9 +180,7 @@ undo() {
 	kill -KILL "$janitor"
 	ends_by "$SESSION" KILL 137
 	calls 1
-	start_session trace_block --pid "$CALLS"
-	release
-	session_ends
+	session_whole trace_block --pid "$CALLS"
 }
 
 # reads_of DISK: Print the number of reads that the disk completed since the kernel started.

@@ -311,15 +311,13 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 
 @test "trace_process: tfs-report -P prints the same lines for a trace.dat" {
 	scene ends
-	start_session trace_process --output dat --pid "$CALLS"
-	release "$SESSION"
+	session_whole trace_process --output dat --pid "$CALLS"
 	tfs-report -P lifecycle "$TRACE" >got
 	[ "$(ends_of got)" = "$ENDS" ]
 	file_has 20 got
 	scene uids
 	rm -r "$TFS_RUNDIR"/ftrace/"$MARK"
-	start_session trace_process --output dat --uid 0 --pid "$CALLS"
-	release "$SESSION"
+	session_whole trace_process --output dat --uid 0 --pid "$CALLS"
 	for want in "0 5" "1234 7" "4321 3"; do
 		tfs-report -P syscalls -u "${want% *}" -U "$([ "$want" != "0 5" ] || echo -n "$CALLS,")-1" \
 			"$TRACE" >got

@@ -43,8 +43,7 @@ all_are() {
 by_lines() {
 	calls "$1"
 	session "${ROOM[@]}"
-	background "$PROG/caller" "$TRACE" >got
-	READER=$PID
+	caller_reads
 	release
 	all_are "$1"
 }
@@ -285,8 +284,7 @@ overrun() {
 @test "trace_syscalls: each later child and its threads add their lines" {
 	calls 2000 2 8
 	session "${ROOM[@]}"
-	background "$PROG/caller" "$TRACE" >got
-	READER=$PID
+	caller_reads
 	release
 	all_are 32000
 }
@@ -502,11 +500,8 @@ without_syscalls() {
 	[ ! -d "$1" ] || mount -t tmpfs none "$1" || exit 9
 	exec "$2" --run trace_syscalls --args "$3"
 	END
-	background unshare -m sh without "$TRACEFS/events/syscalls" "$MANAGER" \
-		"--instance $MARK $1" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	session_by unshare -m sh without "$TRACEFS/events/syscalls" "$MANAGER" \
+		"--instance $MARK $1"
 }
 
 @test "trace_syscalls: without events/syscalls it uses raw_syscalls and the number of the call" {
@@ -566,7 +561,7 @@ without_syscalls() {
 
 @test "trace_syscalls: the fallback refuses an unknown call" {
 	calls 0
-	without_syscalls "--pid $CALLS --syscall getppid nosuch"
+	without_syscalls "--pid $CALLS --syscall getppid nosuch" || :
 	finishes "$SESSION" 111
 	[ ! -s out ]
 	file_is err "manager: fatal: no system call 'nosuch' here; syscall-nr lists them"

@@ -87,9 +87,7 @@ slept() {
 @test "trace_uprobe: --latency with --output dat keeps both events, and tfs-latency -f pairs them" {
 	uses_returns
 	act sleeps 2 0
-	start_session trace_uprobe --output dat --pid "$ACT" --binary "$acts" --symbol acts_sleep --latency
-	release
-	session_ends
+	session_whole trace_uprobe --output dat --pid "$ACT" --binary "$acts" --symbol acts_sleep --latency
 	tfs-report "$TRACE" | grep -v '^#' >got
 	tfs-report "$TRACE" | tfs-latency -f _entry >paired
 	rm -r "${TRACE%/*}"

@@ -169,7 +169,7 @@ on_and_another() {
 		'end exit fork gone mark mark_bare read rx send sockets wait' ]
 	[ "$(tail -n 1 code)" = $'\texit' ]
 	dt-probe -S -m on >module
-	! grep -q '^opens:' module
+	run -1 grep -q '^opens:' module
 	grep -q '^opens:' code
 }
 

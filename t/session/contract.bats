@@ -55,6 +55,13 @@ begin() {
 	watch trace_syscalls --syscall getppid "$@"
 }
 
+# begin_whole WORDS: The same, until the held program and the session end.
+begin_whole() {
+	begin "$@"
+	release
+	watch_end
+}
+
 # ---- discovery -----------------------------------------------------------------
 
 @test "manager: each subsystem directory has both manager names and no third name" {
@@ -515,9 +522,7 @@ not() {
 	need_tracefs
 	count_calls
 	calls 0
-	start_session trace_syscalls --pid "$CALLS"
-	release
-	session_ends
+	session_whole trace_syscalls --pid "$CALLS"
 	[ "$(calls_to_path)" -le 10000 ]
 }
 
@@ -549,11 +554,7 @@ not() {
 	cd "$1" && exec ./manager.tfs --run trace_syscalls --args "$2"
 	END
 	MANAGER=/bin/false
-	: >out; : >err
-	background sh caller.sh "$DIRECTORY" "--pid $CALLS --instance $MARK" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	session_by sh caller.sh "$DIRECTORY" "--pid $CALLS --instance $MARK"
 	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
 	release
 	session_ends
@@ -825,9 +826,7 @@ dead() {
 	dead 1
 	for option in --parent --pidns --cgroup; do
 		calls 1
-		begin "$option" "$DEAD" --pid "$CALLS"
-		release
-		watch_end
+		begin_whole "$option" "$DEAD" --pid "$CALLS"
 		[ "$(head -n 1 got)" = "# not alive when the session began: $DEAD" ]
 		[ "$(getppids got)" = 1 ]
 	done
@@ -838,17 +837,14 @@ dead() {
 	dead 1
 	calls 100
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD"
-	background "$PROG/caller" "$TRACE" >got
-	reader=$PID
+	caller_reads
 	release
-	session_ends
-	finishes "$reader" 0
+	watch_end
 	[ "$(head -n 1 got)" = "# not alive when the session began: $DEAD" ]
 	[ "$(getppids got)" = 100 ]
 	calls 1000
-	start_session trace_syscalls --syscall getppid --pid "$DEAD" "$CALLS" --output file \
+	session_whole trace_syscalls --syscall getppid --pid "$DEAD" "$CALLS" --output file \
 		--size 16 --header
-	release "$SESSION"
 	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
 	[ "$(grep -c "^# not alive when the session began: $DEAD$" "$TRACE")" = 1 ]
 	[ "$(wc -c <"$TRACE")" -le 16384 ]
@@ -861,8 +857,7 @@ dead() {
 	need_tracefs
 	dead 1
 	calls 3
-	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD" --output dat
-	release "$SESSION"
+	session_whole trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD" --output dat
 	tfs-report "$TRACE" >got
 	[ "$(grep -c ": # not alive when the session began: $DEAD$" got)" = 1 ]
 	[ "$(getppids got)" = 3 ]
@@ -874,11 +869,9 @@ dead() {
 	# more than most kernels allow, and less than some may allow
 	seq 4100000 4104999 >dead
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$(tr '\n' , <dead | sed 's/,$//')"
-	background "$PROG/caller" "$TRACE" >got
-	reader=$PID
+	caller_reads
 	release
-	session_ends
-	finishes "$reader" 0
+	watch_end
 	[ "$(getppids got)" = 1 ]
 	[ "$(grep -c '^# not alive' got)" -gt 5 ]
 	named=$(sed -n 's/^# not alive when the session began: //p' got | sed 's/ and .*//' | tr ' ' '\n' | wc -l)
@@ -888,18 +881,14 @@ dead() {
 
 @test "manager: --pid follows the threads that exist" {
 	calls -e 10 4
-	begin --pid "$CALLS"
-	release
-	watch_end
+	begin_whole --pid "$CALLS"
 	[ "$(getppids got)" = 40 ]
 	[ "$(pids_in got | wc -l)" = 4 ]
 }
 
 @test "manager: --pid follows threads and children that start later" {
 	calls 10 2 3
-	begin --pid "$CALLS"
-	release
-	watch_end
+	begin_whole --pid "$CALLS"
 	[ "$(getppids got)" = 60 ]
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
@@ -907,9 +896,7 @@ dead() {
 @test "manager: --pid follows the children that exist, and their threads" {
 	calls -e 10 2 3
 	eventually ready_are 3
-	begin --pid "$CALLS"
-	release
-	watch_end
+	begin_whole --pid "$CALLS"
 	[ "$(getppids got)" = 60 ]
 	[ "$(pids_in got | wc -l)" = 6 ]
 }
@@ -954,9 +941,7 @@ dead() {
 	for kid in $(children "$CALLS"); do
 		echo "$kid" >"$CGROUP/cgroup.procs"
 	done
-	begin --cgroup "/${CGROUP##*/}"
-	release
-	watch_end
+	begin_whole --cgroup "/${CGROUP##*/}"
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
@@ -1276,12 +1261,8 @@ id_of() {
 	calls 0
 	need_tracefs
 	for option in -i --instance; do
-		: >out; : >err
-		background "$MANAGER" --run trace_syscalls \
-			--args "--pid $CALLS $option $MARK.x" >out 2>err
-		SESSION=$PID
-		eventually path_or_error
-		TRACE=$(cat out)
+		session_by "$MANAGER" --run trace_syscalls \
+			--args "--pid $CALLS $option $MARK.x"
 		[ -d "$TRACEFS/instances/tfs.$MARK.x" ]
 		[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK.x/trace" ]
 		stop_session
@@ -1291,11 +1272,7 @@ id_of() {
 @test "manager: an unnamed session has a name of its hook, its pid and the time" {
 	calls 0
 	need_tracefs
-	: >out; : >err
-	background "$MANAGER" --run trace_syscalls --args "--pid $CALLS" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	session_by "$MANAGER" --run trace_syscalls --args "--pid $CALLS"
 	[[ $TRACE =~ ^"$TFS_RUNDIR/ftrace/trace_syscalls.$SESSION."([0-9]{13})/trace$ ]]
 	instance=$TRACEFS/instances/tfs.trace_syscalls.$SESSION.${BASH_REMATCH[1]}
 	[ -d "$instance" ]
@@ -1366,11 +1343,9 @@ id_of() {
 @test "manager: --output lines, the default, gives one line per read" {
 	calls 1000
 	start_session trace_syscalls --syscall getppid --pid "$CALLS"
-	background "$PROG/caller" "$TRACE" >got
-	reader=$PID
+	caller_reads
 	release
-	session_ends
-	finishes "$reader" 0
+	watch_end
 	[ "$(getppids got)" = 1000 ]
 	file_has 1000 got
 }
@@ -1411,8 +1386,7 @@ id_of() {
 
 @test "manager: --header prints the comment lines of trace first" {
 	calls 3
-	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --header
-	release "$SESSION"
+	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output file --header
 	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
 	[ "$(grep -vc '^#' "$TRACE")" = 3 ]
 	[ "$(sed -n '/^[^#]/,$p' "$TRACE" | wc -l)" = 3 ]
@@ -1468,8 +1442,7 @@ id_of() {
 
 @test "manager: a trace.dat is no larger than --size" {
 	calls 100000
-	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output dat --size 1024
-	release "$SESSION"
+	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output dat --size 1024
 	[ "$(wc -c <"$TRACE")" -le 1048576 ]
 	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" -gt 10000 ]
 	refused 111 '--size: 1023 KB is too little for a trace.dat, 1024 would do' \
@@ -1478,8 +1451,7 @@ id_of() {
 
 @test "manager: refuses a session name whose output file still exists" {
 	calls 1
-	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
-	release "$SESSION"
+	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output file
 	refused 111 "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" \
 		--run trace_syscalls --args "--pid $$ --instance $MARK"
 	[ "$(getppids "$TRACE")" = 1 ]
@@ -1487,8 +1459,7 @@ id_of() {
 
 @test "manager: --size limits a file, and the last line counts the missing events" {
 	calls 1000
-	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file --size 16
-	release "$SESSION"
+	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output file --size 16
 	[ "$(wc -c <"$TRACE")" -le 16384 ]
 	[ "$(wc -c <"$TRACE")" -gt 15360 ]
 	lost=$(sed -n '$s/^# lost \([0-9]*\) events: 0 overwritten in a full buffer, \1 not written$/\1/p' "$TRACE")
@@ -1524,12 +1495,8 @@ id_of() {
 	END
 	export TRACER_SYSFS_PATH=$BATS_TEST_TMPDIR/host/sys
 	export TRACER_PROCFS_PATH=$BATS_TEST_TMPDIR/host/proc
-	background unshare -m sh elsewhere "$TRACEFS" "$MANAGER" \
-		"--pid $CALLS --instance $MARK --syscall getppid --output fifo" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	cat err
-	TRACE=$(cat out)
+	session_by unshare -m sh elsewhere "$TRACEFS" "$MANAGER" \
+		"--pid $CALLS --instance $MARK --syscall getppid --output fifo"
 	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
 	read_by cat >got
 	release
@@ -1586,8 +1553,7 @@ cleared() {
 @test "manager: --clear removes a file that a session left" {
 	may_clear
 	calls 1
-	start_session trace_syscalls --pid "$CALLS" --output file
-	release "$SESSION"
+	session_whole trace_syscalls --pid "$CALLS" --output file
 	[ -f "$TRACE" ]
 	cleared
 	[ ! -e "${TRACE%/*}" ]

@@ -1247,11 +1247,7 @@ clean_manager() {
 @test "manager: its stream keeps only the descriptors open that it needs" {
 	need_tracefs
 	calls 1
-	: >out; : >err
-	background clean_manager --run trace_syscalls --args "--instance $MARK --pid $CALLS" >out 2>err
-	SESSION=$PID
-	eventually path_or_error
-	TRACE=$(cat out)
+	session_by clean_manager --run trace_syscalls --args "--instance $MARK --pid $CALLS"
 	exec 9<"$TRACE"
 	JANITOR=$(children "$SESSION")
 	STREAM=$(children "$JANITOR")

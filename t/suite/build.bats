@@ -92,8 +92,7 @@ names() {
 	grep -qx trace_syscalls names
 	calls 100
 	start_session trace_syscalls --syscall getppid --pid "$CALLS"
-	background "$PROG/caller" "$TRACE" >got
-	READER=$PID
+	caller_reads
 	release
 	watch_end
 	file_has 100 got
