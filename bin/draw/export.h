@@ -39,12 +39,12 @@ int export_read(struct export_record *, const char *line, size_t n);
 int export_is_mark(const struct export_record *);
 
 /*
- * Append the fields, {"name":value,...}, in at most room bytes. Leave out the fields that do not
- * fit, and add "cut":true as the last one. EXPORT_REDACT: print an argument with a string or a
- * structure as its address, and print other strings as empty, except names of tasks and errors.
+ * Write the fields, {"name":value,...}. Leave out the fields for which there is no room, and add
+ * "cut":true as the last one. EXPORT_REDACT: write an argument with a string or a structure as its
+ * address, and other strings as empty, except names of tasks and errors.
  */
 enum { EXPORT_REDACT = 1 };
-void export_fields(struct strbuf *, const struct export_record *, int flags, size_t room);
+void export_fields(struct out *, const struct export_record *, int flags);
 
 /* ---- origin.c: who made a record ------------------------------------------------------- */
 
@@ -87,7 +87,7 @@ struct otlp {
 	int flags;                      /* EXPORT_REDACT */
 	size_t most;                    /* bytes of a line, at least 4096 */
 	/* private: */
-	struct strbuf line, resource, next_resource, record;
+	struct strbuf line, resource, next_resource, record, fields;
 };
 
 /* A span. Ids are 0 if there is none. */

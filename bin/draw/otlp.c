@@ -14,32 +14,9 @@
 enum {
 	DEEPEST = 6,                    /* arrays and objects in a value */
 	INTEGER = 18,                   /* digits that an int64 always has room for */
+	RESOURCE_MOST = 4096,           /* bytes of a resource */
+	REST = 1024,                    /* bytes of a record's line without its fields */
 };
-
-static void put(struct strbuf *b, const char *s)
-{
-	strbuf_puts(b, s);
-}
-
-static void put_part(struct strbuf *b, struct text_part p)
-{
-	strbuf_add(b, p.text, p.n);
-}
-
-static void put_number(struct strbuf *b, const char *format, uint64_t n)
-{
-	char text[64];
-
-	str_format(text, sizeof(text), format, (unsigned long long)n);
-	put(b, text);
-}
-
-/* Append the 16 hexadecimal digits of an id. */
-static void put_id(struct strbuf *b, uint64_t id)
-{
-	for (int shift = 60; shift >= 0; shift -= 4)
-		strbuf_add(b, &"0123456789abcdef"[id >> shift & 15], 1);
-}
 
 /* ---- attributes ------------------------------------------------------------------------- */
 
@@ -54,86 +31,72 @@ static int is_integer(struct text_part v)
 	return i == v.n;
 }
 
-/* Append a value of JSON as an AnyValue. */
-static void put_value(struct strbuf *b, struct text_part v, int depth)
+static void put_attribute(struct out *o, struct text_part key, struct text_part value, int depth);
+
+/* Write a value of JSON as an AnyValue. */
+static void put_value(struct out *o, struct text_part v, int depth)
 {
-	const char *s = v.text, *end = s + v.n;
+	const char *s = v.text, *end = s + v.n, *form = "{}"; /* null */
+	char first = v.n ? *s : 'n';
 	struct text_part name, value;
-	int n = 0;
 
-	if (v.n && *s == '"') {
-		put(b, "{\"stringValue\":");
-		put_part(b, v);
-	} else if (is_integer(v)) {
-		put(b, "{\"intValue\":\"");
-		put_part(b, v);
-		put(b, "\"");
-	} else if (text_part_is(v, "true") || text_part_is(v, "false")) {
-		put(b, "{\"boolValue\":");
-		put_part(b, v);
-	} else if (v.n && *s == '[' && depth < DEEPEST) {
-		put(b, "{\"arrayValue\":{\"values\":[");
-		while (json_element(&s, end, &value)) {
-			put(b, n++ ? "," : "");
-			put_value(b, value, depth + 1);
+	if ((first == '[' || first == '{') && depth < DEEPEST) {
+		out_string(o, first == '[' ? "{\"arrayValue\":{\"values\":[" :
+					     "{\"kvlistValue\":{\"values\":[");
+		while (first == '{' && json_member(&s, end, &name, &value))
+			put_attribute(o, name, value, depth + 1);
+		while (first == '[' && json_element(&s, end, &value)) {
+			out_text(o, ",", o->at[-1] != '[');
+			put_value(o, value, depth + 1);
 		}
-		put(b, "]}");
-	} else if (v.n && *s == '{' && depth < DEEPEST) {
-		put(b, "{\"kvlistValue\":{\"values\":[");
-		while (json_member(&s, end, &name, &value)) {
-			put(b, n++ ? ",{\"key\":\"" : "{\"key\":\"");
-			put_part(b, name);
-			put(b, "\",\"value\":");
-			put_value(b, value, depth + 1);
-			put(b, "}");
-		}
-		put(b, "]}");
-	} else if (v.n && ((*s >= '0' && *s <= '9') || *s == '-') &&
-		   (memchr(s, '.', v.n) || memchr(s, 'e', v.n))) {
-		put(b, "{\"doubleValue\":");
-		put_part(b, v);
-	} else if (v.n && ((*s >= '0' && *s <= '9') || *s == '-')) { /* more than 64 bits sign */
-		put(b, "{\"stringValue\":\"");
-		put_part(b, v);
-		put(b, "\"");
-	} else {
-		put(b, "{"); /* null */
+		out_string(o, "]}}");
+		return;
 	}
-	put(b, "}");
+	if (first == '"')
+		form = "{\"stringValue\":%.*s}";
+	else if (is_integer(v))
+		form = "{\"intValue\":\"%.*s\"}";
+	else if (text_part_is(v, "true") || text_part_is(v, "false"))
+		form = "{\"boolValue\":%.*s}";
+	else if ((first >= '0' && first <= '9') || first == '-') /* or more than 64 bits */
+		form = memchr(s, '.', v.n) || memchr(s, 'e', v.n) ? "{\"doubleValue\":%.*s}" :
+								    "{\"stringValue\":\"%.*s\"}";
+	out_format(o, form, (int)v.n, s);
 }
 
-/* Append an attribute whose value is JSON. The first one is at the beginning of the array. */
-static void put_attribute(struct strbuf *b, struct text_part key, struct text_part value)
+/* Write an attribute whose value is JSON. The first one is at the beginning of the array. */
+static void put_attribute(struct out *o, struct text_part key, struct text_part value, int depth)
 {
-	put(b, b->text[b->n - 1] == '[' ? "{\"key\":\"" : ",{\"key\":\"");
-	put_part(b, key);
-	put(b, "\",\"value\":");
-	put_value(b, value, 0);
-	put(b, "}");
+	out_text(o, ",", o->at[-1] != '[');
+	out_string(o, "{\"key\":\"");
+	out_text(o, key.text, key.n);
+	out_string(o, "\",\"value\":");
+	put_value(o, value, depth);
+	out_char(o, '}');
 }
 
-static void put_named(struct strbuf *b, const char *key, struct text_part value)
+static void put_named(struct out *o, const char *key, struct text_part value)
 {
 	if (value.n)
-		put_attribute(b, (struct text_part){ key, strlen(key) }, value);
+		put_attribute(o, (struct text_part){ key, strlen(key) }, value, 0);
 }
 
-static void put_integer(struct strbuf *b, const char *key, uint64_t n)
-{
-	char text[24];
-
-	str_format(text, sizeof(text), "%llu", (unsigned long long)n);
-	put_named(b, key, (struct text_part){ text, strlen(text) });
-}
-
-/* Append an attribute whose value is a plain string; none if it is empty. */
-static void put_plain(struct strbuf *b, const char *key, const char *value)
+/* Write an attribute whose value is formatted as JSON; none if it is the empty string. */
+static void put_plain(struct out *o, const char *key, const char *value)
 {
 	char text[128];
 
-	str_format(text, sizeof(text), "\"%s\"", value);
 	if (*value)
-		put_named(b, key, (struct text_part){ text, strlen(text) });
+		put_named(o, key, (struct text_part){
+				  text, str_format(text, sizeof(text), "\"%s\"", value) });
+}
+
+static void put_integer(struct out *o, const char *key, uint64_t n)
+{
+	char text[24];
+
+	put_named(o, key, (struct text_part){
+			  text, str_format(text, sizeof(text), "%llu", (unsigned long long)n) });
 }
 
 /* ---- resources and lines ---------------------------------------------------------------- */
@@ -143,22 +106,20 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 {
 	struct origin *from = o->origin;
 	const struct origin_task *t = origin_of(from, r);
-	struct strbuf *b = &o->next_resource;
+	struct out b = strbuf_out(&o->next_resource, RESOURCE_MOST);
 
-	b->n = 0;
-	put(b, "{\"resource\":{\"attributes\":[");
-	put_plain(b, "service.name", *from->session ? from->session : "tfs-tools");
-	if (r->host.n) {
-		put_named(b, "host.name", r->host);
-	} else {
-		put_plain(b, "host.name", from->host);
-		put_plain(b, "tfs.boot_id", from->boot);
+	out_string(&b, "{\"resource\":{\"attributes\":[");
+	put_plain(&b, "service.name", *from->session ? from->session : "tfs-tools");
+	put_named(&b, "host.name", r->host);
+	if (!r->host.n) {
+		put_plain(&b, "host.name", from->host);
+		put_plain(&b, "tfs.boot_id", from->boot);
 	}
-	put_plain(b, "container.id", t->container);
-	put_plain(b, "k8s.pod.uid", t->pod);
-	put(b, "]},");
-	put(b, o->spans ? "\"scopeSpans\":[{\"scope\":{\"name\":\"tfs-tools\"},\"spans\":["
-			: "\"scopeLogs\":[{\"scope\":{\"name\":\"tfs-tools\"},\"logRecords\":[");
+	put_plain(&b, "container.id", t->container);
+	put_plain(&b, "k8s.pod.uid", t->pod);
+	out_format(&b, "]},\"scope%s\":[{\"scope\":{\"name\":\"tfs-tools\"},\"%s\":[",
+		   o->spans ? "Spans" : "Logs", o->spans ? "spans" : "logRecords");
+	o->next_resource.n = (size_t)(b.at - o->next_resource.text);
 }
 
 /* The ends of the records of a resource, and of a line */
@@ -173,152 +134,161 @@ void otlp_flush(struct otlp *o)
 }
 
 /* Add the record to the line, or begin a new line with it. */
-static void add_record(struct otlp *o)
+static void add_record(struct otlp *o, const struct out *record)
 {
 	const size_t ends = sizeof(RESOURCE_END LINE_END);
+	size_t n = (size_t)(record->at - o->record.text);
 	struct strbuf *b = &o->line;
 	int same = o->resource.n == o->next_resource.n &&
 		   !memcmp(o->resource.text, o->next_resource.text, o->resource.n);
 
-	if (b->n && b->n + o->record.n + o->next_resource.n + 2 * ends > o->most) {
+	if (b->n && b->n + n + o->next_resource.n + 2 * ends > o->most) {
 		otlp_flush(o);
 		same = 0;
 	}
 	if (!b->n)
-		put(b, o->spans ? "{\"resourceSpans\":[" : "{\"resourceLogs\":[");
+		strbuf_puts(b, o->spans ? "{\"resourceSpans\":[" : "{\"resourceLogs\":[");
 	else
-		put(b, same ? "," : RESOURCE_END ",");
+		strbuf_puts(b, same ? "," : RESOURCE_END ",");
 	if (!same) {
 		strbuf_add(b, o->next_resource.text, o->next_resource.n);
 		o->resource.n = 0;
 		strbuf_add(&o->resource, o->next_resource.text, o->next_resource.n);
 	}
-	strbuf_add(b, o->record.text, o->record.n);
+	strbuf_add(b, o->record.text, n);
 }
 
-/* Append an attribute if the record then has at most so many bytes; else set *cut. */
-static void put_if_it_fits(struct strbuf *b, struct text_part key, struct text_part value,
-			   size_t most, int *cut)
+/* Write an attribute if there is room for it; else set *cut. */
+static void put_if_it_fits(struct out *o, struct text_part key, struct text_part value, int *cut)
 {
-	size_t before = b->n;
+	char *mark = o->at;
 
 	if (value.n)
-		put_attribute(b, key, value);
-	if (b->n > most) {
-		b->n = before;
-		*cut = 1;
+		put_attribute(o, key, value, 0);
+	if (!o->cut)
+		return;
+	o->at = mark;
+	o->cut = 0;
+	*cut = 1;
+}
+
+/* Write the arguments of a decoded call: of {"name":NAME,"value":...,"text":TEXT}, NAME is TEXT. */
+static void put_arguments(struct out *o, struct text_part args, int *cut)
+{
+	const char *a = args.text, *end = a + args.n;
+	struct text_part argument, name, value;
+
+	while (json_element(&a, end, &argument)) {
+		const char *s = argument.text, *end_of_it = s + argument.n;
+		struct text_part key = { "argument", 8 }, text = { NULL, 0 };
+
+		while (json_member(&s, end_of_it, &name, &value))
+			if (text_part_is(name, "name"))
+				key = json_unquoted(value);
+			else if (text_part_is(name, "text"))
+				text = value;
+		put_if_it_fits(o, key, text, cut);
 	}
 }
 
-/* Append the attributes of a record: its task, its place, its fields. */
-static void put_attributes(struct otlp *o, const struct export_record *r, const char *note,
-			   uint64_t number)
+/* Write the fields of a record as attributes, as far as they fit into so many bytes. */
+static void put_fields(struct otlp *o, struct out *b, const struct export_record *r, size_t most)
 {
-	struct strbuf *b = &o->record, fields = { 0 };
-	struct text_part name, value, system = json_unquoted(r->system);
-	/* what else a line has takes less than 1024 bytes */
-	size_t most = o->most > o->next_resource.n + 1024 ? o->most - o->next_resource.n - 1024 : 0;
-	const char *s, *end;
+	size_t n = (size_t)(b->at - o->record.text), longest = 2 * r->n + 256;
+	size_t room = most > n + 256 ? most - n - 128 : 128;
+	struct out fields = strbuf_out(&o->fields, room < longest ? room : longest);
+	const char *s = fields.at;
+	struct text_part name, value;
+	char *end = b->end;
 	int cut = 0;
 
-	put(b, ",\"attributes\":[");
+	if (most < (size_t)(end - o->record.text))
+		b->end = most > n ? o->record.text + most : b->at;
+	export_fields(&fields, r, o->flags);
+	while (json_member(&s, fields.at, &name, &value))
+		if (r->decoded && text_part_is(name, "args"))
+			put_arguments(b, value, &cut);
+		else
+			put_if_it_fits(b, name, value, &cut);
+	b->end = end;
+	if (cut)
+		put_named(b, "cut", (struct text_part){ "true", 4 });
+}
+
+/* Write the attributes of a record: its task, its place, its fields. */
+static void put_attributes(struct otlp *o, struct out *b, const struct export_record *r,
+			   const char *note, uint64_t number)
+{
+	/* the rest of a line takes less than REST bytes */
+	size_t others = o->next_resource.n + REST;
+
+	out_string(b, ",\"attributes\":[");
 	if (r->tid)
 		put_integer(b, "thread.id", r->tid);
 	put_named(b, "thread.name", r->comm);
 	put_integer(b, "tfs.cpu", r->cpu);
 	put_integer(b, "tfs.seq", number);
-	if (system.n)
+	if (json_unquoted(r->system).n)
 		put_named(b, "tfs.system", r->system);
 	put_named(b, "tfs.lost", r->lost);
 	if (note)
 		put_named(b, note, (struct text_part){ "true", 4 });
-	export_fields(&fields, r, o->flags, most > b->n + 256 ? most - b->n - 128 : 128);
-	s = fields.text;
-	end = s + fields.n;
-	while (json_member(&s, end, &name, &value)) {
-		struct text_part argument;
-		const char *a = value.text, *end_of = a + value.n;
-
-		if (!text_part_is(name, "args") || !r->decoded) {
-			put_if_it_fits(b, name, value, most, &cut);
-			continue;
-		}
-		/* {"name":NAME,"value":...,"text":TEXT}: NAME is TEXT */
-		while (json_element(&a, end_of, &argument)) {
-			const char *p = argument.text, *end_of_it = p + argument.n;
-			struct text_part key = { "argument", 8 }, text = { NULL, 0 }, member;
-
-			while (json_member(&p, end_of_it, &member, &value))
-				if (text_part_is(member, "name"))
-					key = json_unquoted(value);
-				else if (text_part_is(member, "text"))
-					text = value;
-			put_if_it_fits(b, key, text, most, &cut);
-		}
-	}
-	if (cut)
-		put_named(b, "cut", (struct text_part){ "true", 4 });
-	put(b, "]");
-	free(fields.text);
+	put_fields(o, b, r, o->most > others ? o->most - others : 0);
+	out_char(b, ']');
 }
 
 /* ---- records ----------------------------------------------------------------------------- */
 
 enum { SEVERITY_INFO = 9, SEVERITY_WARN = 13 };
 
+/* Begin a record. An attribute takes fewer than 32 bytes for each byte of its JSON. */
+static struct out begin_record(struct otlp *o, const struct export_record *r)
+{
+	set_resource(o, r);
+	return strbuf_out(&o->record, (32 * r->n < o->most ? 32 * r->n : o->most) + 4 * REST);
+}
+
+/* Return the value if it is a string of JSON, or else an empty string. */
+static struct text_part string_or(struct text_part value, const char *other)
+{
+	return value.n && *value.text == '"' ? value :
+	       (struct text_part){ other, strlen(other) };
+}
+
 void otlp_log(struct otlp *o, const struct export_record *r, uint64_t number)
 {
-	struct strbuf *b = &o->record;
+	struct text_part body = string_or(r->event, r->lost.n ? "\"lost events\"" : "\"\"");
+	struct out b = begin_record(o, r);
 
-	set_resource(o, r);
-	b->n = 0;
-	put_number(b, "{\"timeUnixNano\":\"%llu\"", r->time);
-	put_number(b, ",\"observedTimeUnixNano\":\"%llu\"", (uint64_t)time_of_day_us() * 1000);
-	put_number(b, ",\"severityNumber\":%llu", r->lost.n ? SEVERITY_WARN : SEVERITY_INFO);
-	put(b, ",\"body\":{\"stringValue\":");
-	if (r->event.n && *r->event.text == '"')
-		put_part(b, r->event);
-	else if (r->comment.n && *r->comment.text == '"')
-		put_part(b, r->comment);
-	else
-		put(b, r->lost.n ? "\"lost events\"" : "\"\"");
-	put(b, "}");
-	put_attributes(o, r, NULL, number);
-	put(b, "}");
-	add_record(o);
+	if (!r->event.n)
+		body = string_or(r->comment, body.text);
+	out_format(&b, "{\"timeUnixNano\":\"%llu\",\"observedTimeUnixNano\":\"%llu\","
+		   "\"severityNumber\":%u,\"body\":{\"stringValue\":%.*s}",
+		   (unsigned long long)r->time, (unsigned long long)time_of_day_us() * 1000,
+		   r->lost.n ? SEVERITY_WARN : SEVERITY_INFO, (int)body.n, body.text);
+	put_attributes(o, &b, r, NULL, number);
+	out_char(&b, '}');
+	add_record(o, &b);
 }
 
 void otlp_span(struct otlp *o, const struct otlp_span *s, const struct export_record *r,
 	       uint64_t number)
 {
-	struct strbuf *b = &o->record;
+	struct text_part name = string_or(s->name, "\"\"");
+	struct out b = begin_record(o, r);
+	unsigned long long trace = s->trace, parent = s->parent;
 
-	set_resource(o, r);
-	b->n = 0;
-	put(b, "{\"traceId\":\"");
-	put_id(b, s->trace);
-	put_id(b, s->trace);
-	put(b, "\",\"spanId\":\"");
-	put_id(b, s->id);
-	if (s->parent) {
-		put(b, "\",\"parentSpanId\":\"");
-		put_id(b, s->parent);
-	}
-	put(b, "\",\"name\":");
-	if (s->name.n && *s->name.text == '"')
-		put_part(b, s->name);
-	else
-		put(b, "\"\"");
-	put(b, ",\"kind\":");
-	put(b, s->kind);
-	put_number(b, ",\"startTimeUnixNano\":\"%llu\"", s->from);
-	put_number(b, ",\"endTimeUnixNano\":\"%llu\"", s->to);
-	put_attributes(o, r, s->note, number);
-	if (r->error.n && *r->error.text == '"') { /* STATUS_CODE_ERROR */
-		put(b, ",\"status\":{\"code\":2,\"message\":");
-		put_part(b, r->error);
-		put(b, "}");
-	}
-	put(b, "}");
-	add_record(o);
+	out_format(&b, "{\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\"", trace, trace,
+		   (unsigned long long)s->id);
+	if (parent)
+		out_format(&b, ",\"parentSpanId\":\"%016llx\"", parent);
+	out_format(&b, ",\"name\":%.*s,\"kind\":%s,\"startTimeUnixNano\":\"%llu\","
+		   "\"endTimeUnixNano\":\"%llu\"", (int)name.n, name.text, s->kind,
+		   (unsigned long long)s->from, (unsigned long long)s->to);
+	put_attributes(o, &b, r, s->note, number);
+	if (r->error.n && *r->error.text == '"') /* STATUS_CODE_ERROR */
+		out_format(&b, ",\"status\":{\"code\":2,\"message\":%.*s}", (int)r->error.n,
+			   r->error.text);
+	out_char(&b, '}');
+	add_record(o, &b);
 }

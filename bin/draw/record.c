@@ -87,11 +87,6 @@ int export_is_mark(const struct export_record *r)
 
 /* ---- fields ---------------------------------------------------------------------------- */
 
-static void put_part(struct strbuf *b, struct text_part p)
-{
-	strbuf_add(b, p.text, p.n);
-}
-
 static int ends(struct text_part name, const char *word)
 {
 	size_t n = strlen(word);
@@ -106,71 +101,59 @@ static int is_public(struct text_part name, struct text_part value)
 	       ends(name, "comm") || is(name, "error") || is(name, "name");
 }
 
-/* Append an argument of a decoded call, an object with name, value and text. */
-static void put_argument(struct strbuf *b, struct text_part object, int flags)
+/* Is it the text of a string, a structure or a buffer, which is quoted or in brackets? */
+static int is_data(struct text_part text)
+{
+	return memchr(text.text, '\\', text.n) || memchr(text.text, '{', text.n) ||
+	       memchr(text.text, '[', text.n) || memchr(text.text, '<', text.n);
+}
+
+/* Write an argument of a decoded call, an object with name, value and text, without its data. */
+static void put_redacted(struct out *o, struct text_part object)
 {
 	const char *s = object.text, *end = s + object.n;
 	struct text_part name, value, number = { NULL, 0 };
-	int n = 0;
 
-	if (!(flags & EXPORT_REDACT)) {
-		put_part(b, object);
-		return;
-	}
-	strbuf_puts(b, "{");
+	out_char(o, '{');
 	while (json_member(&s, end, &name, &value)) {
 		if (is(name, "value"))
 			number = value;
-		/* the text of strings, structures and buffers is quoted or in brackets */
-		if (is(name, "text") &&
-		    (memchr(value.text, '\\', value.n) || memchr(value.text, '{', value.n) ||
-		     memchr(value.text, '[', value.n) || memchr(value.text, '<', value.n)))
+		if (is(name, "text") && is_data(value))
 			value = number;
-		strbuf_puts(b, n++ ? ",\"" : "\"");
-		put_part(b, name);
-		strbuf_puts(b, "\":");
-		if (value.n && *value.text != '"' && is(name, "text")) {
-			strbuf_puts(b, "\"");
-			put_part(b, value);
-			strbuf_puts(b, "\"");
-		} else {
-			put_part(b, value);
-		}
+		json_key(o, name.text, name.n);
+		out_format(o, is(name, "text") && value.n && *value.text != '"' ? "\"%.*s\"" : "%.*s",
+			   (int)value.n, value.text);
 	}
-	strbuf_puts(b, "}");
+	out_char(o, '}');
 }
 
-/* Append what of the elements fits. Return 0 if something does not. */
-static int put_elements(struct strbuf *b, struct text_part array, int arguments, int flags,
-			size_t most)
+/* Write the elements that fit. Return 0 if one does not. */
+static int put_elements(struct out *o, struct text_part array, int redact)
 {
 	const char *s = array.text, *end = s + array.n;
 	struct text_part value;
-	int n = 0, whole = 1;
+	int whole = 1;
 
-	strbuf_puts(b, "[");
-	while (json_element(&s, end, &value)) {
-		size_t before = b->n;
+	out_char(o, '[');
+	while (whole && json_element(&s, end, &value)) {
+		char *mark = o->at;
 
-		if (n)
-			strbuf_puts(b, ",");
-		if (arguments)
-			put_argument(b, value, flags);
+		out_text(o, ",", mark[-1] != '[');
+		if (redact)
+			put_redacted(o, value);
 		else
-			put_part(b, value);
-		n++;
-		if (b->n + 1 > most) {
-			b->n = before;
-			whole = 0;
-			break;
-		}
+			out_text(o, value.text, value.n);
+		whole = !o->cut && o->at < o->end;
+		if (!whole)
+			o->at = mark;
+		o->cut = 0;
 	}
-	strbuf_puts(b, "]");
+	out_char(o, ']');
 	return whole;
 }
 
-/* Append as much of a JSON string as fits, in whole characters. */
-static void put_cut_string(struct strbuf *b, struct text_part string, size_t most)
+/* Write as much of a JSON string as fits, in whole characters. */
+static void put_cut_string(struct out *o, struct text_part string)
 {
 	size_t i = 1, next;
 
@@ -180,53 +163,43 @@ static void put_cut_string(struct strbuf *b, struct text_part string, size_t mos
 		next = i + (*s == '\\' ? s[1] == 'u' ? 6 : 2 : 1);
 		while (next < string.n - 1 && ((unsigned char)string.text[next] & 0xc0) == 0x80)
 			next++;
-		if (next > string.n - 1 || b->n + next + 1 > most)
+		if (next > string.n - 1 || next + 1 > out_room(o))
 			break;
 	}
-	strbuf_add(b, string.text, i);
-	strbuf_puts(b, "\"");
+	out_text(o, string.text, i);
+	out_char(o, '"');
 }
 
-void export_fields(struct strbuf *b, const struct export_record *r, int flags, size_t room)
+void export_fields(struct out *o, const struct export_record *r, int flags)
 {
-	static const char cut_mark[] = "\"cut\":true}";
+	static const char cut_mark[] = ",\"cut\":true}";
 	const char *s = r->fields.text, *end = s ? s + r->fields.n : NULL;
-	size_t most = b->n + room - sizeof(cut_mark);
+	int redact = flags & EXPORT_REDACT, whole = 1;
 	struct text_part name, value;
-	int n = 0, whole = 1;
 
-	strbuf_puts(b, "{");
+	o->end -= strlen(cut_mark);
+	out_char(o, '{');
 	while (s && json_member(&s, end, &name, &value)) {
-		size_t before = b->n, head;
-		int is_array = value.n && *value.text == '[';
+		char *mark = o->at, *head;
 
-		if (n)
-			strbuf_puts(b, ",");
-		strbuf_puts(b, "\"");
-		put_part(b, name);
-		strbuf_puts(b, "\":");
-		head = b->n;
-		if (flags & EXPORT_REDACT && !is_public(name, value))
-			strbuf_puts(b, "\"\"");
-		else if (is_array)
-			whole &= put_elements(b, value, is(name, "args"), flags, most);
+		json_key(o, name.text, name.n);
+		head = o->at;
+		if (redact && !is_public(name, value))
+			out_string(o, "\"\"");
+		else if (value.n && *value.text == '[')
+			whole &= put_elements(o, value, redact && is(name, "args"));
 		else
-			put_part(b, value);
-		if (b->n > most) {
-			whole = 0;
-			b->n = head;
-			if (head + 3 > most || !value.n || *value.text != '"') {
-				b->n = before;
-				continue;
-			}
-			put_cut_string(b, value, most);
-		}
-		n++;
+			out_text(o, value.text, value.n);
+		if (!o->cut)
+			continue;
+		whole = 0;
+		o->at = head;
+		o->cut = 0;
+		if (out_room(o) < 3 || !value.n || *value.text != '"')
+			o->at = mark;
+		else
+			put_cut_string(o, value);
 	}
-	if (!whole) {
-		strbuf_puts(b, n ? "," : "");
-		strbuf_puts(b, cut_mark);
-	} else {
-		strbuf_puts(b, "}");
-	}
+	o->end += strlen(cut_mark);
+	out_string(o, whole ? "}" : cut_mark + (o->at[-1] == '{'));
 }

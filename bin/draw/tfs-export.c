@@ -34,7 +34,12 @@ static const struct tool tool = {
 		"-x  leave out strings and data of programs\n",
 };
 
-enum { LINE_LEAST = 4096, SECOND = 1000000000 };
+enum {
+	LINE_LEAST = 4096,
+	LEAST = 65,             /* bytes of the fields of a record */
+	ORIGIN_MOST = 1024,     /* bytes of the names of an origin */
+	SECOND = 1000000000,
+};
 
 static struct {
 	enum { JSON, LOGS, SPANS } format;
@@ -55,62 +60,61 @@ static uint64_t last;           /* its time */
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void put_member(struct strbuf *b, const char *name, const char *value)
-{
-	if (!*value)
-		return;
-	strbuf_puts(b, "\"");
-	strbuf_puts(b, name);
-	strbuf_puts(b, "\":\"");
-	strbuf_puts(b, value);
-	strbuf_puts(b, "\",");
-}
-
 /* Begin a line with the names of its origin. */
-static void put_origin(struct strbuf *b, const struct export_record *r)
+static void put_origin(struct out *o, const struct export_record *r)
 {
 	const struct origin_task *t = origin_of(&origin, r);
-	char text[32];
 
-	strbuf_puts(b, "{");
+	out_char(o, '{');
 	if (!r->host.n) { /* dt-join has named another host */
-		put_member(b, "host", origin.host);
-		put_member(b, "boot_id", origin.boot);
+		json_put_plain(o, "host", origin.host);
+		json_put_plain(o, "boot_id", origin.boot);
 	}
-	put_member(b, "session", origin.session);
-	str_format(text, sizeof(text), "\"seq\":%llu,", (unsigned long long)number);
-	strbuf_puts(b, text);
-	put_member(b, "container_id", t->container);
-	put_member(b, "pod_uid", t->pod);
+	json_put_plain(o, "session", origin.session);
+	json_key(o, "seq", 3);
+	out_decimal(o, number);
+	json_put_plain(o, "container_id", t->container);
+	json_put_plain(o, "pod_uid", t->pod);
+	out_char(o, ',');
+}
+
+/* Write the line {HEAD,"fields":{...}TAIL; its fields in the room that there is. */
+static void put_members(struct out *o, const struct export_record *r)
+{
+	const char *fields = r->fields.text;
+	size_t head = (size_t)(fields - r->line), tail = r->n - head - r->fields.n;
+
+	if (!r->fields.n || (!opt.redact && r->n <= out_room(o))) {
+		out_text(o, r->line + 1, r->n - 1);
+		return;
+	}
+	out_text(o, r->line + 1, head - 1);
+	if (out_room(o) < tail + LEAST) {
+		o->cut = 1;
+		return;
+	}
+	o->end -= tail + 1;
+	export_fields(o, r, opt.redact ? EXPORT_REDACT : 0);
+	o->end += tail + 1;
+	out_text(o, fields + r->fields.n, tail);
 }
 
 static void put_json(const struct export_record *r)
 {
 	static struct strbuf b;
-	const char *fields = r->fields.text;
+	/* a redacted argument may have its address twice */
+	size_t longest = 2 * r->n + ORIGIN_MOST;
+	struct out o = strbuf_out(&b, longest < opt.most ? longest : opt.most);
 
-	b.n = 0;
-	put_origin(&b, r);
-	if (!r->fields.n || (!opt.redact && b.n + r->n <= opt.most)) {
-		strbuf_add(&b, r->line + 1, r->n - 1);
-	} else { /* {HEAD,"fields":{...}TAIL */
-		size_t head = (size_t)(fields - r->line), tail = r->n - head - r->fields.n;
-		size_t room = opt.most > b.n + head + tail ? opt.most - b.n - head - tail : 0;
-
-		strbuf_add(&b, r->line + 1, head - 1);
-		export_fields(&b, r, opt.redact ? EXPORT_REDACT : 0, room < 64 ? 64 : room);
-		strbuf_add(&b, fields + r->fields.n, tail);
-	}
-	if (b.n > opt.most) { /* what is too long is not among the fields */
-		char text[64];
-
-		b.n = 0;
-		put_origin(&b, r);
-		str_format(text, sizeof(text), "\"timeUnixNano\":\"%llu\",\"cut\":true}",
+	put_origin(&o, r);
+	put_members(&o, r);
+	if (o.cut) { /* what is too long is not among the fields */
+		o = strbuf_out(&b, ORIGIN_MOST);
+		put_origin(&o, r);
+		out_format(&o, "\"timeUnixNano\":\"%llu\",\"cut\":true}",
 			   (unsigned long long)r->time);
-		strbuf_puts(&b, text);
 	}
-	stdout_print("%.*s\n", (int)b.n, b.text);
+	stdout_print("%.*s\n", (int)(o.at - b.text), b.text);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

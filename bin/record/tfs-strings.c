@@ -89,11 +89,10 @@ static void print_comment(struct join *j, int json)
 	struct strbuf b = { 0 };
 
 	if (j->comment && json) {
-		for (const char *s = j->comment; *s; s++) {
-			strbuf_add(&b, "\\", *s == '"' || *s == '\\');
-			strbuf_add(&b, s, (unsigned char)*s >= ' ');
-		}
-		stdout_print("{\"comment\":\"%s\"}\n", b.text ? b.text : "");
+		struct out o = strbuf_out(&b, 6 * strlen(j->comment) + 2);
+
+		json_string(&o, j->comment, strlen(j->comment));
+		stdout_print("{\"comment\":%.*s}\n", (int)(o.at - b.text), b.text);
 		free(b.text);
 	} else if (j->comment) {
 		stdout_print("# %s\n", j->comment);

@@ -311,6 +311,36 @@ static inline char *digits_hex(char *p, uint64_t v)
 /* Write v in decimal. Return the end of the digits. */
 char *digits_decimal(char *p, uint64_t v);
 
+/* ---- json.c: JSON text --------------------------------------------------------------- */
+
+/* A part of a text, which need not end with a NUL. text is NULL if there is no such part. */
+struct text_part {
+	const char *text;
+	size_t n;
+};
+
+/* Write a string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
+void json_string(struct out *, const void *text, size_t n);
+
+/* Begin a member, "NAME":, with a comma before it unless it is the first of its object. */
+void json_key(struct out *, const char *name, size_t n);
+
+/* Write a member whose value is JSON, or a string that needs no escapes; none if it is empty. */
+void json_put(struct out *, const char *name, struct text_part value);
+void json_put_plain(struct out *, const char *name, const char *value);
+
+/*
+ * Take the next member of the JSON object that *s is at the beginning of, or the next element of
+ * the array, and move *s after it. Strings keep their quotes and escapes. Return 1; 0 after the
+ * last one, or if the text is no such JSON. There are no spaces between values, as in the JSON of
+ * tfs-report -j. Nothing is read at end or after it.
+ */
+int json_member(const char **s, const char *end, struct text_part *name, struct text_part *value);
+int json_element(const char **s, const char *end, struct text_part *value);
+
+/* Return a string without its quotes, and another value as it is. */
+struct text_part json_unquoted(struct text_part value);
+
 /* ---- text.c: numbers, names and lines in untrusted text ---------------------------- */
 
 /*
@@ -495,6 +525,13 @@ void strbuf_escaped(struct strbuf *, const char *, size_t n);
 
 /* Make room for n bytes and a NUL, and return the place after the text. */
 char *strbuf_room(struct strbuf *, size_t n);
+
+/* Empty the text, make room for size bytes, and return a writer to them. */
+static inline struct out strbuf_out(struct strbuf *w, size_t size)
+{
+	w->n = 0;
+	return out_to(strbuf_room(w, size), size);
+}
 
 /* ---- bytes.c: growing bytes, for programs that must not exit without memory --------- */
 

@@ -41,12 +41,6 @@ enum trace_miss {
 	MISS_KINDS
 };
 
-/* A part of a line. text is NULL if the line has no such part. */
-struct text_part {
-	const char *text;
-	size_t n;
-};
-
 struct trace_line {
 	struct text_part host;  /* in a trace made by dt-join */
 	struct text_part comm, pid, cpu, time, event;
@@ -124,20 +118,6 @@ int text_part_is(struct text_part, const char *word);
 
 /* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
 int text_part_number(struct text_part, unsigned base, uint64_t *n);
-
-/* ---- json_text.c: the members of an object, the elements of an array ------------------ */
-
-/*
- * Take the next member of the JSON object that *s is at the beginning of, or the next element of
- * the array, and move *s behind it. Strings keep their quotes and escapes. Return 1; 0 behind the
- * last one, or if the text is no such JSON. There are no blanks between values, as in the
- * JSON of tfs-report -j. Nothing is read at end or behind it.
- */
-int json_member(const char **s, const char *end, struct text_part *name, struct text_part *value);
-int json_element(const char **s, const char *end, struct text_part *value);
-
-/* Return a string without its quotes, and another value as it is. */
-struct text_part json_unquoted(struct text_part value);
 
 /* ---- event_text.c: fields of events whose text contains untrusted strings ----------- */
 

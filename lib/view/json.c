@@ -10,48 +10,6 @@ enum {
 	MOST_NAME = 256,        /* bytes of the name of an event or instance that are printed */
 };
 
-void json_string(struct out *o, const void *text, size_t n)
-{
-	static const char hex[] = "0123456789abcdef";
-	const unsigned char *s = text, *end = s + n, *from;
-	size_t len;
-	int control;
-
-	out_char(o, '"');
-	while (s < end) {
-		for (from = s; s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\'; s++)
-			;
-		out_text(o, (const char *)from, (size_t)(s - from));
-		if (s == end)
-			break;
-		if (*s >= 0x80) {
-			len = text_utf8(s, (size_t)(end - s));
-			text_char((const char *)s, (size_t)(end - s), &control);
-			if (len && control) { /* U+0080 to U+009F; the second byte is the number */
-				out_text(o, "\\u00", 4);
-				out_char(o, hex[s[1] >> 4]);
-				out_char(o, hex[s[1] & 15]);
-			} else {
-				out_text(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
-			}
-			s += len ? len : 1;
-			continue;
-		}
-		out_char(o, '\\');
-		if (*s == '"' || *s == '\\') {
-			out_char(o, (char)*s);
-		} else if (*s == '\n' || *s == '\t') {
-			out_char(o, *s == '\n' ? 'n' : 't');
-		} else {
-			out_text(o, "u00", 3);
-			out_char(o, hex[*s >> 4]);
-			out_char(o, hex[*s & 15]);
-		}
-		s++;
-	}
-	out_char(o, '"');
-}
-
 static void put_name(struct out *o, const char *name)
 {
 	json_string(o, name, strnlen(name, MOST_NAME));
@@ -252,11 +210,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 		const struct field *f = &e->fields[i];
 
 		mark = o.at;
-		if (mark[-1] != '{')
-			out_char(&o, ',');
-		out_char(&o, '"');
-		out_string(&o, f->name);
-		out_text(&o, "\":", 2);
+		json_key(&o, f->name, strlen(f->name));
 		json_value(evs, &o, e, f, r);
 		if (o.at == o.end) {
 			o.at = mark;

@@ -143,9 +143,6 @@ size_t json_line(struct json *, const struct record *, char *buf, size_t size);
  */
 size_t json_begin(struct json *, const struct record *, char *buf, size_t size);
 
-/* Print a string with its quotes. */
-void json_string(struct out *, const void *text, size_t n);
-
 /* Print the value of an event's field in a record. */
 void json_value(const struct event_set *, struct out *, const struct event *,
 		const struct field *, const struct record *);

@@ -30,9 +30,10 @@ static void take_line(const char *line, size_t n, size_t room)
 		return;
 	for (int flags = 0; flags <= EXPORT_REDACT; flags++) {
 		struct strbuf b = { 0 };
+		struct out o = strbuf_out(&b, room);
 
-		export_fields(&b, &r, flags, room);
-		must(b.n && b.n <= room && b.text[b.n - 1] == '}');
+		export_fields(&o, &r, flags);
+		must(o.at > b.text && o.at[-1] == '}' && !o.cut);
 		free(b.text);
 	}
 	otlp_log(&logs, &r, 1);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: ISC */
+/* json.c - JSON text, RFC 8259: write strings and members, walk through objects and arrays */
+#include <string.h>
+
+#include "base/base.h"
+
+/* ---- write ------------------------------------------------------------------------------- */
+
+void json_string(struct out *o, const void *text, size_t n)
+{
+	const unsigned char *s = text, *end = s + n, *from;
+	size_t len;
+	int control;
+
+	out_char(o, '"');
+	while (s < end) {
+		for (from = s; s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\'; s++)
+			;
+		out_text(o, (const char *)from, (size_t)(s - from));
+		if (s == end)
+			break;
+		if (*s >= 0x80) {
+			len = text_utf8(s, (size_t)(end - s));
+			text_char((const char *)s, (size_t)(end - s), &control);
+			if (len && control) { /* U+0080 to U+009F; the second byte is the number */
+				out_text(o, "\\u00", 4);
+				out_byte(o, s[1]);
+			} else {
+				out_text(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
+			}
+			s += len ? len : 1;
+			continue;
+		}
+		out_char(o, '\\');
+		if (*s == '"' || *s == '\\') {
+			out_char(o, (char)*s);
+		} else if (*s == '\n' || *s == '\t') {
+			out_char(o, *s == '\n' ? 'n' : 't');
+		} else {
+			out_text(o, "u00", 3);
+			out_byte(o, *s);
+		}
+		s++;
+	}
+	out_char(o, '"');
+}
+
+void json_key(struct out *o, const char *name, size_t n)
+{
+	if (o->at[-1] != '{' && o->at[-1] != '[')
+		out_char(o, ',');
+	out_char(o, '"');
+	out_text(o, name, n);
+	out_text(o, "\":", 2);
+}
+
+void json_put(struct out *o, const char *name, struct text_part value)
+{
+	if (!value.n)
+		return;
+	json_key(o, name, strlen(name));
+	out_text(o, value.text, value.n);
+}
+
+void json_put_plain(struct out *o, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	json_key(o, name, strlen(name));
+	out_format(o, "\"%s\"", value);
+}
+
+/* ---- read -------------------------------------------------------------------------------- */
+
+/* Return the end of the JSON value at s. If the value is cut, return end. */
+static const char *behind_value(const char *s, const char *end)
+{
+	int depth = 0, quoted = 0;
+
+	for (; s < end; s++) {
+		if (quoted)
+			if (*s == '\\')
+				s++;
+			else
+				quoted = *s != '"';
+		else if (*s == '"')
+			quoted = 1;
+		else if (*s == '{' || *s == '[')
+			depth++;
+		else if (!depth && (*s == ',' || *s == '}' || *s == ']'))
+			return s;
+		else if (*s == '}' || *s == ']')
+			depth--;
+	}
+	return end;
+}
+
+int json_element(const char **s, const char *end, struct text_part *value)
+{
+	const char *from;
+
+	if (*s == end || (**s != '[' && **s != ','))
+		return 0;
+	from = *s + 1;
+	*s = behind_value(from, end);
+	*value = (struct text_part){ from, (size_t)(*s - from) };
+	return value->n != 0;
+}
+
+int json_member(const char **s, const char *end, struct text_part *name, struct text_part *value)
+{
+	const char *from, *quote;
+
+	if (*s == end || (**s != '{' && **s != ','))
+		return 0;
+	from = *s + 1;
+	if (from == end || *from++ != '"')
+		return 0;
+	quote = memchr(from, '"', (size_t)(end - from));
+	if (!quote || end - quote < 2 || quote[1] != ':')
+		return 0;
+	*name = (struct text_part){ from, (size_t)(quote - from) };
+	from = quote + 2;
+	*s = behind_value(from, end);
+	*value = (struct text_part){ from, (size_t)(*s - from) };
+	return 1;
+}
+
+struct text_part json_unquoted(struct text_part value)
+{
+	if (value.n >= 2 && *value.text == '"' && value.text[value.n - 1] == '"')
+		return (struct text_part){ value.text + 1, value.n - 2 };
+	return value;
+}
