@@ -33,6 +33,7 @@ enum {
 	MOST_LOOKUPS = 16,      /* of sockets, in about 128 ms */
 	SOCKETS = 1 << 16,      /* bytes of a list of sockets */
 	ADDRESS = 112,          /* bytes of the text of a socket address */
+	INET_MOST = 28,         /* bytes of an address of IPv4 or IPv6 */
 };
 
 /*
@@ -107,25 +108,33 @@ static void give(struct follow *f, void *p)
 	free(b - 1);
 }
 
+/* Return an object with one reference, which is its first member. NULL: no memory. */
+static void *object_new(struct follow *f, size_t n)
+{
+	unsigned *refs = take(f, n);
+
+	if (refs)
+		*refs = 1;
+	return refs;
+}
+
+/* Return one more reference to an object, or NULL. */
+static void *object_ref(const void *object)
+{
+	unsigned *refs = (unsigned *)(size_t)object;
+
+	if (refs)
+		++*refs;
+	return refs;
+}
+
 /* Return a file with n bytes of name, all zero if name is NULL. NULL: no memory. */
 static struct file *file_new(struct follow *f, const char *name, size_t n)
 {
-	struct file *p = take(f, sizeof(*p) + n + 1);
+	struct file *p = object_new(f, sizeof(*p) + n + 1);
 
-	if (!p)
-		return NULL;
-	p->refs = 1;
-	if (name)
+	if (p && name)
 		memcpy(p->name, name, n);
-	return p;
-}
-
-static struct file *file_ref(const struct file *file)
-{
-	struct file *p = (struct file *)(size_t)file;
-
-	if (p)
-		p->refs++;
 	return p;
 }
 
@@ -169,20 +178,12 @@ static struct mount_space *space_of(const struct member *m)
 
 static struct mount_space *space_new(struct follow *f)
 {
-	struct mount_space *p = take(f, sizeof(*p));
+	struct mount_space *p = object_new(f, sizeof(*p));
 
-	if (!p)
-		return NULL;
-	p->refs = 1;
-	p->next = f->spaces;
-	f->spaces = p;
-	return p;
-}
-
-static struct mount_space *space_ref(struct mount_space *p)
-{
-	if (p)
-		p->refs++;
+	if (p) {
+		p->next = f->spaces;
+		f->spaces = p;
+	}
 	return p;
 }
 
@@ -214,15 +215,6 @@ static void space_put(struct follow *f, struct mount_space *p)
 	give(f, p);
 }
 
-static struct files *files_new(struct follow *f)
-{
-	struct files *d = take(f, sizeof(*d));
-
-	if (d)
-		d->refs = 1;
-	return d;
-}
-
 static void files_put(struct follow *f, struct files *d)
 {
 	if (!d || --d->refs)
@@ -241,11 +233,11 @@ static void unshare(struct follow *f, struct files **at)
 
 	if (!from || from->refs == 1)
 		return;
-	*at = d = files_new(f);
+	*at = d = object_new(f, sizeof(struct files));
 	if (d)
-		d->space = space_ref(from->space);
+		d->space = object_ref(from->space);
 	for (unsigned fd = from->n; fd--;)
-		set_file(f, d, fd, file_ref(from->v[fd].file), from->v[fd].cloexec);
+		set_file(f, d, fd, object_ref(from->v[fd].file), from->v[fd].cloexec);
 	files_put(f, from);
 }
 
@@ -501,13 +493,10 @@ static int read_cloexec(int pid, const char *fd)
 {
 	char text[128];
 	const char *s;
-	unsigned flags = 0;
 
 	str_format(text, sizeof(text), "fdinfo/%s", fd);
 	s = task_read_file(pid, text, text, sizeof(text)) < 0 ? NULL : strstr(text, "flags:\t");
-	for (s += s ? 7 : 0; s && *s >= '0' && *s <= '7'; s++)
-		flags = flags * 8 + (unsigned)(*s - '0');
-	return !!(flags & O_CLOEXEC);
+	return s && strtoul(s + 7, NULL, 8) & O_CLOEXEC;
 }
 
 static void read_descriptors(struct follow *f, struct files *d, int pid)
@@ -555,7 +544,7 @@ static struct mount_space *read_space(struct follow *f, int pid, const struct fi
 
 	for (p = id ? f->spaces : NULL; p; p = p->next)
 		if (p->id == id)
-			return space_ref(p);
+			return object_ref(p);
 	p = space_new(f);
 	if (!p)
 		return NULL;
@@ -597,19 +586,15 @@ static struct member *member_new(struct follow *f, int pid)
 /* Let a task share descriptors and directories of another. */
 static void share(struct member *m, const struct member *with)
 {
-	m->d = with->d;
-	m->w = with->w;
-	if (m->d)
-		m->d->refs++;
-	if (m->w)
-		m->w->refs++;
+	m->d = object_ref(with->d);
+	m->w = object_ref(with->w);
 }
 
 /* Begin with what procfs shows of a task. */
 static void read_task(struct follow *f, struct member *m, int pid)
 {
-	m->d = files_new(f);
-	m->w = files_new(f);
+	m->d = object_new(f, sizeof(struct files));
+	m->w = object_new(f, sizeof(struct files));
 	if (!f->live) {
 		change_root(f, m, file_new(f, "/", 1));
 	} else if (!procfs_begin()) {
@@ -905,7 +890,7 @@ static struct file *walk_below(struct follow *f, const struct member *m, int pid
 		memcpy(rest, text, (size_t)link);
 		s = rest;
 	}
-	return to ? file_ref(to) : n ? file_new(f, here, n) : file_new(f, "/", 1);
+	return to ? object_ref(to) : n ? file_new(f, here, n) : file_new(f, "/", 1);
 }
 
 static struct file *walk(struct follow *f, const struct member *m, int pid, int nofollow,
@@ -1102,27 +1087,44 @@ static void returns(const struct done *d, struct file *file)
 	set_file(d->f, d->m->d, (uint64_t)d->result, file, closes(d));
 }
 
+static int is_known(const struct call_bytes *user, size_t n)
+{
+	return user->bytes && !user->fault && user->n >= n;
+}
+
+static void do_nothing(const struct done *d)
+{
+	(void)d;
+}
+
 static void do_unknown(const struct done *d)
 {
 	returns(d, NULL);
 }
 
-static void do_open(const struct done *d)
+/* A file is opened with flags of open(2). */
+static void open_file(const struct done *d, uint64_t flags)
 {
-	uint64_t flags = d->rule->cloexec ? d->a[d->rule->flags] : 0;
-	int how;
+	int how = (flags & O_NOFOLLOW ? NO_FOLLOW : 0) |
+		  (~flags & (O_CREAT | O_EXCL) ? 0 : NO_LINK);
 
-	if (d->rule->what == FOLLOW_OPEN_HOW) {
-		flags = TEMPORARY;
-		if (d->user[2].bytes && !d->user[2].fault && d->user[2].n >= 8)
-			memcpy(&flags, d->user[2].bytes, 8);
-		if (d->f->swapped)
-			flags = __builtin_bswap64(flags);
-	}
-	how = (flags & O_NOFOLLOW ? NO_FOLLOW : 0) | (~flags & (O_CREAT | O_EXCL) ? 0 : NO_LINK);
 	set_file(d->f, d->m->d, (uint64_t)d->result,
 		 flags & TEMPORARY ? NULL : path_of(d, 0, how, (int)d->result),
 		 !!(flags & O_CLOEXEC));
+}
+
+static void do_open(const struct done *d)
+{
+	open_file(d, d->rule->cloexec ? d->a[d->rule->flags] : 0);
+}
+
+static void do_open_how(const struct done *d)
+{
+	uint64_t flags = TEMPORARY;
+
+	if (is_known(&d->user[2], sizeof(flags)))
+		memcpy(&flags, d->user[2].bytes, sizeof(flags));
+	open_file(d, d->f->swapped ? __builtin_bswap64(flags) : flags);
 }
 
 static void do_memfd(const struct done *d)
@@ -1139,12 +1141,16 @@ static void do_memfd(const struct done *d)
 static void do_anonymous(const struct done *d)
 {
 	char name[64];
+	size_t n = str_format(name, sizeof(name), "anon_inode:%s", call_texts + d->rule->text);
 
-	/* signalfd changes a descriptor that it is given */
-	if (d->rule->what == FOLLOW_SIGNALFD && (int)d->a[0] >= 0)
-		return;
-	returns(d, file_new(d->f, name, str_format(name, sizeof(name), "anon_inode:%s",
-						   call_texts + d->rule->text)));
+	returns(d, file_new(d->f, name, n));
+}
+
+static void do_signalfd(const struct done *d)
+{
+	/* otherwise it changes this descriptor */
+	if ((int)d->a[0] < 0)
+		do_anonymous(d);
 }
 
 static void do_close(const struct done *d)
@@ -1169,7 +1175,7 @@ static void do_close_range(const struct done *d)
 static void do_dup(const struct done *d)
 {
 	if ((uint32_t)d->a[0] != (uint64_t)d->result)
-		returns(d, file_ref(d->file));
+		returns(d, object_ref(d->file));
 }
 
 static void set_cloexec(const struct done *d, int cloexec)
@@ -1181,7 +1187,7 @@ static void set_cloexec(const struct done *d, int cloexec)
 static void do_fcntl(const struct done *d)
 {
 	if (d->a[1] == DUPFD || d->a[1] == DUPFD_CLOEXEC)
-		set_file(d->f, d->m->d, (uint64_t)d->result, file_ref(d->file),
+		set_file(d->f, d->m->d, (uint64_t)d->result, object_ref(d->file),
 			 d->a[1] == DUPFD_CLOEXEC);
 	else if (d->a[1] == SETFD)
 		set_cloexec(d, d->a[2] & 1);
@@ -1198,22 +1204,27 @@ static void do_ioctl(const struct done *d)
 		set_cloexec(d, 0);
 }
 
-/* pipe, socketpair */
-static void do_pair(const struct done *d)
+/* Two descriptors in user memory are the file. */
+static void pair(const struct done *d, const struct call_bytes *user, struct file *p)
 {
-	int pipe = d->rule->what == FOLLOW_PIPE;
-	const struct call_bytes *user = &d->user[pipe ? 0 : 3];
-	struct file *p;
 	uint32_t fds[2];
 
-	if (!user->bytes || user->fault || user->n < sizeof(fds))
-		return;
-	memcpy(fds, user->bytes, sizeof(fds));
-	p = pipe ? file_new(d->f, "pipe", 4) : socket_new(d->f, d->a[0], d->a[1]);
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; is_known(user, sizeof(fds)) && i < 2; i++) {
+		memcpy(fds, user->bytes, sizeof(fds));
 		set_file(d->f, d->m->d, d->f->swapped ? __builtin_bswap32(fds[i]) : fds[i],
-			 file_ref(p), closes(d));
+			 object_ref(p), closes(d));
+	}
 	file_put(d->f, p);
+}
+
+static void do_pipe(const struct done *d)
+{
+	pair(d, &d->user[0], file_new(d->f, "pipe", 4));
+}
+
+static void do_socketpair(const struct done *d)
+{
+	pair(d, &d->user[3], socket_new(d->f, d->a[0], d->a[1]));
 }
 
 static void do_socket(const struct done *d)
@@ -1221,16 +1232,27 @@ static void do_socket(const struct done *d)
 	returns(d, socket_new(d->f, d->a[0], d->a[1]));
 }
 
-static void do_address(const struct done *d)
+static void do_bind(const struct done *d)
 {
-	set_address(d->file, d->rule->what == FOLLOW_CONNECT, &d->user[1], (uint32_t)d->a[2]);
+	set_address(d->file, 0, &d->user[1], (uint32_t)d->a[2]);
 }
 
-/* getsockname, getpeername: the length of a name of AF_UNIX, which may be none, is not known */
-static void do_name(const struct done *d)
+static void do_connect(const struct done *d)
+{
+	set_address(d->file, 1, &d->user[1], (uint32_t)d->a[2]);
+}
+
+/* The length of a name of AF_UNIX, which may be none, is not known. */
+static void do_own_name(const struct done *d)
 {
 	if (d->file && d->file->family != AF_UNIX && d->user[1].bytes)
-		set_address(d->file, d->rule->what == FOLLOW_PEER_NAME, &d->user[1], 28);
+		set_address(d->file, 0, &d->user[1], INET_MOST);
+}
+
+static void do_peer_name(const struct done *d)
+{
+	if (d->file && d->file->family != AF_UNIX && d->user[1].bytes)
+		set_address(d->file, 1, &d->user[1], INET_MOST);
 }
 
 static void do_accept(const struct done *d)
@@ -1246,7 +1268,7 @@ static void do_accept(const struct done *d)
 		p->accepted = p->family != AF_UNIX;
 	}
 	if (p && p->accepted) {
-		set_address(p, 1, &d->user[1], 28);
+		set_address(p, 1, &d->user[1], INET_MOST);
 		if (!p->type)
 			p->type = SOCK_STREAM;
 	}
@@ -1257,7 +1279,7 @@ static void do_chdir(const struct done *d)
 {
 	if (!d->new)
 		set_file(d->f, d->m->w, CWD, d->c->args[0].kind == CALL_PATH ?
-			 path_of(d, 0, 0, -1) : file_ref(d->file), 0);
+			 path_of(d, 0, 0, -1) : object_ref(d->file), 0);
 }
 
 static void do_chroot(const struct done *d)
@@ -1301,7 +1323,7 @@ static int by_rename(const struct moved *v, const char *old, char *new)
 
 static int by_pivot(const struct moved *v, const char *old, char *new)
 {
-	return path_pivot(old, v->from, v->to, new) < 0 ? -1 : 1;
+	return !v->from || path_pivot(old, v->from, v->to, new) < 0 ? -1 : 1;
 }
 
 static int is_absolute(const struct file *p)
@@ -1309,22 +1331,35 @@ static int is_absolute(const struct file *p)
 	return p && *p->name == '/';
 }
 
-/* rename, unlink: no link is followed */
+/* Follow a rename, or a removal if to is NULL. */
+static void moves(const struct done *d, const struct file *from, const char *to)
+{
+	struct moved v = { by_rename, from->name, to };
+
+	rename_files(d->f, d->m->d, &v);
+	rename_files(d->f, d->m->w, &v);
+}
+
 static void do_rename(const struct done *d)
 {
-	int removed = d->rule->what == FOLLOW_UNLINK;
-	struct file *from = d->new && !removed ? NULL : path_of(d, 0, NO_FOLLOW, -1);
-	struct file *to = d->new || removed ? NULL : path_of(d, 1, NO_FOLLOW, -1);
-	struct moved v = { by_rename, from ? from->name : NULL, to ? to->name : NULL };
+	struct file *from = d->new ? NULL : path_of(d, 0, NO_FOLLOW, -1);
+	struct file *to = d->new ? NULL : path_of(d, 1, NO_FOLLOW, -1);
 
-	if (is_absolute(from) && from->name[1] && (removed || is_absolute(to))) {
-		rename_files(d->f, d->m->d, &v);
-		rename_files(d->f, d->m->w, &v);
-	}
-	if (removed && from)
-		forget_link(d->f, made_link(d->f, from->name));
+	if (is_absolute(from) && from->name[1] && is_absolute(to))
+		moves(d, from, to->name);
 	file_put(d->f, from);
 	file_put(d->f, to);
+}
+
+static void do_unlink(const struct done *d)
+{
+	struct file *p = path_of(d, 0, NO_FOLLOW, -1);
+
+	if (is_absolute(p) && p->name[1])
+		moves(d, p, NULL);
+	if (p)
+		forget_link(d->f, made_link(d->f, p->name));
+	file_put(d->f, p);
 }
 
 static void do_symlink(const struct done *d)
@@ -1345,89 +1380,86 @@ static void do_symlink(const struct done *d)
 	l->to = file_new(f, to->bytes, n);
 }
 
-/* The directory root becomes "/", and the old "/" goes to old. */
-static void pivot(struct follow *f, struct member *m, const struct file *root,
-		  const struct file *old)
-{
-	struct moved v = { by_pivot, root->name, old->name };
-	struct mounts *mounts = space_of(m)->mounts;
-
-	/* tasks at the old root directory go to the new one */
-	rename_files(f, m->d, &v);
-	rename_files(f, m->w, &v);
-	change_root(f, m, file_new(f, "/", 1));
-	if (!get_file(m->w, CWD))
-		set_file(f, m->w, CWD, file_new(f, "/", 1), 0);
-	if (mounts) {
-		f->used -= mounts->bytes;
-		mounts_pivot(mounts, root->name, old->name);
-		f->used += mounts->bytes;
-	}
-}
-
-static int to_unknown(const struct moved *v, const char *old, char *new)
-{
-	(void)v, (void)old, (void)new;
-	return -1;
-}
-
+/* The new root directory becomes "/", and the old "/" goes to old. */
 static void do_pivot_root(const struct done *d)
 {
+	struct follow *f = d->f;
 	struct mount_space *p = d->new ? NULL : space_of(d->m);
 	struct file *root = p ? path_of(d, 0, 0, -1) : NULL, *old = p ? path_of(d, 1, 0, -1) : NULL;
+	int known = is_absolute(root) && is_absolute(old);
+	struct moved v = { by_pivot, known ? root->name : NULL, known ? old->name : NULL };
 
-	if (is_absolute(root) && is_absolute(old)) {
-		pivot(d->f, d->m, root, old);
-	} else if (p) {
-		rename_files(d->f, d->m->d, &(struct moved){ .name = to_unknown });
-		change_root(d->f, d->m, NULL);
-		set_file(d->f, d->m->w, CWD, NULL, 0);
-		if (p->mounts)
-			space_set(d->f, p, mounts_unknown());
+	if (!p)
+		return;
+	/* tasks at the old root directory go to the new one */
+	rename_files(f, d->m->d, &v);
+	rename_files(f, d->m->w, &v);
+	if (known)
+		change_root(f, d->m, file_new(f, "/", 1));
+	if (!known || !get_file(d->m->w, CWD))
+		set_file(f, d->m->w, CWD, known ? file_new(f, "/", 1) : NULL, 0);
+	if (p->mounts && known) {
+		f->used -= p->mounts->bytes;
+		mounts_pivot(p->mounts, root->name, old->name);
+		f->used += p->mounts->bytes;
+	} else if (p->mounts) {
+		space_set(f, p, mounts_unknown());
 	}
-	file_put(d->f, root);
-	file_put(d->f, old);
+	file_put(f, root);
+	file_put(f, old);
 }
 
-/* Change the mounts of a namespace. flags: of mount; -1 for an unmount. */
-static void change_mounts(struct follow *f, struct mount_space *p, const char *from, const char *to,
+/* Change the mounts of a task's namespace. The files are given away. flags: -1 for an unmount. */
+static void mounts_change(const struct done *d, struct file *source, struct file *target,
 			  int64_t flags)
 {
+	struct mount_space *p = space_of(d->m);
+	const char *from = is_absolute(source) ? source->name : NULL;
+	const char *to = is_absolute(target) ? target->name : NULL;
 	int binds = flags >= 0 && flags & BIND, moves = flags >= 0 && !binds && flags & MOVE;
 
 	if (!to || (moves && !from)) {
-		space_set(f, p, mounts_unknown());
-		return;
+		space_set(d->f, p, mounts_unknown());
+	} else {
+		d->f->used -= p->mounts->bytes;
+		if (flags < 0)
+			mounts_remove(p->mounts, to);
+		else if (from && binds)
+			mounts_bind(p->mounts, from, to, !!(flags & RECURSIVE));
+		else if (from && moves)
+			mounts_move(p->mounts, from, to);
+		else
+			mounts_add(p->mounts, to, NULL);
+		d->f->used += p->mounts->bytes;
 	}
-	f->used -= p->mounts->bytes;
-	if (flags < 0)
-		mounts_remove(p->mounts, to);
-	else if (from && binds)
-		mounts_bind(p->mounts, from, to, !!(flags & RECURSIVE));
-	else if (from && moves)
-		mounts_move(p->mounts, from, to);
-	else
-		mounts_add(p->mounts, to, NULL);
-	f->used += p->mounts->bytes;
+	file_put(d->f, source);
+	file_put(d->f, target);
 }
 
-/* mount, umount, move_mount, which may move a mount without a name */
+static int has_mounts(const struct done *d)
+{
+	return !d->new && space_of(d->m) && space_of(d->m)->mounts;
+}
+
 static void do_mount(const struct done *d)
 {
-	struct mount_space *p = d->new ? NULL : space_of(d->m);
-	int mount = d->rule->what == FOLLOW_MOUNT, umount = d->rule->what == FOLLOW_UMOUNT;
-	int64_t flags = umount ? -1 : mount ? (int64_t)d->a[3] : 0;
-	struct file *from, *to;
+	int64_t flags = (int64_t)d->a[3];
 
-	if (!p || !p->mounts || (flags >= 0 && (flags & REMOUNT ||
-				(!(flags & BIND) && flags & PROPAGATION))))
-		return;
-	from = mount ? path_of(d, 0, 0, -1) : NULL;
-	to = path_of(d, umount ? 0 : 1, 0, -1);
-	change_mounts(d->f, p, is_absolute(from) ? from->name : NULL,
-		      is_absolute(to) ? to->name : NULL, flags);
-	file_put(d->f, from);
-	file_put(d->f, to);
+	if (has_mounts(d) && !(flags & REMOUNT) && (flags & BIND || !(flags & PROPAGATION)))
+		mounts_change(d, path_of(d, 0, 0, -1), path_of(d, 1, 0, -1), flags & INT32_MAX);
+}
+
+/* It may move a mount without a name. */
+static void do_move_mount(const struct done *d)
+{
+	if (has_mounts(d))
+		mounts_change(d, NULL, path_of(d, 1, 0, -1), 0);
+}
+
+static void do_umount(const struct done *d)
+{
+	if (has_mounts(d))
+		mounts_change(d, NULL, path_of(d, 0, 0, -1), -1);
 }
 
 /* The task enters another mount namespace, at its root directory. */
@@ -1479,38 +1511,7 @@ static void do_unshare(const struct done *d)
 		unshare_mounts(d->f, d->m, d->pid);
 }
 
-static void (*const rules[FOLLOW_RULES])(const struct done *) = {
-	[FOLLOW_UNKNOWN] = do_unknown,
-	[FOLLOW_OPEN] = do_open,
-	[FOLLOW_OPEN_HOW] = do_open,
-	[FOLLOW_MEMFD] = do_memfd,
-	[FOLLOW_ANONYMOUS] = do_anonymous,
-	[FOLLOW_SIGNALFD] = do_anonymous,
-	[FOLLOW_CLOSE] = do_close,
-	[FOLLOW_CLOSE_RANGE] = do_close_range,
-	[FOLLOW_DUP] = do_dup,
-	[FOLLOW_FCNTL] = do_fcntl,
-	[FOLLOW_IOCTL] = do_ioctl,
-	[FOLLOW_PIPE] = do_pair,
-	[FOLLOW_SOCKETPAIR] = do_pair,
-	[FOLLOW_SOCKET] = do_socket,
-	[FOLLOW_BIND] = do_address,
-	[FOLLOW_CONNECT] = do_address,
-	[FOLLOW_OWN_NAME] = do_name,
-	[FOLLOW_PEER_NAME] = do_name,
-	[FOLLOW_ACCEPT] = do_accept,
-	[FOLLOW_CHDIR] = do_chdir,
-	[FOLLOW_CHROOT] = do_chroot,
-	[FOLLOW_RENAME] = do_rename,
-	[FOLLOW_UNLINK] = do_rename,
-	[FOLLOW_SYMLINK] = do_symlink,
-	[FOLLOW_PIVOT_ROOT] = do_pivot_root,
-	[FOLLOW_MOUNT] = do_mount,
-	[FOLLOW_MOVE_MOUNT] = do_mount,
-	[FOLLOW_UMOUNT] = do_mount,
-	[FOLLOW_SETNS] = do_setns,
-	[FOLLOW_UNSHARE] = do_unshare,
-};
+static void (*const rules[])(const struct done *) = { FOLLOW_RULES };
 
 /* ---- the interface ---- */
 
@@ -1524,14 +1525,17 @@ int follow_makes_pair(const struct call *c)
 void follow_call(struct follow *f, int pid, const struct call *c, const struct call_values *v)
 {
 	const struct follow_rule *rule = &call_rules[c->follow];
+	struct done d = { f, NULL, pid, 0, c, v->args, v->user, v->result, rule, NULL };
 	size_t known = f->tasks.n;
-	struct done d = { f, member(f, pid), pid, 0, c, v->args, v->user, v->result, rule, NULL };
 	int failed = v->result < 0 && v->result >= -4095;
 
 	/* a descriptor is closed even so, close(2) */
-	if (!rules[rule->what] || !d.m ||
+	if (rule->what == FOLLOW_NOTHING ||
 	    (failed && rule->what != FOLLOW_CLOSE &&
 	     (rule->what != FOLLOW_CONNECT || v->result != -EINPROGRESS)))
+		return;
+	d.m = member(f, pid);
+	if (!d.m)
 		return;
 	d.new = f->live && f->tasks.n != known;
 	d.file = get_file(d.m->d, (uint32_t)v->args[0]);

@@ -3,8 +3,8 @@
 #
 # usage: awk -f tables.awk -v NAMES=FILE data/types.in data/numbers.in data/sets/*.in \
 #		data/layouts.in data/follow.in data/calls.in
-# Each file describes its own form. NAMES gets the numbers of sets and layouts; the standard output
-# has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
+# Each file describes its own form. NAMES gets the numbers of sets, layouts and rules, and
+# FOLLOW_RULES, the names of the handlers of the rules; the standard output has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
 
 function fail(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
@@ -399,8 +399,8 @@ BEGIN {
 	tests["!"] = "TEST_NONE"
 	text_of("")
 	row("conditions", ".test = TEST_END")
-	row("rules", ".what = FOLLOW_NOTHING")
-	row("rules", ".what = FOLLOW_UNKNOWN")
+	row("rules", ".what = " word_of("follow", "nothing"))
+	row("rules", ".what = " word_of("follow", "unknown"))
 	word_of("set", "errno") # a member without a set has the number 0
 }
 
@@ -528,7 +528,7 @@ FILENAME ~ /calls\.in$/ {
 	rule = $NF == "fd"
 	if (word[1] in follow) {
 		n = split(follow[word[1]], part, " ")
-		text = ".what = FOLLOW_" toupper(part[2])
+		text = ".what = " word_of("follow", part[2])
 		if (part[3] == "always") {
 			text = text ", .always = 1"
 		} else if (part[3] != "" && part[3] != "-") {
@@ -557,7 +557,7 @@ function print_rows(table, type,   i) {
 function print_words(what, found,   i) {
 	print "enum {" >NAMES
 	for (i = 0; i < words[what]; i++) {
-		if (!((names[what, i], 1) in found) && !(names[what, i] in found)) {
+		if (what != "follow" && !((names[what, i], 1) in found) && !(names[what, i] in found)) {
 			print "no " what " " names[what, i] >"/dev/stderr"
 			exit failed = 1
 		}
@@ -576,6 +576,11 @@ END {
 		}
 	print_words("set", is_flags)
 	print_words("layout", layout)
+	print_words("follow")
+	printf "#define FOLLOW_RULES do_nothing" >NAMES
+	for (i = 1; i < words["follow"]; i++)
+		printf ", do_%s", names["follow", i] >NAMES
+	print "" >NAMES
 	print "const struct call_constant call_constants[] = {"
 	first = 0
 	for (i = 0; i < words["set"]; i++) {

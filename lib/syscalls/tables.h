@@ -9,7 +9,7 @@
 #define CALLS_TABLES_H
 
 #include "syscalls/syscalls.h"
-#include "syscalls_names.h" /* SET_NAME and LAYOUT_NAME, made by tables.awk */
+#include "syscalls_names.h" /* made by tables.awk: SET_NAME, LAYOUT_NAME, FOLLOW_NAME */
 
 /* The kinds of members that no argument has. */
 enum {
@@ -103,20 +103,11 @@ struct call_abi {
 	uint8_t layouts[LAYOUT_END];
 };
 
-/* What a call does to descriptors and directories, as follow.in says. */
-enum follow_what {
-	FOLLOW_NOTHING, FOLLOW_UNKNOWN, FOLLOW_OPEN, FOLLOW_OPEN_HOW, FOLLOW_MEMFD, FOLLOW_CLOSE,
-	FOLLOW_CLOSE_RANGE, FOLLOW_DUP, FOLLOW_FCNTL, FOLLOW_IOCTL, FOLLOW_PIPE, FOLLOW_SOCKET,
-	FOLLOW_SOCKETPAIR, FOLLOW_ACCEPT, FOLLOW_BIND, FOLLOW_CONNECT, FOLLOW_OWN_NAME,
-	FOLLOW_PEER_NAME, FOLLOW_ANONYMOUS, FOLLOW_SIGNALFD, FOLLOW_CHDIR, FOLLOW_CHROOT,
-	FOLLOW_PIVOT_ROOT, FOLLOW_RENAME, FOLLOW_UNLINK, FOLLOW_SYMLINK, FOLLOW_MOUNT,
-	FOLLOW_MOVE_MOUNT, FOLLOW_UMOUNT, FOLLOW_SETNS, FOLLOW_UNSHARE, FOLLOW_RULES
-};
-
+/* What a call does to descriptors and directories: data/follow.in */
 struct follow_rule {
 	uint32_t cloexec;       /* bits of the argument flags */
 	uint16_t text;
-	uint8_t what, flags;
+	uint8_t what, flags;    /* what: FOLLOW_NAME, and the handler of follow.c */
 	uint8_t always;         /* an exec closes the descriptor */
 };
 
