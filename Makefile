@@ -249,6 +249,10 @@ soak: all
 lint: build/gen/syscall_numbers.h build/gen/svg_script.h build/gen/syscalls_data.h
 	t/lint
 
+# which lines of C the tests of check-quick reach
+coverage:
+	t/coverage
+
 bench: all
 	t/bench/run
 
@@ -316,4 +320,4 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all check check-all check-quick check-vm soak lint bench install uninstall clean FORCE
+.PHONY: all check check-all check-quick check-vm soak lint coverage bench install uninstall clean FORCE

@@ -450,9 +450,13 @@ static int add_place(void *arg, const struct elf_usdt *u)
 	m->file = "uprobe_events";
 	m->in = s->in;
 	m->offset = u->offset;
-	str_format(number, sizeof(number), n > 1 ? "_%u" : "", (unsigned)n);
+	*number = '\0';
+	if (n > 1)
+		str_format(number, sizeof(number), "_%zu", n);
 	str_format(m->event, sizeof(m->event), "%.*s%s", PROBE_NAME - 5, s->event, number);
-	str_format(number, sizeof(number), u->counter ? "%llu" : "", (unsigned long long)u->counter);
+	*number = '\0';
+	if (u->counter)
+		str_format(number, sizeof(number), "%llu", (unsigned long long)u->counter);
 	s->text.n = 0;
 	usdt_args(u, &s->text, NULL);
 	strbuf_puts(&s->text, s->args);

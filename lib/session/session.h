@@ -131,8 +131,8 @@ const struct hook_option *hook_common_option(const struct hook *r, const char *n
 /* ---- value.c: check the values of options ------------------------------------------ */
 
 /*
- * Check a value of the option. Return the value as the hook gets it: a number without a unit, or the
- * number of a name. Return NULL, reported, if the option cannot have the value.
+ * Check a value of the option. Return it as the hook gets it: a number without a unit, or the number
+ * of a name. Return NULL, reported, if the option cannot have the value.
  */
 const char *value_check(const struct hook_option *o, const char *s);
 

@@ -131,7 +131,8 @@ static const char *check_syscall(const struct hook_option *o, const char *s)
 
 	(void)o;
 	n += s[n] == '%';
-	n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" DIGITS "_.-*?[]!");
+	n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" DIGITS
+			   "_.-*?[]!");
 	return n && n <= 64 && !s[n] && *s != '.' && *s != '-' ? s : NULL;
 }
 

@@ -358,7 +358,8 @@ static void add_function(const struct elf *e, const struct symbol *s, void *arg)
 static int report_missing(const struct elf *e, const struct found *f)
 {
 	uint64_t i = 0, j = 0;
-	const unsigned char *all = section(e, SHT_SYMTAB, &i), *exported = section(e, SHT_DYNSYM, &j);
+	const unsigned char *all = section(e, SHT_SYMTAB, &i);
+	const unsigned char *exported = section(e, SHT_DYNSYM, &j);
 
 	if (f->undefined)
 		return err_msg("%s only calls '%.80s'; probe the library that defines it",

@@ -172,8 +172,8 @@ static int choose(struct expansion *x, const char *given, int not)
 	word += exits ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
 	globs = *word == '%' ? globs_of(word + 1) : is_call(x->root, word) ? NULL : globs_of(word);
 	if (!globs && *word == '%')
-		return err_msg("--%s: no class of system calls '%.80s'; the classes are file, desc, "
-			       "network, process, memory, signal, ipc", x->option, word);
+		return err_msg("--%s: no class of system calls '%.80s'; the classes are file, "
+			       "desc, network, process, memory, signal, ipc", x->option, word);
 	for (size_t i = 0; i < x->n; i++) {
 		const char *call = x->all[i];
 
