@@ -713,6 +713,11 @@ exactly() {
 	read_whole "$1" && must_be "$1" "$2"
 }
 
+# lines_are FILE TEXT: Fail unless FILE holds exactly TEXT and a newline.
+lines_are() {
+	exactly "$1" "$2"$'\n'
+}
+
 # blocks PID: Succeed once PID has blocked or caught its signals, SIGHUP among them.
 blocks() {
 	local text=

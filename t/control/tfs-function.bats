@@ -17,12 +17,10 @@ plain_root() {
 @test "tfs-function: writes each function as a record of its own" {
 	plain_root
 	tfs-function -R root do_exit 'vfs_read*'
-	exactly root/set_ftrace_filter "do_exit
-vfs_read*
-"
+	lines_are root/set_ftrace_filter "do_exit
+vfs_read*"
 	tfs-function -n -R root vfs_write
-	exactly root/set_ftrace_notrace "vfs_write
-"
+	lines_are root/set_ftrace_notrace "vfs_write"
 }
 
 @test "tfs-function: -l prints the functions that can be traced, all or those that match a glob" {

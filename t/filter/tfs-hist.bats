@@ -41,18 +41,16 @@ counts() {
 @test "tfs-hist: -H prints the unit of lat, and a header" {
 	events 4 5 >trace
 	tfs-hist -H <trace >got
-	exactly got 'lat: 2 values, 4 to 5 us
+	lines_are got 'lat: 2 values, 4 to 5 us
 range             count
-[4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
-'
+[4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|'
 	tfs-hist -H -b comm -k .lat <trace >got
-	exactly got '.lat comm=a: 1 value, 4 to 4
+	lines_are got '.lat comm=a: 1 value, 4 to 4
 range             count
 [4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 .lat comm=b: 1 value, 5 to 5
 range             count
-[4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
-'
+[4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|'
 	# neither a number alone nor the lat of a clock without a point has a known unit
 	[ "$(echo 5 | tfs-hist -H | head -n 1)" = 'numbers: 1 value, 5 to 5' ]
 	[ "$(sed 's/1\.00000/1/' trace | tfs-hist -H | head -n 1)" = 'lat: 2 values, 4 to 5' ]
@@ -65,9 +63,8 @@ range             count
 	tfs-hist -H <trace | cmp terminal -
 	tfs-hist <trace >file
 	tfs-hist <trace | cmp file -
-	exactly file 'lat: 2 values, 4 to 5
-[4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
-'
+	lines_are file 'lat: 2 values, 4 to 5
+[4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|'
 }
 
 @test "tfs-hist: handles zero, fractions, negative values and the limits between the rows" {

@@ -47,12 +47,11 @@ same() {
 	 sixteen letters-4194304 [000] d..2. 39291.057040: e: a=1
 	END
 	tfs-human <in >out
-	exactly out "$TITLE
+	lines_are out "$TITLE
    39290.156819  ls                29257 openat(dfd: AT_FDCWD, filename: 0x7ffd4be25f20, flags: 0, mode: 0)
    39290.156820  ls                29257 openat = -1 ENOENT (No such file or directory)
             5.0  <...>                 3 close = 0
-   39291.057040  sixteen letters 4194304 e a=1
-"
+   39291.057040  sixteen letters 4194304 e a=1"
 }
 
 @test "tfs-human: prints results of system calls as strace does" {
@@ -210,13 +209,12 @@ same() {
 		'[000] 1.0:' 7 'a-1 [001]' 8 'äöü' 9 >in
 	printf '%16s %5d %3d %16s exit 256\n' 'sh 1 2 3.0' 9 0 3.0 'exit 15 \n' 10 1 4.0 >>in
 	tfs-human <in >out
-	exactly out "$TITLE
+	lines_are out "$TITLE
        1.000000  [000] 1.0:            7 e ret=-ENOENT
        1.000000  a-1 [001]             8 e ret=-ENOENT
        1.000000  äöü                   9 e ret=-ENOENT
             3.0  sh 1 2 3.0            9 exit 1
-            4.0  exit 15 \\n           10 exit 1
-"
+            4.0  exit 15 \\n           10 exit 1"
 }
 
 @test "tfs-human: keeps the column of the host that dt-join prints" {
@@ -224,10 +222,9 @@ same() {
 		'web      |               sh-7       [000] .....     1.000000: sys_close -> 0x0' \
 		'db1      |               sh     7   0         2.000000 exit 256' >in
 	tfs-human <in >out
-	exactly out "$TITLE
+	lines_are out "$TITLE
 web      |        1.000000  sh                    7 close = 0
-db1      |        2.000000  sh                    7 exit 1
-"
+db1      |        2.000000  sh                    7 exit 1"
 }
 
 @test "tfs-human: prints lines of any length whole" {
@@ -304,15 +301,14 @@ $TITLE
 		101000.000000 101001.000000 99999999999999999999.000000 123456789 >in
 	tfs-human -R root -i / <in >out
 	sed -n 's/^# .*, UTC$/date/p; s/:[0-9:.]*  sh .*/ sh/p; s/^TIME .*/title/p; /^ *[19][29]/p' out >got
-	exactly got 'date
+	lines_are got 'date
 title
 23 sh
 date
 00 sh
 00 sh
 99999999999999999999.000000  sh                    7 e a=1
-      123456789  sh                    7 e a=1
-'
+      123456789  sh                    7 e a=1'
 }
 
 # event TIME: Print an event line.
@@ -333,7 +329,7 @@ event() {
 	} >in
 	export TZ=UTC-9 # it must not matter
 	tfs-human <in >out
-	exactly out "$TITLE
+	lines_are out "$TITLE
             4.5  sh                    7 e a=1
 # 2026-11-23, UTC
 23:59:59.123456  sh                    7 e a=1
@@ -343,8 +339,7 @@ event() {
 # date: 2000-01-01T00:00:00.000000Z, 946684800.000000 since 1970, is 1.000000 of the trace's clock
 # 2026-11-23, UTC
 23:59:55.123455  sh                    7 e a=1
-# the time of day moved by -5 ms against the trace's clock
-"
+# the time of day moved by -5 ms against the trace's clock"
 	{ echo '# 2026-11-23, UTC'; echo 'TIME             COMM                PID EVENT'; } >begin
 	sed 1d in | tfs-human | head -n 2 | cmp begin -
 	sed '1d; s/^/web | /' in | tfs-human | head -n 2 | cmp begin -
@@ -356,11 +351,10 @@ event() {
 			echo "# date: ${date}T23:59:59.999999Z, $seconds.999999 since 1970, is 1.000000 of the trace's clock"
 			event 1.000001
 		} | tfs-human >out
-		exactly out "# $date, UTC
+		lines_are out "# $date, UTC
 # $next, UTC
 TIME             COMM                PID EVENT
-00:00:00.000000  sh                    7 e a=1
-"
+00:00:00.000000  sh                    7 e a=1"
 	done <<-'END'
 		1970-01-01 86399 1970-01-02
 		1999-12-31 946684799 2000-01-01
@@ -410,31 +404,28 @@ TIME             COMM                PID EVENT
 	# lost 1 events
 	END
 	tfs-human -c 'RET:8=ret  PATH=path' <in >out
-	exactly out '        SECONDS  COMM                PID RET      PATH
+	lines_are out '        SECONDS  COMM                PID RET      PATH
        1.000000  ls                    7 3        "/a b"
        2.000000  ls                    7 -ENOENT  "x" flags=0x0 ret=7"
        3.000000  ls                    7 -ENAMETOOLONG -
        4.000000  ls                    7 openat = -1 ENOENT (No such file or directory)
        5.000000  ls                    7 e path="/b"
-# lost 1 events
-'
+# lost 1 events'
 	cat >in <<-'END'
 	              sh-7       [001] d..1.     1.000000: signal_generate: sig=9 errno=0 code=0 comm=a pid=5 pid=8 grp=1 res=0
 	              sh-7       [001] d..1.     2.000000: signal_deliver: sig=9 errno=0 code=0 sa_handler=0 sa_flags=0
 	END
 	tfs-human -c 'SIG:8=sig CODE:10=code TPID:7=.pid TO=.comm' <in >out
-	exactly out '        SECONDS  COMM                PID SIG      CODE       TPID    TO
+	lines_are out '        SECONDS  COMM                PID SIG      CODE       TPID    TO
        1.000000  sh                    7 SIGKILL  SI_USER    8       a pid=5
-       2.000000  sh                    7 SIGKILL  SI_USER    -       -
-'
+       2.000000  sh                    7 SIGKILL  SI_USER    -       -'
 	cat >in <<-'END'
 	              sh-7       [001] .....     1.000000: inet_sock_set_state: family=AF_INET protocol=IPPROTO_TCP sport=0 dport=22 saddr=127.0.0.1 daddr=127.0.0.1 saddrv6=::ffff:127.0.0.1 daddrv6=::ffff:127.0.0.1 oldstate=TCP_CLOSE newstate=TCP_SYN_SENT
 	              sh-7       [001] .....     2.000000: exec1: (finalize_exec+0x0/0x10) filename="/a) b" argc=1
 	END
 	tfs-human -c 'STATE:9=newstate-TCP_ PORT=dport DADDR=daddrv6-::ffff:' <in | tail -n 2 >out
-	exactly out '       1.000000  sh                    7 SYN_SENT  22   127.0.0.1
-       2.000000  sh                    7 exec1 (finalize_exec+0x0/0x10) filename="/a) b" argc=1
-'
+	lines_are out '       1.000000  sh                    7 SYN_SENT  22   127.0.0.1
+       2.000000  sh                    7 exec1 (finalize_exec+0x0/0x10) filename="/a) b" argc=1'
 	[ "$(tfs-human -c 'EXEC=*' <in | tail -n 1)" = \
 		'       2.000000  sh                    7 filename="/a) b" argc=1' ]
 }
@@ -446,10 +437,9 @@ TIME             COMM                PID EVENT
 	               a-7       [001] d..2.     3.000000: block_rq_complete: 254,0 WS () 16 + 8 none,0,0 [0] by=dd by_pid=30429 lat=28757
 	END
 	tfs-human -c 'COMM=next_comm PID=next_pid WAITED:10=lat BEHIND=prev_comm' <in | head -n 3 >out
-	exactly out '        SECONDS  COMM                PID WAITED     BEHIND
+	lines_are out '        SECONDS  COMM                PID WAITED     BEHIND
        1.000000  b c                  18 9us        a
-       2.000000  a                     7 sched_switch prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b c next_pid=18 next_prio=120
-'
+       2.000000  a                     7 sched_switch prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b c next_pid=18 next_prio=120'
 	[ "$(tfs-human -c 'COMM=by PID=by_pid TOOK:10=lat DISK:8=dev TYPE:5=rwbs SECTOR:12=sector SECTORS=nr_sector' <in | tail -n 1)" = \
 		'       3.000000  dd                30429 28757us    254,0    WS    16           8' ]
 }
@@ -458,10 +448,9 @@ TIME             COMM                PID EVENT
 	printf '%s\n' '              sh-7     [000] .....     1.000001: do_it <-did_it' \
 		'              sh-7     [000] .....     1.000002: e: a="1"' |
 		tfs-human -c 'EVENT:9=event TASK:4=comm A=a' >out
-	exactly out '        SECONDS  COMM                PID EVENT     TASK A
+	lines_are out '        SECONDS  COMM                PID EVENT     TASK A
        1.000001  sh                    7 function  sh   -
-       1.000002  sh                    7 e         sh   "1"
-'
+       1.000002  sh                    7 e         sh   "1"'
 }
 
 @test "tfs-human: -c refuses words that are not columns" {

@@ -47,16 +47,14 @@ json() {
 @test "tfs-latency: -H prints the unit of lat in front of the first line" {
 	calls_text | tfs-latency syscalls >want
 	calls_text | tfs-latency -H syscalls >got
-	exactly <(head -n 1 got) '# lat: microseconds from the beginning to the end
-'
+	lines_are <(head -n 1 got) '# lat: microseconds from the beginning to the end'
 	tail -n +2 got | cmp - want
 	# the numbers of a clock without a point are not microseconds
 	{
 		event 7 100 'sys_close(fd: 3)'
 		event 7 150 'sys_close -> 0x0'
 	} | tfs-latency -H syscalls >got
-	exactly <(head -n 1 got) '# lat: units of the trace clock from the beginning to the end
-'
+	lines_are <(head -n 1 got) '# lat: units of the trace clock from the beginning to the end'
 	calls_text | run -1 --separate-stderr tfs-latency -H -s a -e b
 	misuse '-d excludes all other options but -s and -e' tfs-latency -H -d -s a -e b
 }
@@ -79,8 +77,7 @@ json() {
 	status=0
 	tfs-latency wakeup <in >out || status=$?
 	[ "$status" = 1 ]
-	exactly out "# unpaired 2 events: 1 without an end, 1 without a beginning
-"
+	lines_are out "# unpaired 2 events: 1 without an end, 1 without a beginning"
 }
 
 @test "tfs-latency: -m accepts any number, and no event is slower than the largest" {
@@ -163,12 +160,11 @@ waits() {
 		switched 1.000090 7 S 8
 	} >in
 	waits <in >got || :
-	exactly got '7 20
+	lines_are got '7 20
 8 40
 7 5
 8 10
-# unpaired 2 events: 0 without an end, 2 without a beginning
-'
+# unpaired 2 events: 0 without an end, 2 without a beginning'
 	# in JSON, R is 0 and R+ is the bit above all letters
 	local i=0 now state
 	for state in '0 7 0 8' '5 8 256 7' '15 7 1 8' '20 8 128 7'; do
@@ -177,10 +173,9 @@ waits() {
 			"$now" "$prev" "$prev" "$state" "$next"
 	done >in
 	waits <in | grep -o '"next_pid.*\|^{"unp.*' >got
-	exactly got '"next_pid":7,"lat":0.005}}
+	lines_are got '"next_pid":7,"lat":0.005}}
 "next_pid":8,"lat":0.010}}
-{"unpaired":2,"without_end":0,"without_beginning":2,"events_missing":1}
-'
+{"unpaired":2,"without_end":0,"without_beginning":2,"events_missing":1}'
 }
 
 @test "tfs-latency: wakeup: a task that is woken while it runs has not waited when it runs again" {
@@ -203,12 +198,11 @@ waits() {
 		switched 1.000602 0 R 9
 	} >in
 	waits <in >got
-	exactly got '7 4
+	lines_are got '7 4
 7 3
 7 1
 9 2
-# unpaired 1 events: 0 without an end, 1 without a beginning
-'
+# unpaired 1 events: 0 without an end, 1 without a beginning'
 }
 
 @test "tfs-latency: wakeup: a task that is woken while it waits has waited since the beginning" {
@@ -222,10 +216,9 @@ waits() {
 		switched 1.000090 0 R 7
 	} >in
 	waits <in >got
-	exactly got '7 40
+	lines_are got '7 40
 7 20
-# unpaired 1 events: 0 without an end, 1 without a beginning
-'
+# unpaired 1 events: 0 without an end, 1 without a beginning'
 }
 
 @test "tfs-latency: wakeup: reports incomplete waits, but not idle CPUs" {
@@ -240,9 +233,8 @@ waits() {
 		switched 1.000010 7 Z 0
 	} >in
 	waits <in >got
-	exactly got '7 1
-7 3
-'
+	lines_are got '7 1
+7 3'
 	# it slept and no event woke it: it did not wait for a CPU
 	{ cat in; switched 1.1 8 S 0; switched 1.2 0 R 8; } | waits >got
 	[ "$(tail -n 1 got)" = '# unpaired 1 events: 0 without an end, 1 without a beginning; 1 because events are missing' ]
@@ -258,17 +250,15 @@ waits() {
 		switched 1.000004 7 R 9
 		switched 1.000006 9 S 7
 	} | waits | grep -v LOST >got
-	exactly got '7 2
-# unpaired 5 events: 2 without an end, 3 without a beginning; 4 because events are missing
-'
+	lines_are got '7 2
+# unpaired 5 events: 2 without an end, 3 without a beginning; 4 because events are missing'
 }
 
 @test "tfs-latency: wakeup: tells waits at the edges of a trace from those whose events are missing" {
 	# 7 waited before the trace began, and 8 still waits when it ends: nothing is missing
 	{ switched 1.000001 0 R 7; woken 1.000002 8; } >in
 	waits <in >got || :
-	exactly got '# unpaired 2 events: 1 without an end, 1 without a beginning
-'
+	lines_are got '# unpaired 2 events: 1 without an end, 1 without a beginning'
 	# the kernel records no switch from 74: 8 got the CPU from 74, and 74 left it for 8
 	{
 		switched 1.000001 7 R 74
@@ -277,11 +267,9 @@ waits() {
 		switched 1.000004 8 S 74
 	} >in
 	waits <in >got || :
-	exactly got '# unpaired 5 events: 2 without an end, 3 without a beginning; 3 because events are missing
-'
+	lines_are got '# unpaired 5 events: 2 without an end, 3 without a beginning; 3 because events are missing'
 	waits -u <in >got || :
-	exactly got '# unpaired 3 events: 0 without an end, 3 without a beginning; 2 because events are missing
-'
+	lines_are got '# unpaired 3 events: 0 without an end, 3 without a beginning; 2 because events are missing'
 	local i=0 line
 	for line in '7 0 8' '8 1 7' '0 0 7' '0 0 8'; do
 		read -r prev state next <<<"$line"
@@ -312,13 +300,12 @@ waits() {
 		switched 1.000049 91 S 12
 	} >in
 	waits -p 12 <in >got
-	exactly got '12 2
+	lines_are got '12 2
 13 1
 12 1
 12 3
 14 5
-12 9
-'
+12 9'
 }
 
 @test "tfs-latency: wakeup: -x: leaves out the session that the filter belongs to" {
@@ -340,9 +327,8 @@ waits() {
 	finishes "$PID" 0
 	kill "$child"
 	sed -i 's/^[^#].* next_pid=\([0-9]*\) .* lat=/\1 /' got
-	exactly got '4194301 2
-# unpaired 5 events: 0 without an end, 5 without a beginning; 4 because events are missing
-'
+	lines_are got '4194301 2
+# unpaired 5 events: 0 without an end, 5 without a beginning; 4 because events are missing'
 	misuse '-x needs the pair wakeup' tfs-latency -x block
 	misuse '-x needs the pair wakeup' tfs-latency -x -s a -e b
 }
@@ -376,18 +362,16 @@ requests() {
 		completed 2.012000 'FF|18446744073709551615 + 0'
 	} >in
 	requests <in >got
-	exactly got 'FF 18446744073709551615 + 0 1000
+	lines_are got 'FF 18446744073709551615 + 0 1000
 WS 0 + 8 10000
-FF 18446744073709551615 + 0 3000
-'
+FF 18446744073709551615 + 0 3000'
 	# some kernels print the sector signed, and JSON has it as a number
 	{ issued 1.000000 'FF|0 + 0'; completed 1.000007 'FF|-1 + 0'; } | tfs-latency block >got
 	grep -q ' FF () -1 + 0 .* lat=7$' got
 	printf '%s\n' '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_issue","fields":{"dev":266338304,"sector":0,"nr_sector":0,"rwbs":"FF"}}' \
 		'{"ts":1.000005000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_complete","fields":{"dev":266338304,"sector":18446744073709551615,"nr_sector":0,"rwbs":"FF"}}' |
 		tfs-latency block | grep -o '"lat".*' >got
-	exactly got '"lat":5.000}}
-'
+	lines_are got '"lat":5.000}}'
 }
 
 @test "tfs-latency: block: the end of an fsync without a request to the device ends no flush" {
@@ -397,12 +381,10 @@ FF 18446744073709551615 + 0 3000
 		completed 1.000054 'FF|18446744073709551615 + 0'
 		completed 1.000055 'FWS|0 + 0'
 	} | requests >got
-	exactly got 'FF 18446744073709551615 + 0 54
-'
+	lines_are got 'FF 18446744073709551615 + 0 54'
 	# but the end of a flush that began before the trace is an end without a beginning
 	completed 1.0 'FF|18446744073709551615 + 0' | tfs-latency block >got || [ $? = 1 ]
-	exactly got '# unpaired 1 events: 0 without an end, 1 without a beginning
-'
+	lines_are got '# unpaired 1 events: 0 without an end, 1 without a beginning'
 }
 
 @test "tfs-latency: block: kind and length distinguish requests to the same sector" {
@@ -415,11 +397,10 @@ FF 18446744073709551615 + 0 3000
 		completed 1.000030 'R|64 + 8'
 		completed 1.000040 'R|64 + 8'
 	} | requests >got
-	exactly got 'R 64 + 16 7
+	lines_are got 'R 64 + 16 7
 WS 64 + 8 19
 R 64 + 8 30
-# unpaired 1 events: 0 without an end, 1 without a beginning
-'
+# unpaired 1 events: 0 without an end, 1 without a beginning'
 }
 
 @test "tfs-latency: block: of equal requests the oldest ends first" {
@@ -427,10 +408,9 @@ R 64 + 8 30
 		for i in 1 2 3; do issued 1.00000$i 'R|64 + 8'; done
 		for i in 1 2; do completed 1.0000${i}0 'R|64 + 8'; done
 	} | requests >got
-	exactly got 'R 64 + 8 9
+	lines_are got 'R 64 + 8 9
 R 64 + 8 18
-# unpaired 1 events: 1 without an end, 0 without a beginning
-'
+# unpaired 1 events: 1 without an end, 0 without a beginning'
 }
 
 @test "tfs-latency: block: prints a line for each part of a request that ends in parts" {
@@ -443,11 +423,10 @@ R 64 + 8 18
 		issued 2.000000 'N|0 + 0'
 		completed 2.000004 'N|18446744073709551615 + 8'
 	} | requests >got
-	exactly got 'W 64 + 8 10
+	lines_are got 'W 64 + 8 10
 W 72 + 8 20
 W 80 + 8 30
-N 18446744073709551615 + 8 4
-'
+N 18446744073709551615 + 8 4'
 }
 
 @test "tfs-latency: block: a request that the device did not take begins when it is issued again" {
@@ -464,10 +443,9 @@ N 18446744073709551615 + 8 4
 		issued 1.000040 'W|72 + 16'
 		completed 1.000050 'W|72 + 16'
 	} | requests >got
-	exactly got 'W 64 + 8 5
+	lines_are got 'W 64 + 8 5
 W 64 + 8 10
-W 72 + 16 10
-'
+W 72 + 16 10'
 }
 
 @test "tfs-latency: block: -p: an equal request of an unrelated task waits for its own end" {
@@ -504,16 +482,13 @@ whose() {
 		completed 1.000006 'WS|64 + 8'
 	} >in
 	whose <in >got
-	exactly got 'R 64 + 8 20
+	lines_are got 'R 64 + 8 20
 R 900 + 8 7
-WS 64 + 8 10
-'
+WS 64 + 8 10'
 	whose -p 10 <in >got
-	exactly got 'WS 64 + 8 10
-'
+	lines_are got 'WS 64 + 8 10'
 	whose -p 7 <in >got
-	exactly got 'R 900 + 8 7
-'
+	lines_are got 'R 900 + 8 7'
 	# the time is that of the issue; only comm and pid come from the queued bio
 	prints '0 block_rq_complete: 254,0 WS () 64 + 8 none,0,0 [0] by=task by_pid=10 t=1.000001 lat=5' \
 		-p 10 -c by=comm -c by_pid=pid -c t=time block <in
@@ -599,13 +574,11 @@ bio_completed() {
 		completed 1.000016 'W|72 + 8'
 	} >in
 	whose <in >got
-	exactly got 'W 64 + 32 10
-W 72 + 8 7
-'
+	lines_are got 'W 64 + 32 10
+W 72 + 8 7'
 	for pid in 10 20 30; do
 		whose -p $pid <in >got
-		exactly got "W 64 + 32 $pid
-"
+		lines_are got "W 64 + 32 $pid"
 	done
 }
 
@@ -627,14 +600,13 @@ W 72 + 8 7
 			completed 1.000010 "R|${what%+*} + ${what#*+}"
 		done
 	} | whose >got
-	exactly got 'R 1032 + 1024 10
+	lines_are got 'R 1032 + 1024 10
 R 8 + 1024 10
 R 4104 + 8 20
 R 3080 + 1024 10
 R 2056 + 1024 10
 R 8 + 8 30
-R 0 + 8 20
-'
+R 0 + 8 20'
 }
 
 @test "tfs-latency: block: of equal bios the oldest is issued first" {
@@ -646,13 +618,11 @@ R 0 + 8 20
 		done
 	} >in
 	whose <in >got
-	exactly got 'R 64 + 8 10
+	lines_are got 'R 64 + 8 10
 R 64 + 8 20
-R 64 + 8 30
-'
+R 64 + 8 30'
 	tfs-latency -p 20 block <in | grep -o 'lat=.*' >got
-	exactly got 'lat=18
-'
+	lines_are got 'lat=18'
 }
 
 @test "tfs-latency: block: a request that is issued again keeps its task" {
@@ -666,9 +636,8 @@ R 64 + 8 30
 		issued 1.000006 'W|72 + 16'
 		completed 1.000008 'W|72 + 16'
 	} | whose -p 10 >got
-	exactly got 'W 64 + 8 10
-W 72 + 16 10
-'
+	lines_are got 'W 64 + 8 10
+W 72 + 16 10'
 }
 
 @test "tfs-latency: block: a flush belongs to the task that waits for the flush" {
@@ -691,14 +660,11 @@ W 72 + 16 10
 		completed 1.000018 'WS|0 + 0'
 	} >in
 	whose <in | cut -d ' ' -f 5 | paste -sd ' ' >got
-	exactly got '10 7 20 10
-'
+	lines_are got '10 7 20 10'
 	whose -p 10 <in | cut -d ' ' -f 5 | paste -sd ' ' >got
-	exactly got '10 10 10
-'
+	lines_are got '10 10 10'
 	whose -p 20 <in | cut -d ' ' -f 5 | paste -sd ' ' >got
-	exactly got '20
-'
+	lines_are got '20'
 }
 
 @test "tfs-latency: block: a flush before a write, or in place of FUA, belongs to the writer" {
@@ -727,15 +693,14 @@ W 72 + 16 10
 		issued 1.000023 'FF|0 + 0'
 		completed 1.000024 'FF|-1 + 0'
 	} | whose >got
-	exactly got 'FF -1 + 0 10
+	lines_are got 'FF -1 + 0 10
 WS 64 + 8 10
 FF -1 + 0 10
 FF -1 + 0 7
 WS 128 + 8 20
 FF -1 + 0 20
 WFS 256 + 8 30
-FF -1 + 0 7
-'
+FF -1 + 0 7'
 }
 
 @test "tfs-latency: block: names the tasks of requests in JSON, those of children too, but not over lost events" {
@@ -750,9 +715,8 @@ FF -1 + 0 7
 		json_block 0 block_rq_complete
 	} | tfs-latency -p 10 -b -c by=comm -c by_pid=pid block >got
 	sed -i 's/.*"event":"\([a-z_]*\)".*"comm":"x"/\1/' got
-	exactly got 'block_rq_issue,"by":"a\"b","by_pid":10}}
-block_rq_complete,"by":"a\"b","by_pid":10,"lat":1.000}}
-'
+	lines_are got 'block_rq_issue,"by":"a\"b","by_pid":10}}
+block_rq_complete,"by":"a\"b","by_pid":10,"lat":1.000}}'
 	{
 		event 10 1.000003 'sched_process_fork: comm=a pid=10 child_comm=a child_pid=11'
 		queued 11 'R|8 + 8'
@@ -763,9 +727,8 @@ block_rq_complete,"by":"a\"b","by_pid":10,"lat":1.000}}
 		issued 1.000007 'R|16 + 8'
 		completed 1.000008 'R|16 + 8'
 	} | whose -p 10 >got
-	exactly got 'R 8 + 8 11
-CPU:1 [LOST 3 EVENTS]
-'
+	lines_are got 'R 8 + 8 11
+CPU:1 [LOST 3 EVENTS]'
 }
 
 @test "tfs-latency: block: forgets bios that no request ever takes" {
@@ -793,9 +756,8 @@ CPU:1 [LOST 3 EVENTS]
 		event 7 1.1 'block_rq_issue: 254,0'
 		event 7 1.1 'block_rq_complete: 254,0'
 	} | tfs-latency block >got || [ $? = 1 ]
-	exactly got 'CPU:1 [LOST 3 EVENTS]
-# unpaired 5 events: 3 without an end, 2 without a beginning
-'
+	lines_are got 'CPU:1 [LOST 3 EVENTS]
+# unpaired 5 events: 3 without an end, 2 without a beginning'
 }
 
 @test "tfs-latency: -u: reports ends without a beginning, but not beginnings without an end" {
@@ -1273,9 +1235,8 @@ at() {
 		i=$((i + 1))
 		echo "{\"ts\":1.00000000$i,\"cpu\":0,\"pid\":5,\"comm\":\"a\",\"system\":\"g\",\"event\":\"$event\",\"fields\":{\"i\":$i}}"
 	done | tfs-latency -c j=i -f _entry | sed 's/.*"fields"//' >got
-	exactly got ':{"i":3,"j":2,"lat":0.001}}
-:{"i":4,"j":1,"lat":0.003}}
-'
+	lines_are got ':{"i":3,"j":2,"lat":0.001}}
+:{"i":4,"j":1,"lat":0.003}}'
 	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f ''
 	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f _entry -s a -e b
 	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -f _entry syscalls

@@ -33,14 +33,13 @@ text() {
 # bats test_tags=quick
 @test "tfs-slower: passes lines of at least so many microseconds, and comment lines" {
 	text | tfs-slower 100 >out
-	exactly out "# CPU  DURATION                  FUNCTION CALLS
+	lines_are out "# CPU  DURATION                  FUNCTION CALLS
 # |     |   |                     |   |   |   |
  0) ! 101.5 us    |    } /* security_file_open */
  0) ! 156.310 us  |  } /* vfs_open */
  1) # 2222.001 us |  vfs_fsync();
  1) * 99999.99 us |  } /* vfs_write */
- 0) ! 777.0 us    |  }
-"
+ 0) ! 777.0 us    |  }"
 	[ "$(text | tfs-slower 99 | grep -c vfs_write)" = 2 ]
 	[ "$(text | tfs-slower 0 | grep -vc '^#')" = 9 ]
 }
@@ -65,19 +64,17 @@ text() {
 		printf '\0 7 us |\n'
 	} >>in
 	tfs-slower 5 <in >out
-	exactly out " 5 us|
+	lines_are out " 5 us|
  99999999999999999999999 us |
-# not understood 2 lines: 2 without task, CPU and time in front; the first is line 4
-"
+# not understood 2 lines: 2 without task, CPU and time in front; the first is line 4"
 }
 
 @test "tfs-slower: names no function after lost events, and reports the loss" {
 	printf '%s\n' ' 0)               |  foo() {' 'CPU:0 [LOST 3 EVENTS]' \
 		' 0) ! 200.000 us  |  }' >in
 	tfs-slower 100 <in >out
-	exactly out "CPU:0 [LOST 3 EVENTS]
- 0) ! 200.000 us  |  }
-"
+	lines_are out "CPU:0 [LOST 3 EVENTS]
+ 0) ! 200.000 us  |  }"
 }
 
 @test "tfs-slower: reads the graph of trace-cmd report, and counts the lines that are no calls" {

@@ -509,8 +509,7 @@ plain() {
 		plain kernel | sort | cmp - got
 		rm d/dump.3.cpu*
 		[ "$(cd d && ls -A)" = "$(printf '%s\n' dropped "dump.1.cpu$last" "dump.2.cpu$last" reset state)" ]
-		exactly "d/dump.2.cpu$last" 'mine
-'
+		lines_are "d/dump.2.cpu$last" 'mine'
 		file_is d/dropped 0
 		stops
 	done
@@ -521,14 +520,12 @@ plain() {
 	flight -e
 	called 20
 	stops
-	exactly out "$PWD/d/dump.1
-"
+	lines_are out "$PWD/d/dump.1"
 	[ "$(plain d/dump.1 | wc -l)" = 20 ]
 	flight -er
 	called 30
 	stops
-	exactly out "$PWD/d/dump.2
-"
+	lines_are out "$PWD/d/dump.2"
 	[ "$(tfs-report d/dump.2 | wc -l)" = 30 ]
 }
 
@@ -550,8 +547,7 @@ plain() {
 	flight -F "$(cat well)" -F "$(cat failed)"
 	called 10
 	stops
-	exactly out "$PWD/d/dump.1
-"
+	lines_are out "$PWD/d/dump.1"
 	[ "$(plain d/dump.1 | wc -l)" = 20 ]
 	echo >gate2
 	finishes "$parent" 0

@@ -64,10 +64,9 @@ has_lines() {
 exec "${0%/*}/tfs-catpipe" -e no'
 	calls 1
 	watch_whole prints --pid "$CALLS"
-	exactly got "<tfs.$MARK>
+	lines_are got "<tfs.$MARK>
 <-x>
-<a b>
-"
+<a b>"
 }
 
 @test "hook: lines of a filter are packets, and come while the trace goes on" {
@@ -148,8 +147,7 @@ prints_refused() {
 	prints '|' counted "$word"
 	calls 1
 	watch_whole prints --pid "$CALLS"
-	exactly got "$((most - 11))
-"
+	lines_are got "$((most - 11))"
 	prints_refused "printed too many words, or no newline behind the last word" \
 		'|' counted "x$word"
 }
@@ -205,6 +203,5 @@ prints_refused() {
 	ended "$CALLS"
 	read_by cat >got
 	watch_end
-	exactly got "0
-"
+	lines_are got "0"
 }

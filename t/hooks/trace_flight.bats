@@ -100,8 +100,7 @@ stop_flight() {
 	read_by cat >two
 	release
 	all_end "$SESSION" "$READER"
-	exactly one "$HERE/dump.1
-"
+	lines_are one "$HERE/dump.1"
 	[ "$(head -n 1 two)" = "$HERE/dump.2" ]
 	[ "$(tail -n +2 two | grep -c ': sys_getppid()$')" = 10 ]
 	file_has 11 two
@@ -190,8 +189,7 @@ stop_flight() {
 	read_by cat >got
 	release
 	all_end "$SESSION" "$READER"
-	exactly got "$HERE/dump.1
-"
+	lines_are got "$HERE/dump.1"
 	file_has 10 "$HERE/dump.1"
 	left dump.1
 	calls 10
@@ -223,8 +221,7 @@ run_flight() {
 		status=0
 		sh -c "$program" || status=$?
 		run_flight "$status" --dump-on fail -- sh -c "$program"
-		exactly got "$HERE/dump.1
-"
+		lines_are got "$HERE/dump.1"
 		[ "$(grep -c ': sys_execve(' "$HERE/dump.1")" -ge 1 ]
 		left dump.1
 	done

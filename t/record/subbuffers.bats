@@ -555,9 +555,8 @@ bytes() {
 	bytes 9bc280 -x >out
 	exactly out $'a=-1 s=\x9b\xc2\x80\n'
 	bytes 610a62 -x >out
-	exactly out "a=-1 s=a
-b
-"
+	lines_are out "a=-1 s=a
+b"
 	FMT='"%8s|%-8s|%.2s|", __get_str(s), __get_str(s), __get_str(s)'
 	[ "$(bytes 610a62)" = '    a\nb|a\nb    |a\|' ]
 	FMT='"%s", REC->a ? __get_str(s) : "no"'
@@ -598,8 +597,7 @@ b
 	printf '42 a\033b\tc\n' >plain/saved_cmdlines
 	page 0 1000000000 "$(head_word 5 0)$(demo 1 one)"
 	plain >out
-	exactly out "           a?b?c-42      [003] d....     1.000000: demo: a=1 s=one
-"
+	lines_are out "           a?b?c-42      [003] d....     1.000000: demo: a=1 s=one"
 	plain -x >out
 	exactly out $'           a\033b\tc-42      [003] d....     1.000000: demo: a=1 s=one\n'
 }

@@ -410,8 +410,7 @@ whose() {
 		"$tool" "$@" "${OPERANDS[@]}" </dev/null >out 2>err || status=$?
 		[ "$status" = 100 ]
 		[ ! -s out ]
-		exactly err "$tool: fatal: no instance is named; use -i NAME, or -i / for the top level, which all users share; usage: $usage
-"
+		lines_are err "$tool: fatal: no instance is named; use -i NAME, or -i / for the top level, which all users share; usage: $usage"
 	done
 	status=0
 	TFS_INSTANCE='' "$tool" "$@" -i / "${OPERANDS[@]}" </dev/null >out 2>err || status=$?

@@ -254,10 +254,9 @@ titles() {
 	{ echo "# date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is 15.000110 of the trace's clock"; cat b; } >b1
 	dt-join a=a1 b=b1 >got
 	sed -n '3,5p' got >begin
-	exactly begin "a | # date: 2026-11-23T23:00:00.000000Z, 1795474800.000000 since 1970, is 5.000010 of the trace's clock
+	lines_are begin "a | # date: 2026-11-23T23:00:00.000000Z, 1795474800.000000 since 1970, is 5.000010 of the trace's clock
 b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is 5.000210 of the trace's clock
-a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1
-"
+a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1"
 	dt-join a=a b=b | cmp - <(grep -v date got)
 	# 10 us in front of the date of b
 	sed '/^a . # date/d' got | tfs-human | grep -x 'b | 23:00:00.999990 .* dtB 2a 9 1'
@@ -267,9 +266,8 @@ a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 
 	dt-join a=a1 b=early | grep date >begin
 	grep '^# all times are' <(dt-join a=a1 b=early) >later
 	n=$(sed 's/# all times are \([0-9]*\) s later.*/\1/' later)
-	exactly begin "a | # date: 2026-11-23T23:00:00.000000Z, 1795474800.000000 since 1970, is $((5 + n)).000010 of the trace's clock
-b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n - 9)).500100 of the trace's clock
-"
+	lines_are begin "a | # date: 2026-11-23T23:00:00.000000Z, 1795474800.000000 since 1970, is $((5 + n)).000010 of the trace's clock
+b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n - 9)).500100 of the trace's clock"
 }
 
 @test "dt-join: keeps nanoseconds" {

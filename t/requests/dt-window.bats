@@ -68,8 +68,7 @@ quiet() {
 	status=0
 	echo '# tracer: nop' | dt-window >out || status=$?
 	[ "$status" = 1 ]
-	exactly out '# tracer: nop
-'
+	lines_are out '# tracer: nop'
 }
 
 @test "dt-window: each thread has windows of its own, whichever task wrote the mark" {
@@ -353,8 +352,7 @@ ARGS=()
 	grep -v sendmsg in >late
 	dt-window -a -t 7 <late >out 2>err
 	run -1 grep 'in:' out
-	exactly err 'dt-window: no tcp:tcp_sendmsg_locked in the trace, so reads before the sender returns are missed
-'
+	lines_are err 'dt-window: no tcp:tcp_sendmsg_locked in the trace, so reads before the sender returns are missed'
 }
 
 @test "dt-window -a: holds lines back no longer than needed" {
@@ -509,12 +507,10 @@ ARGS=()
 	{ connections; request 1; } >all
 	for missing in sock:sock_send_length sock:sock_recv_length; do
 		grep -v "${missing#*:}" all | dt-window -a -t 7 2>err >out
-		exactly err "dt-window: no $missing in the trace, so no task can be followed; record that event
-"
+		lines_are err "dt-window: no $missing in the trace, so no task can be followed; record that event"
 	done
 	grep -v inet_sock_set_state all | dt-window -a -t 7 2>err >out
-	exactly err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace, so no task can be followed; record that event
-"
+	lines_are err "dt-window: no sock:inet_sock_set_state or tcp:tcp_rcv_space_adjust in the trace, so no task can be followed; record that event"
 	status=0
 	dt-window -a -t 7 </dev/null 2>err >out || status=$?
 	[ "$status" = 1 ]

@@ -109,11 +109,10 @@ run_victim() {
 	# a function begins at this offset
 	tfs-probe -R root -g g add e "p $PWD/victim:$WORK" f "p $PWD/victim:price+0"
 	tfs-probe -R root -g g -o add h "p $PWD/victim:price+1" i "p $PWD/victim:$((WORK + 1))"
-	exactly <(sed 's,/proc/self/fd/[0-9]*/,/,' root/uprobe_events) "p:g/e $PWD/victim:$WORK
+	lines_are <(sed 's,/proc/self/fd/[0-9]*/,/,' root/uprobe_events) "p:g/e $PWD/victim:$WORK
 p:g/f $PWD/victim:$WORK
 p:g/h $PWD/victim:$((WORK + 1))
-p:g/i $PWD/victim:$((WORK + 1))
-"
+p:g/i $PWD/victim:$((WORK + 1))"
 }
 
 @test "tfs-probe: text after an offset never reaches the kernel unchecked" {

@@ -250,11 +250,10 @@ END
 	run -0 --separate-stderr "$RUN" hook --syscall openat -s "a b" --text "it's" '$(x)' ''
 	[ "$output" = one ]
 	[ -z "$stderr" ]
-	exactly args "--run
+	lines_are args "--run
 hook
 --args
---output fifo '--syscall' 'openat' '-s' 'a b' '--text' 'it'\\''s' '\$(x)' ''
-"
+--output fifo '--syscall' 'openat' '-s' 'a b' '--text' 'it'\\''s' '\$(x)' ''"
 }
 
 # bats test_tags=quick
@@ -378,25 +377,20 @@ END
 @test "tfs-run: sends PROG's standard output to standard error, not into the trace" {
 	noting_tree
 	"$RUN" hook -- echo two >out 2>err
-	exactly out 'one
-'
-	exactly err 'two
-'
+	lines_are out 'one'
+	lines_are err 'two'
 	: >out
 	"$RUN" hook -- sh -c 'echo two; exit 7' >out 2>&- || status=$?
 	[ "$status" = 7 ]
-	exactly out 'one
-'
+	lines_are out 'one'
 }
 
 @test "tfs-run: -o writes the trace to FILE, and PROG keeps its standard output" {
 	noting_tree
 	echo before, and longer >file
 	"$RUN" -o file hook -- echo two >out 2>err
-	exactly file 'one
-'
-	exactly out 'two
-'
+	lines_are file 'one'
+	lines_are out 'two'
 	exactly err ''
 }
 
@@ -513,9 +507,8 @@ END
 	kill -USR1 "$PID"
 	eventually grep -qx USR1 heard
 	ends_by "$PID" TERM 0
-	exactly heard 'USR1
-INT
-'
+	lines_are heard 'USR1
+INT'
 }
 
 @test "tfs-run: passes a signal to PROG while the trace records, and the session ends with PROG" {
@@ -526,9 +519,8 @@ INT
 		echo ready; while :; do :; done' >out 2>err
 	eventually grep -qx ready err
 	ends_by "$PID" TERM 7
-	exactly err 'ready
-caught
-'
+	lines_are err 'ready
+caught'
 	file_is heard INT
 }
 
@@ -553,9 +545,8 @@ caught
 	kill -USR1 "$PID"
 	eventually grep -qx USR1 heard
 	ends_by "$PID" TERM 0
-	exactly heard 'USR1
-INT
-'
+	lines_are heard 'USR1
+INT'
 }
 
 @test "tfs-run: passes a signal to PROG even after the session has ended" {
@@ -606,8 +597,7 @@ hook() {
 @test "tfs-run: kernel: prints N lines for N calls of PROG, besides PROG's own output" {
 	need_tracefs events/syscalls
 	hook --syscall getppid -- "$PROG/calls" 5000 </dev/null >out 2>err
-	exactly err 'ready
-'
+	lines_are err 'ready'
 	[ "$(grep -c ': sys_getppid()$' out)" = 5000 ]
 	file_has 5000 out
 }
@@ -709,15 +699,13 @@ hook() {
 	hook --human --clock counter --syscall execve -- cat never | head -n 1 >got
 	[ "${PIPESTATUS[0]}" = 141 ]
 	nothing_left
-	exactly got '        SECONDS  COMM                PID EVENT
-'
+	lines_are got '        SECONDS  COMM                PID EVENT'
 }
 
 @test "tfs-run: kernel: a program that reads the trace does not take PROG's output for events" {
 	need_tracefs events/syscalls
 	hook --syscall write -- sh -c 'printf "a: "; printf "b: 7 c: "' 2>err | tfs-count >out
-	exactly out '      2 sys_enter_write
-'
+	lines_are out '      2 sys_enter_write'
 	exactly err 'a: b: 7 c: '
 	nothing_left
 	tfs-run trace_event -e sched_process_exit --instance "$MARK" -- seq 1000 1010 2>err >out
@@ -748,8 +736,7 @@ hook() {
 	release "$caller"
 	ends_by "$runner" TERM 143
 	exec 7>&-
-	exactly err 'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing
-'
+	lines_are err 'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing'
 }
 
 @test "tfs-run: kernel: leaves nothing behind after SIGKILL" {
@@ -870,8 +857,7 @@ END
 	echo mine >old.svg
 	fails 111 "tfs-run: fatal: no tfs-timeline in $PWD/fake/bin: the installation is not complete" \
 		"$RUN" hook -o old.svg -- touch ran
-	exactly old.svg 'mine
-'
+	lines_are old.svg 'mine'
 }
 
 @test "tfs-run: a terminal needs tfs-human as well" {
