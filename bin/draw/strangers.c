@@ -38,20 +38,19 @@ struct pair {
 	struct known_task *a, *b;
 };
 
-/* Set the key to "HOST\tID". */
-static void set_key(struct strangers *s, const struct trace_line *l, struct text_part id)
+void task_key(struct strbuf *key, const struct trace_line *l, struct text_part id)
 {
-	s->key.n = 0;
-	strbuf_add(&s->key, l->host.text, l->host.n);
-	strbuf_puts(&s->key, "\t");
-	strbuf_add(&s->key, id.text, id.n);
+	key->n = 0;
+	strbuf_add(key, l->host.text, l->host.n);
+	strbuf_puts(key, "\t");
+	strbuf_add(key, id.text, id.n);
 }
 
 static struct known_task *task_of(struct strangers *s, const struct trace_line *l,
 				  struct text_part pid)
 {
 	s->tasks.size = sizeof(struct known_task);
-	set_key(s, l, pid);
+	task_key(&s->key, l, pid);
 	return table_at(&s->tasks, s->key.text, s->key.n);
 }
 
@@ -109,7 +108,7 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 	}
 	if (l->cpu.n) {
 		s->processors.size = sizeof(*p);
-		set_key(s, l, l->cpu);
+		task_key(&s->key, l, l->cpu);
 		p = table_at(&s->processors, s->key.text, s->key.n);
 		if (p->task && p->task != now) {
 			p->task->flags |= ODD;
@@ -174,13 +173,11 @@ void strangers_decide(struct strangers *s)
 	}
 }
 
-int strangers_has(struct strangers *s, const struct trace_line *l, struct text_part pid)
+int strangers_has(const struct strangers *s, const char *key, size_t n)
 {
-	const struct known_task *t;
+	const struct known_task *t = s->filtered ? table_find(&s->tasks, key, n) : NULL;
 
-	if (is_idle(pid))
+	if (n > 1 && !memcmp(key + n - 2, "\t0", 2))
 		return !s->unfiltered;
-	set_key(s, l, pid);
-	t = s->filtered ? table_find(&s->tasks, s->key.text, s->key.n) : NULL;
 	return t && (is_odd(t) || (t->flags & (OWN | BESIDE | HELPER)) == HELPER);
 }

@@ -29,10 +29,12 @@ void strangers_gap(struct strangers *);
 void strangers_decide(struct strangers *);
 
 /*
- * Return whether the task, on the host of this line, is a stranger. A task that is not in the trace
- * is none. The idle task is one, unless the trace has other events of it than switches and
- * wake-ups.
+ * Return whether the task of the key is a stranger. A task that is not in the trace is none. The
+ * idle task is one, unless the trace has other events of it than switches and wake-ups.
  */
-int strangers_has(struct strangers *, const struct trace_line *, struct text_part pid);
+int strangers_has(const struct strangers *, const char *key, size_t n);
+
+/* Set the key to that of a task, or a CPU, of the line's host: "HOST\tID". */
+void task_key(struct strbuf *key, const struct trace_line *, struct text_part id);
 
 #endif

@@ -12,7 +12,6 @@
  * that makes the trace can finish first.
  * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -63,12 +62,12 @@ struct last_event {
 };
 
 struct flame {
+	struct input in;
 	const char **keys;
 	const char *title;
 	int all;
 	struct table stacks, shown;
 	struct table last;      /* struct last_event, by processor */
-	struct comments comments;
 	struct strangers strangers;
 	unsigned long long left_out;
 	struct last_event *now; /* whose stack is read; NULL: none */
@@ -175,57 +174,49 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 	strbuf_puts(&f->now->frames, EDGE);
 }
 
-/*
- * Is this a switch or wake-up? These events of a task that is not traced may be in the
- * trace.
- */
-static int may_be_stranger(const struct trace_line *l)
+/* Read an event, or the title of a stack. */
+static void read_event(struct flame *f, int event)
 {
-	return text_part_is(l->event, "sched_switch") || text_part_is(l->event, "sched_waking") ||
-	       text_part_is(l->event, "sched_wakeup") ||
-	       text_part_is(l->event, "sched_wakeup_new");
-}
-
-static void read_line(struct flame *f, const char *line, size_t n)
-{
-	struct trace_line l;
+	const struct trace_line *l = &f->in.l;
 	struct last_event *last;
-	int event = comments_event(&f->comments, &l, line, n);
 
-	if (!event && !l.stack) {
-		if (comments_is_gap(line))
-			strangers_gap(&f->strangers);
-		if (!comments_keep(&f->comments, line) && f->now)
-			read_frame(f, line, n);
-		return;
-	}
-	/* a trace of several hosts has several processors of the same number */
-	f->key.n = 0;
-	strbuf_add(&f->key, l.cpu.text, l.cpu.n);
-	strbuf_puts(&f->key, " ");
-	strbuf_add(&f->key, l.host.text, l.host.n);
+	/* a trace of several hosts has several CPUs of the same number */
+	task_key(&f->key, l, l->cpu);
 	last = table_at(&f->last, f->key.text, f->key.n);
 	f->now = NULL;
 	/* the stack of the program follows that of the kernel, and continues it */
-	if (event || last->user || l.stack == TRACE_LINE_STACK)
+	if (event || last->user || l->stack == TRACE_LINE_STACK)
 		count_stack(f, last);
 	if (event) {
 		if (!f->all)
-			strangers_read(&f->strangers, &l);
-		last->task.n = 0;
-		if (!f->all && may_be_stranger(&l)) {
-			strbuf_add(&last->task, l.host.text, l.host.n);
-			strbuf_puts(&last->task, "\t");
-			strbuf_add(&last->task, l.pid.text, l.pid.n);
-		}
-		make_roots(f, &l, &last->roots);
+			strangers_read(&f->strangers, l);
+		/* a switch or wake-up of a task that is not traced may be in the trace */
+		if (!f->all && (text_part_is(l->event, "sched_switch") || trace_line_wakes(l)))
+			task_key(&last->task, l, l->pid);
+		else
+			last->task.n = 0;
+		make_roots(f, l, &last->roots);
 		return;
 	}
 	/* the event of the stack is missing: only the stack's own line has keys */
 	if (!last->roots.n)
-		make_roots(f, &l, &last->roots);
-	f->user = last->user = l.stack == TRACE_LINE_USER_STACK;
+		make_roots(f, l, &last->roots);
+	f->user = last->user = l->stack == TRACE_LINE_USER_STACK;
 	f->now = last;
+}
+
+static void read_line(struct flame *f)
+{
+	int event = input_event(&f->in);
+
+	if (event || f->in.l.stack) {
+		read_event(f, event);
+		return;
+	}
+	if (comments_is_gap(f->in.line))
+		strangers_gap(&f->strangers);
+	if (!comments_keep(&f->in.comments, f->in.line) && f->now)
+		read_frame(f, f->in.line, f->in.n);
 }
 
 /* Move the stacks that are to be drawn to f->shown, without the tasks in their keys. */
@@ -234,35 +225,17 @@ static void choose_stacks(struct flame *f)
 	strangers_decide(&f->strangers);
 	for (size_t i = 0; i < f->stacks.room; i++) {
 		const struct stack *s = (const struct stack *)f->stacks.v[i];
-		struct trace_line l = { 0 };
-		struct text_part pid = { NULL, 0 };
-		const char *tab, *edge;
+		size_t n = s ? strcspn(s->entry.key, EDGE) : 0;
 
-		if (!s)
-			continue;
-		edge = strchr(s->entry.key, *EDGE);
-		tab = memchr(s->entry.key, '\t', (size_t)(edge - s->entry.key));
-		if (tab) {
-			l.host = (struct text_part){ s->entry.key, (size_t)(tab - s->entry.key) };
-			pid = (struct text_part){ tab + 1, (size_t)(edge - tab - 1) };
-		}
-		if (pid.n && strangers_has(&f->strangers, &l, pid)) {
+		if (n && strangers_has(&f->strangers, s->entry.key, n))
 			f->left_out += s->n;
-			continue;
-		}
-		((struct stack *)table_at(&f->shown, edge + 1, s->entry.n -
-					  (size_t)(edge + 1 - s->entry.key)))->n += s->n;
+		else if (s)
+			((struct stack *)table_at(&f->shown, s->entry.key + n + 1,
+						  s->entry.n - n - 1))->n += s->n;
 	}
 }
 
 /* ---- draw the stacks ------------------------------------------------------------------- */
-
-/* Say what the comment lines say where there is no picture: folded lines have no room for them. */
-static void tell_comments(const struct flame *f)
-{
-	for (unsigned i = 0; i < f->comments.n; i++)
-		err_note("%s", f->comments.line[i]);
-}
 
 /* Return the length of the frame at *s, and move *s to the next frame, or NULL. */
 static size_t next_frame(const char **s, const char *end)
@@ -278,7 +251,6 @@ static void print_folded(const struct flame *f)
 {
 	for (size_t i = 0; i < f->shown.n; i++) {
 		struct stack *s = (struct stack *)f->shown.v[i];
-
 		char *to = s->entry.key;
 
 		for (const char *p = to; *p; p++)
@@ -286,7 +258,7 @@ static void print_folded(const struct flame *f)
 				*to++ = *p == *EDGE ? ';' : *p;
 		stdout_print("%.*s %llu\n", (int)(to - s->entry.key), s->entry.key, s->n);
 	}
-	tell_comments(f);
+	comments_tell(&f->in.comments);
 }
 
 /* A frame that begins at the stack number from, and has not ended yet. */
@@ -322,41 +294,27 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	enum kind kind = level <= d->nkeys ? KEY : *o->name == USER ? PROGRAM : KERNEL;
 	const char *name = o->name + (kind == PROGRAM), *end = o->name + o->n, *label = name;
 	struct strbuf *w = &d->words;
-	char text[96];
 
 	if (width < NARROWEST)
 		return;
 	d->used[kind] = 1;
 	w->n = 0;
-	if (kind == KEY)
-		strbuf_puts(w, "<g class='c'");
-	else
-		str_format(text, sizeof(text), "<g class='%s%u'", kind == PROGRAM ? "u" : "k",
-			   svg_shade(name, (size_t)(end - name), 6));
+	strbuf_puts(w, kind == KEY ? "<g class='c" : kind == PROGRAM ? "<g class='u" : "<g class='k");
 	if (kind != KEY)
-		strbuf_puts(w, text);
-	str_format(text, sizeof(text), " data-f='%llu' data-n='%llu'><title>", o->from, n);
-	strbuf_puts(w, text);
+		strbuf_format(w, "%u", svg_shade(name, (size_t)(end - name), 6));
+	svg_item(w, o->from, n);
 	svg_text(w, name, (size_t)(end - name), SIZE_MAX);
-	str_format(text, sizeof(text), " (%llu stack%s, %llu.%llu%%)</title><rect", n,
-		   n == 1 ? "" : "s", permille / 10, permille % 10);
-	strbuf_puts(w, text);
-	svg_attribute(w, "x", x);
-	svg_attribute(w, "y", y * 100);
-	svg_attribute(w, "width", width);
-	svg_attribute(w, "height", (FRAME - 1) * 100);
-	strbuf_puts(w, " rx='2'/><text");
-	svg_attribute(w, "x", x + 300);
-	svg_attribute(w, "y", (y + 12) * 100);
-	strbuf_puts(w, ">");
+	strbuf_format(w, " (%llu stack%s, %llu.%llu%%)</title>", n, n == 1 ? "" : "s",
+		      permille / 10, permille % 10);
+	svg_rect(w, x, y * 100, width, (FRAME - 1) * 100);
+	strbuf_puts(w, " rx='2'/>");
 	/* the label of a file is without its folder, as in the script */
 	for (const char *p = name; kind == PROGRAM && p < end; p++)
 		if (*p == '/')
 			label = p + 1;
-	svg_text(w, label, (size_t)(end - label),
-		 width > 600 ? (size_t)((width - 600) / SVG_LETTER) : 0);
-	strbuf_puts(w, "</text></g>");
-	stdout_print("%s\n", w->text);
+	svg_text_at(w, x + 300, (y + 12) * 100, label, (size_t)(end - label),
+		    width > 600 ? (size_t)((width - 600) / SVG_LETTER) : 0);
+	stdout_print("%s</g>\n", w->text);
 }
 
 /* Draw the open frames from this level on, which end at the stack number to. */
@@ -368,12 +326,38 @@ static void close_frames(struct drawing *d, size_t level, unsigned long long to)
 	}
 }
 
+/* Draw the frames of the stacks, which are sorted. */
+static void draw_stacks(struct drawing *d, const struct flame *f)
+{
+	unsigned long long sum = 0;
+
+	d->open[d->depth++] = (struct open){ "all", 3, 0 };
+	for (size_t i = 0; i < f->shown.n; i++) {
+		const struct stack *s = (const struct stack *)f->shown.v[i];
+		const char *p = s->entry.key, *end = p + s->entry.n;
+		int same = 1;
+
+		for (size_t level = 1; p; level++) {
+			const char *name = p;
+			size_t n = next_frame(&p, end);
+
+			same = same && level < d->depth && d->open[level].n == n &&
+			       !memcmp(d->open[level].name, name, n);
+			if (same)
+				continue;
+			close_frames(d, level, sum);
+			d->open[d->depth++] = (struct open){ name, n, sum };
+		}
+		sum += s->n;
+	}
+	close_frames(d, 0, sum);
+}
+
 static void draw(const struct flame *f)
 {
 	static struct drawing d;
 	struct svg_picture picture = { .kind = "flame", .title = f->title, .left = LEFT,
 				       .width = WIDTH + 2 * LEFT, .head = HEAD };
-	unsigned long long sum = 0;
 	size_t deepest = 0;
 	char detail[128];
 
@@ -390,30 +374,11 @@ static void draw(const struct flame *f)
 	while (f->keys[d.nkeys])
 		d.nkeys++;
 	d.bottom = HEAD + FRAME * deepest;
-	picture.height = d.bottom + FOOT + comments_room(&f->comments);
+	picture.height = d.bottom + FOOT + comments_room(&f->in.comments);
 	picture.length = d.total;
 	svg_picture_begin(&picture);
-	d.open[d.depth++] = (struct open){ "all", 3, 0 };
-	for (size_t i = 0; i < f->shown.n; i++) {
-		const struct stack *s = (const struct stack *)f->shown.v[i];
-		const char *p = s->entry.key, *end = p + s->entry.n;
-		int same = 1;
-
-		for (size_t level = 1; p; level++) {
-			const char *name = p;
-			size_t n = next_frame(&p, end);
-
-			same = same && level < d.depth && d.open[level].n == n &&
-			       !memcmp(d.open[level].name, name, n);
-			if (same)
-				continue;
-			close_frames(&d, level, sum);
-			d.open[d.depth++] = (struct open){ name, n, sum };
-		}
-		sum += s->n;
-	}
-	close_frames(&d, 0, sum);
-	comments_draw(&f->comments, picture.height - 12);
+	draw_stacks(&d, f);
+	comments_draw(&f->in.comments, picture.height - 12);
 	str_format(detail, sizeof(detail), f->left_out ?
 		   "%llu stack%s; %llu of tasks that were not traced are left out" :
 		   "%llu stack%s", d.total, d.total == 1 ? "" : "s", f->left_out);
@@ -430,11 +395,8 @@ int main(int argc, char **argv)
 				  .stacks = { .size = sizeof(struct stack) },
 				  .shown = { .size = sizeof(struct stack) },
 				  .last = { .size = sizeof(struct last_event) } };
-	static struct line_reader in;
 	size_t nkeys = 0;
 	int c, folded = 0;
-	char *line;
-	ssize_t n;
 
 	f.keys = xcalloc((size_t)argc + 2, sizeof(*f.keys));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
@@ -444,25 +406,23 @@ int main(int argc, char **argv)
 			folded = 1;
 		else if (c == 'T')
 			f.title = opt_value;
-		else if (!*opt_value || !strcmp(opt_value, "."))
-			usage_error(&tool, "not a key: '%s'", opt_value);
 		else
-			f.keys[nkeys++] = opt_value;
+			f.keys[nkeys++] = opt_key(&tool);
 	if (argv[opt_index])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (!nkeys)
 		f.keys[0] = "comm";
 
 	input_begin();
-	while ((n = line_read(&in, &line)) >= 0)
-		read_line(&f, line, (size_t)n);
-	if (in.failed)
+	while (input_read(&f.in))
+		read_line(&f);
+	if (f.in.in.failed)
 		return REFUSED;
 	count_all(&f);
 	choose_stacks(&f);
-	comments_end(&f.comments);
+	comments_end(&f.in.comments);
 	if (!f.shown.n) {
-		tell_comments(&f);
+		comments_tell(&f.in.comments);
 		return NO;
 	}
 	table_sort(&f.shown, table_by_key);

@@ -25,6 +25,11 @@ void svg_number(struct strbuf *, uint64_t hundredths);
 /* Append " NAME='NUMBER'"; the number is given in hundredths. */
 void svg_attribute(struct strbuf *, const char *name, uint64_t hundredths);
 
+/* Append a rectangle, without its end "/>", or a text; all numbers are in hundredths of a pixel. */
+void svg_rect(struct strbuf *, uint64_t x, uint64_t y, uint64_t width, uint64_t height);
+/* n and most are as for svg_text. Return 1, or 0 if nothing of the text fits. */
+int svg_text_at(struct strbuf *, uint64_t x, uint64_t y, const char *, size_t n, size_t most);
+
 /* Print the beginning of a picture with a title, of this size in pixels; print the end. */
 void svg_begin(uint64_t width, uint64_t height, const char *title);
 void svg_end(void);
@@ -63,6 +68,9 @@ struct svg_key {
 	int used;                       /* is there such an item? */
 };
 
+/* Append what follows the class of an item, up to the beginning of its title. */
+void svg_item(struct strbuf *, unsigned long long from, unsigned long long n);
+
 void svg_picture_begin(const struct svg_picture *);
 
 /* The detail is escaped already. */
@@ -78,5 +86,8 @@ void svg_picture_end(void);
  */
 uint64_t comments_room(const struct comments *);
 void comments_draw(const struct comments *, uint64_t bottom);
+
+/* Print the kept lines to stderr, where there is no picture. */
+void comments_tell(const struct comments *);
 
 #endif

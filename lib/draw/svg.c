@@ -75,6 +75,34 @@ void svg_attribute(struct strbuf *w, const char *name, uint64_t hundredths)
 	strbuf_puts(w, "'");
 }
 
+void svg_item(struct strbuf *w, unsigned long long from, unsigned long long n)
+{
+	strbuf_format(w, "' data-f='%llu' data-n='%llu'><title>", from, n);
+}
+
+void svg_rect(struct strbuf *w, uint64_t x, uint64_t y, uint64_t width, uint64_t height)
+{
+	strbuf_puts(w, "<rect");
+	svg_attribute(w, "x", x);
+	svg_attribute(w, "y", y);
+	svg_attribute(w, "width", width);
+	svg_attribute(w, "height", height);
+}
+
+int svg_text_at(struct strbuf *w, uint64_t x, uint64_t y, const char *s, size_t n, size_t most)
+{
+	size_t before;
+
+	strbuf_puts(w, "<text");
+	svg_attribute(w, "x", x);
+	svg_attribute(w, "y", y);
+	strbuf_puts(w, ">");
+	before = w->n;
+	svg_text(w, s, n, most);
+	strbuf_puts(w, "</text>");
+	return w->n > before + strlen("</text>");
+}
+
 void svg_begin(uint64_t width, uint64_t height, const char *title)
 {
 	unsigned long long w = width, h = height;

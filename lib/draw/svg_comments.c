@@ -18,3 +18,9 @@ void comments_draw(const struct comments *r, uint64_t bottom)
 		svg_label(10, bottom - (uint64_t)i * LINE, r->line[i], strlen(r->line[i]),
 			  SIZE_MAX);
 }
+
+void comments_tell(const struct comments *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		err_note("%s", r->line[i]);
+}
