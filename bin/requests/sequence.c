@@ -119,7 +119,7 @@ static struct sequence_lane *lane_of(struct sequence *s, struct dt_actor *a, int
 static void choose_lanes(struct sequence *s)
 {
 	static struct sequence_lane none;
-	uint64_t x = LEFT;
+	unsigned x = LEFT;
 
 	for (size_t i = 0; i < s->n; i++) {
 		struct dt_point *p = s->points[i];
@@ -149,7 +149,7 @@ static void choose_lanes(struct sequence *s)
 /* ---- compute the rows --------------------------------------------------------------------- */
 
 /* Return the distance of a row from the one before it, which was ns earlier. */
-static uint64_t down(int64_t ns, int labelled)
+static unsigned down(int64_t ns, int labelled)
 {
 	uint64_t us = (uint64_t)ns / 1000 + 1, octaves = 63 - (uint64_t)__builtin_clzll(us);
 	uint64_t part = us - (UINT64_C(1) << octaves);
@@ -157,7 +157,7 @@ static uint64_t down(int64_t ns, int labelled)
 						(double)(UINT64_C(1) << octaves));
 
 	y = y * OCTAVE + (labelled ? LABELLED * 100 : ROW * 100);
-	return y < ROW_MOST * 100 ? y : ROW_MOST * 100;
+	return y < ROW_MOST * 100 ? (unsigned)y : ROW_MOST * 100;
 }
 
 /* Return the number of windows and arrows that end at the point (0 or 1). */
@@ -191,7 +191,7 @@ static int begins(const struct sequence *s, const struct dt_point *p)
  */
 static void make_rows(struct sequence *s)
 {
-	uint64_t y = (TITLE + BAND + 14) * 100, headed = y;
+	unsigned y = (TITLE + BAND + 14) * 100, headed = y;
 	int going = 0, labelled = 0;
 
 	s->rows = xcalloc(s->n, sizeof(*s->rows));
@@ -205,10 +205,10 @@ static void make_rows(struct sequence *s)
 		if (!r || r->time != p->time) {
 			int64_t ns = r ? p->time - r->time : 0;
 			int paused = r && !going && ns >= PAUSE_NS;
-			int named = y - headed > (going ? 2 : 1) * AGAIN * 100;
+			int named = y - headed > (going ? 2u : 1u) * AGAIN * 100;
 
 			y += !r ? 0 : !paused && !named ? down(ns, label && labelled) :
-			     (uint64_t)(paused + named) * PAUSE * 100;
+			     (unsigned)(paused + named) * PAUSE * 100;
 			if (named)
 				headed = y;
 			r = &s->rows[s->nrows++];
@@ -227,7 +227,7 @@ static void make_rows(struct sequence *s)
 				s->lanes[i]->windows[k].to = s->rows[s->nrows - 1].time;
 }
 
-uint64_t sequence_y(const struct sequence *s, int64_t time)
+unsigned sequence_y(const struct sequence *s, int64_t time)
 {
 	size_t low = 0, high = s->nrows - 1;
 	const struct sequence_row *a, *b;
@@ -246,7 +246,7 @@ uint64_t sequence_y(const struct sequence *s, int64_t time)
 		return a->y;
 	if (time >= b->time)
 		return b->y;
-	return a->y + (uint64_t)((double)(time - a->time) / (double)(b->time - a->time) *
+	return a->y + (unsigned)((double)(time - a->time) / (double)(b->time - a->time) *
 				 (double)(b->y - a->y));
 }
 
@@ -288,7 +288,7 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 	struct sequence_lane *lane = NULL;
 	struct sequence_tick *last;
 	struct table_entry *name;
-	uint64_t y;
+	unsigned y;
 	struct dt_mark m;
 
 	for (size_t i = 0; i < s->nlanes && !lane; i++)

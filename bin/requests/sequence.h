@@ -27,7 +27,7 @@ struct sequence_window {
 
 /* The first of the events at one height. */
 struct sequence_tick {
-	uint64_t y;
+	unsigned y;
 	int64_t time;
 	const char *name;       /* points into the names of struct sequence */
 	size_t more;            /* number of further events */
@@ -37,7 +37,7 @@ struct sequence_tick {
 struct sequence_lane {
 	const struct dt_actor *actor;
 	char *label;
-	uint64_t x;             /* the middle */
+	unsigned x;             /* the middle */
 	int64_t first, last;    /* times of its mark lines */
 	struct sequence_window *windows; /* sorted by time, as the ticks are */
 	size_t nwindows, room, at; /* at: the window of the last event */
@@ -48,7 +48,7 @@ struct sequence_lane {
 /* One or more mark lines of one time. */
 struct sequence_row {
 	int64_t time;
-	uint64_t y;
+	unsigned y;
 	int paused, named;      /* in front of it are: a pause, the names of the lanes */
 };
 
@@ -65,14 +65,14 @@ struct sequence {
 	unsigned long long messages, more_messages, more_points, more_lanes;
 	struct table names;     /* of events */
 	struct strbuf words;    /* output line in progress */
-	uint64_t right;         /* in pixels */
-	uint64_t bottom;
+	unsigned right;         /* in pixels */
+	unsigned bottom;
 };
 
 /* Return the other end of the message, or NULL. */
 const struct dt_point *sequence_peer(const struct sequence *, const struct dt_point *);
 
 /* Return the y of a time, interpolated between two rows. There must be a row. */
-uint64_t sequence_y(const struct sequence *, int64_t time);
+unsigned sequence_y(const struct sequence *, int64_t time);
 
 #endif
