@@ -654,8 +654,7 @@ int strings_attach(struct strings_plan *p, struct bpf_code *c, const char *event
 	if (fd >= 0 && held < 0)
 		err_capability(CAPS_PERFMON, "unable to attach to %s", event);
 	free(id);
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	if (held < 0)
 		return -1;
 	p->fds[p->n++] = held;

@@ -50,18 +50,17 @@ static uint64_t own_netns(void)
 static const char *program_for(const char *device, int *kind)
 {
 	struct ifreq r = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), e;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), known;
 
 	*kind = -1;
 	errno = ENODEV;
-	e = fd < 0 || strlen(device) >= sizeof(r.ifr_name);
-	if (!e) {
+	known = fd >= 0 && strlen(device) < sizeof(r.ifr_name);
+	if (known) {
 		memcpy(r.ifr_name, device, strlen(device));
-		e = ioctl(fd, SIOCGIFHWADDR, &r);
+		known = !ioctl(fd, SIOCGIFHWADDR, &r);
 	}
-	if (fd >= 0)
-		close(fd);
-	if (e)
+	fd_close(fd);
+	if (!known)
 		return NULL;
 	*kind = r.ifr_hwaddr.sa_family;
 	switch (*kind) {
@@ -94,12 +93,65 @@ static void link_name(char *what, size_t size, uint64_t netns, unsigned index)
 	str_format(what, size, "dev_%llu_%u", (unsigned long long)netns, index);
 }
 
+/* Add clsact to the device unless it is there, and note in *is who has made it. Return 0 or -errno. */
+static int ensure_clsact(int map, const struct dt_device *at, struct dt_clsact *is)
+{
+	int r = tc_has_clsact(at->index);
+
+	if (r < 0)
+		return r;
+	is->made = !r;
+	if (bpf_update(map, at, is) < 0)
+		return -errno;
+	r = is->made ? tc_add_clsact(at->index) : 0;
+	if (r != -EEXIST)
+		return r;
+	/*
+	 * Somebody else has just made clsact, so do not remove it later. Or there is the
+	 * discipline "ingress": it accepts egress filters but never runs them.
+	 */
+	is->made = 0;
+	r = tc_has_clsact(at->index);
+	return r > 0 ? 0 : r ? r : -EBUSY;
+}
+
+/* Add the filter at the first free priority. Return 0 or -errno. */
+static int add_filter(int map, const struct dt_device *at, struct dt_clsact *is, int program,
+		      const char *as)
+{
+	int r;
+
+	do {
+		if (bpf_update(map, at, is) < 0)
+			return -errno;
+		r = tc_add_program(at->index, is->priority, is->handle, program, as);
+		/* the priority has a filter of another kind (EINVAL), or this handle (EEXIST) */
+	} while ((r == -EEXIST || r == -EINVAL) && is->priority++ < PRIORITY + PRIORITIES);
+	return r;
+}
+
+/* Attach the program to a device that the map does not have. Return 0 or -errno. */
+static int attach_new(int map, const struct dt_device *at, struct dt_clsact *is, int program,
+		      const char *as)
+{
+	int r = ensure_clsact(map, at, is);
+
+	if (!r)
+		r = add_filter(map, at, is, program, as);
+	if (r < 0) {
+		if (is->made && !tc_filters(at->index))
+			tc_remove_clsact(at->index);
+		bpf_delete(map, at);
+	}
+	return r;
+}
+
 /* Attach the program by clsact. Return 0, 1 if it is attached already, or -1. */
 static int by_clsact(const char *name, const char *device, unsigned index, int program)
 {
 	struct dt_device at = { .netns = own_netns(), .index = index };
 	struct dt_clsact is = { .priority = PRIORITY }, old;
-	int map = dt_open(name, DT_DEVICES), pids = dt_open(name, DT_PIDS), r;
+	int map = dt_open(name, DT_DEVICES), pids = dt_open(name, DT_PIDS), r = -ENOENT;
 	char as[16];
 
 	if (map < 0 || pids < 0)
@@ -107,49 +159,17 @@ static int by_clsact(const char *name, const char *device, unsigned index, int p
 	is.handle = bpf_id(pids);
 	close(pids);
 	str_format(as, sizeof(as), "dt_%x", is.handle);
-	if (!bpf_lookup(map, &at, &old)) {
-		/* a dt-dev that was killed may have left the entry without the filter */
+	/* a dt-dev that was killed may have left the entry without the filter */
+	if (!bpf_lookup(map, &at, &old))
 		r = tc_add_program(index, old.priority, old.handle, program, as);
-		if (!r || r == -EEXIST) {
-			close(map);
-			return r ? 1 : 0;
-		}
-	}
-	r = tc_has_clsact(index);
-	is.made = !r;
-	if (r >= 0)
-		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
-	if (!r && is.made) {
-		r = tc_add_clsact(index);
-		/*
-		 * Somebody else has just made clsact, so do not remove it later. Or there
-		 * is the discipline "ingress": it accepts egress filters but never runs them.
-		 */
-		if (r == -EEXIST) {
-			is.made = 0;
-			r = tc_has_clsact(index);
-			r = r > 0 ? 0 : r ? r : -EBUSY;
-		}
-	}
-	for (; !r; is.priority++) {
-		r = bpf_update(map, &at, &is) < 0 ? -errno : 0;
-		if (r)
-			break;
-		r = tc_add_program(index, is.priority, is.handle, program, as);
-		/* the priority has a filter of another kind (EINVAL), or this handle (EEXIST) */
-		if ((r != -EEXIST && r != -EINVAL) || is.priority == PRIORITY + PRIORITIES)
-			break;
-		r = 0;
-	}
-	if (r < 0) {
-		if (is.made && !tc_filters(index))
-			tc_remove_clsact(index);
-		bpf_delete(map, &at);
-	}
+	if (r == -EEXIST)
+		r = 1;
+	if (r < 0)
+		r = attach_new(map, &at, &is, program, as);
 	close(map);
 	errno = -r;
 	return r < 0 ? err_capability(CAPS_NET_ADMIN, "unable to mark at %s by clsact", device)
-		     : 0;
+		     : r;
 }
 
 int dt_device_on(const char *name, const char *device, const char **how)
@@ -240,23 +260,22 @@ int dt_device_off(const char *name, const char *device)
  */
 static int enter(uint64_t netns)
 {
-	char path[PATH_MAX], **names = NULL;
-	const char *const where[] = { "/run/netns/%s", "%s/%s/ns/net" };
-	int fd, r = -1;
+	char path[PATH_MAX], **names;
+	int r = -1;
 
 	for (int i = 0; r < 0 && i < 2; i++) {
-		names = file_names(i ? path_procfs() : "/run/netns");
+		const char *dir = i ? path_procfs() : "/run/netns";
+
+		names = file_names(dir);
 		for (char **n = names; n && *n && r < 0; n++) {
-			if (i)
-				str_format(path, sizeof(path), where[1], path_procfs(), *n);
-			else
-				str_format(path, sizeof(path), where[0], *n);
+			int fd;
+
+			str_format(path, sizeof(path), "%s/%s%s", dir, *n, i ? "/ns/net" : "");
 			if (netns_of(path) != netns)
 				continue;
 			fd = open(path, O_RDONLY | O_CLOEXEC);
 			r = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
-			if (fd >= 0)
-				close(fd);
+			fd_close(fd);
 		}
 		free(names);
 	}

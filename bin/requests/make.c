@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
+#include "event/event.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 #include "program.h"
@@ -33,36 +34,38 @@ static int keep(const struct make *m, int fd, const char *what)
 
 /* ---- maps, and the offsets of kernel structures -------------------------------------- */
 
-/* Return a descriptor or -1. */
-static int make_map(enum bpf_map_type kind, const char *what, size_t key, size_t value, unsigned n)
-{
-	char as[16];
-	int fd;
-
-	str_format(as, sizeof(as), "dt_%s", what);
-	fd = bpf_map(kind, as, (unsigned)key, (unsigned)value, n);
-	return fd < 0 ? err_capability(CAPS_BPF, "unable to make the map %s", what) : fd;
-}
-
 static int make_maps(struct make *m, int *settings, int *devices)
 {
 	struct dt_plan *p = &m->plan;
-	struct dt_settings s = { .flags = (uint32_t)p->flags };
-	uint8_t one = 1;
-	uint32_t zero = 0;
+	const struct {
+		int *map;
+		enum bpf_map_type kind;
+		const char *what;
+		size_t key, value;
+		unsigned n;
+	} maps[] = {
+		{ settings, MAP_ARRAY, DT_SETTINGS, 4, sizeof(struct dt_settings), 1 },
+		{ &p->pids, MAP_HASH, DT_PIDS, 4, sizeof(struct dt_task), DT_TASKS },
+		{ &p->received, MAP_LRU_HASH, "received", 8, sizeof(struct dt_received),
+		  DT_SOCKETS },
+		{ &p->sent, MAP_LRU_HASH, "sent", 8, sizeof(struct dt_sent), DT_SOCKETS },
+		{ &p->from, MAP_LPM_TRIE, "from", sizeof(struct dt_network), 1, DT_NETWORKS },
+		{ &p->state, MAP_PERCPU_ARRAY, DT_STATE, 4, sizeof(struct dt_state), 1 },
+		{ devices, MAP_HASH, DT_DEVICES, sizeof(struct dt_device),
+		  sizeof(struct dt_clsact), DT_DEVICES_MOST },
+	};
+	const struct dt_settings s = { .flags = (uint32_t)p->flags };
+	const uint8_t one = 1;
+	const uint32_t zero = 0;
+	char as[16];
 
-	if ((*settings = make_map(MAP_ARRAY, DT_SETTINGS, 4, sizeof(s), 1)) < 0 ||
-	    (p->pids = make_map(MAP_HASH, DT_PIDS, 4, sizeof(struct dt_task), DT_TASKS)) < 0 ||
-	    (p->received = make_map(MAP_LRU_HASH, "received", 8, sizeof(struct dt_received),
-				    DT_SOCKETS)) < 0 ||
-	    (p->sent = make_map(MAP_LRU_HASH, "sent", 8, sizeof(struct dt_sent),
-				DT_SOCKETS)) < 0 ||
-	    (p->from = make_map(MAP_LPM_TRIE, "from", sizeof(struct dt_network), 1,
-				DT_NETWORKS)) < 0 ||
-	    (p->state = make_map(MAP_PERCPU_ARRAY, DT_STATE, 4, sizeof(struct dt_state), 1)) < 0 ||
-	    (*devices = make_map(MAP_HASH, DT_DEVICES, sizeof(struct dt_device),
-				 sizeof(struct dt_clsact), DT_DEVICES_MOST)) < 0)
-		return -1;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
+		str_format(as, sizeof(as), "dt_%s", maps[i].what);
+		*maps[i].map = bpf_map(maps[i].kind, as, (unsigned)maps[i].key,
+				       (unsigned)maps[i].value, maps[i].n);
+		if (*maps[i].map < 0)
+			return err_capability(CAPS_BPF, "unable to make the map %s", maps[i].what);
+	}
 	for (size_t i = 0; i < m->wanted->nnetworks; i++)
 		if (bpf_update(p->from, &m->wanted->networks[i], &one) < 0)
 			return err_capability(CAPS_BPF, "unable to store a network in its map");
@@ -132,14 +135,8 @@ static int refused(const struct make *m, const char *as)
 static int may_be_skipped(void)
 {
 	struct utsname u;
-	const char *s = u.release;
-	unsigned long long major;
 
-	if (uname(&u) < 0)
-		return 1;
-	major = text_digits(&s);
-	s += *s == '.';
-	return major > 6 || (major == 6 && text_digits(&s) >= 19);
+	return uname(&u) < 0 || kernel_version(u.release) >= KERNEL(6, 19);
 }
 
 /* Attach the program to the tracepoint. Return 0 or -1. */
@@ -271,7 +268,7 @@ static int at_kprobe(struct make *m, const char *function)
 	} a = { .size = sizeof(a), .function = (uint64_t)(uintptr_t)function };
 	char path[PATH_MAX], *type;
 	const char *digits;
-	int fd, event, link, e;
+	int fd, event, link;
 
 	*m->why = '\0';
 	m->plan.first_argument = argument_register();
@@ -290,11 +287,8 @@ static int at_kprobe(struct make *m, const char *function)
 		return -1;
 	event = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, 8 /* PERF_FLAG_FD_CLOEXEC */);
 	link = event < 0 ? -1 : bpf_link(fd, event, ATTACH_PERF_EVENT);
-	e = errno;
-	if (event >= 0)
-		close(event);
-	close(fd);
-	errno = e;
+	fd_close(event);
+	fd_close(fd);
 	return link;
 }
 
@@ -337,35 +331,37 @@ static int at_send(struct make *m)
 	return 0;
 }
 
-/* Load and pin the programs of devices, which dt_device_on attaches. Return 0 or -1. */
-static int make_marks(struct make *m)
+/* Load and pin a program of devices, which dt_device_on attaches. Return 0 or -1. */
+static int make_mark(struct make *m, dt_program *build, const char *as)
 {
 	static const struct bpf_load_as k = { .kind = PROGRAM_SCHED_CLS };
-	int fd = load_as(m, dt_egress, DT_MARK, &k);
+	int fd = load_as(m, build, as, &k);
 
-	if (fd < 0)
-		return refused(m, DT_MARK);
-	if (keep(m, fd, DT_MARK) < 0)
-		return -1;
-	fd = load_as(m, dt_egress_bare, DT_MARK_BARE, &k);
-	if (fd < 0)
-		return refused(m, DT_MARK_BARE);
-	return keep(m, fd, DT_MARK_BARE);
+	return fd < 0 ? refused(m, as) : keep(m, fd, as);
 }
 
 static int attach(struct make *m)
 {
+	static const struct {
+		dt_program *build;
+		const char *as, *tracepoint;
+	} programs[] = {
+		{ dt_gone, "gone", "tcp_destroy_sock" },
+		{ dt_exit, "exit", "sched_process_exit" },
+		{ dt_fork, "fork", "sched_process_fork" },
+		{ dt_state, "sockets", "inet_sock_set_state" },
+		{ dt_read, "read", "tcp_rcv_space_adjust" },
+		{ dt_wait, "wait", "sys_enter" },
+	};
+	const size_t n = sizeof(programs) / sizeof(*programs) - !(m->plan.flags & DT_WAITING);
 	int rx = load_rx(m), ends;
 
-	if (rx < 0 || make_marks(m) < 0 ||
-	    at_tracepoint(m, dt_gone, "gone", "tcp_destroy_sock") < 0 ||
-	    at_tracepoint(m, dt_exit, "exit", "sched_process_exit") < 0 ||
-	    at_tracepoint(m, dt_fork, "fork", "sched_process_fork") < 0 ||
-	    at_tracepoint(m, dt_state, "sockets", "inet_sock_set_state") < 0 ||
-	    at_tracepoint(m, dt_read, "read", "tcp_rcv_space_adjust") < 0)
+	if (rx < 0 || make_mark(m, dt_egress, DT_MARK) < 0 ||
+	    make_mark(m, dt_egress_bare, DT_MARK_BARE) < 0)
 		return -1;
-	if (m->plan.flags & DT_WAITING && at_tracepoint(m, dt_wait, "wait", "sys_enter") < 0)
-		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (at_tracepoint(m, programs[i].build, programs[i].as, programs[i].tracepoint) < 0)
+			return -1;
 	ends = at_tracepoint(m, dt_end, "end", "sock_send_length");
 	if (ends < 0)
 		return -1;

@@ -47,7 +47,7 @@ int dt_open_home(int make)
 	char path[PATH_MAX];
 	struct statfs fs;
 	struct stat st;
-	int bpffs, fd = -1, e;
+	int bpffs, fd = -1;
 
 	str_format(path, sizeof(path), "%s/fs/bpf", path_sysfs());
 	bpffs = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -63,9 +63,7 @@ int dt_open_home(int make)
 		err_file("unable to make %s", path);
 	else if ((fd = openat(bpffs, HOME, OPEN_DIRECTORY)) < 0 && errno != ENOENT)
 		err_file("unable to open %s", path);
-	e = errno;
-	close(bpffs);
-	errno = e;
+	fd_close(bpffs);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0 || st.st_uid != geteuid() ||
 			st.st_mode & 077 || (unsigned)fs.f_type != BPFFS_MAGIC_NUMBER)) {
 		err_msg("%s must be a directory that only this user can enter; remove it",
@@ -80,17 +78,15 @@ int dt_open_home(int make)
 int dt_open_probe(const char *name)
 {
 	char in_home[DT_NAME];
-	int home = dt_open_home(0), fd, e;
+	int home = dt_open_home(0), fd;
 
 	if (home < 0)
 		return -1;
 	name_in_home(in_home, name);
 	fd = openat(home, in_home, OPEN_DIRECTORY);
-	e = errno;
-	if (fd < 0 && e != ENOENT)
+	if (fd < 0 && errno != ENOENT)
 		err_file("unable to open the request probe %s", name);
-	close(home);
-	errno = e;
+	fd_close(home);
 	return fd;
 }
 
@@ -120,18 +116,16 @@ static int in_directory(int dir, const char *what, int fd)
 int dt_pinned(const char *name, const char *what)
 {
 	char path[PATH_MAX];
-	int dir = dt_open_probe(name), fd, e;
+	int dir = dt_open_probe(name), fd;
 
 	if (dir < 0)
 		return -1;
 	fd = in_directory(dir, what, -1);
-	e = errno;
-	if (fd < 0 && e != ENOENT) {
+	if (fd < 0 && errno != ENOENT) {
 		dt_path(path, name, what);
 		err_capability(CAPS_DAC_OVERRIDE | CAPS_BPF, "unable to open %s", path);
 	}
-	close(dir);
-	errno = e;
+	fd_close(dir);
 	return fd;
 }
 
@@ -144,43 +138,38 @@ int dt_pin(const char *name, const char *what, int fd)
 	r = dir < 0 ? -1 : in_directory(dir, what, fd);
 	if (r < 0 && (dir >= 0 || errno == ENOENT))
 		err_capability(CAPS_DAC_OVERRIDE | CAPS_BPF, "unable to pin %s", path);
-	if (dir >= 0)
-		close(dir);
+	fd_close(dir);
 	return r < 0 ? -1 : 0;
 }
 
 int dt_unpin(const char *name, const char *what)
 {
-	int dir = dt_open_probe(name), r, e;
+	int dir = dt_open_probe(name), r;
 
 	if (dir < 0)
 		return -1;
 	r = unlinkat(dir, what, 0);
-	e = errno;
-	if (r < 0 && e != ENOENT)
+	if (r < 0 && errno != ENOENT)
 		err_file("unable to remove %s of the request probe %s", what, name);
-	close(dir);
-	errno = e;
+	fd_close(dir);
 	return r;
 }
 
 int dt_make_directory(const char *name)
 {
 	char in_home[DT_NAME];
-	int home = dt_open_home(1), r, e;
+	int home = dt_open_home(1), r;
 
 	if (home < 0)
 		return -1;
 	name_in_home(in_home, name);
 	r = mkdirat(home, in_home, 0700);
-	e = errno;
-	if (r < 0 && e == EEXIST)
+	if (r < 0 && errno == EEXIST)
 		err_msg("the request probe %s is on, or left over from a killed dt-probe: run "
 			"dt-probe off first", name);
 	else if (r < 0)
 		err_file("unable to make the request probe %s", name);
-	close(home);
-	errno = e;
+	fd_close(home);
 	return r;
 }
 
@@ -188,8 +177,7 @@ int dt_there(const char *name)
 {
 	int dir = dt_open_probe(name);
 
-	if (dir >= 0)
-		close(dir);
+	fd_close(dir);
 	return dir >= 0 || errno != ENOENT;
 }
 

@@ -19,6 +19,9 @@
 /* Longer than it takes to load and attach the programs, except on an emulated machine. */
 #define HELD_MS 5000
 
+/* How long to wait for a tool of a dead session to end by itself. */
+#define ORPHAN_MS 2000
+
 int dt_tasks(int map, int by_hand, struct pids *out)
 {
 	struct dt_task t;
@@ -35,45 +38,39 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 /* printk_lock from dt_hush before loads to dt_hush after them; -1: not held. */
 static int hushing = -1;
 
-/* Disable or note the event, as dt_hush says. */
-static int keep_quiet(const char *name, int before)
+/* Disable or note the event, as dt_hush says, in the settings. Return 0 or -1. */
+static int keep_quiet(const char *name, int before, struct dt_settings *s)
 {
-	struct dt_settings s;
-	uint32_t zero = 0;
-	int root, on, map = dt_pinned(name, DT_SETTINGS), r = 0;
+	int root = tracefs_open(NULL, "", NULL), on, r = 0;
 
-	if (map < 0)
+	if (root < 0)
 		return -1;
-	if (bpf_lookup(map, &zero, &s) < 0) {
-		r = -1;
-	} else if (before || s.was_quiet) {
-		root = tracefs_open(NULL, "", NULL);
-		if (root >= 0 && hushing < 0 && (hushing = printk_lock(root)) < 0)
-			r = err_errno("unable to lock the request probe %s", name);
-		on = root < 0 ? -1 : printk_is_on(root);
-		if (on < 0)
-			r = root < 0 ? -1 : err_file("unable to read " PRINTK_ENABLE);
-		else if (before)
-			s.was_quiet = !on;
-		else
-			r = printk_quiet(root), s.was_quiet = 0;
-		if (root >= 0)
-			close(root);
-		if (!r && bpf_update(map, &zero, &s) < 0)
-			r = err_capability(CAPS_BPF,
-					   "unable to write the settings of the request probe %s",
-					   name);
-	}
-	close(map);
+	if (hushing < 0 && (hushing = printk_lock(root)) < 0)
+		r = err_errno("unable to lock the request probe %s", name);
+	on = printk_is_on(root);
+	if (on < 0)
+		r = err_file("unable to read " PRINTK_ENABLE);
+	else if (!before)
+		r = printk_quiet(root);
+	s->was_quiet = before && !on;
+	close(root);
 	return r;
 }
 
 int dt_hush(const char *name, int before)
 {
-	int r = keep_quiet(name, before);
+	struct dt_settings s;
+	uint32_t zero = 0;
+	int map = dt_pinned(name, DT_SETTINGS), r = -1;
 
-	if (!before && hushing >= 0) {
-		close(hushing);
+	if (map >= 0 && !bpf_lookup(map, &zero, &s))
+		r = before || s.was_quiet ? keep_quiet(name, before, &s) : 0;
+	if (!r && bpf_update(map, &zero, &s) < 0)
+		r = err_capability(CAPS_BPF,
+				   "unable to write the settings of the request probe %s", name);
+	fd_close(map);
+	if (!before) {
+		fd_close(hushing);
 		hushing = -1;
 	}
 	return r;
@@ -85,12 +82,10 @@ int dt_hush(const char *name, int before)
  */
 static int lock(const char *name, int how)
 {
-	int fd = dt_open_probe(name), e;
+	int fd = dt_open_probe(name);
 
 	if (fd >= 0 && flock(fd, how) < 0) {
-		e = errno;
-		close(fd);
-		errno = e;
+		fd_close(fd);
 		return -1;
 	}
 	return fd;
@@ -101,14 +96,20 @@ int dt_hold(const char *name)
 	return lock(name, LOCK_SH);
 }
 
-/* Does a process hold the request probe? */
-static int dt_held(const char *name)
+/*
+ * Lock the directory when no process holds it, but wait at most so many milliseconds. Return a
+ * descriptor, or -1 and errno, which is EWOULDBLOCK after that time.
+ */
+static int lock_within(const char *name, int ms)
 {
-	int fd = lock(name, LOCK_EX | LOCK_NB);
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	const long long end = time_now_ms() + ms;
+	int fd;
 
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && errno == EWOULDBLOCK;
+	while ((fd = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
+	       time_now_ms() < end)
+		nanosleep(&pause, NULL);
+	return fd;
 }
 
 /* Is this the name of one of our pins? */
@@ -151,8 +152,7 @@ static int empty(int dir, const char *name)
 	struct dirent *e;
 
 	if (!d) {
-		if (fd >= 0)
-			close(fd);
+		fd_close(fd);
 		return err_file("unable to list the request probe %s", name);
 	}
 	while ((e = readdir(d))) {
@@ -171,23 +171,17 @@ static int empty(int dir, const char *name)
 
 int dt_off(const char *name)
 {
-	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	long long end = time_now_ms() + HELD_MS;
-	int r = 0, held;
+	int r, held = lock_within(name, HELD_MS);
 
-	while ((held = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK) {
-		if (time_now_ms() >= end)
-			return err_msg("another dt-probe or dt-dev is using the request probe "
-				       "%s: try again", name);
-		nanosleep(&pause, NULL);
-	}
+	if (held < 0 && errno == EWOULDBLOCK)
+		return err_msg("another dt-probe or dt-dev is using the request probe "
+			       "%s: try again", name);
 	if (held < 0)
 		return errno == ENOENT ? 0 : -1;
 	/* first, because without this pin no program takes the request probe for one that is on */
 	unlinkat(held, DT_PIDS, 0);
 	dt_hush(name, 0);
-	if (dt_devices_off(name) < 0)
-		r = -1;
+	r = dt_devices_off(name);
 	if (empty(held, name) < 0)
 		r = -1;
 	if (!r && dt_remove_directory(name) < 0)
@@ -196,20 +190,14 @@ int dt_off(const char *name)
 	return r < 0 ? -1 : 1;
 }
 
-/* How long to wait for a tool of a dead session to end by itself. */
-#define ORPHAN_MS 2000
-
 int dt_end_session(const char *instance)
 {
-	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	long long end = time_now_ms() + ORPHAN_MS;
+	int fd = lock_within(instance, ORPHAN_MS);
 
-	while (dt_held(instance)) {
-		if (time_now_ms() >= end) {
-			errno = EBUSY;
-			return -1;
-		}
-		nanosleep(&pause, NULL);
+	if (fd < 0 && errno == EWOULDBLOCK) {
+		errno = EBUSY;
+		return -1;
 	}
+	fd_close(fd);
 	return dt_off(instance) < 0 ? -1 : 0;
 }

@@ -183,7 +183,7 @@ int bpf_tracepoint(int program, unsigned long id)
 		uint64_t config, more[13];
 	} a = { .type = 2 /* PERF_TYPE_TRACEPOINT */, .size = sizeof(a), .config = id };
 	enum { SET_BPF = 8, CPUS_MAX = 8192 };
-	int fd = -1, e;
+	int fd = -1;
 
 	if (printing)
 		return stand_in("event", 0);
@@ -195,13 +195,10 @@ int bpf_tracepoint(int program, unsigned long id)
 			return -1;
 	}
 	/* musl and glibc declare the command of ioctl() with different types */
-	if (fd >= 0 && syscall(SYS_ioctl, fd, _IOW('$', SET_BPF, uint32_t), program) < 0) {
-		e = errno;
-		close(fd);
-		errno = e;
-		return -1;
-	}
-	return fd;
+	if (fd < 0 || !syscall(SYS_ioctl, fd, _IOW('$', SET_BPF, uint32_t), program))
+		return fd;
+	fd_close(fd);
+	return -1;
 }
 
 /* Copy the last line of the verifier's log to why, but skip its statistics. */

@@ -18,13 +18,11 @@ enum { QUIET_NS = 30 * 1000 * 1000 };
 
 int printk_lock(int root)
 {
-	int fd = openat(root, "events/bpf_trace", O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;
+	int fd = openat(root, "events/bpf_trace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR) {
-			e = errno;
-			close(fd);
-			errno = e;
+			fd_close(fd);
 			return -1;
 		}
 	return fd;
