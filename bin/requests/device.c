@@ -93,7 +93,7 @@ static void link_name(char *what, size_t size, uint64_t netns, unsigned index)
 	str_format(what, size, "dev_%llu_%u", (unsigned long long)netns, index);
 }
 
-/* Add clsact to the device unless it is there, and note in *is who has made it. Return 0 or -errno. */
+/* Add clsact to the device unless it is there, and note who has made it. Return 0 or -errno. */
 static int ensure_clsact(int map, const struct dt_device *at, struct dt_clsact *is)
 {
 	int r = tc_has_clsact(at->index);

@@ -55,6 +55,14 @@ void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at)
 	emit_load(c, w, to, FP, WORD);
 }
 
+void dt_emit_jump_flags(struct bpf_code *c, enum bpf_reg sent, int mask, enum bpf_jump is, int n,
+			const char *to)
+{
+	emit_get(c, R1, sent, dt_sent, flags);
+	emit_alu_imm(c, ALU_AND, R1, mask);
+	emit_jump_if_imm(c, R1, is, n, to);
+}
+
 void dt_emit_jump_seq(struct bpf_code *c, enum bpf_reg a, enum bpf_reg b, enum bpf_jump is,
 		      const char *to)
 {
@@ -195,6 +203,13 @@ void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
 	dt_emit_delete(c, p->pids, WHO);
 	dt_emit_printk(c, p, 'E');
+}
+
+void dt_emit_end_own_window(struct bpf_code *c, const struct dt_plan *p)
+{
+	emit_get(c, R1, R7, dt_task, tag);
+	emit_jump_if(c, R1, JNE, R6, "out");
+	dt_emit_end_window(c, p);
 }
 
 void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scratch)

@@ -85,36 +85,34 @@ extern const struct bpf_slot dt_slots[];
 #define dt_value_imm(c, TAG, MEMBER, n) emit_store_imm(c, BPF_SIZE_OF(TAG, MEMBER), FP, \
 						VALUE + (int)offsetof(struct TAG, MEMBER), n)
 
-/* R0 = address of the value that the map has for the key in the slot, or 0. */
+/*
+ * Maps, by the key in the slot: R0 = the address of the value, or 0; jump to skip if there is
+ * none; let the value be VALUE, R0 = 0 unless the map is full; the same if the key has none yet.
+ */
 void dt_emit_lookup(struct bpf_code *, int map, int slot);
-
-/* Do the same, and jump to skip if the map has none. */
 void dt_emit_find(struct bpf_code *, int map, int slot, const char *skip);
-
-/* Store VALUE for the key in the slot. R0 = 0, or not 0 if the map is full. */
 void dt_emit_update(struct bpf_code *, int map, int slot);
-
-/* Do the same if the key has no value yet. Otherwise R0 is not 0. */
 void dt_emit_insert(struct bpf_code *, int map, int slot);
-
-/* Delete the key in the slot from the map. */
 void dt_emit_delete(struct bpf_code *, int map, int slot);
 
 /* to = the field at this offset of the kernel's structure to which R6 points. */
 void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at);
+
+/* Jump if (reg->flags & mask) CONDITION n, with reg the address of a struct dt_sent. Sets R1. */
+void dt_emit_jump_flags(struct bpf_code *, enum bpf_reg, int mask, enum bpf_jump, int n,
+			const char *to);
 
 /* Jump if a - b, as a signed number of 32 bits, CONDITION 0. Overwrites only R1. */
 void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bpf_jump,
 		      const char *to);
 
 /*
- * R6 and SOCKET = the program's argument at this offset, the socket. Each argument is 64
- * bits wide. Load an int with its 64 bits too, because the place of its low half depends
- * on the byte order. Overwrites nothing else.
+ * R6 and SOCKET = the program's argument at this offset, the socket. Load each argument, an int
+ * too, with its 64 bits, because the byte order says where the low half is. Overwrites no more.
  */
 void dt_emit_socket_arg(struct bpf_code *, int at);
 
-/* Emit code that sets WHO to the id of the running thread. */
+/* WHO = the id of the running thread. */
 void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 
 /* Do the same, and R7 = its struct dt_task. Jump to "out" if it is not traced. */
@@ -126,16 +124,12 @@ void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *);
  * box that translates addresses or ports leaves both as they are. The first number stays the
  * same as long as the connection exists, and both sides have it, also of a connection that is
  * older than the request probe.
- */
-
-/*
+ *
  * MESSAGE = the key of the message that the socket R6 sends from the number in the register
- * on (R8, R9). Jump to skip if the socket is not connected yet.
+ * on (R8, R9); jump to skip if the socket is not connected yet. Or of the one that it has read.
  */
 void dt_emit_key_sent(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq,
 		      const char *skip);
-
-/* MESSAGE = the key of the message that the socket R6, which is SOCKET too, has read. */
 void dt_emit_key_read(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq);
 
 /* Write a mark line for WHO and MESSAGE to all instances that record bpf_trace_printk. */
@@ -144,13 +138,12 @@ void dt_emit_printk(struct bpf_code *, const struct dt_plan *, char what);
 /* Add 1 to a counter of struct dt_state. Jump to "out" if the map has none. */
 void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter);
 
-/* Fill this many bytes of VALUE with zeros. Overwrites no register. */
+/*
+ * VALUE = so many zeros; a struct dt_task as for a thread that a user adds; a struct dt_received
+ * with these numbers of 32 bits. Overwrite at most R1.
+ */
 void dt_emit_clear_value(struct bpf_code *, size_t);
-
-/* VALUE = a struct dt_task as for a thread that a user adds. Overwrites no register. */
 void dt_emit_begin_value(struct bpf_code *);
-
-/* VALUE = a struct dt_received with these numbers of 32 bits. Overwrites only R1. */
 void dt_emit_begin_received(struct bpf_code *, enum bpf_reg start, enum bpf_reg end,
 			    enum bpf_reg read);
 
@@ -163,6 +156,9 @@ void dt_emit_begin_older(struct bpf_code *, const struct dt_plan *);
 
 /* End the window of WHO, whose struct dt_task is at R7. */
 void dt_emit_end_window(struct bpf_code *, const struct dt_plan *);
+
+/* Do the same if R6 is the socket of its request; else jump to "out". */
+void dt_emit_end_own_window(struct bpf_code *, const struct dt_plan *);
 
 /*
  * SOCKET = the address of the packet's socket in R1 as a number, because older kernels

@@ -255,9 +255,7 @@ static void find_marked(struct bpf_code *c, const struct dt_plan *p)
 static void ignore_strange_answer(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_find(c, p->sent, SOCKET, "fresh");
-	emit_get(c, R1, R0, dt_sent, flags);
-	emit_alu_imm(c, ALU_AND, R1, SENT_ACTIVE | SENT_EVER);
-	emit_jump_if_imm(c, R1, JEQ, SENT_ACTIVE, "out");
+	dt_emit_jump_flags(c, R0, SENT_ACTIVE | SENT_EVER, JEQ, SENT_ACTIVE, "out");
 	emit_label(c, "fresh");
 }
 
@@ -336,9 +334,7 @@ static void leave_window(struct bpf_code *c, const struct dt_plan *p)
 	emit_get(c, R1, R8, dt_sent, copied);
 	emit_jump_if(c, R1, JEQ, R9, "out");
 	emit_set(c, R8, dt_sent, copied, R9);
-	emit_get(c, R1, R8, dt_sent, flags);
-	emit_alu_imm(c, ALU_AND, R1, SENT_ACTIVE | SENT_OPEN);
-	emit_jump_if_imm(c, R1, JEQ, SENT_ACTIVE | SENT_OPEN, "out");
+	dt_emit_jump_flags(c, R8, SENT_ACTIVE | SENT_OPEN, JEQ, SENT_ACTIVE | SENT_OPEN, "out");
 	emit_label(c, "elsewhere");
 	dt_emit_end_window(c, p);
 }

@@ -7,16 +7,6 @@
 #include "requests.h"
 #include "program.h"
 
-/* A thread closes the socket R6: end its window if that is the socket of its request. */
-static void end_with_socket(struct bpf_code *c, const struct dt_plan *p)
-{
-	dt_emit_current_traced(c, p);
-	emit_get(c, R1, R7, dt_task, tag);
-	emit_jump_if(c, R1, JNE, R6, "out");
-	dt_emit_end_window(c, p);
-	emit_exit(c, 0);
-}
-
 /* A thread opens a connection in a window: note the request that it is for. */
 static void note_born(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -86,7 +76,9 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump_if_imm(c, R9, JEQ, TCP_LAST_ACK, "ends");
 	emit_jump_if_imm(c, R9, JNE, TCP_CLOSE, "out");
 	emit_label(c, "ends");
-	end_with_socket(c, p);
+	dt_emit_current_traced(c, p);
+	dt_emit_end_own_window(c, p);
+	emit_exit(c, 0);
 	if (event_loops) {
 		emit_label(c, "opens");
 		note_born(c, p);

@@ -76,9 +76,8 @@ static void resume_window(struct bpf_code *c, const struct dt_plan *p)
 static void set_start(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_field(c, SIZE_W, R9, p->snd_una);
-	emit_get(c, R1, R8, dt_sent, flags);
-	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE | SENT_OPEN);
-	emit_jump_if_imm(c, R1, JEQ, SENT_RANGE | SENT_OPEN, "older_range");
+	dt_emit_jump_flags(c, R8, SENT_RANGE | SENT_OPEN, JEQ, SENT_RANGE | SENT_OPEN,
+			   "older_range");
 	emit_jump_if_imm(c, R1, JNE, SENT_RANGE, "no_range");
 	emit_get(c, R2, R8, dt_sent, end);
 	dt_emit_jump_seq(c, R9, R2, JSLT, "older_range");
@@ -149,14 +148,6 @@ static void tell_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, "told");
 }
 
-/* End the window if the socket is that of its request: the bytes are the answer. */
-static void end_if_answer(struct bpf_code *c, const struct dt_plan *p)
-{
-	emit_get(c, R1, R7, dt_task, tag);
-	emit_jump_if(c, R1, JNE, R6, "out");
-	dt_emit_end_window(c, p);
-}
-
 /*
  * A thread sends on a socket, whose lock it holds. Mark the bytes that it is about to put at
  * write_seq if the thread is traced; else end the marked range there. The function entry
@@ -182,7 +173,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, "tell");
 	tell_send(c, p);
 	if (p->end_at_send)
-		end_if_answer(c, p);
+		dt_emit_end_own_window(c, p);
 	emit_out(c, 0);
 }
 
@@ -194,7 +185,7 @@ void dt_end(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_current_traced(c, p);
 	emit_set_imm(c, R7, dt_task, sending, 0);
 	emit_jump32_if_imm(c, R8, JSLE, 0, "out");
-	end_if_answer(c, p);
+	dt_emit_end_own_window(c, p);
 	emit_out(c, 0);
 }
 
@@ -230,9 +221,7 @@ static void find_range(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out));
 	dt_emit_find(c, p->sent, SOCKET, "out");
-	emit_get(c, R1, R0, dt_sent, flags);
-	emit_alu_imm(c, ALU_AND, R1, SENT_RANGE);
-	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	dt_emit_jump_flags(c, R0, SENT_RANGE, JEQ, 0, "out");
 	emit_mov(c, R8, R0);
 }
 
@@ -245,9 +234,7 @@ static void check_overlap(struct bpf_code *c, const struct dt_plan *p)
 	emit_alu32(c, ALU_ADD, R9, R2);
 	emit_get(c, R3, R8, dt_sent, start);
 	dt_emit_jump_seq(c, R9, R3, JSLE, "out");
-	emit_get(c, R1, R8, dt_sent, flags);
-	emit_alu_imm(c, ALU_AND, R1, SENT_OPEN);
-	emit_jump_if_imm(c, R1, JNE, 0, "open");
+	dt_emit_jump_flags(c, R8, SENT_OPEN, JNE, 0, "open");
 	emit_get(c, R3, R8, dt_sent, end);
 	dt_emit_jump_seq(c, R2, R3, JSGE, "out");
 	emit_label(c, "open");

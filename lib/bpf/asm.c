@@ -17,7 +17,8 @@ struct line {
 	char text[128], comment[64];
 };
 
-#define ADD(l, ...) ((l)->n += str_format((l)->text + (l)->n, sizeof((l)->text) - (l)->n, __VA_ARGS__))
+#define ADD(l, ...) \
+	((l)->n += str_format((l)->text + (l)->n, sizeof((l)->text) - (l)->n, __VA_ARGS__))
 #define NOTE(l, ...) str_format((l)->comment, sizeof((l)->comment), __VA_ARGS__)
 
 static void decode(struct line *l, const struct bpf_code *c, unsigned at)
@@ -26,7 +27,8 @@ static void decode(struct line *l, const struct bpf_code *c, unsigned at)
 	const unsigned low = i->regs & 15, high = i->regs >> 4;
 	const int little = __BYTE_ORDER == __LITTLE_ENDIAN;
 
-	*l = (struct line){ .c = c, .i = i, .to = little ? low : high, .from = little ? high : low };
+	*l = (struct line){ .c = c, .i = i, .to = little ? low : high,
+			    .from = little ? high : low };
 }
 
 static const char *helper_name(int32_t number)

@@ -12,8 +12,8 @@
 enum { MAGIC = 0xeb9f };
 
 /* Kinds of types (include/uapi/linux/btf.h). */
-enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8, FUNC = 12, FUNC_PROTO = 13, VAR = 14,
-       DATASEC = 15, DECL_TAG = 17, ENUM64 = 19, KINDS = 20 };
+enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8, FUNC = 12,
+       FUNC_PROTO = 13, VAR = 14, DATASEC = 15, DECL_TAG = 17, ENUM64 = 19, KINDS = 20 };
 
 /* Bytes that follow the three words of a type: fixed, and for each of its elements. */
 static const struct {
