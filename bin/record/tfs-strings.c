@@ -105,10 +105,7 @@ static void print_comment(struct join *j, int json)
 /* Append a field. */
 static void add(struct partial *p, struct strbuf *b, const char *name, const char *value)
 {
-	strbuf_puts(b, p->json ? ",\"" : " ");
-	strbuf_puts(b, name);
-	strbuf_puts(b, p->json ? "\":" : "=");
-	strbuf_puts(b, value);
+	strbuf_format(b, p->json ? ",\"%s\":%s" : " %s=%s", name, value);
 }
 
 /* Append a number, which is written in this base, 10 or 16. In JSON it is decimal. */
@@ -430,76 +427,100 @@ static int has_filter(struct strings_plan *p)
 	return 0;
 }
 
-int main(int argc, char **argv)
-{
-	struct strings_plan p = { .words = 8 };
-	const char *id = NULL, *comment = NULL, *words = NULL, *what;
-	unsigned long n;
-	int c, calls = 0;
+/* What the command line asks for. */
+struct wanted {
+	struct strings_plan plan;
+	const char *id, *comment, *words, *what;
+	int for_calls;                  /* an option that only calls have */
+};
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
+static void read_options(struct wanted *w, int argc, char **argv)
+{
+	struct strings_plan *p = &w->plan;
+	unsigned long n;
+	int c;
+
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		w->for_calls |= c == 'a' || c == 'd' || c == 'e';
 		switch (c) {
 		case 'S':
 			bpf_print_only();
 			break;
 		case 'a':
-			p.no_args = calls = 1;
+			p->no_args = 1;
 			break;
 		case 'd':
 			opt_number(&tool, "a number of bytes, 0 to 4096", 0, 4096, &n);
-			p.data = (unsigned)n;
-			calls = 1;
+			p->data = (unsigned)n;
 			break;
 		case 'e':
-			p.env = calls = 1;
+			p->env = 1;
 			break;
 		case 'f':
-			p.failed = 1;
+			p->failed = 1;
 			break;
 		case 'w':
-			words = opt_value;
-			if (text_number(words, 1, STRINGS_WORDS_MAX, &n) < 0)
+			w->words = opt_value;
+			if (text_number(w->words, 1, STRINGS_WORDS_MAX, &n) < 0)
 				usage_error(&tool, "-w: not a number from 1 to %d: '%.80s'",
-					    STRINGS_WORDS_MAX, words);
-			p.words = (unsigned)n;
+					    STRINGS_WORDS_MAX, w->words);
+			p->words = (unsigned)n;
 			break;
 		case 'i':
-			id = opt_value;
+			w->id = opt_value;
 			break;
 		default:
-			comment = opt_value;
+			w->comment = opt_value;
 		}
-	what = argv[opt_index];
-	if (id && (what || p.failed || calls || words || bpf_is_printing()))
+	}
+	w->what = argv[opt_index];
+}
+
+/* Check which options and operands can be combined. */
+static void check_options(const struct wanted *w)
+{
+	const char *what = w->what ? w->what : "";
+	const int calls = !strcmp(what, "calls"), opens = !strcmp(what, "opens");
+
+	if (w->id && (w->what || w->plan.failed || w->for_calls || w->words || bpf_is_printing()))
 		usage_error(&tool, "-i takes no operand, and no other option than -c");
-	if (id)
-		return join(id, comment);
-	if (comment)
+	if (w->id)
+		return;
+	if (w->comment)
 		usage_error(&tool, "-c needs -i");
-	if (!what || (strcmp(what, "opens") && strcmp(what, "execs") && strcmp(what, "calls")))
+	if (!calls && !opens && strcmp(what, "execs"))
 		usage_error(&tool, "one operand is needed: opens, execs or calls");
-	p.names = argv + opt_index + 1;
+	if (!calls)
+		opt_end(&tool, *w->plan.names);
+	if (w->words && opens)
+		usage_error(&tool, "-w is for execs and calls");
+	if (w->plan.failed && calls)
+		usage_error(&tool, "-f is for opens and execs");
+	if (w->for_calls && !calls)
+		usage_error(&tool, "-a, -d and -e are for calls");
+}
+
+int main(int argc, char **argv)
+{
+	struct wanted w = { .plan.words = 8 };
+	struct strings_plan *p = &w.plan;
+	int r;
+
+	read_options(&w, argc, argv);
+	p->names = argv + opt_index + !!w.what;
 	for (char **name = argv + opt_index; *name; name++) /* the hook gives names of events */
 		*name = (char *)(size_t)syscall_of_function(*name);
-	if (*what != 'c')
-		opt_end(&tool, *p.names);
-	if (words && *what == 'o')
-		usage_error(&tool, "-w is for execs and calls");
-	if (p.failed && *what == 'c')
-		usage_error(&tool, "-f is for opens and execs");
-	if (calls && *what != 'c')
-		usage_error(&tool, "-a, -d and -e are for calls");
-	p.root = tracefs_open(NULL, "", NULL);
-	if (p.root >= 0 && *what == 'c' && has_filter(&p) < 0)
-		return REFUSED;
-	if (p.root < 0)
+	check_options(&w);
+	if (w.id)
+		return join(w.id, w.comment);
+	p->root = tracefs_open(NULL, "", NULL);
+	if (p->root < 0 || (*w.what == 'c' && has_filter(p) < 0))
 		return REFUSED;
 	if (bpf_is_printing()) {
-		c = attach(&p, *what);
+		r = attach(p, *w.what);
 		stdout_flush();
-		return c < 0 ? REFUSED : DONE;
+	} else {
+		r = attach_quietly(p, *w.what) < 0 || keep(p) < 0 ? -1 : 0;
 	}
-	if (attach_quietly(&p, *what) < 0 || keep(&p) < 0)
-		return REFUSED;
-	return DONE;
+	return r < 0 ? REFUSED : DONE;
 }
