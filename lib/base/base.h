@@ -34,6 +34,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/kernel.h"
+
 /* All exit statuses of the tools. The shell itself gives 126, 127 and 128+n. */
 enum {
 	DONE = 0,       /* success */

@@ -16,8 +16,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -227,7 +229,7 @@ static void files_put(struct follow *f, struct files *d)
 }
 
 /* Give a task a copy of its own. */
-static void unshare(struct follow *f, struct files **at)
+static void own_copy(struct follow *f, struct files **at)
 {
 	struct files *from = *at, *d;
 
@@ -441,7 +443,7 @@ static struct file *socket_new(struct follow *f, uint64_t family, uint64_t type)
 	if (s) {
 		s->socket = 1;
 		s->family = (uint16_t)family;
-		s->type = type & 15; /* include/linux/net.h: SOCK_TYPE_MASK */
+		s->type = type & K_SOCK_TYPE_MASK;
 	}
 	return s;
 }
@@ -1057,14 +1059,6 @@ struct done {
 	struct file *file;              /* of the first argument, if that is a descriptor */
 };
 
-/* include/uapi: linux/fcntl.h, linux/sched.h, linux/close_range.h, linux/mount.h */
-enum {
-	DUPFD = 0, SETFD = 2, DUPFD_CLOEXEC = 1030, SHARE_FS = 0x200, SHARE_FILES = 0x400,
-	NEW_MOUNTS = 0x20000, NEW_THREAD = 0x10000, NEW_USERS = 0x10000000, RANGE_UNSHARE = 2,
-	RANGE_CLOEXEC = 4, TEMPORARY = 020000000,
-	REMOUNT = 32, BIND = 4096, MOVE = 8192, RECURSIVE = 16384, PROPAGATION = 15 << 17,
-};
-
 /* Return the file of path number n of the call, which begins at the descriptor before it. */
 static struct file *path_of(const struct done *d, unsigned n, int how, int fd)
 {
@@ -1109,7 +1103,7 @@ static void open_file(const struct done *d, uint64_t flags)
 		  (~flags & (O_CREAT | O_EXCL) ? 0 : NO_LINK);
 
 	set_file(d->f, d->m->d, (uint64_t)d->result,
-		 flags & TEMPORARY ? NULL : path_of(d, 0, how, (int)d->result),
+		 flags & K_O_TMPFILE ? NULL : path_of(d, 0, how, (int)d->result),
 		 !!(flags & O_CLOEXEC));
 }
 
@@ -1120,7 +1114,7 @@ static void do_open(const struct done *d)
 
 static void do_open_how(const struct done *d)
 {
-	uint64_t flags = TEMPORARY;
+	uint64_t flags = K_O_TMPFILE;
 
 	if (is_known(&d->user[2], sizeof(flags)))
 		memcpy(&flags, d->user[2].bytes, sizeof(flags));
@@ -1162,11 +1156,11 @@ static void do_close_range(const struct done *d)
 {
 	struct files **files = &d->m->d;
 
-	if (d->a[2] & RANGE_UNSHARE)
-		unshare(d->f, files);
+	if (d->a[2] & K_CLOSE_RANGE_UNSHARE)
+		own_copy(d->f, files);
 	for (uint32_t fd = (uint32_t)d->a[0]; *files && fd < (*files)->n && fd <= (uint32_t)d->a[1];
 	     fd++)
-		if (d->a[2] & RANGE_CLOEXEC)
+		if (d->a[2] & K_CLOSE_RANGE_CLOEXEC)
 			(*files)->v[fd].cloexec = 1;
 		else
 			set_file(d->f, *files, fd, NULL, 0);
@@ -1186,10 +1180,10 @@ static void set_cloexec(const struct done *d, int cloexec)
 
 static void do_fcntl(const struct done *d)
 {
-	if (d->a[1] == DUPFD || d->a[1] == DUPFD_CLOEXEC)
+	if (d->a[1] == F_DUPFD || d->a[1] == F_DUPFD_CLOEXEC)
 		set_file(d->f, d->m->d, (uint64_t)d->result, object_ref(d->file),
-			 d->a[1] == DUPFD_CLOEXEC);
-	else if (d->a[1] == SETFD)
+			 d->a[1] == F_DUPFD_CLOEXEC);
+	else if (d->a[1] == F_SETFD)
 		set_cloexec(d, d->a[2] & 1);
 }
 
@@ -1409,6 +1403,8 @@ static void do_pivot_root(const struct done *d)
 	file_put(f, old);
 }
 
+enum { PROPAGATION = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE };
+
 /* Change the mounts of a task's namespace. The files are given away. flags: -1 for an unmount. */
 static void mounts_change(const struct done *d, struct file *source, struct file *target,
 			  int64_t flags)
@@ -1416,7 +1412,7 @@ static void mounts_change(const struct done *d, struct file *source, struct file
 	struct mount_space *p = space_of(d->m);
 	const char *from = is_absolute(source) ? source->name : NULL;
 	const char *to = is_absolute(target) ? target->name : NULL;
-	int binds = flags >= 0 && flags & BIND, moves = flags >= 0 && !binds && flags & MOVE;
+	int binds = flags >= 0 && flags & MS_BIND, moves = flags >= 0 && !binds && flags & MS_MOVE;
 
 	if (!to || (moves && !from)) {
 		space_set(d->f, p, mounts_unknown());
@@ -1425,7 +1421,7 @@ static void mounts_change(const struct done *d, struct file *source, struct file
 		if (flags < 0)
 			mounts_remove(p->mounts, to);
 		else if (from && binds)
-			mounts_bind(p->mounts, from, to, !!(flags & RECURSIVE));
+			mounts_bind(p->mounts, from, to, !!(flags & MS_REC));
 		else if (from && moves)
 			mounts_move(p->mounts, from, to);
 		else
@@ -1445,7 +1441,7 @@ static void do_mount(const struct done *d)
 {
 	int64_t flags = (int64_t)d->a[3];
 
-	if (has_mounts(d) && !(flags & REMOUNT) && (flags & BIND || !(flags & PROPAGATION)))
+	if (has_mounts(d) && !(flags & MS_REMOUNT) && (flags & MS_BIND || !(flags & PROPAGATION)))
 		mounts_change(d, path_of(d, 0, 0, -1), path_of(d, 1, 0, -1), flags & INT32_MAX);
 }
 
@@ -1468,7 +1464,7 @@ static void do_setns(const struct done *d)
 	struct follow *f = d->f;
 
 	/* 0: the descriptor decides */
-	if (d->new || !d->m->w || (d->a[1] && !(d->a[1] & NEW_MOUNTS)) ||
+	if (d->new || !d->m->w || (d->a[1] && !(d->a[1] & CLONE_NEWNS)) ||
 	    (!d->a[1] && d->file && strchr(d->file->name, ':') &&
 	     strncmp(d->file->name, "mnt:", 4)))
 		return;
@@ -1503,11 +1499,11 @@ static void unshare_mounts(struct follow *f, struct member *m, int pid)
 
 static void do_unshare(const struct done *d)
 {
-	if (d->a[0] & SHARE_FILES)
-		unshare(d->f, &d->m->d);
-	if (d->a[0] & (SHARE_FS | NEW_MOUNTS | NEW_USERS))
-		unshare(d->f, &d->m->w);
-	if (d->a[0] & NEW_MOUNTS && !d->new)
+	if (d->a[0] & CLONE_FILES)
+		own_copy(d->f, &d->m->d);
+	if (d->a[0] & (CLONE_FS | CLONE_NEWNS | CLONE_NEWUSER))
+		own_copy(d->f, &d->m->w);
+	if (d->a[0] & CLONE_NEWNS && !d->new)
 		unshare_mounts(d->f, d->m, d->pid);
 }
 
@@ -1559,13 +1555,13 @@ void follow_task(struct follow *f, int pid, int child, uint64_t clone_flags)
 		return;
 	parent = member_find(f, pid);
 	share(m, parent);
-	if (!(clone_flags & SHARE_FILES))
-		unshare(f, &m->d);
-	if (!(clone_flags & SHARE_FS))
-		unshare(f, &m->w);
+	if (!(clone_flags & CLONE_FILES))
+		own_copy(f, &m->d);
+	if (!(clone_flags & CLONE_FS))
+		own_copy(f, &m->w);
 	if (f->live)
-		m->tgid = clone_flags & NEW_THREAD ? parent->tgid : child;
-	if (clone_flags & NEW_MOUNTS)
+		m->tgid = clone_flags & CLONE_THREAD ? parent->tgid : child;
+	if (clone_flags & CLONE_NEWNS)
 		unshare_mounts(f, m, child);
 }
 
@@ -1599,7 +1595,7 @@ void follow_exec(struct follow *f, int pid)
 
 	if (!m)
 		return;
-	unshare(f, &m->d);
+	own_copy(f, &m->d);
 	for (unsigned fd = 0; m->d && fd < m->d->n; fd++)
 		if (m->d->v[fd].cloexec)
 			set_file(f, m->d, fd, NULL, 0);

@@ -67,18 +67,14 @@ int path_pivot(const char *path, const char *root, const char *old, char *out)
 	return replace(path, "/", moved, out);
 }
 
-/* include/uapi/linux/openat2.h; the call has the same number on all architectures */
-struct how {
-	uint64_t flags, mode, resolve;
-};
-enum { NO_MAGICLINKS = 2, NO_LINKS = 4, IN_ROOT = 16, CACHED = 32, OPENAT2 = 437 };
-
 int path_open_cached(int root, const char *path, int flags, int how)
 {
-	struct how h = { (uint64_t)(unsigned)(flags | O_CLOEXEC), 0, CACHED | NO_MAGICLINKS };
+	struct k_open_how h = { (uint64_t)(unsigned)(flags | O_CLOEXEC), 0,
+				K_RESOLVE_CACHED | K_RESOLVE_NO_MAGICLINKS };
 
-	h.resolve |= (root >= 0 ? IN_ROOT : 0u) | (how == PATH_NO_LINKS ? NO_LINKS : 0u);
-	return (int)syscall(OPENAT2, root, path, &h, sizeof(h));
+	h.resolve |= (root >= 0 ? K_RESOLVE_IN_ROOT : 0u) |
+		     (how == PATH_NO_LINKS ? K_RESOLVE_NO_SYMLINKS : 0u);
+	return (int)syscall(K_NR_openat2, root, path, &h, sizeof(h));
 }
 
 /* ---- tables ---- */

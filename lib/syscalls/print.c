@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* print.c - print arguments and results of system calls, as a C programmer would write them */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "syscalls/tables.h"
 
@@ -215,7 +218,7 @@ static void print_value(struct print *p, unsigned kind, unsigned width, unsigned
 
 	switch (kind) {
 	case CALL_DIRFD:
-		if ((int32_t)v == -100) { /* linux/fcntl.h */
+		if ((int32_t)v == AT_FDCWD) {
 			out_string(&p->o, "AT_FDCWD");
 			break;
 		}
@@ -527,15 +530,15 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	}
 }
 
-/* Print UTIME_NOW or UTIME_OMIT of linux/stat.h; the seconds have no meaning then. */
+/* Print UTIME_NOW or UTIME_OMIT; the seconds have no meaning then. */
 static int print_now(struct print *p, const struct structure *s)
 {
 	const struct call_member *m = &call_members[s->l->first + 1];
 	uint64_t ns = s->l->now && s->n >= s->l->size ? load(p->c, s->at + m->offset, m->width) : 0;
 
-	if (ns != 0x3fffffff && ns != 0x3ffffffe)
+	if (ns != K_UTIME_NOW && ns != K_UTIME_OMIT)
 		return 0;
-	out_string(&p->o, ns & 1 ? "UTIME_NOW" : "UTIME_OMIT");
+	out_string(&p->o, ns == K_UTIME_NOW ? "UTIME_NOW" : "UTIME_OMIT");
 	return 1;
 }
 
@@ -578,10 +581,10 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 static void print_address(struct print *p, const char *at, size_t known, size_t n)
 {
 	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
-	/* by AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET and AF_VSOCK of linux/socket.h */
 	static const struct { uint8_t family, layout; } families[] = {
-		{ 1, LAYOUT_SOCKADDR_UN }, { 2, LAYOUT_SOCKADDR_IN }, { 10, LAYOUT_SOCKADDR_IN6 },
-		{ 16, LAYOUT_SOCKADDR_NL }, { 17, LAYOUT_SOCKADDR_LL }, { 40, LAYOUT_SOCKADDR_VM },
+		{ AF_UNIX, LAYOUT_SOCKADDR_UN }, { AF_INET, LAYOUT_SOCKADDR_IN },
+		{ AF_INET6, LAYOUT_SOCKADDR_IN6 }, { AF_NETLINK, LAYOUT_SOCKADDR_NL },
+		{ AF_PACKET, LAYOUT_SOCKADDR_LL }, { AF_VSOCK, LAYOUT_SOCKADDR_VM },
 	};
 	unsigned layout = LAYOUT_SOCKADDR;
 	uint64_t family;
@@ -783,12 +786,12 @@ static size_t end(struct print *p, char *buf)
 	return n;
 }
 
-/* Did a signal interrupt the call? EINTR, or ERESTART_RESTARTBLOCK of include/linux/errno.h */
+/* Did a signal interrupt the call? */
 static int is_interrupted(const struct call_values *v)
 {
 	int32_t result = (int32_t)v->result;
 
-	return v->returned && (result == -4 || result == -516);
+	return v->returned && (result == -EINTR || result == -K_ERESTART_RESTARTBLOCK);
 }
 
 /* Return what the kernel wrote to an argument that it reads and writes, or NULL. */

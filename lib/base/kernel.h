@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * kernel.h - constants of the kernel that libc does not have
+ *
+ * musl has no headers of Linux, so their constants are typed here, with K_ before the kernel's
+ * name; structures have k_. t/suite/kernel-constants.bats compares each with the headers of the
+ * machine: those in the comment of the section, and what a comment in the line says in place of the
+ * name. The kernel does not export the constants of the last section.
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include <stdint.h>
+
+/* linux/magic.h */
+#define K_CGROUP2_SUPER_MAGIC 0x63677270
+#define K_TRACEFS_MAGIC 0x74726163
+#define K_DEBUGFS_MAGIC 0x64626720
+#define K_BPF_FS_MAGIC 0xcafe4a11
+
+/* linux/fs.h */
+enum { K_RENAME_NOREPLACE = 1 };
+
+/* linux/openat2.h asm/unistd.h; the call has the same number on all architectures */
+enum {
+	K_RESOLVE_NO_MAGICLINKS = 2, K_RESOLVE_NO_SYMLINKS = 4, K_RESOLVE_IN_ROOT = 16,
+	K_RESOLVE_CACHED = 32, K_NR_openat2 = 437, /* __NR_openat2 */
+};
+struct k_open_how {
+	uint64_t flags, mode, resolve;
+};
+
+/* linux/mount.h */
+enum { K_FSOPEN_CLOEXEC = 1, K_FSCONFIG_CMD_CREATE = 6, K_FSMOUNT_CLOEXEC = 1 };
+
+/* linux/close_range.h */
+enum { K_CLOSE_RANGE_UNSHARE = 2, K_CLOSE_RANGE_CLOEXEC = 4 };
+
+/* fcntl.h; the bit of O_TMPFILE that is not O_DIRECTORY */
+enum { K_O_TMPFILE = 020000000 }; /* O_TMPFILE & ~O_DIRECTORY */
+
+/* linux/stat.h sys/stat.h */
+enum { K_UTIME_NOW = 0x3fffffff, K_UTIME_OMIT = 0x3ffffffe };
+
+/* linux/pidfd.h asm-generic/fcntl.h; since Linux 6.9 */
+#define K_PIDFD_THREAD O_EXCL
+
+/* linux/perf_event.h */
+enum { K_PERF_FLAG_FD_CLOEXEC = 8 };
+
+/* linux/capability.h */
+#define K_LINUX_CAPABILITY_VERSION_3 0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */
+enum {
+	K_CAP_DAC_OVERRIDE = 1, K_CAP_DAC_READ_SEARCH = 2, K_CAP_FOWNER = 3, K_CAP_NET_ADMIN = 12,
+	K_CAP_SYS_PTRACE = 19, K_CAP_SYS_ADMIN = 21, K_CAP_SYS_NICE = 23, K_CAP_SYS_RESOURCE = 24,
+	K_CAP_LEASE = 28, K_CAP_SYSLOG = 34, K_CAP_PERFMON = 38, K_CAP_BPF = 39,
+	K_CAP_CHECKPOINT_RESTORE = 40,
+};
+
+/* linux/audit.h */
+#define K_AUDIT_ARCH_X86_64 0xc000003eu
+#define K_AUDIT_ARCH_AARCH64 0xc00000b7u
+#define K_AUDIT_ARCH_ARM 0x40000028u
+#define K_AUDIT_ARCH_S390X 0x80000016u
+#define K_AUDIT_ARCH_PPC64LE 0xc0000015u
+#define K_AUDIT_ARCH_RISCV64 0xc00000f3u
+#define K_AUDIT_ARCH_MIPS 0x00000008u
+#define K_AUDIT_ARCH_MIPSEL 0x40000008u
+#define K_AUDIT_ARCH_MIPS64 0x80000008u
+#define K_AUDIT_ARCH_MIPSEL64 0xc0000008u
+
+/* linux/filter.h linux/seccomp.h */
+enum {
+	K_BPF_LD_W_ABS = 0x20, /* BPF_LD | BPF_W | BPF_ABS */
+	K_BPF_JMP_JEQ_K = 0x15, /* BPF_JMP | BPF_JEQ | BPF_K */
+	K_BPF_JMP_JSET_K = 0x45, /* BPF_JMP | BPF_JSET | BPF_K */
+	K_BPF_RET_K = 0x06, /* BPF_RET | BPF_K */
+};
+#define K_SECCOMP_RET_ALLOW 0x7fff0000u
+#define K_SECCOMP_RET_ERRNO 0x00050000u
+
+/* linux/netlink.h */
+enum {
+	K_NETLINK_ROUTE = 0, K_NETLINK_GENERIC = 16, K_NLMSG_ERROR = 2, K_NLMSG_DONE = 3,
+	K_NLM_F_REQUEST = 1, K_NLM_F_ACK = 4, K_NLM_F_EXCL = 0x200, K_NLM_F_CREATE = 0x400,
+	K_NLM_F_DUMP = 0x300,
+	K_NLA_TYPE_MASK = 0x3fff, /* NLA_TYPE_MASK & 0xffff */
+};
+
+/* linux/genetlink.h linux/taskstats.h */
+enum {
+	K_GENL_ID_CTRL = 16, K_CTRL_CMD_GETFAMILY = 3, K_CTRL_ATTR_FAMILY_ID = 1,
+	K_CTRL_ATTR_FAMILY_NAME = 2, K_TASKSTATS_CMD_GET = 1,
+	K_TASKSTATS_CMD_ATTR_REGISTER_CPUMASK = 3, K_TASKSTATS_TYPE_PID = 1,
+	K_TASKSTATS_TYPE_STATS = 3, K_TASKSTATS_TYPE_AGGR_PID = 4,
+	K_TASKSTATS_EXITCODE = 4, /* offsetof(struct taskstats, ac_exitcode) */
+};
+
+/* linux/rtnetlink.h linux/pkt_sched.h linux/pkt_cls.h linux/if_ether.h */
+enum {
+	K_RTM_NEWQDISC = 36, K_RTM_DELQDISC = 37, K_RTM_GETQDISC = 38, K_RTM_NEWTFILTER = 44,
+	K_RTM_DELTFILTER = 45, K_RTM_GETTFILTER = 46, K_TCA_KIND = 1, K_TCA_OPTIONS = 2,
+	K_TCA_BPF_FD = 6, K_TCA_BPF_NAME = 7, K_TCA_BPF_FLAGS = 8, K_TCA_BPF_FLAG_ACT_DIRECT = 1,
+	K_ETH_P_ALL = 3,
+};
+#define K_TC_H_MAJ_MASK 0xffff0000u
+#define K_TC_H_CLSACT 0xfffffff1u
+#define K_TC_CLSACT_INGRESS 0xfffffff2u /* TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS) */
+#define K_TC_CLSACT_EGRESS 0xfffffff3u /* TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS) */
+
+/* linux/bpf.h */
+enum {
+	K_SKB_LEN = 0, /* offsetof(struct __sk_buff, len) */
+	K_SKB_SK = 168, /* offsetof(struct __sk_buff, sk) */
+	K_SOCK_STATE = 72, /* offsetof(struct bpf_sock, state) */
+	K_TCP_SOCK_RCV_NXT = 16, /* offsetof(struct bpf_tcp_sock, rcv_nxt) */
+};
+
+/* not exported: include/linux/ proc_ns.h, threads.h, fs.h, errno.h, err.h, trace_events.h, net.h */
+#define K_PROC_PID_INIT_INO 0xeffffffcu
+#define K_PID_MAX_LIMIT (4 * 1024 * 1024)       /* of 64-bit kernels */
+enum {
+	K_FMODE_EXEC = 0x20, K_MAX_ERRNO = 4095, K_ERESTART_RESTARTBLOCK = 516,
+	K_SOCK_TYPE_MASK = 15, K_TRACE_FLAG_INTERRUPT = 0x58,   /* hardirq, softirq or NMI */
+};
+
+#endif
