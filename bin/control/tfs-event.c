@@ -31,7 +31,9 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
-	.places = (const struct opt_place[]){ { 'l', NULL, &lists }, { 'f', &filter, NULL }, { 0 } },
+	.places = (const struct opt_place[]){
+		{ 'l', NULL, &lists }, { 'f', &filter, NULL }, { 0 },
+	},
 };
 
 struct event_names {
@@ -229,10 +231,8 @@ int main(int argc, char **argv)
 	if (dir < 0)
 		return REFUSED;
 	text = file_read(top, "available_events", NULL);
-	if (!text) {
-		err_file("unable to read available_events");
-		return REFUSED;
-	}
+	if (!text)
+		return err_file("unable to read available_events"), REFUSED;
 	parse_events(&events, text);
 	if (*argv && select_events(&events, argv) < 0)
 		return REFUSED;

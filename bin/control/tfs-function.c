@@ -26,7 +26,9 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
-	.places = (const struct opt_place[]){ { 'l', NULL, &lists }, { 'n', NULL, &excludes }, { 0 } },
+	.places = (const struct opt_place[]){
+		{ 'l', NULL, &lists }, { 'n', NULL, &excludes }, { 0 },
+	},
 };
 
 /*
@@ -122,10 +124,8 @@ int main(int argc, char **argv)
 	if (dir < 0)
 		return REFUSED;
 	all = file_read(top, "available_filter_functions", &len);
-	if (!all) {
-		err_file("unable to read available_filter_functions");
-		return REFUSED;
-	}
+	if (!all)
+		return err_file("unable to read available_filter_functions"), REFUSED;
 	for (char **w = argv; *w; w++)
 		if (check(*w, all, len) < 0)
 			return REFUSED;

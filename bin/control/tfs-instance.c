@@ -2,11 +2,10 @@
 /*
  * tfs-instance - make, hold, list and remove instances of tracefs
  *
- * Requires: tracefs, and permission to make directories in it.
- * "make" refuses a name that exists, and tfs.NAME, which the next session would remove.
- * "hold" locks the instance, which is stale when PROG has ended. Stale are the instances
- * that a session of any subsystem or "hold" made and whose owner is dead; with them,
- * tfs-instance removes the probes and device traces of such a session.
+ * Requires: tracefs, and permission to make directories in it. "make" refuses a name that exists,
+ * and tfs.NAME, which the next session would remove. "hold" locks the instance, which is stale when
+ * PROG has ended. Stale are the instances that a session of any subsystem or "hold" made and whose
+ * owner is dead; with them, tfs-instance removes the probes and device traces of such a session.
  * Exit: 0 done, 1 list: none, 100 usage error, 111 refused, 126 127 PROG did not start.
  */
 #include <errno.h>
@@ -93,10 +92,8 @@ static int hold(int dir, char **argv)
 
 	str_format(name, sizeof(name), INSTANCE_PREFIX "%s", argv[0]);
 	fd = owned_make(dir, name, 0750);
-	if (fd < 0) {
-		err_file("unable to make instance %s", name);
-		return REFUSED;
-	}
+	if (fd < 0)
+		return err_file("unable to make instance %s", name), REFUSED;
 	fcntl(fd, F_SETFD, 0); /* the lock lasts as long as this descriptor is open: keep it */
 	setenv("TFS_INSTANCE", name, 1);
 	execvp(argv[1], argv + 1);
@@ -155,10 +152,8 @@ int main(int argc, char **argv)
 		return REFUSED;
 	strncat(path, "/instances", sizeof(path) - strlen(path) - 1);
 	dir = dir_open(dir, "instances");
-	if (dir < 0) {
-		err_file("unable to open %s", path);
-		return REFUSED;
-	}
+	if (dir < 0)
+		return err_file("unable to open %s", path), REFUSED;
 	switch (*command) {
 	case 'm':
 		return make_all(dir, argv) < 0 ? REFUSED : DONE;

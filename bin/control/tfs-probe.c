@@ -757,10 +757,8 @@ static int list(int top)
 	struct probe p;
 	int r = NO;
 
-	if (!text) {
-		err_file("unable to read dynamic_events");
-		return REFUSED;
-	}
+	if (!text)
+		return err_file("unable to read dynamic_events"), REFUSED;
 	for (; next_of_group(&next, &p); r = DONE) {
 		const char *place = p.line + strcspn(p.line, " \n"), *shown;
 

@@ -98,10 +98,8 @@ int main(int argc, char **argv)
 			usage_error(&tool, "%.200s is not below the tracefs root or the "
 					   "instance", *f);
 		others = is_others(dir, *f);
-		if (others < 0) {
-			err_file("unable to read %s", *f);
-			return REFUSED;
-		}
+		if (others < 0)
+			return err_file("unable to read %s", *f), REFUSED;
 		if (others)
 			keep |= CAPS_DAC_OVERRIDE;
 	}

@@ -2,10 +2,9 @@
 /*
  * usdt.c - the arguments of a USDT probe
  *
- * The argument SIZE@OPERAND is where the value is when the program reaches the probe: an
- * operand of the assembler. A negative SIZE means a signed value. The kernel can read
- * registers, constants, and memory at a register plus a constant. These are translated for
- * x86 and arm64.
+ * The argument SIZE@OPERAND is where the value is when the program reaches the probe: an operand of
+ * the assembler. A negative SIZE means a signed value. The kernel can read registers, constants,
+ * and memory at a register plus a constant. These are translated for x86 and arm64.
  */
 #include <elf.h>
 #include <string.h>
@@ -25,8 +24,8 @@ static size_t number(const char *s)
 }
 
 /*
- * Write the kernel's name of the register at s (n bytes) into name (8 bytes): ax for eax.
- * Return 0, or -1 if the register is unknown.
+ * Write the kernel's name of the register at s (n bytes) into name (8 bytes): ax for eax. Return 0,
+ * or -1 if the register is unknown.
  */
 static int register_name(unsigned machine, const char *s, size_t n, char *name)
 {
@@ -56,8 +55,8 @@ static int register_name(unsigned machine, const char *s, size_t n, char *name)
 }
 
 /*
- * Translate the operand at s, of n bytes. Return 0, or -1 if the kernel cannot read it. *at
- * is where its register begins, behind a number of the length offset.
+ * Translate the operand at s, of n bytes. Return 0, or -1 if the kernel cannot read it. *at is
+ * where its register begins, behind a number of the length offset.
  */
 static int operand(unsigned machine, const char *s, size_t n, struct strbuf *out)
 {

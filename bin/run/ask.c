@@ -19,6 +19,13 @@ const char *const ask_options[] = {
 	NULL,
 };
 
+int ask_has_word(char *const *words, const char *word)
+{
+	while (*words && strcmp(*words, word))
+		words++;
+	return *words != NULL;
+}
+
 /* Return 0 if the path leads to a program, 126 if its file is not executable, or else 127. */
 static int program_status(const char *path)
 {
@@ -177,10 +184,9 @@ int ask_check_first(const struct ask *ask, const struct tool *tool)
 	const char *word = *ask->words;
 	char line[400];
 
-	for (char **w = ask->words; *w; w++)
-		if (!strcmp(*w, "--output"))
-			return err_msg("tfs-run has no --output; give -o FILE, such as x.json, "
-				       "x.dat or x.svg");
+	if (ask_has_word(ask->words, "--output"))
+		return err_msg("tfs-run has no --output; give -o FILE, such as x.json, x.dat or "
+			       "x.svg");
 	if (!word || *word == '-')
 		return 0;
 	if (!is_program(word))
@@ -192,16 +198,13 @@ int ask_check_first(const struct ask *ask, const struct tool *tool)
 	return -1;
 }
 
-/*
- * Take tfs-run's own options out of the words behind HOOK. The other words are the hook's.
- */
+/* Take tfs-run's own options out of the words behind HOOK. The other words are the hook's. */
 static void take_own(struct ask *ask, const struct tool *tool)
 {
 	char **to = ask->words;
 
 	/* --top may also be an option of the hook */
-	for (char **word = ask->words; *word; word++)
-		ask->summary |= !strcmp(*word, "--summary");
+	ask->summary = ask_has_word(ask->words, "--summary");
 	for (char **from = ask->words; *from; from++) {
 		const char **value = !strcmp(*from, "-o") ? &ask->file :
 				     !strcmp(*from, "--top") && ask->summary ? &ask->top : NULL;

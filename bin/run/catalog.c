@@ -39,8 +39,7 @@ struct search {
 };
 
 /* Add the hook that name in the directory files is, if it is one. */
-static void add_hook(struct search *s, const char *files, const char *name,
-		     const char *subsystem)
+static void add_hook(struct search *s, const char *files, const char *name, const char *subsystem)
 {
 	struct catalog_hook *h;
 	char path[PATH_MAX];

@@ -2,8 +2,8 @@
 /*
  * front.h - what tfs-run shows to a person: the hooks, their options, and mistakes
  *
- * This layer is above session. tfs-run alone uses it. It reads the headers of hooks, as
- * managers do, and asks managers what this kernel can run. It makes no session.
+ * This layer is above session. tfs-run alone uses it. It reads the headers of hooks, as managers
+ * do, and asks managers what this kernel can run. It makes no session.
  *
  * "Reported" means that the function printed the error.
  */
@@ -26,6 +26,9 @@ struct ask {
 	int summary, human;         /* --summary, --human */
 };
 
+/* Is the word among the words? */
+int ask_has_word(char *const *words, const char *word);
+
 /* The options of tfs-run that may stand behind HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
 extern const char *const ask_options[];
 
@@ -33,31 +36,27 @@ extern const char *const ask_options[];
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
 /*
- * words are those behind tfs-run's name. If they begin with an option that belongs behind the hook,
- * or if they are a command line of strace, report what to type and return -1. Otherwise return 0.
+ * If the words behind tfs-run's name begin with an option that belongs behind the hook, or are a
+ * command line of strace, report what to type and return -1. Otherwise return 0.
  */
 int ask_check_option(const struct tool *tool, char **words);
 
-/*
- * Check that the first word behind HOOK is an option, and that none is --output. Return 0, or
- * -1, reported.
- */
+/* Check that the first word behind HOOK is an option, and none is --output. 0, or -1, reported. */
 int ask_check_first(const struct ask *ask, const struct tool *tool);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
 int ask_hook_is_program(const struct ask *ask);
 
 /*
- * The manager has refused the words of ask with MISUSED. If one of them is a program, print
- * the command line with "--" in front of it.
+ * The manager has refused the words of ask. If one is a program, print the line with "--" before
+ * it.
  */
 struct catalog_hook;
 void ask_hint(const struct ask *ask, const struct catalog_hook *hook);
 
 /*
- * Write the path of a program to path (PATH_MAX bytes) as execvp(3) finds it. Return 0, or
- * the exit status that a shell gives, silent: 126 and the path of a file that is not
- * executable, or 127.
+ * Write the path of a program to path (PATH_MAX bytes) as execvp(3) finds it. Return 0, or the
+ * status that a shell gives, silent: 126 and the path of a file that is not executable, or 127.
  */
 int ask_find_program(const char *name, char *path);
 
@@ -88,15 +87,14 @@ struct output {
 };
 
 /*
- * Choose the output by the options and the end of the file's name. Return 0, or -1,
- * reported: options contradict each other. ask must live as long as the output. subsystem is
- * that of the hook.
+ * Choose the output by the options and the end of the file's name, for a hook of the subsystem. ask
+ * must live as long. Return 0, or -1, reported: options contradict each other.
  */
 int output_plan(struct output *o, const struct ask *ask, const char *subsystem);
 
 /*
- * If a person reads the lines, give the filter the columns that the header of the hook's
- * file names. Return 0, or -1, reported.
+ * If a person reads the lines, give the filter the columns that the header of the hook's file
+ * names. Return 0, or -1, reported.
  */
 int output_columns(struct output *o, const char *path);
 
@@ -113,9 +111,9 @@ int output_start(struct output *o);
 int output_copy(struct output *o, const char *path);
 
 /*
- * At a terminal: output_hurry lets the filter count the lines that the terminal has not shown yet,
- * instead of writing them. The filter may miss a call, so repeat it. output_finish closes the
- * output. Then output_is_busy returns whether the filter still writes; output_close waits for it.
+ * At a terminal: output_hurry lets the filter count the lines that are not shown yet, instead of
+ * writing them; repeat it, because the filter may miss a call. output_finish closes the output.
+ * Then output_is_busy returns whether the filter still writes; output_close waits for it.
  */
 void output_hurry(const struct output *o);
 void output_finish(struct output *o);
@@ -128,9 +126,9 @@ int output_close(struct output *o);
 void output_count(struct output *o, const char *text, size_t n);
 
 /*
- * If the trace goes to a file or into a summary and standard error is a terminal, a line
- * shows the progress. output_watch begins, after the session has printed path; call
- * output_progress every PROGRESS_MS. output_clear removes the line for good.
+ * If the trace goes to a file or into a summary and standard error is a terminal, a line shows the
+ * progress: output_watch begins, after the session has printed path, output_progress is called
+ * every PROGRESS_MS, and output_clear removes the line for good.
  */
 enum { PROGRESS_MS = 500 };
 void output_watch(struct output *o, const char *path);
@@ -152,21 +150,21 @@ struct catalog_hook {
 };
 
 /*
- * Find the directory of all subsystems, and write it to dir (PATH_MAX bytes). subsystem is
- * NULL, or one that must exist there. Return 0, or an exit status, reported.
+ * Write the directory of all subsystems to dir (PATH_MAX bytes). subsystem is NULL, or must exist
+ * there. Return 0, or an exit status, reported.
  */
 int catalog_find(char *dir, const char *subsystem);
 
 /*
- * Return all hooks, sorted by name, and their number in *n. The caller frees the vector.
- * subsystem restricts them to one; NULL: all. Exit REFUSED without memory.
+ * Return all hooks, of the subsystem if it is not NULL, sorted by name, and their number in *n. The
+ * caller frees the vector. Exit REFUSED without memory.
  */
 struct catalog_hook *catalog_read(const char *dir, const char *subsystem, size_t *n);
 
 /*
- * Find the hook that a person's word means: its name, its name without trace_, or the path
- * of an executable file, whose directory is then put in front of $TFS_HOOKS. Write it to
- * *hook. Return 0, or -1, reported, or CATALOG_NONE, silent, if there is no such hook.
+ * Find the hook that a person's word means: its name, its name without trace_, or the path of an
+ * executable file, whose directory is then put before $TFS_HOOKS. Return 0, or -1, reported, or
+ * CATALOG_NONE, silent, if there is no such hook.
  */
 enum { CATALOG_NONE = -2 };
 int catalog_choose(struct catalog_hook *hook, const char *dir, const char *subsystem,
@@ -181,14 +179,13 @@ int catalog_suggest(const char *dir, const char *subsystem, const char *word);
 void help_list(const char *dir, const char *subsystem);
 
 /*
- * Print the options and examples of a hook. front_options are the options of tfs-run itself,
- * "NAMES [VALUE]  TEXT", and NULL behind the last one. Return 0, or -1, reported.
+ * Print the options and examples of a hook. front_options are those of tfs-run, "NAMES [VALUE]
+ * TEXT"; NULL ends them. Return 0, or -1, reported.
  */
 int help_hook(const struct catalog_hook *hook, const char *const *front_options);
 
 /*
- * Print for each hook whether this kernel can run it, or why not. Return DONE if all can,
- * and NO otherwise.
+ * Print for each hook whether this kernel can run it, or why not. Return DONE if all can, else NO.
  */
 int help_check(const char *dir, const char *subsystem);
 

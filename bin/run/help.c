@@ -157,8 +157,7 @@ void help_list(const char *dir, const char *subsystem)
 			width = strlen(v[i].name) + 4;
 	}
 	for (size_t g = 0; g < groups + n; g++) {
-		const char *question = g < groups ? questions[g] :
-				       all[g - groups].parsed.question;
+		const char *question = g < groups ? questions[g] : all[g - groups].parsed.question;
 		int title = 0;
 
 		for (size_t i = 0; i < n; i++) {

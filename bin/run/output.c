@@ -20,14 +20,6 @@
 
 /* ---- what the options ask for --------------------------------------------------------- */
 
-static int has_word(char *const *words, const char *word)
-{
-	for (; *words; words++)
-		if (!strcmp(*words, word))
-			return 1;
-	return 0;
-}
-
 static int ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
@@ -78,8 +70,8 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
 	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
 	o->dat = ends_with(file, ".dat");
-	o->json = ends_with(file, ".json") && !has_word(ask->words, "--json");
-	o->human = ask->human || (o->terminal && !has_word(ask->words, "--json"));
+	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
+	o->human = ask->human || (o->terminal && !ask_has_word(ask->words, "--json"));
 	o->progress = (ask->file || ask->summary) && isatty(STDERR_FILENO);
 	if (ask->summary) {
 		o->filter[0] = "tfs-summary";
@@ -88,21 +80,21 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 			o->filter[2] = ask->top;
 		}
 	} else if (ends_with(file, ".svg")) {
-		o->filter[0] = has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
+		o->filter[0] = ask_has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
 	} else if (o->human || o->terminal) {
 		o->filter[0] = "tfs-human"; /* passes JSON through, and may be told to hurry */
-		o->date = o->human && !has_word(ask->words, "--date") && has_date(ask->words) &&
+		o->date = o->human && !ask_has_word(ask->words, "--date") && has_date(ask->words) &&
 			  strcmp(subsystem, "blktrace"); /* blkparse's text has none */
 	}
 	if (check_ending(file) < 0)
 		return -1;
-	if (ask->summary && has_word(ask->words, "--json"))
+	if (ask->summary && ask_has_word(ask->words, "--json"))
 		return err_msg("--summary prints a table and --json prints events; leave one of "
 			       "them out");
 	if (ask->summary && (o->dat || o->json || ends_with(file, ".svg")))
 		return err_msg("--summary prints text, so -o %s is not possible; leave one of "
 			       "them out", file);
-	if (ask->human && (ask->file || ask->summary || has_word(ask->words, "--json")))
+	if (ask->human && (ask->file || ask->summary || ask_has_word(ask->words, "--json")))
 		return err_msg("--human prints text lines to standard output; leave it out, or "
 			       "-o, --summary and --json");
 	if (ask->top && !ask->summary)

@@ -155,18 +155,11 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-static int has_word(char *const *words, const char *word)
-{
-	while (*words && strcmp(*words, word))
-		words++;
-	return *words != NULL;
-}
-
 /* Does the trace begin with a line which says that the files of the tasks are known? */
 static int follows_files(char *const *words)
 {
-	return has_word(words, "--names") || has_word(words, "--paths") ||
-	       has_word(words, "--host-paths");
+	return ask_has_word(words, "--names") || ask_has_word(words, "--paths") ||
+	       ask_has_word(words, "--host-paths");
 }
 
 /* Start the program that is held. Return 0, or -1 if it was killed meanwhile. */
@@ -522,8 +515,7 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 {
 	int r = catalog_choose(hook, hooks, ask->subsystem, ask->hook);
 
-	if (r == CATALOG_NONE && ask->subsystem &&
-	    !catalog_choose(hook, hooks, NULL, ask->hook))
+	if (r == CATALOG_NONE && ask->subsystem && !catalog_choose(hook, hooks, NULL, ask->hook))
 		err_msg("%s is a hook of %s, not of %s; leave -m out", hook->name,
 			hook->subsystem, ask->subsystem);
 	else if (r == CATALOG_NONE && !ask_hook_is_program(ask))
@@ -537,8 +529,9 @@ static const char *more_options(const struct ask *ask, const struct output *o,
 				const struct catalog_hook *hook)
 {
 	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls") ||
-	    has_word(ask->words, "--returns") || has_word(ask->words, "--decode") ||
-	    (o->human && (has_word(ask->words, "--raw") || has_word(ask->words, "--user-stack"))))
+	    ask_has_word(ask->words, "--returns") || ask_has_word(ask->words, "--decode") ||
+	    (o->human && (ask_has_word(ask->words, "--raw") ||
+			  ask_has_word(ask->words, "--user-stack"))))
 		return "";
 	return o->human ? " --decode" : " --returns";
 }
@@ -671,7 +664,7 @@ int main(int argc, char **argv)
 	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
 		return MISUSED;
 	more = more_options(&ask, &r.output, &hook);
-	r.output.decoded = strstr(more, "decode") || has_word(ask.words, "--decode");
+	r.output.decoded = strstr(more, "decode") || ask_has_word(ask.words, "--decode");
 	if (ask.check)
 		return check(&ask, &r.output, manager, hook.name);
 	if (output_columns(&r.output, hook.path) < 0 || output_open(&r.output) < 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * file.c - read files and directories, open a path only if it has the right kind, and find
- * mounted file systems
+ * file.c - read files and directories, open a path only if it has the right kind, and find mounted
+ * file systems
  *
- * To open a device can have effects: a watchdog starts, a tape rewinds. To open a FIFO
- * wakes up its other end. So file_open first looks at the file through a descriptor that
- * opens nothing (O_PATH, open(2)), and then opens the same file through that descriptor.
- * Nobody can exchange the file in between.
+ * To open a device can have effects: a watchdog starts, a tape rewinds. To open a FIFO wakes up its
+ * other end. So file_open first looks at the file through a descriptor that opens nothing (O_PATH,
+ * open(2)), and then opens the same file through that descriptor. Nobody can exchange the file in
+ * between.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include "base/base.h"
 
 /*
- * Is the file of one of the kinds? Documentation/admin-guide/devices.txt gives the device
- * number of /dev/null.
+ * Is the file of one of the kinds? Documentation/admin-guide/devices.txt gives the device number of
+ * /dev/null.
  */
 static int fits(const struct stat *st, int kinds)
 {
@@ -34,9 +34,9 @@ static int fits(const struct stat *st, int kinds)
 }
 
 /*
- * Open the file behind fd, which was opened by path. Without a mounted procfs, open the
- * path again. Then another process can exchange the file before this open, but the comparison
- * with *st detects that.
+ * Open the file behind fd, which was opened by path. Without a mounted procfs, open the path again.
+ * Then another process can exchange the file before this open, but the comparison with *st detects
+ * that.
  */
 static int open_again(int fd, const char *path, int flags, const struct stat *st)
 {
@@ -166,10 +166,7 @@ int file_exists(int dir, const char *path)
 	return !fstatat(dir, path, &st, 0);
 }
 
-/*
- * Append the names to *text, each with its NUL. Return the number of names, or -1 and
- * errno.
- */
+/* Append the names to *text, each with its NUL. Return the number of names, or -1 and errno. */
 static ssize_t read_names(DIR *d, char **text, size_t *size)
 {
 	struct dirent *e;
@@ -249,9 +246,8 @@ static char *field(char *line, int n)
 }
 
 /*
- * A line of the mount table begins with device, directory and type (fstab(5)). The table
- * escapes blanks in a directory's name; such a directory is not found here, and -R has to
- * name it.
+ * A line of the mount table begins with device, directory and type (fstab(5)). The table escapes
+ * blanks in a directory's name; such a directory is not found here, and -R has to name it.
  */
 int path_open_listed(char *path, const char *wanted, unsigned long magic)
 {

@@ -29,8 +29,7 @@ int output_parent(const char *path, const char **name)
 	    (slash && (size_t)(slash - path) >= sizeof(dir)))
 		return OUTPUT_NO_NAME;
 	if (slash)
-		str_format(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path),
-			   path);
+		str_format(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return err_msg("unable to open %s: no such directory; make it first", path);

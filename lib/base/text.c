@@ -18,8 +18,7 @@ static int number(const char *s, size_t len, unsigned long *n)
 	return len ? 0 : -1;
 }
 
-int text_number(const char *s, unsigned long low, unsigned long high,
-		unsigned long *n)
+int text_number(const char *s, unsigned long low, unsigned long high, unsigned long *n)
 {
 	unsigned long v;
 

@@ -266,8 +266,7 @@ static int hierarchy_of(const char *options)
 	str_format(path, sizeof(path), "%s/self/cgroup", path_procfs());
 	text = at = file_read(AT_FDCWD, path, NULL);
 	while (found < 0 && next_membership(&at, &m))
-		if (*m.controllers &&
-		    is_among(options, m.controllers, strcspn(m.controllers, ",")))
+		if (*m.controllers && is_among(options, m.controllers, strcspn(m.controllers, ",")))
 			found = m.hierarchy;
 	free(text);
 	return found;

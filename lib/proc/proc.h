@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * proc.h - tasks, sets of pids, cgroups, and the selection of tasks, all from procfs
- *
- * This layer includes only base. It knows nothing of tracefs.
- *
- * Terms: a task is a thread and its pid, a process is a thread group and its tgid. A
- * selector names tasks by pid, cgroup, pid namespace, uid or comm.
+ * proc.h - tasks, sets of pids, cgroups, and the selection of tasks, all from procfs. This layer
+ * includes only base, and knows nothing of tracefs. A task is a thread and its pid, a process is a
+ * thread group and its tgid. A selector names tasks by pid, cgroup, pid namespace, uid or comm.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -21,9 +18,8 @@ struct pids {
 };
 
 /*
- * Add a pid. If memory runs out, report it once and return -1 from then on. The set
- * remembers that, so it is enough to check the result of pids_sort or pids_parse, which
- * then return -1 as well.
+ * Add a pid. If memory runs out, report it once, and return -1 from then on, as pids_sort and
+ * pids_parse do, so it is enough to check these.
  */
 int pids_add(struct pids *, pid_t);
 int pids_has(const struct pids *, pid_t);       /* by binary search */
@@ -37,9 +33,9 @@ int pids_parse(struct pids *, const char *);    /* add the numbers of a list, an
 /* ---- pid_args.c: pids of the command line ------------------------------------------ */
 
 /*
- * Put the operands into out as pids, and sort the set. Without operands, or with the only
- * operand "-", read standard input, where blanks and newlines separate the pids. Exit
- * MISUSED if a word is not a pid, or if there is none. Return 0, or -1, reported.
+ * Put the operands into out as pids, and sort the set. Without operands, or with only "-", read
+ * standard input, where spaces and newlines separate the pids. Exit MISUSED if one is not a pid, or
+ * if there is none. Return 0, or -1, reported.
  */
 int pids_operands(const struct tool *, char **argv, struct pids *out);
 
@@ -49,8 +45,8 @@ enum {
 };
 
 /*
- * Add the pids of an option's value, with commas between, and sort the set. Exit MISUSED
- * if a word is not a number up to PID_MAX_LIMIT. Return 0, or -1, reported.
+ * Add the pids of an option's value, with commas between, and sort the set. Exit MISUSED if one is
+ * not a number up to PID_MAX_LIMIT. Return 0, or -1, reported.
  */
 int pids_option(const struct tool *, const char *list, int flags, struct pids *out);
 
@@ -60,17 +56,16 @@ int pids_option(const struct tool *, const char *list, int flags, struct pids *o
 enum { PROCFS_MOST = 4 << 20 };
 
 /*
- * Return the contents of a file in the directory of a task in procfs, such as maps, with a NUL
- * behind them, and the length in *len unless len is NULL. If the file has more than
- * PROCFS_MOST bytes, set *cut to 1, otherwise to 0; the text is then cut behind a line. The
- * caller frees the text. On an error, or if procfs_begin refuses, return NULL and errno (EAGAIN:
- * refused), silent.
+ * Return the contents of a file in a task's directory, such as maps, with a NUL at the end, and the
+ * length in *len unless len is NULL. Set *cut to whether it has more than PROCFS_MOST bytes; the
+ * text is then cut after a line. The caller frees it. On an error, or if procfs_begin refuses
+ * (EAGAIN), return NULL and errno, silent.
  */
 char *procfs_read(pid_t, const char *name, size_t *len, int *cut);
 
 /*
- * Spend at most a quarter of the time on procfs from now on, and on the files of traced
- * programs. For a tool that has other work at the same time, as a stream does.
+ * From now on, spend at most a quarter of the time on procfs and on the files of traced programs.
+ * For a tool that has other work at the same time, as a stream does.
  */
 void procfs_limit(void);
 
@@ -78,10 +73,9 @@ void procfs_limit(void);
 void procfs_stop(void);
 
 /*
- * Begin and end a reading of what a task determines the length of. procfs_begin returns 0, or -1,
- * silent: procfs_stop was called, or the share of time is used up, which procfs_missed counts.
- * Call procfs_end only after 0. Inside of a reading, procfs_begin
- * refuses only after procfs_stop.
+ * Begin and end a reading whose length a task determines. procfs_begin returns 0, or -1, silent,
+ * without procfs_end: procfs_stop was called, or the share of time is used up, which procfs_missed
+ * counts. Inside of a reading, it refuses only after procfs_stop.
  */
 int procfs_begin(void);
 void procfs_end(void);
@@ -113,21 +107,21 @@ int task_lives(const struct task *);
 int task_ids(pid_t, pid_t *tgid, uid_t *uid);
 
 /*
- * Return the calling process's own pid in procfs, which may belong to another pid
- * namespace than getpid(2). Return 0, silent, if procfs does not show the process.
+ * Return the calling process's pid in procfs, whose pid namespace may be another one than that of
+ * getpid(2). Return 0, silent, if procfs does not show the process.
  */
 pid_t task_self(void);
 
 /*
- * Return the pid in procfs of a task with this pid in the own pid namespace. Return the pid
- * unchanged if procfs does not show the task, or if the kernel has no pidfd_open(2).
+ * Return the pid in procfs of a task with this pid in the own pid namespace; the same pid if procfs
+ * does not show the task, or if the kernel has no pidfd_open(2).
  */
 pid_t task_procfs_pid(pid_t);
 
 /*
- * Return a descriptor that polls readable once the task is gone: a pidfd, of the thread
- * itself if the kernel has PIDFD_THREAD. Return -1, silent, if this kernel or this pid
- * namespace cannot give one; the caller then has to poll task_alive.
+ * Return a descriptor that polls readable once the task is gone: a pidfd, of the thread itself if
+ * the kernel has PIDFD_THREAD. Return -1, silent, if the kernel or this pid namespace gives none;
+ * the caller then polls task_alive.
  */
 int task_fd(pid_t);
 
@@ -135,24 +129,22 @@ int task_fd(pid_t);
 ino_t task_pidns(pid_t);
 
 /*
- * Check that procfs shows the pids that tracefs uses, those of the initial pid namespace.
- * Return 0, or -1, reported.
+ * Check that procfs shows the pids of the initial pid namespace, which tracefs uses. Return 0, or
+ * -1, reported. procfs_shows_initial is silent, and returns 1 also if the namespace cannot be read,
+ * or 0.
  */
 int procfs_is_initial(void);
-
-/* The same check, silent: 1 or 0. Return 1 if the namespace cannot be read. */
 int procfs_shows_initial(void);
 
 /*
- * Read procfs once, and call fn for each process in ascending order, until fn returns a
- * negative number. Return 0, or -1: a negative result of fn, or, reported, an unreadable
- * procfs.
+ * Call fn for each process of procfs in ascending order, until it returns a negative number. Return
+ * 0, or -1: that, or, reported, an unreadable procfs.
  */
 int task_each_process(int (*fn)(void *, pid_t), void *arg);
 
 /*
- * Add a process with its threads. Add only the task itself if it is a thread other than
- * the leader. Errors are those of pids_add, and pids_sort returns them.
+ * Add a process with its threads; only the task itself if it is not the leader. pids_sort returns
+ * the errors.
  */
 void task_add_threads(struct pids *, const struct task *);
 
@@ -166,9 +158,8 @@ struct cgroup {
 };
 
 /*
- * Find a cgroup by a path below a mounted hierarchy, by a path from the root of a
- * hierarchy, or by the last part of a path that no other cgroup ends with. Return 0; 1,
- * silent, if there is none; or -1, reported.
+ * Find a cgroup by a path below a mounted hierarchy or from the root of one, or by the last part of
+ * a path that no other cgroup ends with. Return 0; 1, silent, if there is none; or -1, reported.
  */
 int cgroup_find(const char *name, struct cgroup *);
 
@@ -176,23 +167,22 @@ int cgroup_find(const char *name, struct cgroup *);
 enum { CONTAINER_ID = 64 };
 
 /*
- * Write the id of the container that a path of a cgroup leads to, up to a newline, to id
- * (CONTAINER_ID + 1 bytes), or "" if there is none: the outermost one, which the runtime has
- * given. Return the length of the path up to the directory that has the id, or 0.
+ * Write the id of the container that a cgroup's path (up to a newline) leads to, to id
+ * (CONTAINER_ID + 1 bytes): the outermost one, which the runtime has given, or "". Return the
+ * length of the path up to the directory that has the id, or 0.
  */
 size_t cgroup_container(const char *path, char *id);
 
 /*
- * Find the cgroup of the container whose id begins with these digits, by the directories of
- * the mounted hierarchies; no daemon is asked. Write its path from the root of the hierarchy
- * to path (PATH_MAX bytes). Return 0, or -1, reported: no cgroup has the id, or two have it.
+ * Find the cgroup of the container whose id begins with these digits, by the directories of the
+ * mounted hierarchies. Write its path from the root of the hierarchy to path (PATH_MAX bytes).
+ * Return 0, or -1, reported: no cgroup has the id, or two have it.
  */
 int cgroup_find_container(const char *digits, char *path);
 
 /*
- * Find the cgroup that distinguishes the task from others. Prefer a container's cgroup,
- * then the cgroup of version 2, then the longest path. Never choose the root, or a cgroup
- * of task 1. Return 0, or -1, reported.
+ * Find the cgroup that distinguishes the task from others: a container's, or that of version 2, or
+ * the longest path, but never the root or a cgroup of task 1. Return 0, or -1, reported.
  */
 int cgroup_of(pid_t, struct cgroup *);
 
@@ -225,9 +215,8 @@ enum {
 };
 
 /*
- * Put all tasks that any of the n selectors selects now into out, and sort the set.
- * Return 0, or -1, reported: a pid does not exist, procfs cannot be read, or memory ran
- * out.
+ * Put all tasks that any of the n selectors selects now into out, and sort the set. Return 0, or
+ * -1, reported: a pid does not exist, procfs cannot be read, or memory ran out.
  */
 int select_pids(const struct selector *, size_t n, int flags, struct pids *out);
 
@@ -238,8 +227,8 @@ struct wait {
 	long ms;                 /* time limit from now, -1: none */
 	int fd;                  /* ends the wait when it polls readable, -1: none */
 	/*
-	 * Fill the set with the tasks to wait for. It is called again when all of these
-	 * are gone, because new tasks may exist by then. NULL: wait for no tasks.
+	 * Fill the set with the tasks to wait for; called again when all of these are gone, because
+	 * there may be new ones. NULL: wait for no tasks.
 	 */
 	int (*tasks)(void *arg, struct pids *);
 	void *arg;
@@ -248,7 +237,7 @@ struct wait {
 enum ended { ENDED_SIGNAL, ENDED_TIME, ENDED_TASKS, ENDED_FD };
 
 /*
- * Wait for the first of these. Wake up in between only if a task has no descriptor
+ * Wait for the first of these, without waking up in between unless a task has no descriptor
  * (task_fd). Return one of enum ended, and the signal in *signo; or -1, reported.
  */
 int wait_for(const struct wait *, int *signo);

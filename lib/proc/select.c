@@ -2,10 +2,10 @@
 /*
  * select.c - selectors to pids
  *
- * select_pids resolves each selector. Plain pids, with their descendants, come from the
- * lists of children (walk_twice). Otherwise add_process compares each process of procfs
- * with the selectors, in one pass, and add_descendants adds children from the result of
- * that pass. At the end gather adds the threads.
+ * select_pids resolves each selector. Plain pids, with their descendants, come from the lists of
+ * children (walk_twice). Otherwise add_process compares each process of procfs with the selectors,
+ * in one pass, and add_descendants adds children from the result of that pass. At the end gather
+ * adds the threads.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static int add_process(void *arg, pid_t pid)
 }
 
 /*
- * Select the descendants. A child can have a lower pid than its parent, so repeat the
- * pass until it finds no new child.
+ * Select the descendants. A child can have a lower pid than its parent, so repeat the pass until it
+ * finds no new child.
  */
 static int add_descendants(struct look *l)
 {
@@ -107,10 +107,9 @@ static int add_descendants(struct look *l)
 #define MOST_WALKS 8
 
 /*
- * Put the roots and their descendants into tree. Each thread of procfs has a list of its
- * children. Put every thread whose list was read into threads. The cost depends on the
- * size of the tree, not on the number of processes of the machine. Return 0, or -1,
- * reported.
+ * Put the roots and their descendants into tree. Each thread of procfs has a list of its children.
+ * Put every thread whose list was read into threads. The cost depends on the size of the tree, not
+ * on the number of processes of the machine. Return 0, or -1, reported.
  */
 static int walk(const struct pids *roots, struct pids *tree, struct pids *threads)
 {
@@ -144,11 +143,11 @@ static int walk(const struct pids *roots, struct pids *tree, struct pids *thread
 }
 
 /*
- * Add the descendants of the plain pids by their lists of children. A list may miss a
- * child if a sibling exits while the list is read (proc(5)). The sibling is in that list
- * but in no later list. The same holds for a thread that exits and hands its children
- * over. So the result is complete if two successive walks agree. Return 1; 0 if this
- * kernel has no such lists, or if the tree changes all the time; or -1, reported.
+ * Add the descendants of the plain pids by their lists of children. A list may miss a child if a
+ * sibling exits while the list is read (proc(5)). The sibling is in that list but in no later list.
+ * The same holds for a thread that exits and hands its children over. So the result is complete if
+ * two successive walks agree. Return 1; 0 if this kernel has no such lists, or if the tree changes
+ * all the time; or -1, reported.
  */
 static int walk_twice(struct pids *plain)
 {
@@ -187,9 +186,8 @@ static int walk_twice(struct pids *plain)
 }
 
 /*
- * Look up the cgroup of a selector, which the caller frees, or the inode of its pid
- * namespace. Return 0; 1 if the object is gone and the flags have SELECT_GONE_OK; or -1,
- * reported.
+ * Look up the cgroup of a selector, which the caller frees, or the inode of its pid namespace.
+ * Return 0; 1 if the object is gone and the flags have SELECT_GONE_OK; or -1, reported.
  */
 static int resolve(struct selector *s, int flags)
 {
@@ -243,8 +241,8 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 {
 	struct look l = { .flags = flags };
 	/*
-	 * Plain pids are a set, so that 10,000 pids do not mean 10,000 comparisons with
-	 * each task. Without descendants they need no pass over procfs at all.
+	 * Plain pids are a set, so that 10,000 pids do not mean 10,000 comparisons with each task.
+	 * Without descendants they need no pass over procfs at all.
 	 */
 	struct pids plain = { 0 };
 	int r = 0;

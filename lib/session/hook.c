@@ -72,8 +72,7 @@ static int parse_value(struct hook_option *o, const char *s, size_t n)
 	}
 	if (*s == '[') {
 		end = memchr(s, ']', n);
-		if (!end || copy(o->prefix, sizeof(o->prefix), s + 1,
-				 (size_t)(end - s) - 1) < 0)
+		if (!end || copy(o->prefix, sizeof(o->prefix), s + 1, (size_t)(end - s) - 1) < 0)
 			return -1;
 		n -= (size_t)(end + 1 - s);
 		s = end + 1;

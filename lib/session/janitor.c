@@ -2,10 +2,9 @@
 /*
  * janitor.c - the process that makes a session and takes it down
  *
- * The janitor makes everything, and undoes everything in one place (take_down) for any
- * reason: the manager is done or dead, or --clear sent SIGTERM. If the janitor is killed, it
- * leaves locks that no process holds (owned.c). Then the manager or the next manager removes what
- * is left.
+ * The janitor makes everything, and undoes everything in one place (take_down) for any reason: the
+ * manager is done or dead, or --clear sent SIGTERM. If the janitor is killed, it leaves locks that
+ * no process holds (owned.c). Then the manager or the next manager removes what is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,14 +37,14 @@
 /* Time for a reader inside open() to get from the name to the FIFO. */
 #define OPENING_MS 20
 /*
- * A stream that does not run for this long at the end, while the FIFO has text, waits for a
- * reader that does not read. A slow reader is waited for as long as it reads.
+ * A stream that does not run for this long at the end, while the FIFO has text, waits for a reader
+ * that does not read. A slow reader is waited for as long as it reads.
  */
 #define STALL_MS 10000
 /*
- * A stream that does not run while the FIFO is empty waits for something else: a disk, a
- * processor that others keep busy, or a tool in front of the filter that waits for these. If
- * it does not run for this long, take it for a stream that hangs for ever.
+ * A stream that does not run while the FIFO is empty waits for something else: a disk, a processor
+ * that others keep busy, or a tool in front of the filter that waits for these. If it does not run
+ * for this long, take it for a stream that hangs for ever.
  */
 #define HANG_MS 60000
 /* How often to check for a reader while the stream ends. */
@@ -91,8 +90,8 @@ static pid_t fork_bound(void)
 }
 
 /*
- * Wait at most ms until the child has ended. With hangup, stop waiting when the manager
- * hangs up. Return 1 if waitpid gets its status at once, 0 if it still runs.
+ * Wait at most ms until the child has ended. With hangup, stop waiting when the manager hangs up.
+ * Return 1 if waitpid gets its status at once, 0 if it still runs.
  */
 static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 {
@@ -106,8 +105,7 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 		struct signalfd_siginfo si;
 		siginfo_t gone = { .si_pid = 0 };
 
-		if (!waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOHANG | WNOWAIT) &&
-		    gone.si_pid)
+		if (!waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOHANG | WNOWAIT) && gone.si_pid)
 			return 1;
 		left = end - time_now_ms();
 		if (left < 0 || poll(p, 2, (int)left) == 0)
@@ -127,8 +125,7 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 }
 
 /*
- * Run the hook with its standard output on words and KEEPS_FD on socket. Return 0, or -1,
- * reported.
+ * Run the hook with its standard output on words and KEEPS_FD on socket. Return 0, or -1, reported.
  */
 static int run_hook(struct janitor *j, int words, int socket)
 {
@@ -173,8 +170,7 @@ static int run_hook(struct janitor *j, int words, int socket)
 		return err_msg("%s: the hook was stopped before its end", name);
 	j->misused = child_status(status) == MISUSED;
 	if (child_status(status))
-		return err_msg("%s: the hook failed with status %d", name,
-			       child_status(status));
+		return err_msg("%s: the hook failed with status %d", name, child_status(status));
 	return 0;
 }
 
@@ -210,8 +206,8 @@ static int ask_hook(struct janitor *j)
 }
 
 /*
- * Wait until a stream that works alone writes a newline. If it ends instead, it has reported
- * the reason, and its status tells whether it was a usage error. Return 0, or -1, reported.
+ * Wait until a stream that works alone writes a newline. If it ends instead, it has reported the
+ * reason, and its status tells whether it was a usage error. Return 0, or -1, reported.
  */
 static int await_ready(struct janitor *j, int fd)
 {
@@ -239,9 +235,9 @@ static int await_ready(struct janitor *j, int fd)
 
 /*
  * Become the stream. The stream waits for the reader of a FIFO in open(), where all signals but
- * SIGKILL stay pending, so that a signal before the tool is ready is not lost. A stream that
- * works alone opens the FIFO for reading as well, does not wait for a reader, and writes to
- * READY_FD when it has started.
+ * SIGKILL stay pending, so that a signal before the tool is ready is not lost. A stream that works
+ * alone opens the FIFO for reading as well, does not wait for a reader, and writes to READY_FD when
+ * it has started.
  */
 static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int go)
 {
@@ -263,8 +259,8 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 		_exit(REFUSED);
 	if (j->rq->output == OUTPUT_DAT) {
 		/*
-		 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its
-		 * own session, it is not killed with the janitor's processes.
+		 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own
+		 * session, it is not killed with the janitor's processes.
 		 */
 		setsid();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -310,8 +306,8 @@ static int exclude_session(struct janitor *j, int pids)
 }
 
 /*
- * Start the stream. Call begin, if it is not NULL, before the stream reads, so that the
- * reading is not recorded. Return 0, or -1, reported.
+ * Start the stream. Call begin, if it is not NULL, before the stream reads, so that the reading is
+ * not recorded. Return 0, or -1, reported.
  */
 static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 {
@@ -363,8 +359,7 @@ static int make_output(struct janitor *j)
 		return err_msg("%s/%s exists already, left by a session of that name; "
 			       "remove it, or give --instance another name", j->path, name);
 	if (j->dir < 0)
-		return err_errno("unable to make session directory %s/%s", j->path,
-				 name);
+		return err_errno("unable to make session directory %s/%s", j->path, name);
 	strcat(strcat(strcat(j->path, "/"), name), "/trace");
 	if (j->rq->output >= OUTPUT_FILE) {
 		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNANNOUNCED);
@@ -435,10 +430,9 @@ static void tell_stream(const struct janitor *j, int signo)
 }
 
 /*
- * Wait for the stream as long as one of its processes runs, because then its reader reads. Tell
- * a stream that stalls to give up its reader and to count the lost events. If the reader
- * leaves, do not wait for another one. Return 1 if the stream has ended, 0 if it has to be
- * killed.
+ * Wait for the stream as long as one of its processes runs, because then its reader reads. Tell a
+ * stream that stalls to give up its reader and to count the lost events. If the reader leaves, do
+ * not wait for another one. Return 1 if the stream has ended, 0 if it has to be killed.
  */
 static int drain(struct janitor *j)
 {
@@ -569,8 +563,7 @@ static int watch(struct janitor *j)
 				kill(j->stream, SIGUSR1);
 			continue;
 		}
-		if (read(j->signals, &si, sizeof(si)) == sizeof(si) &&
-		    si.ssi_signo == SIGTERM) {
+		if (read(j->signals, &si, sizeof(si)) == sizeof(si) && si.ssi_signo == SIGTERM) {
 			j->end = time_now_ms() + HURRY_MS;
 			return 0;
 		}

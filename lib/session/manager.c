@@ -197,8 +197,7 @@ static char read_action(char **argv, const char **hook, const char **args)
 		if (o->takes && !value && !(value = *++argv))
 			err_exit(MISUSED, "--%s needs a value; usage: %s", o->name, usage);
 		if (o->letter == 'a' ? *args != NULL : action != 0)
-			err_exit(MISUSED, "--%s is one option too many; usage: %s", o->name,
-				 usage);
+			err_exit(MISUSED, "--%s is one option too many; usage: %s", o->name, usage);
 		if (o->letter == 'a') {
 			*args = value;
 			continue;

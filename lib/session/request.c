@@ -234,8 +234,7 @@ static int drop_all_dead(struct request *rq)
 	return err_msg("--%s: no task %s is alive%s", name, first, rq->dead.n > 1 ? others : "");
 }
 
-static void add_selectors(struct request *rq, const struct hook_option *o,
-			  enum selector_kind kind)
+static void add_selectors(struct request *rq, const struct hook_option *o, enum selector_kind kind)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		struct selector *s = &rq->selectors[rq->nselectors++];

@@ -2,9 +2,9 @@
 /*
  * session.c - the manager's side of a session, and --clear
  *
- * The manager starts the janitor (janitor.c), prints the path that the janitor sends, waits,
- * and hangs up. The two processes share a socket. Only the manager holds the manager's end, so
- * the socket also hangs up when the manager dies, for any reason.
+ * The manager starts the janitor (janitor.c), prints the path that the janitor sends, waits, and
+ * hangs up. The two processes share a socket. Only the manager holds the manager's end, so the
+ * socket also hangs up when the manager dies, for any reason.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +68,8 @@ static const char *without_tool(const char *line)
 }
 
 /*
- * Print the first line as a message of the manager, and the lines below it that begin with
- * two blanks: the kernel's command and caret.
+ * Print the first line as a message of the manager, and the lines below it that begin with two
+ * blanks: the kernel's command and caret.
  */
 static void print_messages(struct messages *s)
 {
@@ -135,10 +135,8 @@ static int print_path(const struct request *rq, char *path)
 	size_t n = strlen(path);
 
 	path[n] = '\n';
-	if (fd_write_all(STDOUT_FILENO, path, n + 1) < 0) {
-		err_errno("unable to print the path");
-		return REFUSED;
-	}
+	if (fd_write_all(STDOUT_FILENO, path, n + 1) < 0)
+		return err_errno("unable to print the path"), REFUSED;
 	path[n] = '\0';
 	if (rq->output >= OUTPUT_FILE)
 		rundir_hand_over(rq->session);
@@ -147,15 +145,14 @@ static int print_path(const struct request *rq, char *path)
 
 static int remove_stale(void *clear, int dir, const char *name, pid_t owner)
 {
-	if (owner != OWNER_NONE || !rundir_remove(dir, name, *(int *)clear) ||
-	    !*(int *)clear)
+	if (owner != OWNER_NONE || !rundir_remove(dir, name, *(int *)clear) || !*(int *)clear)
 		return 0;
 	return err_errno("unable to remove session directory %s", name);
 }
 
 /*
- * Remove the directories of stale sessions. With clear, remove files that should stay, too,
- * and report what cannot be removed.
+ * Remove the directories of stale sessions. With clear, remove files that should stay, too, and
+ * report what cannot be removed.
  */
 static int sweep_rundir(int dir, int clear)
 {
@@ -171,8 +168,8 @@ static int kill_member(void *janitor, pid_t pid)
 }
 
 /*
- * Wait for the janitor and return its status. If it was killed, remove what it held and
- * nothing that another session of the same name made.
+ * Wait for the janitor and return its status. If it was killed, remove what it held and nothing
+ * that another session of the same name made.
  */
 static int wait_for_janitor(pid_t pid, const struct request *rq)
 {
@@ -244,8 +241,7 @@ static int wait_for_end(struct wait *w, const struct request *rq, int *signo)
 }
 
 /*
- * Check the limits again, with the sessions that began at the same time. Return 0, or -1,
- * reported.
+ * Check the limits again, with the sessions that began at the same time. Return 0, or -1, reported.
  */
 static int within_limits(const struct request *rq)
 {

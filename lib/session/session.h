@@ -4,15 +4,15 @@
  *
  * This layer may include all layers but front.
  *
- * Terms: a hook is an executable file in hooks.d/; its header is the comment at its top,
- * which the manager reads. A session is one run of a hook, with its instance, its directory
- * in the run directory, and its processes. The manager checks the request and waits. The
- * janitor makes everything and removes everything. The stream turns records into output. A
- * session is stale if its janitor is dead. A selector is an option that selects tasks. The
- * caller runs the manager; the reader reads the output.
+ * Terms: a hook is an executable file in hooks.d/; its header is the comment at its top, which the
+ * manager reads. A session is one run of a hook, with its instance, its directory in the run
+ * directory, and its processes. The manager checks the request and waits. The janitor makes
+ * everything and removes everything. The stream turns records into output. A session is stale if
+ * its janitor is dead. A selector is an option that selects tasks. The caller runs the manager; the
+ * reader reads the output.
  *
- * A manager is manager.c, linked with one struct subsystem. lib/session/ knows sessions and
- * hooks but no event. Only the subsystem knows the kernel side of a session.
+ * A manager is manager.c, linked with one struct subsystem. lib/session/ knows sessions and hooks
+ * but no event. Only the subsystem knows the kernel side of a session.
  *
  * "Reported" means that the function printed the error.
  */
@@ -78,36 +78,30 @@ struct hook {
 	size_t noptions, ncommon;
 };
 
-/*
- * tfs-run sets this environment variable, so that messages name tfs-run and not the manager,
- * which is not in PATH.
- */
+/* In the environment of managers that tfs-run starts: messages name tfs-run, not the manager. */
 #define FOR_PEOPLE "TFS_RUN"
 
-/* Return the command that prints the options of the hook; it is valid until the next call. */
+/* Return the command that prints the options of the hook, valid until the next call. */
 const char *hook_help(const char *name);
 
 /* Can a hook have this name? */
 int hook_is_name(const char *name);
 
 /*
- * The environment variable with the directories of the user's own hooks, absolute paths with
- * colons between them. They come before hooks.d. A client of container-tracer cannot set it.
+ * The environment variable with the directories of the user's own hooks, absolute paths with colons
+ * between, which come before hooks.d. A client of container-tracer cannot set it.
  */
 #define HOOK_DIRECTORIES "TFS_HOOKS"
 
 /* Write the i-th of these directories to path (PATH_MAX bytes). Return 0, or -1: no more. */
 int hook_own_directory(char *path, size_t i);
 
-/*
- * Read the hook of that name from a directory of $TFS_HOOKS or from dir/hooks.d. Return 0, or
- * -1, reported.
- */
+/* Read the hook from a directory of $TFS_HOOKS or from dir/hooks.d. Return 0, or -1, reported. */
 int hook_read(struct hook *r, const char *dir, const char *name);
 
 /*
- * Read the header lines at the beginning of text into the hook, which keeps pointers into
- * text. file is for messages. Return 0, or -1, reported.
+ * Read the header at the beginning of text into the hook, which keeps pointers into text. file is
+ * for messages. Return 0, or -1, reported.
  */
 int hook_parse_header(struct hook *r, char *text, const char *file);
 
@@ -118,9 +112,9 @@ int hook_list(const char *dir);
 void hook_describe(const struct hook *r);
 
 /*
- * Check the "requires" lines of the header below the open directory root. {option} in a
- * path stands for each value of that option. Return 0, or -1 after writing what is missing
- * to why (size bytes). path is the path of root, for that text.
+ * Check the "requires" lines of the header below the open directory root. {option} in a path stands
+ * for each value of that option. Return 0, or -1 and what is missing in why (size bytes). path is
+ * that of root, for the text.
  */
 int hook_check_requirements(const struct hook *r, int root, const char *path, char *why,
 			    size_t size);
@@ -131,8 +125,8 @@ const struct hook_option *hook_common_option(const struct hook *r, const char *n
 /* ---- value.c: check the values of options ------------------------------------------ */
 
 /*
- * Check a value of the option. Return it as the hook gets it: a number without a unit, or the number
- * of a name. Return NULL, reported, if the option cannot have the value.
+ * Check a value of the option. Return it as the hook gets it: a number without a unit, or the
+ * number of a name. Return NULL, reported, if the option cannot have the value.
  */
 const char *value_check(const struct hook_option *o, const char *s);
 
@@ -168,8 +162,8 @@ struct request {
 extern const char request_common_options[];
 
 /*
- * Check the words of args against the hook's options and fill in the request. Make
- * nothing. Return 0, or -1, reported.
+ * Check args against the hook's options and fill in the request. Make nothing. Return 0, or -1,
+ * reported.
  */
 int request_parse(struct request *rq, struct hook *r, const char *args);
 
@@ -177,8 +171,8 @@ int request_parse(struct request *rq, struct hook *r, const char *args);
 #define KEEPS_FD 3
 
 /*
- * Find the cgroups of --container. Call it after policy_request, because the messages name
- * containers of the host. Return 0, or -1, reported.
+ * Find the cgroups of --container, after policy_request, because messages name containers of the
+ * host. Return 0, or -1, reported.
  */
 int request_find_containers(struct request *rq);
 
@@ -186,9 +180,8 @@ int request_find_containers(struct request *rq);
 int request_expand_syscalls(struct request *rq, int root);
 
 /*
- * Return the environment of the hook: the path of the tools, the variables of the
- * subsystem (NULL ends them), and the options as HOOK_NAME. No other variable is passed on.
- * Return NULL if memory is out.
+ * Return the environment of the hook: the path of the tools, the variables of the subsystem (NULL
+ * ends them), and the options as HOOK_NAME; nothing else. NULL: memory is out.
  */
 char **request_environment(const struct request *rq, const char *tools,
 			   const char *const *variables);
@@ -210,25 +203,24 @@ int policy_hook(const char *hook);
 int policy_request(const struct request *rq);
 
 /*
- * Check the limits for sessions, buffers and files. Call it with more = 1 before the session is
- * made, and with 0 when it exists, so that sessions that start at the same time see each
- * other. Return 0, or -1, reported.
+ * Check the limits for sessions, buffers and files: with more = 1 before the session is made, and
+ * with 0 when it exists, so that sessions that start at the same time see each other. Return 0, or
+ * -1, reported.
  */
 int policy_limits(const struct request *rq, int rundir, int more);
 
 /* ---- audit.c: write a record of each session to the host's log --------------------- */
 
 /*
- * Set where records go: "syslog" (/dev/log), "kmsg" (/dev/kmsg), the absolute path of a
- * datagram socket, or "off", the default. The caller keeps the string alive. Return 0, or
- * -1 for another word.
+ * Set where records go: "syslog" (/dev/log), "kmsg" (/dev/kmsg), the absolute path of a datagram
+ * socket, which the caller keeps, or "off", the default. Return 0, or -1 for another word.
  */
 int audit_to(const char *where);
 
 /*
- * Record that the session begins, before anything of it is made, and that it has ended
- * with this status of the janitor; -1: the janitor was killed. Do not wait: a record that
- * the log does not accept at once is lost. A dry session has no record.
+ * Record that the session begins, before anything of it is made, and that it has ended with this
+ * status of the janitor (-1: it was killed). A record that the log does not accept at once is lost.
+ * A dry session has none.
  */
 void audit_begin(const struct request *rq, const char *subsystem);
 void audit_end(const struct request *rq, const char *subsystem, int status);
@@ -236,14 +228,14 @@ void audit_end(const struct request *rq, const char *subsystem, int status);
 /* ---- rundir.c: the directories of sessions ----------------------------------------- */
 
 /*
- * Make and open the subsystem's directory in $TFS_RUNDIR or /run/tfs. Write its path to
- * path (PATH_MAX bytes). Return a descriptor, or -1, reported.
+ * Make and open the subsystem's directory in $TFS_RUNDIR or /run/tfs, and write its path to path
+ * (PATH_MAX bytes). Return a descriptor, or -1, reported.
  */
 int rundir_open(const char *subsystem, char *path);
 
 /*
- * The mode of a session's file until its path is printed. The sticky bit has no meaning
- * on a file. From then on the file belongs to the caller and has mode 0600.
+ * The mode of a session's file until its path is printed; the sticky bit has no meaning on a file.
+ * Then it belongs to the caller and has mode 0600.
  */
 #define UNANNOUNCED (S_ISVTX | 0600)
 
@@ -258,49 +250,43 @@ int rundir_reserve(int dir, unsigned long kb);
 unsigned long rundir_reserved(int dir);
 
 /*
- * Remove the trace from a session's directory. Return an open descriptor of it, which the
- * caller closes, or -1 if there was none. A reader inside open() of a FIFO would wait
- * there without end, but the open writer lets it continue to an end of file. Before closing,
- * the caller waits for readers that have found the name but are not yet inside open().
+ * Remove the trace from a session's directory. Return a descriptor of it, which the caller closes,
+ * or -1 if there was none. A reader inside open() of the FIFO would wait there for ever, but the
+ * open writer lets it continue to an end of file. First wait for readers that have found the name
+ * but are not yet inside open().
  */
 int rundir_unlink_trace(int dir);
 
 /*
- * Remove a session's directory. Remove a file whose path was printed, and dumps, only if
- * files is set. Return 0, or -1 and errno.
+ * Remove a session's directory; a file whose path was printed, and dumps, only if files is set.
+ * Return 0, or -1 and errno.
  */
 int rundir_remove(int dir, const char *name, int files);
 
 /* ---- recording.c: sessions that record in an instance ------------------------------ */
 
-/*
- * Check that the selectors match a task, before anything is made. Return 0, or -1,
- * reported.
- */
+/* Check, before anything is made, that the selectors match a task. Return 0, or -1, reported. */
 int recording_check_tasks(const struct request *rq);
 
 /*
- * Write the next part of the comment line that names the dead tasks of the request to
- * line (size bytes), NUL-terminated, without a newline. *at counts the tasks that are
- * named; set it to 0 first. Return the length, or 0 when all of them were named.
+ * Write the next part of the comment line that names the dead tasks of the request to line (size
+ * bytes), without a newline. *at, 0 at first, counts the tasks that are named. Return the length,
+ * or 0 after the last one.
  */
 size_t recording_dead_comment(const struct request *rq, size_t *at, char *line, size_t size);
 
-/*
- * Write these comment lines to a session's output, before its stream writes. Return the
- * number of bytes.
- */
+/* Write these lines to a session's output, before its stream writes. Return the number of bytes. */
 size_t recording_write_dead_comments(const struct request *rq, int fd);
 
 /* Trace the selected tasks and their children in this instance. Return 0, or -1, reported. */
 int recording_follow(const struct request *rq, int instance);
 
 /*
- * Follow tasks that enter a cgroup of the request later, in three steps:
- * recording_watch_cgroup makes an instance that records such entries and returns its
- * descriptor, or -1, reported. Then recording_follow finds the tasks that are in the
- * cgroup. Then recording_follow_cgroup starts a process that adds tasks that enter to the
- * instance, and returns its pid, or -1, reported. The caller kills it at the end.
+ * Follow tasks that enter a cgroup of the request later: recording_watch_cgroup makes an instance
+ * that records such entries, and returns its descriptor, or -1, reported. Then recording_follow
+ * finds the tasks that are in the cgroup. Then recording_follow_cgroup starts a process that adds
+ * those that enter to the instance, and returns its pid, or -1, reported. The caller kills it at
+ * the end.
  */
 int recording_names_cgroup(const struct request *rq);
 int recording_watch_cgroup(int instances, const char *name);
@@ -312,18 +298,15 @@ int recording_followed(const char *instance, struct pids *out);
 /* Return a descriptor of the directory of all instances, or -1, reported. */
 int recording_instances(void);
 
-/*
- * Return the name of the session's instance, the subsystem's prefix and the session's name;
- * valid until the next call.
- */
+/* Return the name of the session's instance: prefix and name; valid until the next call. */
 const char *recording_name(const struct request *rq);
 
 /* Add the tasks of --parent and their threads to out, and sort it. Return 0, or -1, reported. */
 int recording_parents(const struct request *rq, struct pids *out);
 
 /*
- * Set argv to the tool and the options that all streams have: the instance (NULL: no -i),
- * the size limit, -l and -H. Return the number of words; NULL is behind them.
+ * Set argv to the tool and the options that all streams have: the instance (NULL: no -i), the size
+ * limit, -l and -H. Return their number; NULL ends them.
  */
 size_t recording_stream(const struct request *rq, const char *tool, const char *instance,
 			const char **argv);
@@ -332,8 +315,8 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 int recording_stop(int instance);
 
 /*
- * Remove the instance of the session before its lock, so that nobody takes it for a stale
- * one, and close both descriptors. Return 0, or -1, reported.
+ * Remove the instance of the session before its lock, so that nobody takes it for a stale one.
+ * Close both descriptors. Return 0, or -1, reported.
  */
 int recording_remove(const struct request *rq, int instances, int instance);
 
@@ -344,8 +327,8 @@ int recording_remove(const struct request *rq, int instances, int instance);
 int recording_sweep(const char *session);
 
 /*
- * Check that this kernel can record as requested, before anything is made. root is that of
- * struct subsystem. Return 0, or -1, reported.
+ * Check, before anything is made, that this kernel can record as requested. root is that of struct
+ * subsystem. Return 0, or -1, reported.
  */
 int recording_check(const struct request *rq, int root);
 
@@ -355,21 +338,18 @@ int recording_check(const struct request *rq, int root);
  */
 int recording_own(const struct request *rq, int instances);
 
-/*
- * Do the same, with the requested buffer and this clock (NULL: the kernel's default), not yet
- * recording.
- */
+/* Do the same, with the requested buffer and this clock (NULL: the default), not yet recording. */
 int recording_make(const struct request *rq, int instances, const char *clock);
 
 /*
- * Add to us the janitor, which calls this, the manager, and tfs-run if it runs the manager. Sort
- * us. Return 0, or -1, reported.
+ * Add the janitor, which calls this, the manager, and tfs-run if it runs the manager to us, and
+ * sort it. Return 0, or -1, reported.
  */
 int recording_own_tasks(struct pids *us);
 
 /*
- * Record all tasks but the session's own processes and their children. After events are
- * enabled, the caller has to call exclude_tasks as well. Return 0, or -1, reported.
+ * Record all tasks except the session's processes and their children. When events are enabled, the
+ * caller has to call exclude_tasks as well. Return 0, or -1, reported.
  */
 int recording_exclude_session(int instance);
 
@@ -388,26 +368,23 @@ struct stream_words {
 };
 
 /*
- * Split the n bytes of text into words, overwriting text, and check that the tools among
- * them exist. Return 0, or -1, reported.
+ * Split the n bytes of text into words, overwriting it, and check that the tools among them exist.
+ * Return 0, or -1, reported.
  */
 int stream_parse(struct stream_words *, size_t n, const char *hook, const char *tools);
 
 /*
- * In the stream's process: if there is a filter, fork a second process. Each process writes
- * its pid to pids, first as procfs shows it and then as the janitor sees it, and waits for a
- * byte from go. Then return, with a nonzero value in the child of the filter, whose standard
- * output stream_run connects.
+ * In the stream's process: if there is a filter, fork a second process. Each writes its pid to
+ * pids, first as procfs shows it and then as the janitor sees it, and waits for a byte from go.
+ * Then return, nonzero in the child of the filter, whose standard output stream_run connects.
  */
 int stream_hold(const struct request *rq, const struct stream_words *, int pids, int go);
 
 /*
- * After stream_hold, execute the tool that writes to standard output. SIGTERM to the process
- * group tells it to stop; SIGTERM is blocked, and this process leads its group. OUTPUT_DAT
- * ignores the words.
+ * After stream_hold, execute the tool that writes to standard output. SIGTERM to the process group,
+ * which this process leads and where it is blocked, stops it. OUTPUT_DAT ignores the words.
  */
-_Noreturn void stream_run(const struct request *rq, const struct stream_words *,
-			  const char *tools);
+_Noreturn void stream_run(const struct request *rq, const struct stream_words *, const char *tools);
 
 /* ---- janitor.c: make a session, and take it down ----------------------------------- */
 
@@ -418,8 +395,8 @@ _Noreturn void stream_run(const struct request *rq, const struct stream_words *,
 struct instance_kind {
 	const char *prefix;     /* of their names; the name of the session follows */
 	/*
-	 * Remove what a stale session left outside of this instance: dynamic events, block
-	 * traces, request probes. Return 0, or -1 and errno.
+	 * Remove what a stale session left outside of this instance: dynamic events, block traces,
+	 * request probes. Return 0, or -1 and errno.
 	 */
 	int (*release)(int instances, const char *name);
 };
@@ -427,8 +404,8 @@ struct instance_kind {
 extern const struct instance_kind *const instance_kinds[];
 
 /*
- * The differences between subsystems. Each function reports an error and returns -1. The
- * janitor calls those that are marked J.
+ * The differences between subsystems. Each function reports an error and returns -1. The janitor
+ * calls those that are marked J.
  */
 struct subsystem {
 	const char *name;
@@ -454,8 +431,8 @@ struct subsystem {
 	/* J: then begin to record. */
 	int (*start)(const struct request *rq);
 	/*
-	 * J: set argv (room for 16) to the tool that streams to standard output. With
-	 * OUTPUT_DAT the tool replaces "trace" with its file when it is told to stop.
+	 * J: set argv (room for 16) to the tool that streams to standard output. With OUTPUT_DAT
+	 * the tool replaces "trace" with its file when it is told to stop.
 	 */
 	int (*stream)(const struct request *rq, const char **argv);
 	/* J: stop recording. Return whether there are unread records. */
@@ -465,8 +442,8 @@ struct subsystem {
 	/* Add the tasks that the session follows now to out. */
 	int (*members)(const struct request *rq, struct pids *out);
 	/*
-	 * Remove what stale sessions left. Wait for busy parts of the named session; with
-	 * NULL wait for those of all sessions, and report what cannot be removed.
+	 * Remove what stale sessions left. Wait for busy parts of the named session; with NULL wait
+	 * for those of all sessions, and report what cannot be removed.
 	 */
 	int (*sweep)(const char *session);
 	/* Reset what --clear resets besides sessions. NULL: nothing. */
@@ -476,9 +453,9 @@ struct subsystem {
 extern struct subsystem manager_subsystem;
 
 /*
- * Make the session, send the path of its trace over the socket to the manager, and take the
- * session down when the manager hangs up. Run it in a process of its own; the manager reads
- * its stderr until the session has started. Return the janitor's exit status.
+ * Make the session, send the path of its trace over the socket to the manager, and take the session
+ * down when the manager hangs up. Run it in a process of its own, whose stderr the manager reads
+ * until the session has started. Return the janitor's exit status.
  */
 int janitor_run(const struct request *rq, const char *tools, int manager);
 
@@ -505,22 +482,22 @@ int session_clear(void);
 /* ---- stale.c: instances of stale sessions ------------------------------------------ */
 
 /*
- * Return whether a session's instance can have this name: tfs. or tfs-SUBSYSTEM. and the
- * name of a session. The next session removes such an instance if no process holds it.
+ * Return whether a session's instance can have this name: tfs. or tfs-SUBSYSTEM. and the name of a
+ * session. The next session removes such an instance if no process holds it.
  */
 int instance_is_session_name(const char *name);
 
 /*
- * Call fn for each instance of a stale session of any subsystem, while no other process can
- * make or sweep an instance. A reserved instance without a session is at rest, and not stale.
- * Return the sum of what fn returns, or -1.
+ * Call fn for each instance of a stale session of any subsystem, while no other process can make or
+ * sweep an instance. A reserved instance without a session is at rest, and not stale. Return the
+ * sum of what fn returns, or -1.
  */
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg);
 
 /*
- * Remove what the session of a stale instance left outside of it: dynamic events,
- * block traces, request probes. Call it before instance_remove, because the instance
- * proves that they are stale. Return 0, or -1 and errno.
+ * Remove what the session of a stale instance left outside of it: dynamic events, block traces,
+ * request probes. Call it before instance_remove, because the instance proves that they are stale.
+ * Return 0, or -1 and errno.
  */
 int stale_release(int instances, const char *name);
 

@@ -63,8 +63,7 @@ static int call_if_stale(void *arg, int instances, const char *name, pid_t owner
 {
 	struct each *e = arg;
 
-	return owner == OWNER_NONE && !rests(instances, name) ?
-		e->fn(e->arg, instances, name) : 0;
+	return owner == OWNER_NONE && !rests(instances, name) ? e->fn(e->arg, instances, name) : 0;
 }
 
 int stale_each(int instances, int (*fn)(void *, int instances, const char *name), void *arg)

@@ -2,13 +2,12 @@
 /*
  * stream.c - the processes that write a session's output
  *
- * Without a filter there is one process: the subsystem's tool, or the tool that the hook
- * printed. With a filter there are two in one process group: the filter is the stream, and the
- * tool is its child. SIGTERM stays blocked in the filter, which ends when it has read all of
- * the tool's text.
+ * Without a filter there is one process: the subsystem's tool, or the tool that the hook printed.
+ * With a filter there are two in one process group: the filter is the stream, and the tool is its
+ * child. SIGTERM stays blocked in the filter, which ends when it has read all of the tool's text.
  *
- * Both processes are forked before the session records, so that the janitor knows their pids.
- * The filter then waits for a reader, and the tool waits for the filter.
+ * Both processes are forked before the session records, so that the janitor knows their pids. The
+ * filter then waits for a reader, and the tool waits for the filter.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -94,8 +93,7 @@ static void split(void)
 {
 	pid_t self = getpid(), pid;
 
-	if (pipe2(two.text, O_CLOEXEC) < 0 || pipe2(two.go, O_CLOEXEC) < 0 ||
-	    (pid = fork()) < 0)
+	if (pipe2(two.text, O_CLOEXEC) < 0 || pipe2(two.go, O_CLOEXEC) < 0 || (pid = fork()) < 0)
 		_exit(REFUSED);
 	two.filter = pid > 0;
 	two.tool = !pid;

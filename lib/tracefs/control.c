@@ -20,8 +20,7 @@ int ctl_try(int dir, const char *file, const char *record, int flags)
 	memcpy(text, record, len);
 	/* without a newline the kernel may parse a word only at close, and errors are lost */
 	text[len++] = '\n';
-	fd = openat(dir, file, O_WRONLY | O_CLOEXEC |
-			       (flags & CTL_TRUNCATE ? O_TRUNC : O_APPEND));
+	fd = openat(dir, file, O_WRONLY | O_CLOEXEC | (flags & CTL_TRUNCATE ? O_TRUNC : O_APPEND));
 	if (fd < 0)
 		e = errno;
 	/* with an empty record, only truncate */

@@ -36,8 +36,7 @@ static int may_interrupt(const char *event)
  * Append "FIELD != PID && ..." and a parenthesis to the n bytes in buf. Return the length
  * of the whole text, as str_format does.
  */
-static size_t none_of(char *buf, size_t size, size_t n, const char *field,
-		      const struct pids *tasks)
+static size_t none_of(char *buf, size_t size, size_t n, const char *field, const struct pids *tasks)
 {
 	for (size_t i = 0; i < tasks->n && n < size; i++)
 		n += str_format(buf + n, size - n, "%s%s != %d", i ? " && " : "", field,

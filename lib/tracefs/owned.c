@@ -2,11 +2,10 @@
 /*
  * owned.c - directories that live as long as the process that made them
  *
- * The maker holds a read lock (fcntl(2), F_SETLK) on the directory itself; tracefs
- * supports that like any file system. The kernel drops the lock when the process ends for
- * any reason, and F_GETLK translates the holder's pid. owned_make and owned_each exclude
- * each other by flock(2) on the parent, so that no process sees a directory that is made but
- * not locked yet.
+ * The maker holds a read lock (fcntl(2), F_SETLK) on the directory itself; tracefs supports that
+ * like any file system. The kernel drops the lock when the process ends for any reason, and F_GETLK
+ * translates the holder's pid. owned_make and owned_each exclude each other by flock(2) on the
+ * parent, so that no process sees a directory that is made but not locked yet.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -49,8 +49,7 @@ int tracefs_open(const char *root, const char *instance, char *path)
 		instance = path_from_env("TFS_INSTANCE", NULL);
 	if (instance && (!*instance || !strcmp(instance, TOP_LEVEL)))
 		instance = NULL;
-	if (instance && (*instance == '.' || strchr(instance, '/') ||
-			 strlen(instance) > 255))
+	if (instance && (*instance == '.' || strchr(instance, '/') || strlen(instance) > 255))
 		return err_msg("not an instance's name: '%s'", instance);
 	if (root) {
 		fd = open(root, OPEN_DIR);

@@ -117,8 +117,7 @@ static char **all_calls(int root, size_t *n)
 /* Is the word more than the name of one call? */
 static int needs_list(int root, const char *word)
 {
-	return word[strcspn(word, "*?[!%")] ||
-	       (globs_of(word) && !is_call(root, word));
+	return word[strcspn(word, "*?[!%")] || (globs_of(word) && !is_call(root, word));
 }
 
 /* Return "sys_exit_" and the name as allocated text if the word has that prefix. */

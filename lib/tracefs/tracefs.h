@@ -4,10 +4,9 @@
  *
  * This layer includes base and proc. It reads no events.
  *
- * Terms: the tracefs root is the mounted tracefs, or the directory given with -R. An
- * instance is a directory below instances/ with ring buffers and enabled events of its
- * own. A control file is a file of tracefs that a tool reads or writes. A dynamic event
- * is a kprobe, uprobe or event probe.
+ * Terms: the tracefs root is the mounted tracefs, or the directory given with -R. An instance is a
+ * directory below instances/ with ring buffers and enabled events of its own. A control file is a
+ * file of tracefs that a tool reads or writes. A dynamic event is a kprobe, uprobe or event probe.
  */
 #ifndef TRACEFS_H
 #define TRACEFS_H
@@ -24,13 +23,11 @@
 #define TOP_LEVEL "/"
 
 /*
- * Open the tracefs root, or the directory of an instance in it. Write its path to path
- * (PATH_MAX bytes) unless path is NULL.
- *
- * If root is NULL, search for a mounted tracefs at $TRACER_SYSFS_PATH/kernel/tracing, at the
- * automount in debugfs, and in the mount table. A root that is given is not checked. If
- * instance is NULL, use $TFS_INSTANCE if it is set. For TOP_LEVEL or "", open the root.
- * Return a descriptor (close-on-exec), or -1, reported.
+ * Open the tracefs root, or the directory of an instance in it, and write its path to path
+ * (PATH_MAX bytes) unless path is NULL. If root is NULL, search for a mounted tracefs at
+ * $TRACER_SYSFS_PATH/kernel/tracing, at the automount in debugfs, and in the mount table; a root
+ * that is given is not checked. If instance is NULL, it is $TFS_INSTANCE, if set. For TOP_LEVEL or
+ * "", open the root. Return a descriptor (close-on-exec), or -1, reported.
  */
 int tracefs_open(const char *root, const char *instance, char *path);
 
@@ -39,28 +36,21 @@ int tracefs_open(const char *root, const char *instance, char *path);
 enum { CTL_TRUNCATE = 1 }; /* clear the list first; never the default */
 
 /*
- * Write one record into a control file with one write that ends in a newline. If the
- * kernel takes only a part, write the rest (lists of words take one word at a time). On an
- * error report the file, the record, and the kernel's own reason from error_log if there
- * is one. Return 0 or -1.
+ * Write a record into a control file with one write that ends in a newline; if the kernel takes
+ * only a part, as of a list of words, write the rest. On an error report the file, the record, and
+ * the kernel's reason if error_log has one. Return 0 or -1; ctl_try is silent, and returns 0 or
+ * -errno. ctl_explain prints also the command and its caret from error_log, without control
+ * characters.
  */
 int ctl_write(int dir, const char *file, const char *record, int flags);
-
-/* Do the same, silent. Return 0 or -errno. */
 int ctl_try(int dir, const char *file, const char *record, int flags);
-
-/*
- * Do as ctl_write. After an error print also the last two lines of the kernel's error_log
- * (the command and its caret) to stderr if they are about record. Replace control characters.
- */
 int ctl_explain(int dir, const char *file, const char *record, int flags);
 
 /*
  * Return the first byte of s at which the kernel ends a word or the whole record of a dynamic
- * event, or NULL if s is one word for it: blanks, also the byte a0 (isspace in lib/ctype.c),
- * which many letters have in UTF-8, control characters, and #, which begins a comment
- * (kernel/trace/trace.c, trace_parse_run_command). Every text that becomes a part of such a
- * record has to pass this, whoever wrote it.
+ * event, or NULL if s is one word for it: spaces, also the byte a0 (isspace in lib/ctype.c), which
+ * many letters have in UTF-8, control characters, and #, which begins a comment
+ * (kernel/trace/trace.c, trace_parse_run_command). Every text of such a record has to pass this.
  */
 const char *ctl_cut(const char *s);
 
@@ -73,59 +63,55 @@ void ctl_event_file(char *path, const char *event, const char *file);
 /* ---- clock.c: the trace clock of an instance, and the time of day -------------------- */
 
 /*
- * Return the time of the trace clock in nanoseconds. Return 0 if the clock does not count
- * time, or if the file cannot be read; silent.
+ * Return the time of the trace clock in nanoseconds, or 0, silent, if it does not count time or
+ * cannot be read.
  */
 uint64_t trace_clock_now(int dir);
 
 /*
- * Return the time of any trace clock in the units of a record's time, rounded down to a
- * microsecond. Return 0 if the file cannot be read; silent.
+ * Return the time of any trace clock in the units of a record's time, rounded down to 1 us, or 0,
+ * silent, if it cannot be read.
  */
 uint64_t trace_clock_mark(int dir);
 
 /*
- * Set *offset to the time of day (time_of_day_us) minus the time of the trace clock, in
- * microseconds. Return 0, or -1, reported, if the clock does not count time.
+ * Set *offset to the time of day (time_of_day_us) minus the time of the trace clock, in us. Return
+ * 0, or -1, reported, if the clock does not count time.
  */
 int trace_clock_offset(int dir, int64_t *offset);
 
 /*
- * Return by how many milliseconds the offset is larger now. It changes if somebody sets the
- * time of day, if the clocks do not run equally fast, or if the machine sleeps. Return 0 if the
- * clock cannot be read any more.
+ * Return by how many milliseconds the offset is larger now: somebody has set the time of day, the
+ * clocks do not run equally fast, or the machine has slept. Return 0 if the clock cannot be read.
  */
 long long trace_clock_moved(int dir, int64_t offset);
 
 /* ---- owned.c: directories that live as long as the process that made them ----------- */
 
 /*
- * Make a directory below parent, and lock it for the calling process. The lock shows
- * every process whether the maker is still alive, across pid namespaces and restarts, without
- * pids or start times. The lock goes away with the process, and fork does not inherit it.
- * The process also loses it by closing *any* descriptor of the directory, so reach the
- * directory only through the descriptor that is returned. On failure return -1 and errno,
- * silent. errno is EEXIST if the directory exists.
+ * Make a directory below parent, and lock it for the calling process. The lock shows every process,
+ * also of other pid namespaces, whether the maker is alive. It goes away with the process, is not
+ * inherited by fork, and is lost if the process closes *any* descriptor of the directory, so reach
+ * it only through the one that is returned. Return -1 and errno, silent: EEXIST if the directory
+ * exists. owned_take locks one that exists; EBUSY: another process holds it.
  */
 int owned_make(int parent, const char *name, mode_t mode);
-
-/* Lock a directory that exists in the same way. errno is EBUSY if another process holds it. */
 int owned_take(int parent, const char *name);
 
 /* No process holds the lock; a process of another pid namespace holds it. */
 enum { OWNER_NONE = 0, OWNER_ELSEWHERE = -2 };
 
 /*
- * Call fn for each directory below parent whose name begins with prefix. Meanwhile no
- * other process can make or remove such a directory. owner is the pid of the maker, OWNER_NONE or
- * OWNER_ELSEWHERE. Return the sum of the results of fn, or -1, silent.
+ * Call fn for each directory below parent whose name begins with prefix, with the pid of its maker,
+ * OWNER_NONE or OWNER_ELSEWHERE. Meanwhile no other process can make or remove one. Return the sum
+ * of the results of fn, or -1, silent.
  */
 int owned_each(int parent, const char *prefix,
 	       int (*fn)(void *, int parent, const char *name, pid_t owner),
 	       void *arg);
 
 /*
- * Return a descriptor. Until it is closed, no other process can make or remove an owned directory
+ * Return a descriptor: until it is closed, no other process can make or remove an owned directory
  * below parent. Return -1 and errno, silent, on failure.
  */
 int owned_guard(int parent);
@@ -136,8 +122,8 @@ int owned_guard(int parent);
 #define INSTANCE_PREFIX "tfs."
 
 /*
- * The names of a session's further instances end in one of these. No session's name has a
- * '+'. The events of this instance trigger a dump:
+ * The names of a session's further instances end in one of these. No session's name has a '+'. The
+ * events of this instance trigger a dump:
  */
 #define TRIGGER_SUFFIX "+trigger"
 
@@ -154,15 +140,15 @@ int owned_guard(int parent);
 #define DUMP_PREFIX "dump."
 
 /*
- * Exit MISUSED unless -i or TFS_INSTANCE names an instance (TOP_LEVEL for the top level),
- * or -R names a root. Call this in a tool that takes events out of a buffer or changes
- * shared settings. An unset variable must not select the buffer that all users share.
+ * Exit MISUSED unless -i or TFS_INSTANCE names an instance (TOP_LEVEL for the top level), or -R a
+ * root. For tools that take events out of a buffer or change shared settings: an unset variable
+ * must not select the buffer that all users share.
  */
 void instance_require(const struct tool *, const char *root, const char *instance);
 
 /*
- * Remove the instance below the instances directory. Wait up to ms milliseconds while
- * readers still hold it (EBUSY). Return 0, or -1 and errno, silent.
+ * Remove the instance below the instances directory. Wait up to ms milliseconds while readers still
+ * hold it (EBUSY). Return 0, or -1 and errno, silent.
  */
 int instance_remove(int instances, const char *name, long ms);
 
@@ -170,18 +156,18 @@ int instance_remove(int instances, const char *name, long ms);
 enum { INSTANCE_REMOVE_MS = 5000 };
 
 /*
- * Return a count of the ring buffer, summed over all CPUs of an instance. key is the
- * beginning of a line in per_cpu/cpuN/stats, with its colon and blank.
+ * Return a count of the ring buffer, summed over all CPUs of an instance. key is the beginning of a
+ * line in per_cpu/cpuN/stats, with its colon and space. stats_count reads that text; 0: there is no
+ * such line.
  */
 unsigned long long instance_buffer_count(int instance, const char *key);
-
-/* Return the count behind a key in the text of per_cpu/cpuN/stats; 0: there is no such line. */
 unsigned long long stats_count(const char *text, const char *key);
 
-/* Return the number of events that the ring buffer of a CPU has dropped, from its stats. */
+/*
+ * Return the number of events that the ring buffer of a CPU, by its stats, or those of an instance
+ * have dropped.
+ */
 unsigned long long stats_lost(const char *text);
-
-/* Return the number of events that the ring buffers of the instance have dropped. */
 unsigned long long instance_lost(int instance);
 
 /* Return the number of CPUs of a per_cpu directory: its highest CPU number + 1. */
@@ -222,8 +208,8 @@ struct probe {
 };
 
 /*
- * Write the group of a session's probes into group (PROBE_NAME bytes): PROBE_PREFIX and
- * the session's name as a C identifier. Different names give different groups.
+ * Write the group of a session's probes into group (PROBE_NAME bytes): PROBE_PREFIX and the
+ * session's name as a C identifier, different for different names.
  */
 void probe_group(char *group, const char *session);
 
@@ -231,33 +217,30 @@ void probe_group(char *group, const char *session);
 int probe_next(const char **text, struct probe *);
 
 /*
- * Remove the event of the group, or all events of the group if event is NULL, the newest
- * first. Go on after an event that cannot be removed. Return 0, or -1 and errno, silent.
+ * Remove the event of the group, or all of it if event is NULL, the newest first. Go on after one
+ * that cannot be removed. Return 0, or -1 and errno, silent.
  */
 int probes_remove(int root, const char *group, const char *event);
 
 /*
- * Remove all events of the group, after disabling them in every instance.
- * Return 0, or -1 and errno, silent.
+ * Remove all events of the group, after disabling them in every instance; probes_end_session those
+ * of a session. Return 0, or -1 and errno, silent.
  */
 int probes_end(int root, const char *group);
-
-/* Do the same for the group of a session; instances is the directory of all instances. */
 int probes_end_session(int instances, const char *session);
 
 /* ---- pidfilter.c: the tasks that an instance traces -------------------------------- */
 
 /*
- * Trace these tasks as well, and their children from the fork on. Fork following is
- * enabled before the first pid is written. If functions is set, set the filter of the
- * function tracers, too. Return 0, or -1, reported.
+ * Trace these tasks as well, and their children from the fork on, which is followed before the
+ * first pid is written. If functions is set, set the filter of the function tracers, too. Return 0,
+ * or -1, reported.
  */
 int pidfilter_add(int instance, const struct pids *, int functions);
 
 /*
- * Stop tracing these tasks. The kernel cannot take a single pid out of set_event_pid, and
- * an empty list would trace all tasks, so the pids are added to set_event_notrace_pid.
- * Return 0, or -1, reported.
+ * Stop tracing these tasks: add them to set_event_notrace_pid, because the kernel cannot take a
+ * single pid out of set_event_pid, and an empty list would trace all. Return 0, or -1, reported.
  */
 int pidfilter_remove(int instance, const struct pids *, int functions);
 
@@ -270,19 +253,17 @@ int pidfilter_list(int instance, struct pids *out);
 /* ---- exclude.c: exclude tasks from an instance that traces all tasks ---------------- */
 
 /*
- * Write an event filter for SYSTEM:EVENT into buf: the condition of filter ("none" and
- * NULL mean no condition), and a clause that excludes events of the tasks. Events of
- * interrupts pass, whichever task they interrupt. A clause of an earlier call is replaced.
- * Return 0, or -1, silent, if the filter does not fit.
+ * Write an event filter for SYSTEM:EVENT into buf: the condition of filter ("none" and NULL: none),
+ * and a clause that excludes events of the tasks instead of that of an earlier call. Events of
+ * interrupts pass, whichever task they interrupt. Return 0, or -1, silent, if it does not fit.
  */
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
 		   const struct pids *tasks);
 
 /*
- * Exclude the tasks from all enabled events. The caller has written the tasks to
- * set_event_notrace_pid. If no enabled event can come from an interrupt, leave that list
- * as it is. Otherwise empty the list and set event filters instead. Return 0, or -1,
- * reported.
+ * Exclude the tasks, which the caller has written to set_event_notrace_pid, from all enabled
+ * events. If one of these can come from an interrupt, empty that list and set event filters
+ * instead. Return 0, or -1, reported.
  */
 int exclude_tasks(int instance, const struct pids *tasks);
 
@@ -293,8 +274,8 @@ struct elf_file {
 	int fd;                 /* the caller closes it; negative: not open */
 	const char *path;       /* for messages, not copied */
 	/*
-	 * If not 0, one message stands for all reasons that the file has no usable symbols,
-	 * and the message does not tell whether the file exists.
+	 * If not 0, one message stands for all reasons that the file has no usable symbols, and the
+	 * message does not tell whether the file exists.
 	 */
 	int discreet;
 	uint64_t size;
@@ -314,15 +295,14 @@ struct elf_location {
 };
 
 /*
- * Find the byte at offset into of the function name. Return 0, or -1, reported: the file
- * is no ELF, is stripped, has no such function (the message suggests similar names), or the
- * symbol has no code.
+ * Find the byte at offset into of the function name. Return 0, or -1, reported: the file is no ELF,
+ * is stripped, has no such function (similar names are suggested), or the symbol has no code.
  */
 int elf_symbol(const struct elf_file *, const char *name, uint64_t into, struct elf_location *);
 
 /*
- * Does a function with a symbol begin at this offset of the file? Return 1 or 0, and fill
- * the location; or -1, reported.
+ * Does a function with a symbol begin at this offset of the file? Return 1 or 0 and the location,
+ * or -1, reported.
  */
 int elf_function_at(const struct elf_file *, uint64_t offset, struct elf_location *);
 
@@ -342,15 +322,15 @@ struct elf_functions {
 };
 
 /*
- * Read the functions in .symtab, or else in .dynsym, of the open file of this size. Silent: a
- * file that is not ELF, is damaged, or has tables of more than 128 MiB has no functions. Exit
- * REFUSED without memory.
+ * Read the functions in .symtab, or else in .dynsym, of the open file of this size. Silent: a file
+ * that is not ELF, is damaged, or has tables of more than 128 MiB has none. Exit REFUSED without
+ * memory.
  */
 void elf_functions(int fd, uint64_t size, struct elf_functions *);
 
 /*
- * Return the name of the function that contains the byte at offset of the file, and set *into
- * to the place in the function; NULL if no symbol tells. The name may have any bytes.
+ * Return the name, any bytes, of the function that contains the byte at offset of the file, and the
+ * place in it in *into; NULL if no symbol tells.
  */
 const char *elf_function_around(const struct elf_functions *, uint64_t offset, uint64_t *into);
 
@@ -375,9 +355,9 @@ int elf_each_usdt(const struct elf_file *, int (*fn)(void *, const struct elf_us
 #define UPROBE_FD "/proc/self/fd/"
 
 /*
- * Write a path to path (PATH_MAX bytes) that leads to the open file, for a record of
- * uprobe_events that this process writes. It ends in the path of the file if that has no byte
- * of ctl_cut and this kernel can do so (Linux 5.2).
+ * Write a path to path (PATH_MAX bytes) that leads to the open file, for a record of uprobe_events
+ * that this process writes. It ends in the path of the file if that has no byte of ctl_cut and the
+ * kernel can do so (Linux 5.2).
  */
 void uprobe_path(const struct elf_file *, char *path);
 
@@ -387,12 +367,11 @@ const char *uprobe_shown(const char *path);
 /* ---- syscalls.c: names of system calls from globs, classes and negations ------------- */
 
 /*
- * Replace the *n words in *v, values of the option, by the names of system calls of the
- * tracefs at root. A word is a name, a glob, a class of strace(1) with or without "%", or one
- * of these behind "!" to leave its calls out. A call wins over a class of the same name. In
- * front may stand "sys_exit_" for the return. Names of unknown calls stay as they are. The
- * new vector is allocated. Change nothing if tracefs has no events/syscalls. Return 0, or -1,
- * reported.
+ * Replace the *n words in *v, values of the option, by the names of system calls of the tracefs at
+ * root. A word is a name, a glob, a class of strace(1) with or without "%", or one of these behind
+ * "!" to leave its calls out. A call wins over a class of its name. "sys_exit_" before it means the
+ * return. Names of unknown calls stay. The new vector is allocated. Change nothing if tracefs has
+ * no events/syscalls. Return 0, or -1, reported.
  */
 int syscalls_expand(int root, const char *option, const char ***v, size_t *n);
 

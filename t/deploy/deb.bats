@@ -68,11 +68,6 @@ newer() {
 	rm -r unpacked
 }
 
-@test "deb: the test that autopkgtest runs on the installed package passes" {
-	need_tracefs events/sched/sched_process_exec
-	PATH=$TREE/bin:$PATH "$TREE/deploy/deb/debian/tests/smoke"
-}
-
 # bats test_tags=alone,long
 @test "deb: two packages are built, and lintian finds nothing in them" {
 	need_packages

@@ -28,3 +28,8 @@ load ../helper
 	fails 100 "t/check: unknown arguments: all; usage: t/check [--all]" "$TREE/t/check" all
 	fails 100 "t/check: unknown arguments: --all x; usage: t/check [--all]" "$TREE/t/check" --all x
 }
+
+@test "deb: the test that autopkgtest runs on the installed package passes" {
+	need_tracefs events/sched/sched_process_exec
+	PATH=$TREE/bin:$PATH "$TREE/deploy/deb/debian/tests/smoke"
+}

@@ -2,11 +2,10 @@
 /*
  * subsystem.c - blktrace: a session traces block devices
  *
- * The hook sets up the tracing of the devices, with the session's name as key. The session also
- * has an instance, tfs-blk.SESSION. The instance follows the selected tasks, records their
- * forks, and holds the lock that shows whether the session is alive. It is made first and
- * removed last. So the tracing of a device is stale if no live janitor has the instance of its
- * key.
+ * The hook sets up the tracing of the devices, with the session's name as key. The session also has
+ * an instance, tfs-blk.SESSION. The instance follows the selected tasks, records their forks, and
+ * holds the lock that shows whether the session is alive. It is made first and removed last. So the
+ * tracing of a device is stale if no live janitor has the instance of its key.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,8 +68,8 @@ static int check(const struct request *rq, int root)
 /* ---- the session ------------------------------------------------------------------- */
 
 /*
- * Make the instance. Record the forks of the followed tasks in it for blk-text, because a
- * child may live and die between two looks at the list of tasks.
+ * Make the instance. Record the forks of the followed tasks in it for blk-text, because a child may
+ * live and die between two looks at the list of tasks.
  */
 static int open_session(const struct request *rq)
 {
@@ -106,15 +105,14 @@ static int start(const struct request *rq)
 	key = blk_key(recording_name(rq));
 	n = blk_each(key, blk_start, name);
 	if (n < 0)
-		return err_capability(CAPS_SYS_ADMIN, "unable to start the tracing of %s",
-				      name);
+		return err_capability(CAPS_SYS_ADMIN, "unable to start the tracing of %s", name);
 	return n ? 0 : err_msg("%s: the hook has set up no device; name one with --device",
 			       rq->hook->name);
 }
 
 /*
- * Run blk-text. With --parent the instance has to follow the parents to follow their children,
- * so blk-text gets their pids to leave them out.
+ * Run blk-text. With --parent the instance has to follow the parents to follow their children, so
+ * blk-text gets their pids to leave them out.
  */
 static int stream(const struct request *rq, const char **argv)
 {

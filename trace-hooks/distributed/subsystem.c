@@ -3,10 +3,10 @@
  * subsystem.c - distributed: a session has a request probe (requests.h) and an instance that
  * records all tasks
  *
- * The instance, tfs-dt.SESSION, holds the lock that shows whether the session is alive; the
- * probe has the same name. The instance is made first and removed last. The hook makes the
- * probe and enables events. dt-window passes the events inside of windows. The selected tasks
- * are added to the probe after recording has begun.
+ * The instance, tfs-dt.SESSION, holds the lock that shows whether the session is alive; the probe
+ * has the same name. The instance is made first and removed last. The hook makes the probe and
+ * enables events. dt-window passes the events inside of windows. The selected tasks are added to
+ * the probe after recording has begun.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,10 +82,9 @@ static int flags_of(const struct request *rq)
 }
 
 /*
- * Add the selected tasks, their threads and descendants to the probe, until a look finds no
- * new task; from then on the probe follows their children. Begin the window of each task with a
- * line in the trace. Do not add threads to a probe that follows processes. Return 0, or -1,
- * reported.
+ * Add the selected tasks, their threads and descendants to the probe, until a look finds no new
+ * task; from then on the probe follows their children. Begin the window of each task with a line in
+ * the trace. Do not add threads to a probe that follows processes. Return 0, or -1, reported.
  */
 static int add_selected(const struct request *rq)
 {

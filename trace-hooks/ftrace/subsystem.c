@@ -4,8 +4,7 @@
  *
  * Further instances have the same name with a suffix: those of the stream for triggers
  * (TRIGGER_SUFFIX) and for its budget (BUDGET_SUFFIX), the list of selected tasks if the hook
- * selects the events (TASKS_SUFFIX), and the record of tasks that enter a cgroup
- * (ENTRIES_SUFFIX).
+ * selects the events (TASKS_SUFFIX), and the record of tasks that enter a cgroup (ENTRIES_SUFFIX).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -144,8 +143,7 @@ static int open_session(const struct request *rq)
 	/* record nothing there: the kernel only keeps the list, with forks and exits */
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
-		return err_file("unable to make instance %s",
-				beside_name(rq, TASKS_SUFFIX));
+		return err_file("unable to make instance %s", beside_name(rq, TASKS_SUFFIX));
 	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ||
 	       ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 ? -1 : follow_all(rq, tasks);
 }
@@ -175,8 +173,8 @@ static int hook_env(const struct request *rq, const char **variables)
 }
 
 /*
- * Record the events that name tasks, so that the trace has the names from its first event on,
- * even of tasks that are dead when a reader comes. Do nothing if the hook enabled these events.
+ * Record the events that name tasks, so that the trace has the names from its first event on, even
+ * of tasks that are dead when a reader comes. Do nothing if the hook enabled these events.
  */
 static void record_names(void)
 {
@@ -326,8 +324,8 @@ static char *groups_of_sessions(int dir)
 }
 
 /*
- * Remove the dynamic events of sessions whose instance was removed by hand. Hold the lock
- * on the directory of instances, because a session that begins meanwhile may use such a group.
+ * Remove the dynamic events of sessions whose instance was removed by hand. Hold the lock on the
+ * directory of instances, because a session that begins meanwhile may use such a group.
  */
 static void remove_orphans(int dir)
 {
@@ -340,8 +338,7 @@ static void remove_orphans(int dir)
 		groups = groups_of_sessions(dir);
 	while (groups && probe_next(&at, &p)) {
 		str_format(word, sizeof(word), " %s ", p.group);
-		if (!strncmp(p.group, PROBE_PREFIX, strlen(PROBE_PREFIX)) &&
-		    !strstr(groups, word))
+		if (!strncmp(p.group, PROBE_PREFIX, strlen(PROBE_PREFIX)) && !strstr(groups, word))
 			probes_end(root, p.group);
 	}
 	free(groups);
@@ -365,12 +362,10 @@ static int sweep(const char *session)
 /* ---- --clear ----------------------------------------------------------------------- */
 
 /*
- * Write value to a top-level control file unless the file contains usual already. Depending on
- * file and kernel, an empty list of pids reads as "no pid" or as nothing. Return 0, or -1,
- * reported.
+ * Write value to a top-level control file unless the file contains usual already. Depending on file
+ * and kernel, an empty list of pids reads as "no pid" or as nothing. Return 0, or -1, reported.
  */
-static int restore(int root, const char *file, const char *usual, const char *value,
-		   int flags)
+static int restore(int root, const char *file, const char *usual, const char *value, int flags)
 {
 	char *now = file_read(root, file, NULL);
 	int r = 0;
