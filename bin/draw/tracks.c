@@ -8,7 +8,6 @@
  * last one goes to another track of the same name, which the user interface shows as the same
  * track. Perfetto sorts by time, so a slice is written when it ends.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -18,21 +17,18 @@
 /* TrackEvent.Type */
 enum { BEGIN = 1, END, INSTANT, COUNTER };
 
-/* Fields of TrackEvent: the ids of the arrows that begin or end at the event */
-enum { FLOWS = 47, ENDING_FLOWS = 48 };
+/* What a track is of. */
+enum { HOST = 'H', THREAD = 'T', SLICES = 'S', ASYNC = 'A', NUMBER = 'C' };
 
 enum { MARK_NS = 1 /* of the slice of a mark, to which an arrow can bind */ };
 
-/* The key of a track: the uuid of its parent, its kind, its name. */
+/* The key of a track: the uuid of its parent, what it is of, its name. */
 struct track {
 	struct table_entry entry;
 	uint64_t uuid;                  /* 0: it is new */
 	uint64_t end;                   /* of the last slice */
 	unsigned open;                  /* slices of markers that have not ended */
-};
-
-struct thread {
-	struct track track;
+	/* of a thread: */
 	struct track *host;
 	char comm[16];                  /* as it was written last, NUL-terminated */
 	enum task_wait wait;
@@ -46,20 +42,19 @@ struct slice {
 	struct text_part name;
 	uint64_t from, ns;
 	const struct trace_line *line;  /* whose fields are the arguments, or NULL */
-	unsigned flows;                 /* FLOWS or ENDING_FLOWS, if the key is that of an arrow */
+	const char *arrow;              /* the form of its end at the slice: "47f" or "48f" */
 	uint64_t key;                   /* 0: none */
 };
 
-static struct tracks {
-	struct table tracks, threads;
+static struct {
+	struct table threads, tracks;
 	struct table sent;              /* the keys of messages that no task has received */
 	uint64_t uuids;
-	struct comments comments;
+	struct input in;
 	unsigned long long events;
 	uint64_t last;                  /* the latest time */
-	const char *line_end;           /* of the event */
 } all = {
-	.tracks = { .size = sizeof(struct track) }, .threads = { .size = sizeof(struct thread) },
+	.threads = { .size = sizeof(struct track) }, .tracks = { .size = sizeof(struct track) },
 	.sent = { .size = sizeof(struct table_entry) },
 };
 
@@ -70,68 +65,67 @@ static struct text_part part_of(const char *s)
 
 /* ---- tracks ------------------------------------------------------------------------------- */
 
-/* Return the track of this key. If it is new, *added is set; the caller describes it. */
-static struct track *track_at(struct table *table, uint64_t parent, char kind,
-			      struct text_part name, int *added)
+/* Return a track. If it has no uuid yet, give it one and set *added; the caller describes it. */
+static struct track *track_at(const struct track *parent, char kind, struct text_part key,
+			      int *added)
 {
-	static struct strbuf key;
+	static struct strbuf w;
 	struct track *t;
 
-	key.n = 0;
-	strbuf_add(&key, (const char *)&parent, sizeof(parent));
-	strbuf_add(&key, &kind, 1);
-	strbuf_add(&key, name.n ? name.text : "", name.n);
-	t = table_at(table, key.text, key.n);
+	w.n = 0;
+	strbuf_add(&w, (const char *)&parent->uuid, sizeof(parent->uuid));
+	strbuf_add(&w, &kind, 1);
+	strbuf_add(&w, key.text, key.n);
+	t = table_at(kind == THREAD ? &all.threads : &all.tracks, w.text, w.n);
 	*added = !t->uuid;
 	if (*added)
 		t->uuid = ++all.uuids;
 	return t;
 }
 
-/* Return a track below another one. If it is new, describe it by the name. */
+/* Return a track below another one. */
 static struct track *track_below(const struct track *parent, char kind, struct text_part key,
 				 struct text_part name)
 {
 	int added;
-	struct track *t = track_at(&all.tracks, parent->uuid, kind, key, &added);
+	struct track *t = track_at(parent, kind, key, &added);
 
 	if (added) {
 		proto_put("1{60{1u5u2p", t->uuid, parent->uuid, &name);
-		proto_put(kind == 'C' ? "8{}}" : "}");
+		proto_put(kind == NUMBER ? "8{}}" : "}");
 		packet_end();
 	}
 	return t;
 }
 
-/* Return a task of the line's host. comm is its name, or empty. */
-static struct thread *thread_at(const struct trace_line *l, uint64_t tid, struct text_part comm)
+/* Return the thread of a task of the line's host. comm is its name, or empty. */
+static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct text_part comm)
 {
-	struct text_part id = { (const char *)&tid, sizeof(tid) };
-	struct text_part host_name = l->host.n ? l->host : part_of("trace");
+	static const struct track top;
+	struct text_part name = l->host.n ? l->host : part_of("trace");
 	int added;
-	struct track *host = track_at(&all.tracks, 0, 'H', host_name, &added);
-	struct thread *t;
-	char name[sizeof(t->comm)] = "";
+	struct track *host = track_at(&top, HOST, name, &added), *t;
 
 	if (added) {
-		proto_put("1{60{1u3{1u6p}}", host->uuid, host->uuid, &host_name);
+		proto_put("1{60{1u3{1u6p}}", host->uuid, host->uuid, &name);
 		packet_end();
 	}
-	t = (struct thread *)(void *)track_at(&all.threads, host->uuid, 'T', id, &added);
+	t = track_at(host, THREAD, (struct text_part){ (const char *)&tid, sizeof(tid) }, &added);
 	t->host = host;
-	if (comm.n && *comm.text != '<')
-		memcpy(name, comm.text, comm.n < sizeof(name) ? comm.n : sizeof(name) - 1);
-	if (added || (*name && memcmp(t->comm, name, sizeof(name)))) {
-		memcpy(t->comm, name, sizeof(name));
-		proto_put(*name ? "1{60{1u4{1u2u5s}}" : "1{60{1u4{1u2u}}", t->track.uuid,
-			  host->uuid, tid & INT32_MAX, name);
-		packet_end();
-	}
+	if (comm.n >= sizeof(t->comm))
+		comm.n = sizeof(t->comm) - 1;
+	if (comm.n && *comm.text != '<' && !text_part_is(comm, t->comm))
+		str_format(t->comm, sizeof(t->comm), "%.*s", (int)comm.n, comm.text);
+	else if (!added)
+		return t;
+	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}" : "1{60{1u4{1u2u}}", t->uuid, host->uuid,
+		  tid & INT32_MAX, t->comm);
+	packet_end();
 	return t;
 }
 
-/* Return the task that the key of a line names, or NULL for none or the idle task. */
-static struct thread *thread_by_key(const struct trace_line *l, const char *pid, const char *comm)
+/* Return the thread of the task that the key names, or NULL for none or the idle task. */
+static struct track *thread_by_key(const struct trace_line *l, const char *pid, const char *comm)
 {
 	uint64_t tid;
 
@@ -168,7 +162,8 @@ static void put_arguments(const struct trace_line *l)
 {
 	const char *last = l->body.n ? l->body.text + l->body.n - 1 : "";
 
-	if (l->json && *last == '}' && last + 1 < all.line_end && l->body.n < PACKET_MOST / 2) {
+	if (l->json && *last == '}' && last + 1 < all.in.line + all.in.n &&
+	    l->body.n < PACKET_MOST / 2) {
 		proto_put("4{10s", "fields");
 		proto_string(9, l->body.text, l->body.n); /* legacy_json_value */
 		proto_end();
@@ -177,21 +172,21 @@ static void put_arguments(const struct trace_line *l)
 	}
 }
 
-/* Write a slice of a task, or an instant. */
-static void put_slice(const struct thread *t, unsigned type, const struct slice *s)
+/* Write a slice of a thread, or an instant. */
+static void put_slice(const struct track *t, unsigned type, const struct slice *s)
 {
 	struct text_part category = part_of(s->category);
-	struct track *track = track_below(&t->track, 'S', category, category);
+	struct track *track = track_below(t, SLICES, category, category);
 	char key[20];
 
 	if (type == BEGIN && s->from < track->end) { /* it is not nested */
 		table_remove(&all.tracks, track);
-		track = track_below(&t->track, 'S', category, category);
+		track = track_below(t, SLICES, category, category);
 	}
 	event_begin(track, type, s->from);
 	proto_put("22s23p", s->category, &s->name);
-	if (s->flows)
-		proto_put(s->flows == FLOWS ? "47f" : "48f", s->key);
+	if (s->arrow)
+		proto_put(s->arrow, s->key);
 	if (s->key) {
 		str_format(key, sizeof(key), "%llx", (unsigned long long)s->key);
 		proto_put("4{10s6s}", "key", key);
@@ -202,14 +197,13 @@ static void put_slice(const struct thread *t, unsigned type, const struct slice 
 	if (type != BEGIN)
 		return;
 	track->end = s->from + s->ns;
-	event_begin(track, END, track->end);
-	event_end();
+	put_event(track, END, track->end, NULL, s->name);
 }
 
 /* ---- waits and requests --------------------------------------------------------------------- */
 
 /* The task's wait ends now, and another one, or none, begins. Write the slice if it is known. */
-static void change_wait(struct thread *t, uint64_t now, enum task_wait wait)
+static void change_wait(struct track *t, uint64_t now, enum task_wait wait)
 {
 	static const char *const names[] = {
 		[WAIT_ASLEEP] = "asleep", [WAIT_BLOCKED] = "blocked",
@@ -226,7 +220,7 @@ static void change_wait(struct thread *t, uint64_t now, enum task_wait wait)
 	t->since = now;
 }
 
-static void end_window(struct thread *t, uint64_t now)
+static void end_window(struct track *t, uint64_t now)
 {
 	if (t->window)
 		put_slice(t, BEGIN, &(struct slice){ .category = "window",
@@ -239,7 +233,7 @@ static void end_window(struct thread *t, uint64_t now)
 /* Process a mark line: the end of a message, the beginning or the end of a window. */
 static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint64_t now)
 {
-	struct thread *t = thread_at(l, m->tid, part_of(""));
+	struct track *t = thread_at(l, m->tid, part_of(""));
 	void *sent = table_find(&all.sent, (const char *)&m->key, sizeof(m->key));
 	struct slice s = { .category = "message", .from = now, .ns = MARK_NS, .key = m->key };
 
@@ -248,12 +242,12 @@ static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint6
 	if (m->what == 'E')
 		return;
 	s.name = part_of(m->what == 'M' ? "send" : "receive");
-	/* only the first send of a key and its first receive make an arrow */
+	/* only the first send of a key and its first receive make an arrow: flow_ids, and the end */
 	if (m->what == 'M' && !sent) {
-		s.flows = FLOWS;
+		s.arrow = "47f";
 		table_at(&all.sent, (const char *)&m->key, sizeof(m->key));
 	} else if (m->what != 'M' && sent) {
-		s.flows = ENDING_FLOWS;
+		s.arrow = "48f";
 		table_remove(&all.sent, sent);
 	}
 	put_slice(t, BEGIN, &s);
@@ -309,7 +303,7 @@ static void put_counter(struct track *host, uint64_t now, struct text_part name,
 
 	if (decimal_parse(&v, value) < 0)
 		v = (struct decimal){ 0 };
-	event_begin(track_below(host, 'C', name, name), COUNTER, now);
+	event_begin(track_below(host, NUMBER, name, name), COUNTER, now);
 	proto_put("30u", v.negative ? 0 - v.whole : v.whole);
 	event_end();
 }
@@ -319,7 +313,7 @@ static void put_counter(struct track *host, uint64_t now, struct text_part name,
  * S|PID|NAME|COOKIE and F|PID|NAME|COOKIE are the ends of a slice of no thread, C|PID|NAME|VALUE
  * is a counter, and I|PID|NAME an instant. Return 1, or 0 if the line is no marker.
  */
-static int read_marker(const struct trace_line *l, struct thread *t, uint64_t now)
+static int read_marker(const struct trace_line *l, struct track *t, uint64_t now)
 {
 	struct text_part s = marker_text(l), pid, key, name;
 	struct track *async;
@@ -338,14 +332,14 @@ static int read_marker(const struct trace_line *l, struct thread *t, uint64_t no
 	if (kind == 'C') {
 		put_counter(t->host, now, name, s);
 	} else if (kind == 'S' || kind == 'F') {
-		async = track_below(t->host, 'A', key, name);
+		async = track_below(t->host, ASYNC, key, name);
 		put_marker(async, kind == 'S', now, name);
 		if (!async->open)
 			table_remove(&all.tracks, async);
 	} else if (kind == 'I') {
-		put_event(&t->track, INSTANT, now, "marker", name);
+		put_event(t, INSTANT, now, "marker", name);
 	} else {
-		put_marker(&t->track, kind == 'B', now, name);
+		put_marker(t, kind == 'B', now, name);
 	}
 	return 1;
 }
@@ -356,7 +350,7 @@ static int read_marker(const struct trace_line *l, struct thread *t, uint64_t no
 static void forget(void)
 {
 	for (size_t i = 0; i < all.threads.room; i++) {
-		struct thread *t = (struct thread *)(void *)all.threads.v[i];
+		struct track *t = (struct track *)all.threads.v[i];
 
 		if (!t)
 			continue;
@@ -375,7 +369,7 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 	struct slice s = { .category = call ? "call" : "latency", .name = l->event, .ns = ns,
 			   .from = call ? now : now > ns ? now - ns : 0, .line = l };
 	struct dt_mark m;
-	struct thread *t;
+	struct track *t;
 	char text[64];
 
 	if (text_part_number(l->pid, 10, &tid) < 0)
@@ -416,51 +410,42 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 	}
 }
 
-static void read_line(const char *line, size_t n)
+static void read_line(void)
 {
-	struct trace_line l;
 	uint64_t now;
 	int digits;
 
-	if (!comments_event(&all.comments, &l, line, n) || trace_line_time(&l, &now, &digits) < 0) {
-		if (comments_is_gap(line))
+	if (!input_event(&all.in) || trace_line_time(&all.in.l, &now, &digits) < 0) {
+		if (comments_is_gap(all.in.line))
 			forget();
-		comments_keep(&all.comments, line);
+		comments_keep(&all.in.comments, all.in.line);
 		return;
 	}
 	all.events++;
 	if (now > all.last)
 		all.last = now;
-	all.line_end = line + n;
-	read_event(&l, now, digits);
+	read_event(&all.in.l, now, digits);
 }
 
 /* Write the lines about lost events, and about lines that are not understood, as instants. */
 static void put_comments(void)
 {
 	static const struct track top;
+	struct text_part name = part_of("comments");
 
-	comments_end(&all.comments);
-	for (unsigned i = 0; i < all.comments.n; i++) {
-		struct text_part name = part_of("comments");
-
-		put_event(track_below(&top, 'S', name, name), INSTANT, all.last, "comment",
-			  part_of(all.comments.line[i]));
-	}
+	comments_end(&all.in.comments);
+	for (unsigned i = 0; i < all.in.comments.n; i++)
+		put_event(track_below(&top, SLICES, name, name), INSTANT, all.last, "comment",
+			  part_of(all.in.comments.line[i]));
 }
 
 int perfetto_lines(void)
 {
-	static struct line_reader in;
-	char *line;
-	ssize_t n;
-
-	confine();
-	signal(SIGINT, SIG_IGN);
-	while ((n = line_read(&in, &line)) >= 0)
-		read_line(line, (size_t)n);
+	input_begin();
+	while (input_read(&all.in))
+		read_line();
 	forget();
 	put_comments();
 	packets_write();
-	return in.failed ? REFUSED : all.events ? DONE : NO;
+	return all.in.in.failed ? REFUSED : all.events ? DONE : NO;
 }
