@@ -97,8 +97,7 @@ static void write_totals(int phase)
 	for (unsigned cpu = 0; cpu < c.ncpus; cpu++)
 		proto_put("2{1u3u8u9u}", (uint64_t)cpu, c.totals[cpu].lost, c.totals[cpu].unwritten,
 		    c.totals[cpu].events);
-	proto_put("}");
-	packet_end();
+	proto_put("}.");
 }
 
 /*
@@ -112,32 +111,28 @@ static void write_first(uint64_t ts, int64_t ahead)
 	const struct comms *comms = &c.events.comms;
 	uint64_t host = ahead < 0 ? 1 - (uint64_t)ahead : 1, client = host + (uint64_t)ahead;
 
-	proto_put("1{45{1{1s3s4s}}", "Linux", c.dat->release, c.dat->machine);
-	packet_end();
+	proto_put("1{45{1{1s3s4s}}.", "Linux", c.dat->release, c.dat->machine);
 	if (packets.machine) {
 		/* Perfetto wants two pairs, and takes a time of 0 for none */
 		proto_put("1{107{");
 		for (int i = 0; i < 2; i++)
 			proto_put("1{2{1{1u2u}}3{1{1u2u}}}", (uint64_t)6, client, (uint64_t)6,
 				  host);
-		proto_put("}");
-		packet_end();
+		proto_put("}.");
 	}
 	/* without a snapshot of the first host's clock, Perfetto drops the other hosts' events */
 	if (!packets.machine || c.dat->dated) {
 		proto_put("1{6{1{1u2u}", (uint64_t)6, ts);
 		if (c.dat->dated)
 			proto_put("1{1u2u}", (uint64_t)1, ts + (uint64_t)c.dat->offset * 1000);
-		proto_put("}");
-		packet_end();
+		proto_put("}.");
 	}
 	for (size_t i = 0; i < comms->room; i++) {
 		const struct comm *task = comms->v[i];
 
 		if (!task || !*task->name)
 			continue;
-		proto_put("1{8u120{1u2s}", ts, (uint64_t)task->pid, task->name);
-		packet_end();
+		proto_put("1{8u120{1u2s}.", ts, (uint64_t)task->pid, task->name);
 	}
 }
 
@@ -145,19 +140,18 @@ static void write_first(uint64_t ts, int64_t ahead)
 
 static void bundle_begin(void)
 {
-	proto_put("1{1{1u3u", (uint64_t)c.cpu, (uint64_t)c.lost);
+	if (!c.bundle)
+		proto_put("1{1{1u3u", (uint64_t)c.cpu, (uint64_t)c.lost);
 	c.bundle = 1;
 	c.lost = 0;
 }
 
 static void bundle_end(void)
 {
-	if (!c.bundle && c.lost)
+	if (c.lost)
 		bundle_begin();
-	if (c.bundle) {
-		proto_end();
-		packet_end();
-	}
+	if (c.bundle)
+		proto_put("}.");
 	c.bundle = 0;
 }
 
@@ -298,21 +292,17 @@ static void put_record(const struct record *r)
 
 	if (c.bundle && packets_full())
 		bundle_end();
-	if (!c.bundle)
-		bundle_begin();
+	bundle_begin();
 	c.totals[c.cpu].events++;
 	p = plan_of(record_id(&c.events, r));
 	/* Perfetto is fastest with this order */
-	proto_begin(2);
-	proto_varint(1, r->ts);
-	proto_varint(2, (uint32_t)record_pid(&c.events, r));
+	proto_put("2{1u2u", r->ts, (uint64_t)(uint32_t)record_pid(&c.events, r));
 	proto_begin(p->number);
 	for (unsigned i = 0; i < p->nfields; i++)
 		put_field(p, i, r);
 	if (p->marker)
 		put_marker(p, r);
-	proto_end();
-	proto_end();
+	proto_put("}}");
 }
 
 /* ---- files ------------------------------------------------------------------------------- */

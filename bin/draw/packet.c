@@ -79,6 +79,36 @@ void proto_string(unsigned field, const void *text, size_t n)
 	proto_end();
 }
 
+/* ---- packets ----------------------------------------------------------------------------- */
+
+void packets_write(void)
+{
+	if (fd_write_all(STDOUT_FILENO, packets.text, (size_t)(packets.o.at - packets.text)) < 0) {
+		if (errno == EPIPE)
+			reader_broken_pipe();
+		err_errno("unable to write to standard output");
+		exit(REFUSED);
+	}
+	packets.o.at = packets.text;
+}
+
+int packets_full(void)
+{
+	return packets.o.at - packets.text >= PACKETS_FULL;
+}
+
+static void packet_end(void)
+{
+	packets.o.end += PACKET_TAIL;
+	proto_varint(98, packets.machine); /* Trace.packet.machine_id */
+	proto_end();
+	packets.o.end -= PACKET_TAIL;
+	if (packets_full())
+		packets_write();
+}
+
+/* ---- fields ------------------------------------------------------------------------------- */
+
 void proto_put(const char *form, ...)
 {
 	va_list ap;
@@ -106,37 +136,12 @@ void proto_put(const char *form, ...)
 			p = *va_arg(ap, const struct text_part *);
 			proto_string(field, p.text, p.n < PACKET_TEXT ? p.n : PACKET_TEXT);
 			break;
-		default:
+		case '}':
 			proto_end();
+			break;
+		default:
+			packet_end();
 		}
 	}
 	va_end(ap);
-}
-
-/* ---- packets ----------------------------------------------------------------------------- */
-
-void packets_write(void)
-{
-	if (fd_write_all(STDOUT_FILENO, packets.text, (size_t)(packets.o.at - packets.text)) < 0) {
-		if (errno == EPIPE)
-			reader_broken_pipe();
-		err_errno("unable to write to standard output");
-		exit(REFUSED);
-	}
-	packets.o.at = packets.text;
-}
-
-int packets_full(void)
-{
-	return packets.o.at - packets.text >= PACKETS_FULL;
-}
-
-void packet_end(void)
-{
-	packets.o.end += PACKET_TAIL;
-	proto_varint(98, packets.machine); /* Trace.packet.machine_id */
-	proto_end();
-	packets.o.end -= PACKET_TAIL;
-	if (packets_full())
-		packets_write();
 }

@@ -44,15 +44,13 @@ void proto_string(unsigned field, const void *text, size_t n);
 /*
  * Write fields. In form, a field is its number and a letter: u for a number of 64 bits, f for one
  * of fixed width, s for a name, p for a pointer to a struct text_part, or { for a message, which
- * } ends. The values follow.
+ * } ends. The values follow. A point ends the packet, writes the packets if there are enough of
+ * them, and exits REFUSED on an error.
  */
 void proto_put(const char *form, ...);
 
 /* Is it time to end the packet? */
 int packets_full(void);
-
-/* End the packet, and write the packets if there are enough of them. Exit REFUSED on an error. */
-void packet_end(void);
 
 /* Write the packets. */
 void packets_write(void);

@@ -92,8 +92,7 @@ static struct track *track_below(const struct track *parent, char kind, struct t
 
 	if (added) {
 		proto_put("1{60{1u5u2p", t->uuid, parent->uuid, &name);
-		proto_put(kind == NUMBER ? "8{}}" : "}");
-		packet_end();
+		proto_put(kind == NUMBER ? "8{}}." : "}.");
 	}
 	return t;
 }
@@ -106,10 +105,8 @@ static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct 
 	int added;
 	struct track *host = track_at(&top, HOST, name, &added), *t;
 
-	if (added) {
-		proto_put("1{60{1u3{1u6p}}", host->uuid, host->uuid, &name);
-		packet_end();
-	}
+	if (added)
+		proto_put("1{60{1u3{1u6p}}.", host->uuid, host->uuid, &name);
 	t = track_at(host, THREAD, (struct text_part){ (const char *)&tid, sizeof(tid) }, &added);
 	t->host = host;
 	if (comm.n >= sizeof(t->comm))
@@ -118,9 +115,8 @@ static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct 
 		str_format(t->comm, sizeof(t->comm), "%.*s", (int)comm.n, comm.text);
 	else if (!added)
 		return t;
-	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}" : "1{60{1u4{1u2u}}", t->uuid, host->uuid,
+	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}." : "1{60{1u4{1u2u}}.", t->uuid, host->uuid,
 		  tid & INT32_MAX, t->comm);
-	packet_end();
 	return t;
 }
 
@@ -142,19 +138,13 @@ static void event_begin(const struct track *t, unsigned type, uint64_t time)
 	proto_put("1{8u10u11{9u11u", time, (uint64_t)1, (uint64_t)type, t->uuid);
 }
 
-static void event_end(void)
-{
-	proto_end();
-	packet_end();
-}
-
 static void put_event(const struct track *t, unsigned type, uint64_t time, const char *category,
 		      struct text_part name)
 {
 	event_begin(t, type, time);
 	if (type != END) /* it ends the last slice, whatever its name is */
 		proto_put("22s23p", category, &name);
-	event_end();
+	proto_put("}.");
 }
 
 /* Write the fields of a line as arguments: as JSON if the line is whole, or else as text. */
@@ -193,7 +183,7 @@ static void put_slice(const struct track *t, unsigned type, const struct slice *
 	}
 	if (s->line)
 		put_arguments(s->line);
-	event_end();
+	proto_put("}.");
 	if (type != BEGIN)
 		return;
 	track->end = s->from + s->ns;
@@ -304,8 +294,7 @@ static void put_counter(struct track *host, uint64_t now, struct text_part name,
 	if (decimal_parse(&v, value) < 0)
 		v = (struct decimal){ 0 };
 	event_begin(track_below(host, NUMBER, name, name), COUNTER, now);
-	proto_put("30u", v.negative ? 0 - v.whole : v.whole);
-	event_end();
+	proto_put("30u}.", v.negative ? 0 - v.whole : v.whole);
 }
 
 /*
