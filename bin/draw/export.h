@@ -6,8 +6,6 @@
  * report of lost events. OTLP is the OpenTelemetry protocol, here in its JSON encoding: a line
  * is one ExportLogsServiceRequest or ExportTraceServiceRequest of
  * opentelemetry-proto (collector/logs/v1, collector/trace/v1).
- *
- * This layer includes base, proc, filter and requests.
  */
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -71,8 +69,8 @@ struct origin {
 int origin_begin(struct origin *, const char *host, const char *session);
 
 /*
- * Return the container of the record's task. It is looked up again when it is a second old,
- * because pids are used again and tasks enter cgroups. A task that is gone keeps what is known.
+ * Return the container of the record's task, which is looked up once a second, because pids are
+ * used again and tasks enter cgroups. A task that is gone keeps what is known.
  */
 const struct origin_task *origin_of(struct origin *, const struct export_record *);
 
@@ -112,17 +110,15 @@ void otlp_flush(struct otlp *);
 /* ---- spans.c: from records to spans ------------------------------------------------------- */
 
 /*
- * Spans follow from records so that several hosts, or two runs over the same trace, give the same
- * ids without asking each other:
- * - A message of a request has a key, which the mark lines of both hosts have (requests.h).
- *   Its sender's span has the key as its id. It lasts from dtM to the dtR of the answer, or
- *   else to the thread's next message or the end of the window.
- * - The window that the message opens on the other host is a span whose id is the complement
- *   of the key, and whose parent has the key as its id. It lasts from dtB to dtE. If the trace
- *   of all hosts lacks the message, because events were lost or sequence numbers were changed on
- *   the way, the window has no parent, and says so.
- * - A trace has the key of its first message twice as its id. In the trace of one host that
- *   is the message that opened the window. Where all hosts of a request are joined (dt-join), the
+ * Several hosts, or two runs over the same trace, give spans the same ids without asking each
+ * other:
+ * - A message has the key of its marks (mark.c) as id. Its span lasts from dtM to the dtR of the
+ *   answer, or else to the thread's next message or the end of the window.
+ * - The window that the message opens on the other host, from dtB to dtE, has the complement of
+ *   the key as id, and the key as its parent. A window whose message is missing in the trace of
+ *   all hosts has no parent, and says so.
+ * - A trace has the key of its first message twice as its id. In the trace of one host that is
+ *   the message that opened the window. Where all hosts of a request are joined (dt-join), the
  *   trace goes on with the trace of the sender.
  * - A call or a wait in a window belongs to the window. Another one is in a trace of its task.
  */

@@ -44,38 +44,30 @@ static void read_fields(struct export_record *r)
 
 int export_read(struct export_record *r, const char *line, size_t n)
 {
+	const struct { const char *name; uint64_t *to; } numbers[] = {
+		{ "timeUnixNano", &r->time }, { "pid", &r->tid }, { "cpu", &r->cpu },
+	};
+	const struct { const char *name; struct text_part *to; } texts[] = {
+		{ "comm", &r->comm }, { "system", &r->system }, { "event", &r->event },
+		{ "lost", &r->lost }, { "comment", &r->comment }, { "host", &r->host },
+	};
 	const char *s = line, *end = line + n;
 	struct text_part name, value;
 
 	*r = (struct export_record){ .line = line, .n = n, .lat = -1 };
 	while (json_member(&s, end, &name, &value)) {
-		if (is(name, "timeUnixNano"))
-			r->time = number(value);
-		else if (is(name, "pid"))
-			r->tid = number(value);
-		else if (is(name, "cpu"))
-			r->cpu = number(value);
-		else if (is(name, "comm"))
-			r->comm = short_value(value);
-		else if (is(name, "system"))
-			r->system = short_value(value);
-		else if (is(name, "event"))
-			r->event = short_value(value);
-		else if (is(name, "fields"))
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+			if (is(name, numbers[i].name))
+				*numbers[i].to = number(value);
+		for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+			if (is(name, texts[i].name))
+				*texts[i].to = short_value(value);
+		if (is(name, "fields") && value.n && *value.text == '{')
 			r->fields = value;
-		else if (is(name, "lost"))
-			r->lost = short_value(value);
-		else if (is(name, "comment"))
-			r->comment = short_value(value);
-		else if (is(name, "host"))
-			r->host = short_value(value);
 	}
 	if (n < 2 || s != end - 1 || *s != '}')
 		return 0;
-	if (r->fields.n && *r->fields.text == '{')
-		read_fields(r);
-	else
-		r->fields.n = 0;
+	read_fields(r);
 	return 1;
 }
 

@@ -53,13 +53,14 @@ static uint64_t mix(uint64_t hash, uint64_t n)
 static uint64_t task_hash(const struct spans *s, const struct export_record *r)
 {
 	const struct origin *o = s->to->origin;
-	struct text_part host = r->host.n ? json_unquoted(r->host)
-					  : (struct text_part){ o->host, strlen(o->host) };
-	uint64_t hash = text_hash(TEXT_HASH, host.text, host.n);
+	struct text_part host = json_unquoted(r->host);
+	uint64_t hash;
 
-	if (!r->host.n)
-		hash = text_hash(hash, o->boot, strlen(o->boot));
-
+	if (r->host.n)
+		hash = text_hash(TEXT_HASH, host.text, host.n);
+	else
+		hash = text_hash(text_hash(TEXT_HASH, o->host, strlen(o->host)), o->boot,
+				 strlen(o->boot));
 	return mix(hash, r->tid);
 }
 
@@ -72,20 +73,15 @@ static int is_kept(struct spans *s, uint64_t trace)
 	return 0;
 }
 
-static size_t thread_key(char *key, size_t size, const struct export_record *r)
+/* Return the thread of a record with its own state; make one if there is none and add is set. */
+static struct thread *thread_of(struct spans *s, const struct export_record *r, int add)
 {
 	struct text_part host = json_unquoted(r->host);
-	size_t n = host.n < size / 2 ? host.n : size / 2;
-
-	memcpy(key, n ? host.text : "", n);
-	return n + str_format(key + n, size - n, "|%llu", (unsigned long long)r->tid);
-}
-
-static struct thread *find(const struct spans *s, const struct export_record *r)
-{
 	char key[256];
+	size_t n = str_format(key, sizeof(key), "%.*s|%llu", (int)(host.n < 128 ? host.n : 128),
+			      host.text, (unsigned long long)r->tid);
 
-	return table_find(&s->threads, key, thread_key(key, sizeof(key), r));
+	return add ? table_at(&s->threads, key, n) : table_find(&s->threads, key, n);
 }
 
 /* ---- windows and messages ------------------------------------------------------------------ */
@@ -155,14 +151,11 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 	struct export_record of = *r;
 	struct thread *t;
 	struct message *m;
-	char key[256];
 
 	of.tid = mark->tid;
-	t = find(s, &of);
-	if (!t && s->threads.n >= THREADS_MOST)
+	if (s->threads.n >= THREADS_MOST && !thread_of(s, &of, 0))
 		spans_end(s, r->time);
-	if (!t)
-		t = table_at(&s->threads, key, thread_key(key, sizeof(key), &of));
+	t = thread_of(s, &of, 1);
 	t->tid = mark->tid;
 	t->cpu = r->cpu;
 	if (mark->tid == r->tid || !*t->comm)
@@ -224,39 +217,38 @@ static struct text_part span_name(const struct export_record *r, char *name, siz
 						    (int)(event.n - skip), event.text + skip) };
 }
 
-/* Return the task that waited, if the event ends a wait for a processor; otherwise 0. */
-static uint64_t waiter(const struct export_record *r)
+/* If the event ends a wait for a CPU, its task is the one that waited. */
+static void set_waiter(struct export_record *r)
 {
-	const char *s = r->fields.text, *end = s ? s + r->fields.n : NULL;
+	const char *s = r->fields.text, *end = s + r->fields.n;
 	struct text_part name, value;
-	uint64_t tid = 0;
+	uint64_t tid;
 
-	if (!text_part_is(json_unquoted(r->event), "sched_switch"))
-		return 0;
-	while (s && json_member(&s, end, &name, &value))
-		if (text_part_is(name, "next_pid"))
-			return text_part_number(value, 10, &tid) < 0 ? 0 : tid;
-	return 0;
+	if (r->lat < 0 || !r->fields.n ||
+	    !text_part_is(json_unquoted(r->event), "sched_switch"))
+		return;
+	while (json_member(&s, end, &name, &value))
+		if (text_part_is(name, "next_pid") && !text_part_number(value, 10, &tid) && tid) {
+			r->tid = tid;
+			r->comm.n = 0; /* next_comm is among the fields */
+		}
 }
 
 /* Add an event with a duration, or lost events, which take no time. */
 static void put_event(struct spans *s, const struct export_record *record, uint64_t number)
 {
 	struct export_record r = *record;
-	uint64_t lat = r.lat < 0 ? 0 : (uint64_t)r.lat, tid = r.lat < 0 ? 0 : waiter(&r);
+	uint64_t lat = r.lat < 0 ? 0 : (uint64_t)r.lat;
 	struct otlp_span span = { .kind = KIND_INTERNAL, .from = r.time, .to = r.time };
 	struct thread *t;
 	char name[256];
 
-	if (tid) {
-		r.tid = tid;
-		r.comm.n = 0; /* next_comm is among the fields */
-	}
+	set_waiter(&r);
 	if (r.decoded)
 		span.to += lat;
 	else
 		span.from -= lat < r.time ? lat : 0;
-	t = find(s, &r);
+	t = thread_of(s, &r, 0);
 	span.name = r.lost.n ? (struct text_part){ "\"lost events\"", 13 } :
 			       span_name(&r, name, sizeof(name));
 	span.trace = task_hash(s, &r);

@@ -121,16 +121,12 @@ static void put_json(const struct export_record *r)
 
 static void put_record(const struct export_record *r)
 {
-	switch (opt.format) {
-	case JSON:
+	if (opt.format == JSON)
 		put_json(r);
-		break;
-	case LOGS:
+	else if (opt.format == LOGS)
 		otlp_log(&otlp, r, number);
-		break;
-	default:
+	else
 		spans_take(&spans, r, number);
-	}
 }
 
 /* Tell how many records were left out since the last time, or have no place in spans. */
@@ -173,14 +169,11 @@ static int is_within(const struct export_record *r)
 		sampled++;
 		return 0;
 	}
-	if (!opt.rate)
-		return 1;
-	if (r->time / SECOND != second) {
-		second = r->time / SECOND;
+	if (r->time / SECOND != second)
 		in_second = 0;
-	}
-	over_rate += in_second == opt.rate;
-	in_second += in_second < opt.rate;
+	second = r->time / SECOND;
+	if (opt.rate)
+		over_rate += in_second++ >= opt.rate;
 	return !over_rate;
 }
 
@@ -214,43 +207,39 @@ static void take(const char *line, size_t n)
 		put_record(&r);
 }
 
-static void read_options(int argc, char **argv)
+/* Set the format that the value of -f names. */
+static void read_format(void)
 {
 	static const char *const formats[] = { "json", "logs", "spans" };
+
+	while (opt.format <= SPANS && strcmp(opt_value, formats[opt.format]))
+		opt.format++;
+	if (opt.format > SPANS)
+		usage_error(&tool, "-f: '%.80s' is not json, logs or spans", opt_value);
+}
+
+static void read_options(int argc, char **argv)
+{
 	const char *host = NULL, *session = getenv("TFS_INSTANCE");
 	int c;
 
 	while ((c = opt_next(&tool, argc, argv)) >= 0)
-		switch (c) {
-		case 'f':
-			while (opt.format <= SPANS && strcmp(opt_value, formats[opt.format]))
-				opt.format++;
-			if (opt.format > SPANS)
-				usage_error(&tool, "-f: '%.80s' is not json, logs or spans",
-					    opt_value);
-			break;
-		case 'H':
+		if (c == 'f')
+			read_format();
+		else if (c == 'H')
 			host = opt_value;
-			break;
-		case 's':
+		else if (c == 's')
 			session = opt_value;
-			break;
-		case 'n':
+		else if (c == 'n')
 			origin.no_tasks = 1;
-			break;
-		case 'm':
+		else if (c == 'x')
+			opt.redact = 1;
+		else if (c == 'm')
 			opt_number(&tool, "a number of bytes from 4096", LINE_LEAST, INT_MAX / 2,
 				   &opt.most);
-			break;
-		case 'k':
-			opt_number(&tool, "a number of records", 1, UINT_MAX, &opt.keep);
-			break;
-		case 'r':
-			opt_number(&tool, "a number of records", 1, UINT_MAX, &opt.rate);
-			break;
-		case 'x':
-			opt.redact = 1;
-		}
+		else
+			opt_number(&tool, "a number of records", 1, UINT_MAX,
+				   c == 'k' ? &opt.keep : &opt.rate);
 	if (argv[opt_index])
 		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
 	if (origin_begin(&origin, host, session) < 0)
