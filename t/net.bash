@@ -233,6 +233,28 @@ box_ends() {
 	[ "$COUNT" = 0 ]
 }
 
+# boxes OPTION...: Start box 1 and box 2 with the same options.
+boxes() {
+	box 1 "$@"
+	box 2 "$@"
+}
+
+boxes_end() {
+	box_ends 1
+	box_ends 2
+}
+
+# clients_end NAME...: Let these clients, which have -i, end.
+clients_end() {
+	local name
+	for name; do
+		go "$name" 0
+	done
+	for name; do
+		client_ends "$name"
+	done
+}
+
 # roles; see t/prog/chain.c for their options
 
 # chain_server OPTION...: Start the server on dts; set SERVER to its pid, and TARGET to

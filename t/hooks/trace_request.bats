@@ -182,8 +182,7 @@ refuse() {
 		client_ends two$FAMILY
 		# each request has a window on the middle and another on the server
 		eventually shows s$FAMILY E 40
-		go one$FAMILY 0
-		client_ends one$FAMILY
+		clients_end one$FAMILY
 		ends s$FAMILY # the named task has ended
 		in_windows s$FAMILY $((20 * 4)) 0 0
 		[ "$(marks s$FAMILY B)" = 40 ]
@@ -210,8 +209,7 @@ refuse() {
 	go one 10
 	client_ends two
 	eventually shows server E 20
-	go one 0
-	client_ends one
+	clients_end one
 	ends client
 	is_there "$MARK-server"
 	stop server
@@ -245,10 +243,7 @@ refuse() {
 	id=$(sed -n 's/.*tracing_mark_write: dtB \([0-9a-f]*\) .*/\1/p' got.a)
 	[ "$(grep ': dt[BRME] ' got.a | grep -vc ": dt[BRME] $id ")" = 0 ]
 	[ "$(grep -c ": dt[BRME] $id " got.b)" = 0 ]
-	go one 0
-	go two 0
-	client_ends one
-	client_ends two
+	clients_end one two
 	nothing_at_all_left
 }
 
@@ -277,8 +272,7 @@ refuse() {
 	# the server believes the middle, whose marks belong to b
 	[ "$(marks d B)" = 5 ]
 	in_windows d 10 0 0
-	go one 0
-	client_ends one
+	clients_end one
 }
 
 @test "trace_request: --dev: requests that leave by another device carry no mark" {
@@ -293,8 +287,7 @@ refuse() {
 	stop lo
 	[ "$(marks lo M)" = 5 ]
 	[ "$(marks lo B)" = 0 ]
-	go one 0
-	client_ends one
+	clients_end one
 }
 
 @test "trace_request: --netns accepts a task in place of its namespace" {
@@ -305,8 +298,7 @@ refuse() {
 	NETNS="${CLIENTS[one]} $MIDDLE $SERVER" begin s --pid "${CLIENTS[one]}" "$FROM"
 	go one 3
 	eventually shows s E 6
-	go one 0
-	client_ends one
+	clients_end one
 	ends s
 	in_windows s 12 0 0
 }
@@ -320,8 +312,7 @@ refuse() {
 	begin s --pid "${CLIENTS[one]}" "$FROM" --once
 	go one 3
 	eventually shows s E 5
-	go one 0
-	client_ends one
+	clients_end one
 	ends s
 	box_ends 2
 	[ "$(counted 2 dropped)" = 1 ]
@@ -337,8 +328,7 @@ refuse() {
 	begin s --pid "${CLIENTS[one]}" "$FROM" --processes
 	go one 3
 	eventually shows s E 6
-	go one 0
-	client_ends one
+	clients_end one
 	ends s
 	in_windows s 12 0 0
 	[ "$(sed -n 's/.*: dtB [0-9a-f]* \([0-9]*\) .*/\1/p' got.s | sort -u)" = \
@@ -418,8 +408,7 @@ refuse() {
 		done
 		go $output 10
 		read_by cat >got.3
-		go $output 0
-		client_ends $output
+		clients_end $output
 		watch_end
 		cat got.1 got.2 got.3 >got.s
 		in_windows s $((30 * 4)) 0 0

@@ -98,6 +98,15 @@ everywhere() {
 	marks_at dts eth0
 }
 
+# begun_hosts [HOP]...: Make three hosts with boxes on these hops, and an instance.
+begun_hosts() {
+	need_net
+	need_bpffs
+	need_cgroup2
+	instance
+	net_up "$@"
+}
+
 # hosts [-o OPTION...] [HOP]...: Make three hosts with boxes on these hops, and a probe with
 # these options that marks at all their devices.
 hosts() {
@@ -106,11 +115,7 @@ hosts() {
 		options+=("$2")
 		shift 2
 	done
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up "$@"
+	begun_hosts "$@"
 	probe_on "${options[@]}" "${ALL[@]}"
 	everywhere
 }
@@ -244,6 +249,14 @@ keys() {
 	sed -n "s/.*: dt[$1] $ID [0-9]* //p" all | sort
 }
 
+# known_keys N: Fail unless N messages, each with a key of its own, were sent, and each was read.
+known_keys() {
+	keys M >sent
+	{ keys BR; echo; } >got
+	[ "$(uniq sent | wc -l)" = "$1" ]
+	run -1 grep -vxFf got sent
+}
+
 # every_call MODEL: Use all kinds of calls, with a traced and an untraced client at once.
 every_call() {
 	local calls n t=0
@@ -282,8 +295,7 @@ every_call() {
 
 @test "dt: without an added task nothing is marked and no window opens" {
 	hosts 1 2
-	box 1
-	box 2
+	boxes
 	serve
 	n=$(so_many 100)
 	asks "" "-n $n -t 2"
@@ -291,8 +303,7 @@ every_call() {
 	exact 0 $((2 * n + 2))
 	counts marked-out=0 marked-in=0 windows=0
 	[ "$(grep -c "dt. $ID " all)" = 0 ]
-	box_ends 1
-	box_ends 2
+	boxes_end
 	is 1 marked=0 marked_other=0 badsum=0
 	is 2 marked=0 marked_other=0 badsum=0
 }
@@ -314,14 +325,12 @@ every_call() {
 
 @test "dt: without offloads each segment of a large message has the mark, and checksums are right" {
 	hosts 1 2
-	box 1
-	box 2
+	boxes
 	serve
 	n=$(so_many 20)
 	asks "-n $n -s 300000" ""
 	exact "$n" 0
-	box_ends 1
-	box_ends 2
+	boxes_end
 	for hop in 1 2; do
 		is $hop "marked=$(counted $hop data)" marked_other=0 badsum=0 dropped=0 \
 			first=2 flows=2
@@ -332,8 +341,7 @@ every_call() {
 
 @test "dt: on a new connection only the first segment with data is marked, and no handshake segment" {
 	hosts 1 2
-	box 1
-	box 2
+	boxes
 	n=$(so_many 50)
 	for FAMILY in 4 6; do
 		serve
@@ -341,8 +349,7 @@ every_call() {
 		stop_roles
 	done
 	exact $((2 * n)) 0
-	box_ends 1
-	box_ends 2
+	boxes_end
 	for hop in 1 2; do
 		is $hop "data=$((4 * n))" "marked=$((4 * n))" marked_other=0 "flows=$((4 * n))" \
 			"first=$((4 * n))" badsum=0
@@ -367,12 +374,9 @@ every_call() {
 		t=$((t + 2 * n))
 		exact $t $t
 		# each message is read from its first byte on, whatever came before that
-		keys M >sent
-		{ keys BR; echo; } >got
-		[ "$(wc -l <sent)" = $((4 * t)) ]
-		run -1 grep -vxFf got sent
-		box_ends 1
-		box_ends 2
+		[ "$(keys M | wc -l)" = $((4 * t)) ]
+		known_keys $((4 * t))
+		boxes_end
 		at_least 1 dropped 1
 		is 1 badsum=0
 		is 2 badsum=0
@@ -393,8 +397,7 @@ every_call() {
 
 @test "dt: follows requests when data complete a handshake whose last segment got lost" {
 	hosts 1 2
-	box 1 -a
-	box 2 -a
+	boxes -a
 	n=$(so_many 20)
 	for FAMILY in 4 6; do
 		serve
@@ -402,8 +405,7 @@ every_call() {
 		stop_roles
 	done
 	exact $((2 * n)) $((2 * n))
-	box_ends 1
-	box_ends 2
+	boxes_end
 	for hop in 1 2; do
 		is $hop "dropped=$((4 * n))" "flows=$((8 * n))" "first=$((4 * n))" marked_other=0 \
 			badsum=0
@@ -462,15 +464,13 @@ every_call() {
 
 @test "dt: with -1 each segment is marked once if nothing is lost" {
 	hosts -o -1 1 2
-	box 1
-	box 2
+	boxes
 	serve
 	n=$(so_many 20)
 	asks "-n $n" "-n $n"
 	asks "-n 2 -s 300000" "-n 2 -s 300000"
 	exact $((n + 2)) $((n + 2))
-	box_ends 1
-	box_ends 2
+	boxes_end
 	is 1 marked_other=0 badsum=0
 	[ "$(counted 1 marked)" -ge $((2 * n + 4 * 300000 / 1460)) ]
 }
@@ -524,11 +524,7 @@ not_believed() {
 }
 
 @test "dt: believes marks of the named addresses, and of no other address" {
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up 1
+	begun_hosts 1
 	not_believed
 	believed -f "10.$NET.1.1"
 	believed -f "10.$NET.1.1/32"
@@ -621,8 +617,7 @@ fresh() {
 
 @test "dt: follows a task that is added, removed and added during a connection at once" {
 	hosts 1 2
-	box 1
-	box 2
+	boxes
 	serve '-m thread' '-m thread'
 	steps one
 	n=$(so_many 50)
@@ -643,21 +638,15 @@ fresh() {
 		counts marked-out=$out marked-in=$out windows=$((out / 2))
 		echo >"$DIR/trace"
 	done
-	go one 0
-	client_ends one
-	box_ends 1
-	box_ends 2
+	clients_end one
+	boxes_end
 	# and each marked request is marked on the wire
 	is 1 "marked=$((out / 2))" marked_other=0 badsum=0
 	is 2 "marked=$((out / 2))" marked_other=0 badsum=0
 }
 
 @test "dt: follows connections that are older than the probe completely as well" {
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up
+	begun_hosts
 	for model in fork thread pool loop; do
 		serve "-m $model" "-m $model"
 		steps one
@@ -680,10 +669,7 @@ fresh() {
 		paired $((4 * n))
 		probe_off
 		go one "$n"
-		go one 0
-		go two 0
-		client_ends one
-		client_ends two
+		clients_end one two
 		eventually truly A $((6 * n))
 		[ "$(grep -c ": dtB $ID " all)" = $((2 * n)) ]
 		stop_roles
@@ -694,11 +680,7 @@ fresh() {
 
 # The server's answers come unmarked, and the middle's windows go on when it has read them.
 @test "dt: an unmarked answer on a connection older than the probe ends no window" {
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up 2
+	begun_hosts 2
 	box 2 -c
 	n=$(so_many 20)
 	for model in thread loop; do
@@ -713,8 +695,7 @@ fresh() {
 		measure
 		# of the server's, all; of the middle's, none
 		[ "$ASKED $MISSED $FALSE $AFTER $WINDOWS" = "$((4 * n)) 0 $((2 * n)) 0 0 $n" ]
-		go one 0
-		client_ends one
+		clients_end one
 		stop_roles
 		probe_off
 		rm one.go
@@ -746,8 +727,7 @@ fresh() {
 	done
 	for name in one two; do
 		eventually rounds_done $name $((2 * rounds))
-		go $name 0
-		client_ends $name
+		clients_end $name
 	done
 	box_ends 1
 	is 1 marked_other=0 badsum=0 dropped=0
@@ -782,11 +762,7 @@ rounds_done() {
 # loops_of_six: six clients' connections at once, half of them traced; older: they are there
 # before the probe
 loops_of_six() {
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up
+	begun_hosts
 	[ -n "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
 	serve '-m loop' '-m loop'
 	steps one -t 3
@@ -799,10 +775,7 @@ loops_of_six() {
 	go one "$n"
 	eventually rounds_done two 2
 	right $((3 * n)) $((3 * n))
-	go one 0
-	go two 0
-	client_ends one
-	client_ends two
+	clients_end one two
 }
 
 @test "dt: follows requests of event loops that keep their connections to the server" {
@@ -822,11 +795,7 @@ stopped() {
 # turns [older]: Let the middle, a loop, turn to the untraced client whenever the server,
 # which is stopped, has the traced client's request.
 turns() {
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up
+	begun_hosts
 	[ -n "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
 	serve '-m thread' '-m loop'
 	steps one
@@ -849,10 +818,7 @@ turns() {
 	right "$n" "$n"
 	# the server's window, and the middle's before and after the other request
 	[ "$WINDOWS" = $((3 * n)) ]
-	go one 0
-	go two 0
-	client_ends one
-	client_ends two
+	clients_end one two
 }
 
 @test "dt: an event loop that serves another client meanwhile has no window after its answer" {
@@ -884,10 +850,7 @@ turns() {
 		eventually rounds_done two $((i + 2))
 	done
 	right $((2 * n)) 0
-	go one 0
-	go two 0
-	client_ends one
-	client_ends two
+	clients_end one two
 }
 
 # A connection that is opened in a window belongs to the traced request. A connection that
@@ -1150,12 +1113,8 @@ paired() {
 	asks "-n $n -s 3000 -t 2" "-n $n -s 3000 -t 2"
 	stop_roles
 	exact $((2 * n)) $((2 * n))
-	keys M >sent
-	{ keys BR; echo; } >got
-	[ "$(uniq sent | wc -l)" = $((8 * n)) ]
-	run -1 grep -vxFf got sent
-	box_ends 1
-	box_ends 2
+	known_keys $((8 * n))
+	boxes_end
 	at_least 1 dropped 1
 	at_least 1 again 1
 	at_least 2 dropped 1
@@ -1330,30 +1289,23 @@ many_through() {
 	hosts 1 2
 	n=$(so_many 20)
 	for FAMILY in 4 6; do
-		box 1
-		box 2
+		boxes
 		serve '' "-q $near"
 		# the fourth request is followed by a new connection
 		asks "-q $near -n $n" "-q $near -n $n"
 		stop_roles
-		box_ends 1
-		box_ends 2
+		boxes_end
 		is 1 "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
 		is 2 "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
 		# inside a message, and with some segments lost
-		box 1 -p 5 -s "$FAMILY"
-		box 2 -p 5 -s "$FAMILY"
+		boxes -p 5 -s "$FAMILY"
 		serve '-m thread' '-m thread -q 4294960000'
 		asks "-q 4294960000 -s 3000 -n 8 -t 2" "-q 4294960000 -s 3000 -n 8 -t 2"
 		asks "-q 4294900000 -s 100000" "-q 4294900000 -s 100000"
 		stop_roles
-		box_ends 1
-		box_ends 2
+		boxes_end
 		exact $((n + 17)) $((n + 17))
-		keys M >sent
-		{ keys BR; echo; } >got
-		[ "$(uniq sent | wc -l)" = $((4 * (n + 17))) ]
-		run -1 grep -vxFf got sent
+		known_keys $((4 * (n + 17)))
 		echo >"$DIR/trace"
 		n=$(so_many 20)
 	done
@@ -1384,8 +1336,7 @@ few() {
 	done
 	measure
 	[ "$WINDOWS" = 1 ]
-	go c 0
-	client_ends c
+	clients_end c
 }
 
 # bats test_tags=long
@@ -1483,8 +1434,7 @@ nothing_of() {
 	[ ! -e "$(pins)" ]
 	outputs 1 0 dt-probe -N "$PROBE"
 	go one 5
-	go one 0
-	client_ends one
+	clients_end one
 }
 
 # Print the objects that were made since, and that belong to no pinned probe.

@@ -134,8 +134,7 @@ calls_of_server() {
 	box 2 -o ba -n 3
 	serve
 	asks -n 10
-	box_ends 1
-	box_ends 2
+	boxes_end
 	is 1 dropped=2 badsum=0
 	is 2 dropped=1 badsum=0
 	at_least 1 again 2
@@ -158,8 +157,7 @@ calls_of_server() {
 		kill "$SERVER"
 		wait "$SERVER" || :
 	done
-	box_ends 1
-	box_ends 2
+	boxes_end
 	data=$(counted 2 data_ab)
 	is 1 marked=0 marked_other=0 "set=$data" "data_ab=$data" badsum=0 first=0
 	is 2 "marked=$data" "marked_ab=$data" marked_ba=0 marked_other=0 "cleared=$data" badsum=0 \
