@@ -148,3 +148,33 @@ boot() {
 		-initrd "$work/initrd" "${@:3}" \
 		</dev/null 2>&1
 }
+
+# begin_tap NAME: Fetch and make the guest of a script that prints TAP, which is kept in
+# build/vm/KERNEL-ARCH.NAME.tap beside the console.
+begin_tap() {
+	tap=$out/$kernel-$arch.$1.tap count=0 failed=0 start=$SECONDS
+	: >"$tap"
+	: >"$tap.console"
+	fetch_guest || {
+		say "1..0 # SKIP the packages of $kernel $arch cannot be fetched"
+		exit 77
+	}
+	make_guest
+}
+
+say() {
+	echo "$*" | tee -a "$tap"
+}
+
+# tell "ok - NAME"|"not ok - NAME": Print the result with its number.
+tell() {
+	count=$((count + 1))
+	say "${1%% -*} $count -${1#* -}"
+	[[ $1 == ok* ]] || failed=$((failed + 1))
+}
+
+end_tap() {
+	say "1..$count"
+	say "# $kernel $arch: $((SECONDS - start)) seconds"
+	[ "$failed" = 0 ]
+}
