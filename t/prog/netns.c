@@ -34,12 +34,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
+
 #define RUN "/run/netns"
 
 /* from <linux/netlink.h>, <linux/rtnetlink.h> and others, which not every libc has */
-struct nlmsg { uint32_t len; uint16_t type, flags; uint32_t seq, pid; };
-struct nladdr { uint16_t family, pad; uint32_t pid, groups; };
-struct nlattr { uint16_t len, type; };
 struct link { uint8_t family, pad; uint16_t type; int32_t index; uint32_t flags, change; };
 struct addr { uint8_t family, bits, flags, scope; uint32_t index; };
 struct route { uint8_t family, bits, src_bits, tos, table, protocol, scope, type;
@@ -47,8 +46,7 @@ struct route { uint8_t family, bits, src_bits, tos, table, protocol, scope, type
 struct ethtool { uint32_t command, value; };
 
 enum {
-	NEWLINK = 16, NEWADDR = 20, NEWROUTE = 24, ERROR = 2,
-	REQUEST = 1, ACK = 4, EXCL = 0x200, CREATE = 0x400,
+	NEWLINK = 16, NEWADDR = 20, NEWROUTE = 24, ACK = 4, EXCL = 0x200, CREATE = 0x400,
 	IFNAME = 3, MTU = 4, LINKINFO = 18, AF_SPEC = 26, NS_FD = 28,
 	KIND = 1, DATA = 2, PEER = 1, GEN_MODE = 8, GEN_NONE = 1,
 	ADDRESS = 1, LOCAL = 2, FLAGS = 8, NODAD = 2,
@@ -72,59 +70,30 @@ static _Noreturn void die(int status, const char *fmt, ...)
 	exit(status);
 }
 
-/* ---- a message to the kernel, put together piece by piece ---------------- */
+static struct netlink_message message;
 
-static struct { _Alignas(8) char bytes[2048]; } message;
-static struct nlmsg *const head = (void *)message.bytes;
-
-static void *more(size_t n)
+static void begin(unsigned type, unsigned flags, const void *request, size_t n)
 {
-	void *at = message.bytes + head->len;
-
-	head->len += (uint32_t)(n + 3) & ~3U;
-	return memset(at, 0, (n + 3) & ~3U);
+	netlink_begin(&message, type, ACK | flags, request, n);
 }
 
-static void *begin(uint16_t type, uint16_t flags, size_t n)
+static char *put(unsigned type, const void *value, size_t n)
 {
-	*head = (struct nlmsg){ .len = sizeof(*head), .type = type,
-		.flags = (uint16_t)(REQUEST | ACK | flags) };
-	return more(n);
-}
-
-static struct nlattr *put(uint16_t type, const void *value, size_t n)
-{
-	struct nlattr *a = more(sizeof(*a) + n);
-
-	*a = (struct nlattr){ (uint16_t)(sizeof(*a) + n), type };
-	if (value)
-		memcpy(a + 1, value, n);
-	return a;
-}
-
-/* Close an attribute: it holds everything that was put since it began. */
-static void nested(struct nlattr *a)
-{
-	a->len = (uint16_t)(message.bytes + head->len - (char *)a);
+	return netlink_add(&message, type, value, n);
 }
 
 /* Send the message. Return 0, or -1 and errno. */
 static int ask(void)
 {
-	struct { _Alignas(8) char bytes[4096]; } answer;
-	struct nlmsg *h = (void *)answer.bytes;
-	struct nladdr kernel = { .family = AF_NETLINK };
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0), error = -1;
+	struct netlink_answer answer = { .fd = netlink_open(0), .wait = 1 };
+	int r;
 
-	if (fd < 0)
+	if (answer.fd < 0 || netlink_send(answer.fd, &message) < 0)
 		return -1;
-	if (sendto(fd, head, head->len, 0, (void *)&kernel, sizeof(kernel)) >= 0 &&
-	    recv(fd, &answer, sizeof(answer), 0) >= (ssize_t)sizeof(*h) + 4 && h->type == ERROR) {
-		memcpy(&error, h + 1, sizeof(error));
-		errno = -error;
-	}
-	close(fd);
-	return error ? -1 : 0;
+	r = netlink_next(&answer);
+	close(answer.fd);
+	errno = -(r ? r : answer.error);
+	return errno ? -1 : 0;
 }
 
 /* ---- namespaces ----------------------------------------------------------- */
@@ -177,25 +146,25 @@ static int index_of(const char *name)
 /* Set the interface up, without an automatic address. */
 static void set_up(const char *name)
 {
-	struct link *l = begin(NEWLINK, 0, sizeof(*l));
+	const struct link l = { .index = index_of(name), .flags = IFF_UP, .change = IFF_UP };
 
-	*l = (struct link){ .index = index_of(name), .flags = IFF_UP, .change = IFF_UP };
+	begin(NEWLINK, 0, &l, sizeof(l));
 	if (ask())
 		die(111, "unable to set %s up", name);
 }
 
 static void no_link_local(const char *name)
 {
-	struct link *l = begin(NEWLINK, 0, sizeof(*l));
-	struct nlattr *spec, *six;
+	const struct link l = { .index = index_of(name) };
 	uint8_t mode = GEN_NONE;
+	char *spec, *six;
 
-	l->index = index_of(name);
-	spec = put(AF_SPEC, NULL, 0);
-	six = put(AF_INET6, NULL, 0);
+	begin(NEWLINK, 0, &l, sizeof(l));
+	spec = put(AF_SPEC, "", 0);
+	six = put(AF_INET6, "", 0);
 	put(GEN_MODE, &mode, 1);
-	nested(six);
-	nested(spec);
+	netlink_end(&message, six);
+	netlink_end(&message, spec);
 	if (ask() && errno != EAFNOSUPPORT && errno != EOPNOTSUPP)
 		die(111, "unable to keep %s without link-local address", name);
 }
@@ -239,25 +208,25 @@ static void del(const char *name)
 /* Make a pair, one end here and the other in the namespace of fd. Return -1 and errno on error. */
 static int pair(const char *name, int fd, const char *peer, uint32_t mtu)
 {
-	struct nlattr *info, *data, *end;
+	const struct link none = { 0 };
+	char *info, *data, *end;
 
-	begin(NEWLINK, CREATE | EXCL, sizeof(struct link));
+	begin(NEWLINK, CREATE | EXCL, &none, sizeof(none));
 	put(IFNAME, name, strlen(name) + 1);
 	if (mtu)
 		put(MTU, &mtu, sizeof(mtu));
-	info = put(LINKINFO, NULL, 0);
+	info = put(LINKINFO, "", 0);
 	put(KIND, "veth", 4);
-	data = put(DATA, NULL, 0);
-	end = put(PEER, NULL, 0);
-	more(sizeof(struct link));
+	data = put(DATA, "", 0);
+	end = put(PEER, &none, sizeof(none));
 	put(IFNAME, peer, strlen(peer) + 1);
 	if (mtu)
 		put(MTU, &mtu, sizeof(mtu));
 	if (fd >= 0)
 		put(NS_FD, &fd, sizeof(fd));
-	nested(end);
-	nested(data);
-	nested(info);
+	netlink_end(&message, end);
+	netlink_end(&message, data);
+	netlink_end(&message, info);
 	return ask();
 }
 
@@ -305,12 +274,12 @@ static int parse(const char *text, uint8_t *family, uint8_t *bits, void *to)
 
 static void address(const char *name, const char *text)
 {
-	struct addr *a = begin(NEWADDR, CREATE | EXCL, sizeof(*a));
+	struct addr a = { .index = (uint32_t)index_of(name) };
 	unsigned char bytes[16];
 	uint32_t flags = NODAD;
-	int n = parse(text, &a->family, &a->bits, bytes);
+	int n = parse(text, &a.family, &a.bits, bytes);
 
-	a->index = (uint32_t)index_of(name);
+	begin(NEWADDR, CREATE | EXCL, &a, sizeof(a));
 	put(LOCAL, bytes, (size_t)n);
 	put(ADDRESS, bytes, (size_t)n);
 	if (n == 16)
@@ -322,12 +291,12 @@ static void address(const char *name, const char *text)
 
 static void route(const char *to, const char *gateway)
 {
-	struct route *r = begin(NEWROUTE, CREATE | EXCL, sizeof(*r));
+	struct route r = { .table = TABLE_MAIN, .protocol = BOOT, .type = UNICAST };
 	unsigned char bytes[16];
 	uint8_t family;
-	int n = parse(to, &r->family, &r->bits, bytes);
+	int n = parse(to, &r.family, &r.bits, bytes);
 
-	r->table = TABLE_MAIN, r->protocol = BOOT, r->type = UNICAST;
+	begin(NEWROUTE, CREATE | EXCL, &r, sizeof(r));
 	put(DST, bytes, (size_t)n);
 	n = parse(gateway, &family, NULL, bytes);
 	put(GATEWAY, bytes, (size_t)n);
