@@ -89,6 +89,19 @@ static int tell(struct flight_budget *b, const char *change, int publish)
 
 /* ---- steps ----------------------------------------------------------------------------- */
 
+/* Charge the events and the own time since the last call to the bucket, and compute the load. */
+static void charge(struct flight_budget *b)
+{
+	uint64_t at = flight_clock_ns(CLOCK_MONOTONIC), wall = at - b->at;
+	uint64_t own = flight_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t spent = flight_cost_count(&b->cost) * b->cost.event;
+
+	b->load = (uint32_t)(spent * MILLION / (wall ? wall : 1));
+	b->bucket += (int64_t)(wall * b->ppm / MILLION) - (int64_t)(spent + own - b->own);
+	b->at = at;
+	b->own = own;
+}
+
 /*
  * Choose the costly events by the sample, the most frequent first, so that the others take at
  * most three quarters of the budget. A sample that misses the flood chooses the wrong ones; the next
@@ -114,15 +127,17 @@ static void step(struct flight_budget *b, int off)
 {
 	struct flight_cost *c = &b->cost;
 	uint64_t now = off ? trace_clock_now(c->dir) : 0;
+	uint32_t reason = b->load;
 	unsigned changes = 0;
 	int told;
 
+	charge(b);
+	b->load = reason;
 	for (struct flight_event *e = c->events; e < c->events + c->n; e++) {
 		changes |= e->change = e->off != off && (e->costly || !off);
 		e->off ^= e->change;
 	}
 	b->steps += changes;
-	flight_cost_count(c);
 	told = !changes ? -1 : off ? tell(b, "not recorded", 0) : 0;
 	if (!told)
 		flight_cost_enable(c, c->dir, !off);
@@ -134,7 +149,8 @@ static void step(struct flight_budget *b, int off)
 	if (told)
 		return;
 	b->off = off;
-	flight_cost_count(c);
+	charge(b); /* what came during the step says nothing about the load after it */
+	b->load = reason;
 	tell(b, off ? NULL : "recorded again, not", 1);
 	for (struct flight_event *e = c->events; e < c->events + c->n; e++)
 		e->since = e->off ? e->since : 0;
@@ -196,19 +212,13 @@ int flight_budget_wait(const struct flight_budget *b)
 
 void flight_budget_look(struct flight_budget *b)
 {
-	uint64_t at = flight_clock_ns(CLOCK_MONOTONIC), own, wall = at - b->at, spent;
 	int64_t second = (int64_t)b->ppm * 1000;
 	char *on;
 
 	if (!b->ppm)
 		return;
-	spent = flight_cost_count(&b->cost) * b->cost.event;
-	own = flight_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	b->load = (uint32_t)(spent * MILLION / (wall ? wall : 1));
-	b->bucket += (int64_t)(wall * b->ppm / MILLION) - (int64_t)(spent + own - b->own);
+	charge(b);
 	b->bucket = b->bucket > second ? second : b->bucket < -10 * second ? -10 * second : b->bucket;
-	b->at = at;
-	b->own = own;
 	on = file_read(b->cost.dir, "tracing_on", NULL);
 	if (on && *on == '1') { /* otherwise a step could not be told */
 		if (b->bucket < 0 && b->load > b->ppm)

@@ -99,6 +99,7 @@ int flight_cost_enable(const struct flight_cost *c, int to, int on)
 			ctl_event_file(path, e->name, "enable");
 			EQUAL(ctl_write(to, path, on ? "1" : "0", 0), 0);
 		}
+	now += 2 * MS;
 	own += MS;
 	return 0;
 }
@@ -106,6 +107,7 @@ int flight_cost_enable(const struct flight_cost *c, int to, int on)
 int flight_cost_sample(struct flight_cost *c)
 {
 	samples++;
+	now += 20 * MS;
 	c->sampled = 0;
 	c->calls = calls / 200;
 	for (struct flight_event *e = c->events; e < c->events + c->n; e++) {
