@@ -175,11 +175,6 @@ static void clear(struct bpf_code *c)
 	c->slots = slots;
 }
 
-static enum bpf_size word_size(const struct memory *m)
-{
-	return m->p->word == 8 ? SIZE_DW : SIZE_W;
-}
-
 static void load(struct bpf_code *c, enum bpf_reg to, int at)
 {
 	emit_load(c, SIZE_DW, to, R7, at);
@@ -216,7 +211,7 @@ static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_r
 {
 	emit_alu_imm(c, ALU_AND, R1, m->p->word == 8 ? REGS_MASK : REGS_MASK | 4);
 	emit_alu(c, ALU_ADD, R1, R7);
-	emit_load(c, word_size(m), to, R1, REGS);
+	emit_load(c, strings_word_size(m->p), to, R1, REGS);
 	load(c, R1, MASK);
 	emit_alu(c, ALU_AND, to, R1);
 }
@@ -316,11 +311,7 @@ static void load_mode(struct bpf_code *c, const struct memory *m)
 		return;
 	}
 	emit_call(c, FN_GET_CURRENT_TASK);
-	emit_address(c, R3, R0, m->status);
-	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
-	emit_address(c, R1, FP, SLOT);
-	emit_mov_imm(c, R2, 4);
-	emit_call(c, FN_PROBE_READ_KERNEL);
+	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, 4, R0, m->status);
 	emit_load(c, SIZE_W, R1, FP, SLOT);
 }
 
@@ -438,7 +429,7 @@ static void find_variant(struct bpf_code *c, const struct memory *m)
  */
 static void print_registers(struct bpf_code *c, const struct memory *m)
 {
-	const enum bpf_size size = word_size(m);
+	const enum bpf_size size = strings_word_size(m->p);
 	char text[48];
 
 	for (int first = 0; first < CALL_ARGS; first += 3) {
@@ -520,7 +511,7 @@ static void begin(struct bpf_code *c, const struct memory *m)
  */
 static void find_new_program(struct bpf_code *c, const struct memory *m)
 {
-	const enum bpf_size size = word_size(m);
+	const enum bpf_size size = strings_word_size(m->p);
 
 	load_entry(c, exec, R1);
 	emit_jump_if_imm(c, R1, JEQ, 0, "in_register");
@@ -643,10 +634,7 @@ static void read_piece(struct bpf_code *c, const struct memory *m)
 {
 	const int piece = (int)m->p->piece;
 
-	emit_address(c, R1, R7, TEXT);
-	emit_mov_imm(c, R2, piece + 1);
-	emit_mov(c, R3, R8);
-	emit_call(c, FN_PROBE_READ_USER_STR);
+	strings_read_piece(c, m->p, FN_PROBE_READ_USER_STR, TEXT);
 	emit_jump_if_imm(c, R0, JSLT, 0, "fault");
 	set_tag(c, m, 'a', 1);
 	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10: an empty string */
@@ -704,7 +692,7 @@ static void take_word(struct bpf_code *c, const struct memory *m)
 	count_round(c, m);
 	read_word(c, m);
 	store(c, ARRAY, R8);
-	emit_load(c, word_size(m), R8, FP, SLOT);
+	emit_load(c, strings_word_size(m->p), R8, FP, SLOT);
 	emit_jump_if_imm(c, R0, JEQ, 0, "word_read");
 	set(c, ARRAY, 0);
 	loop_label(c, "fault");
@@ -947,17 +935,6 @@ static void move_task(struct bpf_code *c, const struct memory *m)
 	emit_store(c, SIZE_B, R0, 0, R8);
 }
 
-/* R8 = the path of the program, in the kernel's memory, of the struct linux_binprm R9 */
-static void find_path(struct bpf_code *c, const struct memory *m, int path)
-{
-	emit_address(c, R3, R9, path);
-	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
-	emit_address(c, R1, FP, SLOT);
-	emit_mov_imm(c, R2, (int32_t)m->p->word);
-	emit_call(c, FN_PROBE_READ_KERNEL);
-	emit_load(c, word_size(m), R8, FP, SLOT);
-}
-
 /* Print the path at R8 piece by piece. */
 static void print_path(struct bpf_code *c, const struct memory *m)
 {
@@ -970,10 +947,7 @@ static void print_path(struct bpf_code *c, const struct memory *m)
 	emit_label(c, "next_part");
 	emit_alu_imm(c, ALU_ADD, R9, 1);
 	emit_jump_if_imm(c, R9, JGT, strings_pieces(m->p), "out");
-	emit_address(c, R1, R7, TEXT);
-	emit_mov_imm(c, R2, piece + 1);
-	emit_mov(c, R3, R8);
-	emit_call(c, FN_PROBE_READ_KERNEL_STR);
+	strings_read_piece(c, m->p, FN_PROBE_READ_KERNEL_STR, TEXT);
 	emit_jump_if_imm(c, R0, JSLT, 0, "out");
 	emit_mov(c, R6, R0);
 	emit_alu_imm(c, ALU_ADD, R8, piece);
@@ -1006,7 +980,9 @@ static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
 	emit_alu_imm(c, ALU_AND, R8, MISSING * 0xf); /* of the first four arguments */
 	emit_jump_if_imm(c, R8, JEQ, 0, "out");
 	find_buffer(c, m);
-	find_path(c, m, path);
+	/* R8 = the path, in the kernel's memory */
+	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, m->p->word, R9, path);
+	emit_load(c, strings_word_size(m->p), R8, FP, SLOT);
 	print_path(c, m);
 	emit_out(c, 0);
 }

@@ -99,7 +99,7 @@ enum { IN_CALL, IN_LONGS, IN_MEMORY, NOWHERE };
 
 /* ---- phrases of instructions -------------------------------------------------------------- */
 
-static enum bpf_size word_size(const struct strings_plan *p)
+enum bpf_size strings_word_size(const struct strings_plan *p)
 {
 	return p->word == 8 ? SIZE_DW : SIZE_W;
 }
@@ -107,16 +107,15 @@ static enum bpf_size word_size(const struct strings_plan *p)
 /* R6 = a long of the tracepoint's record at R1, with its sign */
 static void load_long(struct bpf_code *c, const struct strings_plan *p, int at)
 {
-	emit_load(c, word_size(p), R6, R1, at);
+	emit_load(c, strings_word_size(p), R6, R1, at);
 	if (p->word == 4) {
 		emit_alu_imm(c, ALU_LSH, R6, 32);
 		emit_alu_imm(c, ALU_ARSH, R6, 32);
 	}
 }
 
-/* Copy size bytes at the address from, a register, into the slot. R0 is 0, or an error. */
-static void read_to(struct bpf_code *c, enum bpf_helper read, int at, unsigned size,
-		    enum bpf_reg from, int offset)
+void strings_read(struct bpf_code *c, enum bpf_helper read, int at, unsigned size,
+		  enum bpf_reg from, int offset)
 {
 	emit_mov(c, R3, from);
 	if (offset)
@@ -127,10 +126,10 @@ static void read_to(struct bpf_code *c, enum bpf_helper read, int at, unsigned s
 	emit_call(c, read);
 }
 
-/* Load what read_to has copied of a long that has no sign. */
+/* Load what strings_read has copied of a long that has no sign. */
 static void load_read(struct bpf_code *c, const struct strings_plan *p, enum bpf_reg to, int at)
 {
-	emit_load(c, word_size(p), to, FP, at);
+	emit_load(c, strings_word_size(p), to, FP, at);
 }
 
 /* Set KEY to the thread's id, or to 0. */
@@ -211,13 +210,10 @@ static void print_mark(struct bpf_code *c, const struct strings_plan *p, const c
 	emit_call(c, FN_TRACE_PRINTK);
 }
 
-/*
- * Read a piece of the string at R8. R0 is its length with its NUL, 0 for an empty string in
- * Linux 5.10, or a negative error.
- */
-static void read_piece(struct bpf_code *c, const struct strings_plan *p, enum bpf_helper read)
+void strings_read_piece(struct bpf_code *c, const struct strings_plan *p, enum bpf_helper read,
+			int at)
 {
-	set_piece(c, R1);
+	emit_address(c, R1, R7, at);
 	emit_mov_imm(c, R2, (int32_t)p->piece + 1);
 	emit_mov(c, R3, R8);
 	emit_call(c, read);
@@ -230,7 +226,7 @@ static void read_piece(struct bpf_code *c, const struct strings_plan *p, enum bp
 static void read_part(struct bpf_code *c, const struct strings_plan *p, enum bpf_helper read,
 		      const char *fault, const char *last)
 {
-	read_piece(c, p, read);
+	strings_read_piece(c, p, read, BUFFER_TEXT);
 	emit_jump_if_imm(c, R0, JSLT, 0, fault);
 	emit_jump_if_imm(c, R0, JNE, (int32_t)p->piece + 1, last);
 	print_piece(c, p, "&%pks");
@@ -349,7 +345,7 @@ static void normalize_flags(struct bpf_code *c, const struct strings_plan *p,
 {
 	if (call->flags == FLAGS_HOW) {
 		emit_load(c, SIZE_DW, R6, FP, FLAGS);
-		read_to(c, FN_PROBE_READ_USER, FLAGS, 8, R6, 0);
+		strings_read(c, FN_PROBE_READ_USER, FLAGS, 8, R6, 0);
 	}
 	emit_load(c, SIZE_DW, R6, FP, FLAGS);
 	if (call->flags >= 0)
@@ -384,7 +380,7 @@ static void print_path(struct bpf_code *c, const struct strings_plan *p,
 		       const struct path_call *call, enum bpf_helper read)
 {
 	emit_scope(c);
-	read_piece(c, p, read);
+	strings_read_piece(c, p, read, BUFFER_TEXT);
 	emit_jump_if_imm(c, R0, JSLT, 0, "fault");
 	emit_jump_if_imm(c, R0, JEQ, (int32_t)p->piece + 1, "more");
 	print_call(c, p, call, '=');
@@ -483,18 +479,18 @@ struct binprm {
 /* RET = the number of arguments, STACK = the address of the stack, with that number at its top */
 static void find_stack(struct bpf_code *c, const struct strings_plan *p, const struct binprm *b)
 {
-	read_to(c, FN_PROBE_READ_KERNEL, RET, 4, R6, b->argc);
-	read_to(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->stack);
+	strings_read(c, FN_PROBE_READ_KERNEL, RET, 4, R6, b->argc);
+	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->stack);
 	if (!b->other_stack)
 		return;
 	load_read(c, p, R8, STACK);
-	read_to(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
+	strings_read(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
 	emit_jump_if_imm(c, R0, JNE, 0, "other_stack");
 	load_read(c, p, R1, PATH);
 	emit_load(c, SIZE_W, R2, FP, RET);
 	emit_jump_if(c, R1, JEQ, R2, "has_stack");
 	emit_label(c, "other_stack");
-	read_to(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->other_stack);
+	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->other_stack);
 	emit_label(c, "has_stack");
 }
 
@@ -517,7 +513,7 @@ static void print_count(struct bpf_code *c, const struct strings_plan *p)
 /* Print the path of the program, which is in the kernel's memory. */
 static void print_file(struct bpf_code *c, const struct strings_plan *p, const struct binprm *b)
 {
-	read_to(c, FN_PROBE_READ_KERNEL, PATH, p->word, R6, b->file);
+	strings_read(c, FN_PROBE_READ_KERNEL, PATH, p->word, R6, b->file);
 	load_read(c, p, R8, PATH);
 	emit_mov_imm(c, R9, 0);
 	emit_label(c, "file_next");
@@ -549,7 +545,7 @@ static void print_arguments(struct bpf_code *c, const struct strings_plan *p)
 	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
 	emit_alu_imm(c, ALU_ADD, R8, (int32_t)p->word);
 	emit_store(c, SIZE_DW, R7, BUFFER_NEXT, R8);
-	read_to(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
+	strings_read(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
 	load_read(c, p, R8, PATH);
 	emit_label(c, "next");
 	emit_alu_imm(c, ALU_ADD, R9, 1);

@@ -73,6 +73,19 @@ enum { STRINGS_BUFFER = 1216 };
 int strings_map(const struct strings_plan *, enum bpf_map_type, const char *name, unsigned key,
 		unsigned value, unsigned entries);
 
+/* Return the width of the kernel's long. */
+enum bpf_size strings_word_size(const struct strings_plan *);
+
+/* Copy size bytes at from + offset to the slot on the stack. R0 is 0, or an error. */
+void strings_read(struct bpf_code *, enum bpf_helper, int at, unsigned size, enum bpf_reg from,
+		  int offset);
+
+/*
+ * Copy a piece of the string at R8 to R7 + at. R0 is its length with its NUL, 0 for an empty string
+ * in Linux 5.10, or a negative error.
+ */
+void strings_read_piece(struct bpf_code *, const struct strings_plan *, enum bpf_helper, int at);
+
 /* Return the most pieces of a path. */
 int strings_pieces(const struct strings_plan *);
 

@@ -15,11 +15,9 @@
  *	key             a number that both ends of a message derive from the connection's
  *	                sequence numbers
  *
- * The first half makes a request probe: make.c, pins.c, probe.c, device.c, program*.c. The
- * second half reads traces: mark.c, sockets.c, host.c, clocks.c, messages.c, sequence*.c.
- *
- * The layer uses base, proc, tracefs, filter and bpf. A function that fails writes an error
- * message and returns -1, unless its comment says otherwise. If memory runs out, the
+ * The first half makes a request probe: make.c, pins.c, probe.c, device.c, tc.c, program*.c. The
+ * second half reads traces: sockets.c, host.c, clocks.c, messages.c, sequence*.c. A function that
+ * fails reports that and returns -1, unless its comment says otherwise. If memory runs out, the
  * functions that read traces end the program (REFUSED).
  */
 #ifndef REQUESTS_H
@@ -161,23 +159,17 @@ int dt_name_ok(const char *name);
 /* Is bpffs mounted? Return 0 or -1. */
 int dt_ready(void);
 
-/* Make the directory of the request probe. Return 0, or -1 and errno. */
+/* Make the directory of the request probe. Does it exist? The request probe may be incomplete. */
 int dt_make_directory(const char *name);
-
-/* Does the directory exist? The request probe may be incomplete. */
 int dt_there(const char *name);
 
-/* Pin an object in the directory. Return 0, or -1 and errno. */
-int dt_pin(const char *name, const char *what, int fd);
-
 /*
- * Open or remove a pin. Return a descriptor or 0; -1 and errno, which is ENOENT without an
- * error message if there is no such pin.
+ * Pin an object, open or remove a pin. Return a descriptor or 0; -1 and errno, which is ENOENT
+ * without an error message if there is no such pin. dt_open reports that the request probe is off.
  */
+int dt_pin(const char *name, const char *what, int fd);
 int dt_pinned(const char *name, const char *what);
 int dt_unpin(const char *name, const char *what);
-
-/* Open a pin as dt_pinned does, but with an error message if the request probe is off. */
 int dt_open(const char *name, const char *what);
 
 /* ---- probe.c: hold and end a request probe ------------------------------------------- */
@@ -194,8 +186,8 @@ int dt_hush(const char *name, int before);
 
 /*
  * Prevent the end of the request probe while the returned descriptor is open, in order to
- * add something to it. Return -1 and errno if that is impossible. There is an error message
- * only if the directory exists and cannot be opened.
+ * add something to it. Return -1 and errno if that is impossible; it reports only a directory
+ * that exists and cannot be opened.
  */
 int dt_hold(const char *name);
 
@@ -206,24 +198,21 @@ int dt_hold(const char *name);
 int dt_off(const char *name);
 
 /*
- * End the request probe of a dead session. First wait up to two seconds for a dt-probe or
- * dt-dev of that session that still runs; errno is EBUSY if it goes on. Return 0, or -1
- * and errno.
+ * Do the same for a dead session. First wait up to two seconds for a dt-probe or dt-dev of that
+ * session that still runs; errno is EBUSY if it goes on. Return 0, or -1 and errno.
  */
 int dt_end_session(const char *instance);
 
 /* ---- device.c: devices at whose egress segments are marked --------------------------- */
 
-/*
- * Mark at the egress of the device, in the network namespace of the caller. Store "tcx" or
- * "clsact" in *how. Return 0, 1 if the device was marking already, or -1.
- */
-int dt_device_on(const char *name, const char *device, const char **how);
-
 /* Is there such a device, with Ethernet headers or bare IP? */
 int dt_device_ok(const char *device);
 
-/* Stop marking at the device. Return 0, 1 if the request probe does not have it, or -1. */
+/*
+ * Begin or stop to mark at the egress of the device, in the network namespace of the caller.
+ * Store "tcx" or "clsact" in *how. Return 0; 1 if that is so already; or -1.
+ */
+int dt_device_on(const char *name, const char *device, const char **how);
 int dt_device_off(const char *name, const char *device);
 
 /*
@@ -232,15 +221,30 @@ int dt_device_off(const char *name, const char *device);
  */
 int dt_devices_off(const char *name);
 
+/* ---- tc.c: attach programs by clsact, with rtnetlink(7) ---------------------------- */
+
+/*
+ * A filter of the queueing discipline clsact runs a program when a device sends a packet,
+ * on kernels without TCX. The device must be in the caller's network namespace. All return
+ * -errno on failure. tc_has_clsact returns 1 or 0, tc_filters the number of filters of the
+ * device's clsact, ingress and egress, the others 0.
+ */
+int tc_has_clsact(unsigned device);
+int tc_add_clsact(unsigned device);
+int tc_remove_clsact(unsigned device);
+int tc_filters(unsigned device);
+int tc_add_program(unsigned device, unsigned priority, uint32_t handle, int program,
+		   const char *name);
+int tc_remove_program(unsigned device, unsigned priority, uint32_t handle);
+
 /* ---- sockets.c: follow requests without a request probe, by events of sockets -------- */
 
 /*
  * This works on one host. Bytes that a followed thread sends count as marked, by their
  * offset in the connection. A thread that reads some of them begins a window. The window
- * ends when the thread has sent on the socket that it read from. If the bytes answer a
- * request that this process passed on, the window ends with the send on the socket from which the
- * first request came. The trace must have
- * these events with all their fields, in the order of time:
+ * ends when the thread has sent on the socket that it read from; if the bytes answer a request
+ * that this process passed on, with the send on the socket from which the first request came.
+ * The trace must have these events with all their fields, in the order of time:
  *
  *	tcp:tcp_sendmsg_locked     a thread begins to send; the socket is unknown
  *	sock:sock_send_length      the thread has sent so many bytes on this socket
@@ -333,10 +337,7 @@ struct dt_host {
  */
 int dt_host_next(struct dt_host *);
 
-/*
- * Return the order of lines with equal times: lines without a time come first, and
- * sends come before receives.
- */
+/* Return the order of lines with equal times: those without a time, sends, receives. */
 int dt_host_rank(const struct dt_host *);
 
 /* Print the line with the host's name in a column of this width, and with h->time or date. */
@@ -346,10 +347,6 @@ void dt_host_print(const struct dt_host *, size_t wide);
 void strbuf_seconds(struct strbuf *, int64_t time, int digits);
 
 /* ---- clocks.c: compute how the clocks of hosts differ -------------------------------- */
-
-/*
- * Nothing is known about two clocks, except that a message is sent before it is received.
- */
 
 #define NO_MESSAGE INT64_MAX
 
@@ -450,21 +447,5 @@ void sequence_event(struct sequence *, unsigned host, const struct trace_line *,
 
 /* Print the diagram as SVG, with the notes below it. */
 void sequence_draw(struct sequence *, char *const *notes, size_t nnotes);
-
-/* ---- tc.c: attach programs by clsact, with rtnetlink(7) ---------------------------- */
-
-/*
- * A filter of the queueing discipline clsact runs a program when a device sends a packet,
- * on kernels without TCX. The device must be in the caller's network namespace. All return
- * -errno on failure. tc_has_clsact returns 1 or 0, tc_filters a number, the others 0.
- */
-int tc_has_clsact(unsigned device);
-int tc_add_clsact(unsigned device);
-int tc_remove_clsact(unsigned device);
-/* Return the number of filters of the device's clsact, ingress and egress. */
-int tc_filters(unsigned device);
-int tc_add_program(unsigned device, unsigned priority, uint32_t handle, int program,
-		   const char *name);
-int tc_remove_program(unsigned device, unsigned priority, uint32_t handle);
 
 #endif

@@ -30,7 +30,8 @@ int netlink_open(int protocol)
 void netlink_begin(struct netlink_message *m, unsigned type, unsigned flags, const void *head,
 		   size_t n)
 {
-	*m = (struct netlink_message){ .type = (uint16_t)type, .flags = (uint16_t)(REQUEST | flags) };
+	*m = (struct netlink_message){ .type = (uint16_t)type,
+				       .flags = (uint16_t)(REQUEST | flags) };
 	memcpy(m->text, head, n);
 	m->len = (uint32_t)(offsetof(struct netlink_message, text) + n);
 }

@@ -2,16 +2,14 @@
 /*
  * bpf.h - programs for the kernel's BPF machine, without a library
  *
- * The layer emits BPF instructions, loads programs with bpf(2), reads the kernel's BTF, and
- * attaches programs to network devices. Terms:
+ * The layer emits BPF instructions, prints programs as assembly, loads them with bpf(2), and reads
+ * the kernel's BTF. Terms:
  *
  *	map, program, link    kernel objects of bpf(2); a process holds them by descriptors
  *	pin                   a name in bpffs that keeps such an object without a process
  *	BTF                   the kernel's description of its own types and functions
- *	TCX, clsact           two ways to run a program when a device sends a packet
  *
- * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf).
- * The layer uses base, tracefs, event and calls. Its functions write no error messages,
+ * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf). Functions are silent,
  * unless their comment says otherwise.
  */
 #ifndef BPF_H
