@@ -161,7 +161,7 @@ struct memory {
 	int all;                /* all tasks are traced */
 	int id;                 /* length of the id */
 	int entering;           /* the program is that of sys_enter */
-	int status;             /* offset of thread_info.status in struct task_struct */
+	struct strings_offsets offsets;
 	unsigned numbers;       /* the most numbers in a record */
 	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
 };
@@ -311,7 +311,7 @@ static void load_mode(struct bpf_code *c, const struct memory *m)
 		return;
 	}
 	emit_call(c, FN_GET_CURRENT_TASK);
-	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, 4, R0, m->status);
+	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, 4, R0, m->offsets.status);
 	emit_load(c, SIZE_W, R1, FP, SLOT);
 }
 
@@ -965,7 +965,7 @@ static void print_path(struct bpf_code *c, const struct memory *m)
  * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
  * ended. If path or arguments could not be read at the entry, print the path as the kernel has it.
  */
-static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
+static void emit_exec(struct bpf_code *c, const struct memory *m)
 {
 	clear(c);
 	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
@@ -981,7 +981,7 @@ static void emit_exec(struct bpf_code *c, const struct memory *m, int path)
 	emit_jump_if_imm(c, R8, JEQ, 0, "out");
 	find_buffer(c, m);
 	/* R8 = the path, in the kernel's memory */
-	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, m->p->word, R9, path);
+	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, m->p->word, R9, m->offsets.file);
 	emit_load(c, strings_word_size(m->p), R8, FP, SLOT);
 	print_path(c, m);
 	emit_out(c, 0);
@@ -1243,9 +1243,9 @@ int strings_attach_calls(struct strings_plan *p)
 	uint8_t *tasks;
 	int r;
 
-	m.status = MODE < 0 ? strings_status() : 0;
 	if (!SIZE || p->word != sizeof(long))
 		return err_msg("calls: the registers of this kernel are not known");
+	strings_find_offsets(p, &m.offsets);
 	m.variants = strings_map(p, MAP_HASH, "variants", sizeof(struct variant), 4, VARIANTS);
 	if (m.variants < 0)
 		return -1;
@@ -1253,7 +1253,7 @@ int strings_attach_calls(struct strings_plan *p)
 	tasks = entries ? shared_map(p, "tasks", &m.tasks, TASKS, pids / TASKS) : NULL;
 	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
-	emit_exec(&code, &m, strings_binprm_file(p));
+	emit_exec(&code, &m);
 	r = strings_attach(p, &code, "sched_process_exec", 1);
 	if (p->tasks)
 		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);

@@ -470,18 +470,12 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 
 /* ---- a new program ---------------------------------------------------------------------- */
 
-/* Offsets in struct linux_binprm. */
-struct binprm {
-	int stack, argc, file;
-	int other_stack;        /* where the stack is in other kernels; 0: it is known */
-};
-
 /* RET = the number of arguments, STACK = the address of the stack, with that number at its top */
-static void find_stack(struct bpf_code *c, const struct strings_plan *p, const struct binprm *b)
+static void find_stack(struct bpf_code *c, const struct strings_plan *p, const struct strings_offsets *o)
 {
-	strings_read(c, FN_PROBE_READ_KERNEL, RET, 4, R6, b->argc);
-	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->stack);
-	if (!b->other_stack)
+	strings_read(c, FN_PROBE_READ_KERNEL, RET, 4, R6, o->argc);
+	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, o->stack);
+	if (!o->other_stack)
 		return;
 	load_read(c, p, R8, STACK);
 	strings_read(c, FN_PROBE_READ_USER, PATH, p->word, R8, 0);
@@ -490,7 +484,7 @@ static void find_stack(struct bpf_code *c, const struct strings_plan *p, const s
 	emit_load(c, SIZE_W, R2, FP, RET);
 	emit_jump_if(c, R1, JEQ, R2, "has_stack");
 	emit_label(c, "other_stack");
-	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, b->other_stack);
+	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, o->other_stack);
 	emit_label(c, "has_stack");
 }
 
@@ -511,9 +505,9 @@ static void print_count(struct bpf_code *c, const struct strings_plan *p)
 }
 
 /* Print the path of the program, which is in the kernel's memory. */
-static void print_file(struct bpf_code *c, const struct strings_plan *p, const struct binprm *b)
+static void print_file(struct bpf_code *c, const struct strings_plan *p, const struct strings_offsets *o)
 {
-	strings_read(c, FN_PROBE_READ_KERNEL, PATH, p->word, R6, b->file);
+	strings_read(c, FN_PROBE_READ_KERNEL, PATH, p->word, R6, o->file);
 	load_read(c, p, R8, PATH);
 	emit_mov_imm(c, R9, 0);
 	emit_label(c, "file_next");
@@ -568,13 +562,13 @@ static void print_arguments(struct bpf_code *c, const struct strings_plan *p)
  * addresses follow their number on the stack.
  */
 static void program_begins(struct bpf_code *c, const struct strings_plan *p,
-			   const struct binprm *b)
+			   const struct strings_offsets *o)
 {
 	emit_load(c, SIZE_DW, R6, R1, 16);
 	find_buffer(c, p->buffer);
-	find_stack(c, p, b);
+	find_stack(c, p, o);
 	print_count(c, p);
-	print_file(c, p, b);
+	print_file(c, p, o);
 	print_arguments(c, p);
 	emit_out(c, 0);
 }
@@ -702,60 +696,40 @@ int strings_attach_opens(struct strings_plan *p)
 	return attach_calls(p, opens, sizeof(opens) / sizeof(*opens));
 }
 
-/* Fill b from the kernel's BTF, or by the layouts since Linux 5.10 if it has none. */
-static void find_binprm(const struct strings_plan *p, struct binprm *b)
-{
-	char path[PATH_MAX];
-	struct btf btf;
-
-	*b = p->word == 8 ? (struct binprm){ 24, 88, 96, 32 } : (struct binprm){ 12, 48, 56, 16 };
-	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
-	if (btf_read(&btf, path) < 0)
-		return;
-	if (btf_member(&btf, "linux_binprm", "p") >= 0 &&
-	    btf_member(&btf, "linux_binprm", "argc") >= 0 &&
-	    btf_member(&btf, "linux_binprm", "filename") >= 0)
-		*b = (struct binprm){ btf_member(&btf, "linux_binprm", "p"),
-				      btf_member(&btf, "linux_binprm", "argc"),
-				      btf_member(&btf, "linux_binprm", "filename"), 0 };
-	btf_free(&btf);
-}
-
-int strings_binprm_file(const struct strings_plan *p)
-{
-	struct binprm b;
-
-	find_binprm(p, &b);
-	return b.file;
-}
-
-int strings_status(void)
+void strings_find_offsets(const struct strings_plan *p, struct strings_offsets *o)
 {
 	char path[PATH_MAX];
 	struct utsname host;
 	struct btf btf;
-	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
-	int at = !uname(&host) && kernel_version(host.release) < KERNEL(5, 11) ? 8 : 16;
+	int stack, argc, file, info, status;
 
+	*o = p->word == 8 ? (struct strings_offsets){ 24, 88, 96, 32, 0 } :
+			    (struct strings_offsets){ 12, 48, 56, 16, 0 };
+	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
+	o->status = !uname(&host) && kernel_version(host.release) < KERNEL(5, 11) ? 8 : 16;
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (btf_read(&btf, path) < 0)
-		return at;
-	if (btf_member(&btf, "task_struct", "thread_info") >= 0 &&
-	    btf_member(&btf, "thread_info", "status") >= 0)
-		at = btf_member(&btf, "task_struct", "thread_info") +
-		     btf_member(&btf, "thread_info", "status");
+		return;
+	stack = btf_member(&btf, "linux_binprm", "p");
+	argc = btf_member(&btf, "linux_binprm", "argc");
+	file = btf_member(&btf, "linux_binprm", "filename");
+	info = btf_member(&btf, "task_struct", "thread_info");
+	status = btf_member(&btf, "thread_info", "status");
 	btf_free(&btf);
-	return at;
+	if (stack >= 0 && argc >= 0 && file >= 0)
+		*o = (struct strings_offsets){ stack, argc, file, 0, o->status };
+	if (info >= 0 && status >= 0)
+		o->status = info + status;
 }
 
 int strings_attach_execs(struct strings_plan *p)
 {
 	static struct bpf_code c;
-	struct binprm b;
+	struct strings_offsets o;
 
-	find_binprm(p, &b);
+	strings_find_offsets(p, &o);
 	c = (struct bpf_code){ .slots = slots };
-	program_begins(&c, p, &b);
+	program_begins(&c, p, &o);
 	if (strings_attach(p, &c, "sched_process_exec", 1) < 0)
 		return -1;
 	return p->failed ? attach_calls(p, execs, sizeof(execs) / sizeof(*execs)) : 0;

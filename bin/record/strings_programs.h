@@ -95,10 +95,14 @@ int strings_pieces(const struct strings_plan *);
  */
 int strings_attach(struct strings_plan *, struct bpf_code *, const char *event, int raw);
 
-/* Return the offset of the path in the kernel's struct linux_binprm. */
-int strings_binprm_file(const struct strings_plan *);
+/* Offsets in the kernel's struct linux_binprm and struct task_struct */
+struct strings_offsets {
+	int stack, argc, file;
+	int other_stack;        /* where the stack is in other kernels; 0: it is known */
+	int status;             /* thread_info.status, on x86 */
+};
 
-/* Return the offset of thread_info.status in the kernel's struct task_struct, on x86. */
-int strings_status(void);
+/* Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. */
+void strings_find_offsets(const struct strings_plan *, struct strings_offsets *);
 
 #endif
