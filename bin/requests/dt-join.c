@@ -157,18 +157,6 @@ static void find_clocks(struct join *j)
 	}
 }
 
-/* Append the number between two texts. */
-static void put_number(struct strbuf *w, const char *before, unsigned long long n,
-		       const char *behind)
-{
-	char text[24];
-
-	str_format(text, sizeof(text), "%llu", n);
-	strbuf_puts(w, before);
-	strbuf_puts(w, text);
-	strbuf_puts(w, behind);
-}
-
 /* Keep a note for the picture, about the host of this name, or with NULL about all hosts. */
 static void add_note(struct join *j, const char *name, const char *text)
 {
@@ -214,30 +202,29 @@ static void print_clocks(struct join *j)
 			print_head(j, j->v[i].name);
 			continue;
 		}
-		put_number(w, "; ", m->between, m->between == 1 ? " message" : " messages");
+		strbuf_format(w, "; %llu message%s", m->between, m->between == 1 ? "" : "s");
 		if (m->sent)
-			put_number(w, ", ", m->sent, " sent and not received");
+			strbuf_format(w, ", %llu sent and not received", m->sent);
 		if (m->received)
-			put_number(w, ", ", m->received, " received and not sent");
+			strbuf_format(w, ", %llu received and not sent", m->received);
 		print_head(j, j->v[i].name);
 	}
 	if (j->clocks.off) {
-		put_number(w, "clocks and messages contradict each other: ", j->early,
-			   j->early == 1 ? " message is" : " messages are");
-		strbuf_puts(w, " received before sent, by ");
+		strbuf_format(w, "clocks and messages contradict each other: %llu message%s "
+			      "received before sent, by ", j->early,
+			      j->early == 1 ? " is" : "s are");
 		strbuf_seconds(w, j->earliest, 6);
 		strbuf_puts(w, " s at most");
 		print_head(j, NULL);
 	}
 	if (j->messages.many) {
-		put_number(w, "", j->messages.many,
-			   j->messages.many == 1 ? " key is left out" : " keys are left out");
-		strbuf_puts(w, ", because several messages have the same key");
+		strbuf_format(w, "%llu key%s left out, because several messages have the same key",
+			      j->messages.many, j->messages.many == 1 ? " is" : "s are");
 		print_head(j, NULL);
 	}
 	if (j->later) {
-		put_number(w, "all times are ", (unsigned long long)j->later / DT_SECOND,
-			   " s later: a trace began before the first host's clock did");
+		strbuf_format(w, "all times are %llu s later: a trace began before the first "
+			      "host's clock did", (unsigned long long)j->later / DT_SECOND);
 		print_head(j, NULL);
 	}
 }

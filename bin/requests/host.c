@@ -50,20 +50,10 @@ int dt_host_rank(const struct dt_host *h)
 
 void strbuf_seconds(struct strbuf *w, int64_t time, int digits)
 {
-	char text[32];
-
-	str_format(text, sizeof(text), "%llu", (unsigned long long)(time / DT_SECOND));
-	strbuf_puts(w, text);
-	/* print ten digits and replace the first by the point: this keeps leading zeros */
-	str_format(text, sizeof(text), "%llu", (unsigned long long)(time % DT_SECOND + DT_SECOND));
-	*text = '.';
-	strbuf_add(w, text, digits ? (size_t)digits + 1 : 0);
-}
-
-static void put_blanks(struct strbuf *w, size_t n)
-{
-	while (n--)
-		strbuf_puts(w, " ");
+	strbuf_format(w, "%llu.%09llu", (unsigned long long)(time / DT_SECOND),
+		      (unsigned long long)(time % DT_SECOND));
+	w->n -= digits ? 9 - (size_t)digits : 10;
+	w->text[w->n] = '\0';
 }
 
 void dt_host_print(const struct dt_host *h, size_t wide)
@@ -74,31 +64,22 @@ void dt_host_print(const struct dt_host *h, size_t wide)
 
 	w.n = 0;
 	if (!json) {
-		strbuf_puts(&w, h->name);
-		put_blanks(&w, wide - strlen(h->name));
-		strbuf_puts(&w, " | ");
+		strbuf_format(&w, "%-*s | ", (int)wide, h->name);
 	}
 	if (h->timed || h->date >= 0) {
 		const char *from = h->l.time.text, *to = from + h->l.time.n;
-		size_t n, was;
 
 		/* the new time takes the columns of the old one and its blanks, except one */
 		while (!h->l.json && from - line > 1 && from[-2] == ' ')
 			from--;
-		was = (size_t)(to - from);
 		strbuf_add(&w, line, (size_t)(from - line));
 		time.n = 0;
 		strbuf_seconds(&time, h->timed ? h->time : h->date, h->digits_now);
-		n = time.n;
-		put_blanks(&w, h->timed && !h->l.json && n < was ? was - n : 0);
-		strbuf_add(&w, time.text, n);
+		strbuf_format(&w, "%*s", h->timed && !h->l.json ? (int)(to - from) : 0, time.text);
 		line = to;
 	}
 	strbuf_add(&w, line, (size_t)(end - line) - (size_t)json);
-	if (json) {
-		strbuf_puts(&w, w.n > 1 ? ",\"host\":\"" : "\"host\":\"");
-		strbuf_puts(&w, h->name);
-		strbuf_puts(&w, "\"}");
-	}
+	if (json)
+		strbuf_format(&w, "%s\"host\":\"%s\"}", w.n > 1 ? "," : "", h->name);
 	stdout_print("%s\n", w.text);
 }
