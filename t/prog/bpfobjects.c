@@ -23,7 +23,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { UPDATE = 2, NEXT_KEY = 4, GET = 7, INFO = 15 };
+#include "bpf/bpf.h"
+
+enum { INFO = 15 };
 enum { MAP, PROGRAM, LINK, KINDS };
 
 static const char *const words[] = { "map", "program", "link" };
@@ -31,9 +33,7 @@ static const int next_id[] = { 12, 11, 31 }, fd_by_id[] = { 14, 13, 30 };
 
 union attr {
 	struct { uint32_t id, next, flags; } id;
-	struct { uint64_t path; uint32_t fd, flags; } pin;
 	struct { uint32_t fd, size; uint64_t info; } info;
-	struct { uint32_t map, pad; uint64_t key, next, flags; } element;
 	char all[64];
 };
 
@@ -195,14 +195,12 @@ static void print_pinned(const char *dir)
 	if (!d)
 		die("list the directory");
 	while ((e = readdir(d))) {
-		union attr a = { .all = { 0 } };
 		int fd;
 
 		if (*e->d_name == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		a.pin.path = (uintptr_t)path;
-		fd = bpf(GET, &a);
+		fd = bpf_pinned(path);
 		if (fd < 0)
 			die("open what is pinned");
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
@@ -235,40 +233,36 @@ static int print_still(void)
 	return n ? 0 : 1;
 }
 
-static void print_entries(uint32_t id)
+/* Open the map with this id, whose keys and values have at most most bytes. */
+static int open_map(uint32_t id, size_t most)
 {
-	union attr a = { .all = { 0 } };
-	char key[2][512];
 	struct map m = { 0 };
-	unsigned long n = 0;
 	int fd = open_id(MAP, id);
 
-	if (fd < 0 || info(fd, &m, sizeof(m)) || m.key > sizeof(key[0]))
+	if (fd < 0 || info(fd, &m, sizeof(m)) || m.key > most || m.value > most)
 		die("open the map");
-	a.element.map = (uint32_t)fd;
-	a.element.next = (uintptr_t)key[0];
-	while (!bpf(NEXT_KEY, &a)) {
-		a.element.key = (uintptr_t)key[n % 2];
-		a.element.next = (uintptr_t)key[++n % 2];
-	}
+	return fd;
+}
+
+static void print_entries(uint32_t id)
+{
+	char key[512];
+	unsigned long n = 0;
+	int fd = open_map(id, sizeof(key));
+
+	for (int r = bpf_next(fd, NULL, key); !r; r = bpf_next(fd, key, key))
+		n++;
 	printf("%lu\n", n);
 }
 
 static void fill(uint32_t id, uint64_t n)
 {
-	union attr a = { .all = { 0 } };
-	char value[512] = { 0 };
+	const char value[512] = { 0 };
 	uint64_t key[64] = { 0 };
-	struct map m = { 0 };
-	int fd = open_id(MAP, id);
+	int fd = open_map(id, sizeof(value));
 
-	if (fd < 0 || info(fd, &m, sizeof(m)) || m.key > sizeof(key) || m.value > sizeof(value))
-		die("open the map");
-	a.element.map = (uint32_t)fd;
-	a.element.key = (uintptr_t)key;
-	a.element.next = (uintptr_t)value;
 	while (n--)
-		if (++key[0], bpf(UPDATE, &a))
+		if (++key[0], bpf_update(fd, key, value))
 			die("add an entry");
 }
 
