@@ -190,20 +190,18 @@ static void set(struct bpf_code *c, int at, int32_t n)
 	emit_store_imm(c, SIZE_DW, R7, at, n);
 }
 
-/* Set R0 to the value of the map for the key at KEY; jump if there is none. */
-static void look_up(struct bpf_code *c, int map)
+/* Jump if the slot of the buffer CONDITION n. Sets R1. */
+static void jump_if_slot(struct bpf_code *c, int at, enum bpf_jump is, int32_t n, const char *to)
 {
-	emit_map(c, map, KEY);
-	emit_call(c, FN_MAP_LOOKUP_ELEM);
-	emit_jump_if_imm(c, R0, JEQ, 0, "out");
+	load(c, R1, at);
+	emit_jump_if_imm(c, R1, is, n, to);
 }
 
 /* R7 = the buffer */
 static void find_buffer(struct bpf_code *c, const struct memory *m)
 {
 	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	look_up(c, m->p->buffer);
-	emit_mov(c, R7, R0);
+	emit_find(c, m->p->buffer, KEY, R7, "out");
 }
 
 /* to = the register whose offset is in R1 */
@@ -272,13 +270,22 @@ static void read_word(struct bpf_code *c, const struct memory *m)
 	emit_load(c, BPF_SIZE_OF(item, member), to, FP, ITEM + (int)offsetof(struct item, member))
 #define load_entry(c, member, to) emit_get(c, to, R6, entry, member)
 
+/* Jump if the member CONDITION n, or if it has none of the flags. Sets R1. */
+#define jump_if_item(c, member, is, n, to) \
+	(load_item(c, member, R1), emit_jump_if_imm(c, R1, is, n, to))
+#define jump_if_entry(c, member, is, n, to) \
+	(load_entry(c, member, R1), emit_jump_if_imm(c, R1, is, n, to))
+#define jump_unless_item(c, flag, to) \
+	(load_item(c, flags, R1), emit_alu_imm(c, ALU_AND, R1, flag), \
+	 emit_jump_if_imm(c, R1, JEQ, 0, to))
+
 /* Set R0 to the address of the byte of the task whose pid is in reg; jump if there is none. */
 static void find_task(struct bpf_code *c, const struct memory *m, enum bpf_reg reg)
 {
 	emit_mov(c, R1, reg);
 	emit_alu_imm(c, ALU_RSH, R1, 6);
 	emit_store(c, SIZE_W, FP, KEY, R1);
-	look_up(c, m->tasks);
+	emit_find(c, m->tasks, KEY, R0, "out");
 	emit_alu_imm(c, ALU_AND, reg, TASKS - 1);
 	emit_alu(c, ALU_ADD, R0, reg);
 }
@@ -357,8 +364,7 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 		emit_label(c, "native");
 	}
 	emit_store(c, SIZE_W, FP, KEY, R8);
-	look_up(c, m->calls);
-	emit_mov(c, R6, R0);
+	emit_find(c, m->calls, KEY, R6, "out");
 	load_entry(c, known, R1);
 	/* each call of 32-bit code says that it is one, because its number is not enough */
 	if (MODE_MASK)
@@ -407,19 +413,15 @@ static void note_call(struct bpf_code *c, const struct memory *m)
 /* Let R6 be the entry of the variant of the call, whose index is in R8. */
 static void find_variant(struct bpf_code *c, const struct memory *m)
 {
-	load_entry(c, variants, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, "no_variant");
+	jump_if_entry(c, variants, JEQ, 0, "no_variant");
 	load_entry(c, by, R1);
 	load_register(c, m, R2);
 	emit_store(c, SIZE_W, FP, KEY, R2);
 	emit_store(c, SIZE_W, FP, KEY + 4, R8);
-	emit_map(c, m->variants, KEY);
-	emit_call(c, FN_MAP_LOOKUP_ELEM);
-	emit_jump_if_imm(c, R0, JEQ, 0, "no_variant");
+	emit_find(c, m->variants, KEY, R0, "no_variant");
 	emit_load(c, SIZE_W, R1, R0, 0);
 	emit_store(c, SIZE_W, FP, KEY, R1);
-	look_up(c, m->calls);
-	emit_mov(c, R6, R0);
+	emit_find(c, m->calls, KEY, R6, "out");
 	emit_label(c, "no_variant");
 }
 
@@ -465,8 +467,7 @@ static void begin(struct bpf_code *c, const struct memory *m)
 
 	find_call(c, m);
 	note_call(c, m);
-	load_entry(c, variants, R1);
-	emit_jump_if_imm(c, R1, JNE, 0, "needed");
+	jump_if_entry(c, variants, JNE, 0, "needed");
 	if (MODE_MASK)
 		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, "needed");
 	if (m->entering) {
@@ -513,10 +514,8 @@ static void find_new_program(struct bpf_code *c, const struct memory *m)
 {
 	const enum bpf_size size = strings_word_size(m->p);
 
-	load_entry(c, exec, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, "in_register");
-	load(c, R1, RETURNED);
-	emit_jump_if_imm(c, R1, JNE, 0, "in_register");
+	jump_if_entry(c, exec, JEQ, 0, "in_register");
+	jump_if_slot(c, RETURNED, JNE, 0, "in_register");
 	emit_load(c, size, R8, R7, REGS + STACK - FROM);
 	read_word(c, m);
 	store(c, REGS + NEW_WORDS, R8);
@@ -527,8 +526,7 @@ static void find_new_program(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_ADD, R8, R1);
 	store(c, REGS + NEW_ENV, R8);
 	/* the number may be that of execve, where the call was execveat: arguments have moved */
-	load(c, R1, ABSENT);
-	emit_jump_if_imm(c, R1, JEQ, 0, "in_register");
+	jump_if_slot(c, ABSENT, JEQ, 0, "in_register");
 	set(c, ABSENT, -1);
 	emit_label(c, "in_register");
 }
@@ -584,8 +582,7 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 {
 	emit_mov_imm(c, R9, 0);
 	if (MODE_MASK) {
-		load(c, R1, MASK);
-		emit_jump_if_imm(c, R1, JEQ, -1, "next");
+		jump_if_slot(c, MASK, JEQ, -1, "next");
 		emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 2, 0);
 		set_tag(c, m, 'k', 0);
 		set(c, LENGTH, m->id + 2);
@@ -595,8 +592,7 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 	emit_label(c, "next");
 	count_round(c, m);
 	set(c, ARRAY, 0);
-	load(c, R1, INDEX);
-	emit_jump_if_imm(c, R1, JGT, CALL_ARGS - 1, "out");
+	jump_if_slot(c, INDEX, JGT, CALL_ARGS - 1, "out");
 	emit_address(c, R2, R1, 1);
 	store(c, INDEX, R2);
 	emit_alu_imm(c, ALU_LSH, R1, 4); /* sizeof(struct item) */
@@ -605,8 +601,7 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 		emit_load(c, SIZE_DW, R2, R1, (int)offsetof(struct entry, items) + i);
 		emit_store(c, SIZE_DW, FP, ITEM + i, R2);
 	}
-	load_item(c, kind, R1);
-	emit_jump_if_imm(c, R1, JEQ, END, "out");
+	jump_if_item(c, kind, JEQ, END, "out");
 	load_item(c, flags, R2);
 	choose_side(c, m);
 	set_digit(c, m, FORMAT);
@@ -617,14 +612,12 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 		emit_jump_if_imm(c, R2, JEQ, 0, "has_address");
 		load(c, R3, RETURNED);
 		emit_jump_if_imm(c, R3, JNE, 0, "has_address");
-		load_item(c, count, R1);
-		emit_jump_if_imm(c, R1, JEQ, 0, "next");
+		jump_if_item(c, count, JEQ, 0, "next");
 		emit_label(c, "has_address");
 	}
 	load_register(c, m, R8);
 	emit_jump_if_imm(c, R8, JEQ, 0, "next");
-	load_item(c, kind, R1);
-	emit_jump_if_imm(c, R1, JEQ, STRINGS, "array_begins");
+	jump_if_item(c, kind, JEQ, STRINGS, "array_begins");
 	emit_jump_if_imm(c, R1, JEQ, DATA, "data_begins");
 	set(c, LEFT, strings_pieces(m->p));
 }
@@ -640,8 +633,7 @@ static void read_piece(struct bpf_code *c, const struct memory *m)
 	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10: an empty string */
 	emit_jump_if_imm(c, R0, JNE, piece + 1, "print");
 	set_tag(c, m, 'c', 1);
-	load(c, R1, LEFT);
-	emit_jump_if_imm(c, R1, JSLE, 1, "print");
+	jump_if_slot(c, LEFT, JSLE, 1, "print");
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	store(c, LEFT, R1);
 	set_tag(c, m, 'b', 1);
@@ -739,18 +731,14 @@ static void multiply_by_count(struct bpf_code *c, const struct memory *m)
 {
 	load_item(c, count, R1);
 	load_register(c, m, R3);
-	load_item(c, flags, R1);
-	emit_alu_imm(c, ALU_AND, R1, COUNT_IS_ADDRESS);
-	emit_jump_if_imm(c, R1, JEQ, 0, "no_address");
+	jump_unless_item(c, COUNT_IS_ADDRESS, "no_address");
 	emit_mov_imm(c, R2, 4);
 	read_slot(c);
 	emit_load(c, SIZE_W, R3, FP, SLOT);
 	emit_label(c, "no_address");
 	emit_alu32(c, ALU_MOV, R3, R3);
 	if (!m->entering) {
-		load_item(c, flags, R1);
-		emit_alu_imm(c, ALU_AND, R1, COUNT_IS_RESULT);
-		emit_jump_if_imm(c, R1, JEQ, 0, "no_result");
+		jump_unless_item(c, COUNT_IS_RESULT, "no_result");
 		load(c, R1, RETURNED);
 		emit_jump_if(c, R3, JSLE, R1, "no_result");
 		emit_mov(c, R3, R1);
@@ -769,13 +757,11 @@ static void count_bytes(struct bpf_code *c, const struct memory *m)
 {
 	load_item(c, size, R1);
 	store(c, LEFT, R1);
-	load_item(c, has_count, R1);
-	emit_jump_if_imm(c, R1, JEQ, 0, "counted");
+	jump_if_item(c, has_count, JEQ, 0, "counted");
 	multiply_by_count(c, m);
 	emit_label(c, "counted");
 	set(c, CUT, 0);
-	load(c, R1, LEFT);
-	emit_jump_if_imm(c, R1, JEQ, 0, "next");
+	jump_if_slot(c, LEFT, JEQ, 0, "next");
 	load_item(c, most, R2);
 	emit_jump_if(c, R1, JSLE, R2, "fits");
 	store(c, LEFT, R2);
@@ -815,8 +801,7 @@ static void set_data_tag(struct bpf_code *c, const struct memory *m, int tag)
 	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
 	emit_mov_imm(c, R4, 0);
 	emit_jump_if_imm(c, R1, JNE, 0, "not_last");
-	load(c, R1, CUT);
-	emit_jump_if_imm(c, R1, JEQ, 0, "not_last");
+	jump_if_slot(c, CUT, JEQ, 0, "not_last");
 	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
 	emit_mov(c, R4, R2);
 	emit_alu_imm(c, ALU_AND, R4, 7);

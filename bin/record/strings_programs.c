@@ -142,31 +142,11 @@ static void set_key(struct bpf_code *c, int thread)
 	}
 }
 
-static void map_call(struct bpf_code *c, enum bpf_helper helper, int map)
-{
-	emit_map(c, map, KEY);
-	emit_call(c, helper);
-}
-
-/* Set the value of the key to what is at R7. R0 is 0, or an error. */
-static void map_update(struct bpf_code *c, int map, int at)
-{
-	emit_map(c, map, KEY);
-	if (at)
-		emit_address(c, R3, R7, at);
-	else
-		emit_mov(c, R3, R7);
-	emit_mov_imm(c, R4, 0);
-	emit_call(c, FN_MAP_UPDATE_ELEM);
-}
-
 /* Set R7 to the value of a map of one entry; jump if there is none, which cannot be. */
 static void find_buffer(struct bpf_code *c, int map)
 {
 	set_key(c, 0);
-	map_call(c, FN_MAP_LOOKUP_ELEM, map);
-	emit_jump_if_imm(c, R0, JEQ, 0, "out");
-	emit_mov(c, R7, R0);
+	emit_find(c, map, KEY, R7, "out");
 }
 
 /* Set R1 and R2 to the text of a record after the id, for bpf_trace_printk. */
@@ -278,7 +258,7 @@ static void keep_path(struct bpf_code *c, const struct strings_plan *p)
 	emit_jump_if_imm(c, R0, JSLT, 0, "noted");
 	emit_jump_if_imm(c, R0, JEQ, PATH_LONG + 1, "noted"); /* the kernel refuses it */
 	set_key(c, 1);
-	map_update(c, p->longs, offsetof(struct note, text));
+	emit_update(c, p->longs, KEY, R7, offsetof(struct note, text), UPDATE_ANY);
 	emit_mov_imm(c, R9, IN_LONGS);
 	emit_jump_if_imm(c, R0, JEQ, 0, "noted");
 	emit_mov_imm(c, R9, NOWHERE);
@@ -298,7 +278,7 @@ static void call_begins(struct bpf_code *c, const struct strings_plan *p,
 	keep_path(c, p);
 	emit_set(c, R7, note, state, R9);
 	set_key(c, 1);
-	map_update(c, calls, 0);
+	emit_update(c, calls, KEY, R7, 0, UPDATE_ANY);
 	if (RAW_EXITS) { /* the end will not know that this is a call */
 		emit_jump_if_imm(c, R0, JEQ, 0, "out");
 		set_call_text(c, p, '?', call, "");
@@ -318,8 +298,7 @@ static void find_note(struct bpf_code *c, const struct strings_plan *p, int call
 		load_long(c, p, p->word == 8 ? 16 : 12);
 	emit_store(c, SIZE_DW, FP, RET, R6);
 	set_key(c, 1);
-	map_call(c, FN_MAP_LOOKUP_ELEM, calls);
-	emit_jump_if_imm(c, R0, JEQ, 0, RAW_EXITS ? "out" : "unknown");
+	emit_find(c, calls, KEY, R0, RAW_EXITS ? "out" : "unknown");
 	emit_get(c, R1, R0, note, flags);
 	emit_store(c, SIZE_DW, FP, FLAGS, R1);
 	emit_get(c, R8, R0, note, path);
@@ -429,8 +408,7 @@ static void print_noted(struct bpf_code *c, const struct strings_plan *p,
 	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR);
 	emit_label(c, "in_longs");
 	set_key(c, 1);
-	map_call(c, FN_MAP_LOOKUP_ELEM, p->longs);
-	emit_jump_if_imm(c, R0, JEQ, 0, "lost");
+	emit_find(c, p->longs, KEY, R0, "lost");
 	set_number(c, R0);
 	print_path(c, p, call, FN_PROBE_READ_KERNEL_STR);
 	emit_label(c, "in_memory");
@@ -452,10 +430,10 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 	emit_call(c, FN_TRACE_PRINTK);
 	emit_label(c, "ended");
 	set_key(c, 1);
-	map_call(c, FN_MAP_DELETE_ELEM, calls);
+	emit_delete(c, calls, KEY);
 	emit_load(c, SIZE_DW, R9, FP, STACK);
 	emit_jump_if_imm(c, R9, JNE, IN_LONGS, "out");
-	map_call(c, FN_MAP_DELETE_ELEM, p->longs);
+	emit_delete(c, p->longs, KEY);
 	emit_exit(c, 0);
 
 	if (!RAW_EXITS) { /* the kernel refuses code that nothing jumps to */

@@ -9,41 +9,9 @@
 
 const struct bpf_slot dt_slots[] = { DT_SLOTS(BPF_SLOT) { 0 } };
 
-void dt_emit_lookup(struct bpf_code *c, int map, int slot)
+void dt_emit_update(struct bpf_code *c, int map, int slot, enum bpf_update how)
 {
-	emit_map(c, map, slot);
-	emit_call(c, FN_MAP_LOOKUP_ELEM);
-}
-
-void dt_emit_find(struct bpf_code *c, int map, int slot, const char *skip)
-{
-	dt_emit_lookup(c, map, slot);
-	emit_jump_if_imm(c, R0, JEQ, 0, skip);
-}
-
-/* Emit the update of a map with these flags. */
-static void put(struct bpf_code *c, int map, int slot, int how)
-{
-	emit_map(c, map, slot);
-	emit_address(c, R3, FP, VALUE);
-	emit_mov_imm(c, R4, how);
-	emit_call(c, FN_MAP_UPDATE_ELEM);
-}
-
-void dt_emit_update(struct bpf_code *c, int map, int slot)
-{
-	put(c, map, slot, 0);
-}
-
-void dt_emit_insert(struct bpf_code *c, int map, int slot)
-{
-	put(c, map, slot, 1); /* BPF_NOEXIST */
-}
-
-void dt_emit_delete(struct bpf_code *c, int map, int slot)
-{
-	emit_map(c, map, slot);
-	emit_call(c, FN_MAP_DELETE_ELEM);
+	emit_update(c, map, slot, FP, VALUE, how);
 }
 
 void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at)
@@ -88,8 +56,7 @@ void dt_emit_current(struct bpf_code *c, const struct dt_plan *p)
 void dt_emit_current_traced(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_current(c, p);
-	dt_emit_find(c, p->pids, WHO, "out");
-	emit_mov(c, R7, R0);
+	emit_find(c, p->pids, WHO, R7, "out");
 }
 
 /* MESSAGE = R0 as the upper half, and the number in the register as the lower half. */
@@ -129,7 +96,7 @@ void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 	difference(c, p->snd_una, p->bytes_acked);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R0);
 	/* a socket that connected counts its SYN as an acknowledged byte */
-	dt_emit_find(c, p->sent, SOCKET, "older");
+	emit_find(c, p->sent, SOCKET, R0, "older");
 	emit_get(c, R1, R0, dt_sent, flags);
 	emit_jump_if_imm(c, R1, JSET, SENT_PASSIVE, "accepted");
 	emit_jump_if_imm(c, R1, JSET, SENT_ACTIVE, "connected");
@@ -162,7 +129,7 @@ void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
 void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter)
 {
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, "out");
+	emit_find(c, p->state, WORD, R0, "out");
 	emit_count(c, R0, (int)counter);
 }
 
@@ -201,7 +168,7 @@ void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_get(c, R1, R7, dt_task, key);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
-	dt_emit_delete(c, p->pids, WHO);
+	emit_delete(c, p->pids, WHO);
 	dt_emit_printk(c, p, 'E');
 }
 
@@ -216,7 +183,7 @@ void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scra
 {
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, "out");
+	emit_find(c, p->state, WORD, R0, "out");
 	emit_load(c, SIZE_DW, R1, FP, SOCKET);
 	emit_store(c, SIZE_DW, R0, (int)scratch, R1);
 	emit_load(c, SIZE_DW, R1, R0, (int)scratch);

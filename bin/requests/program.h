@@ -85,15 +85,8 @@ extern const struct bpf_slot dt_slots[];
 #define dt_value_imm(c, TAG, MEMBER, n) emit_store_imm(c, BPF_SIZE_OF(TAG, MEMBER), FP, \
 						VALUE + (int)offsetof(struct TAG, MEMBER), n)
 
-/*
- * Maps, by the key in the slot: R0 = the address of the value, or 0; jump to skip if there is
- * none; let the value be VALUE, R0 = 0 unless the map is full; the same if the key has none yet.
- */
-void dt_emit_lookup(struct bpf_code *, int map, int slot);
-void dt_emit_find(struct bpf_code *, int map, int slot, const char *skip);
-void dt_emit_update(struct bpf_code *, int map, int slot);
-void dt_emit_insert(struct bpf_code *, int map, int slot);
-void dt_emit_delete(struct bpf_code *, int map, int slot);
+/* Let the value for the key in the slot be VALUE. */
+void dt_emit_update(struct bpf_code *, int map, int slot, enum bpf_update);
 
 /* to = the field at this offset of the kernel's structure to which R6 points. */
 void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at);

@@ -94,7 +94,7 @@ static void check_sender(struct bpf_code *c, const struct dt_plan *p)
 		emit_store(c, SIZE_W, FP, NETWORK + 4 + i, R1);
 	}
 	emit_label(c, "has_network");
-	dt_emit_find(c, p->from, NETWORK, "stranger");
+	emit_find(c, p->from, NETWORK, R0, "stranger");
 }
 
 /*
@@ -137,12 +137,12 @@ static void clip_to_window(struct bpf_code *c)
 static void note_received(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_count(c, R8, offsetof(struct dt_state, marked_in));
-	dt_emit_lookup(c, p->received, SOCKET);
+	emit_lookup(c, p->received, SOCKET);
 	emit_jump_if_imm(c, R0, JNE, 0, "known_socket");
 	dt_emit_begin_received(c, R7, R9, R6);
-	dt_emit_insert(c, p->received, SOCKET);
+	dt_emit_update(c, p->received, SOCKET, UPDATE_NEW);
 	emit_jump_if_imm(c, R0, JEQ, 0, "out");
-	dt_emit_find(c, p->received, SOCKET, "out");
+	emit_find(c, p->received, SOCKET, R0, "out");
 	emit_label(c, "known_socket");
 	emit_mov(c, R6, R0);
 	for (int i = 0; i < TRIES; i++)
@@ -189,14 +189,14 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
  */
 static void request_socket(struct bpf_code *c, const struct dt_plan *p)
 {
-	dt_emit_lookup(c, p->sent, SOCKET);
+	emit_lookup(c, p->sent, SOCKET);
 	emit_jump_if_imm(c, R0, JNE, 0, "seen");
 	dt_emit_begin_older(c, p);
 	emit_jump_if_imm(c, R9, JEQ, 0, "note");
 	dt_value_imm(c, dt_sent, flags, SENT_PASSIVE);
 	emit_label(c, "note");
-	dt_emit_insert(c, p->sent, SOCKET);
-	dt_emit_find(c, p->sent, SOCKET, "unknown");
+	dt_emit_update(c, p->sent, SOCKET, UPDATE_NEW);
+	emit_find(c, p->sent, SOCKET, R0, "unknown");
 	emit_label(c, "seen");
 	emit_mov(c, R7, R0);
 	emit_get(c, R1, R7, dt_sent, flags);
@@ -204,7 +204,7 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p)
 	emit_get(c, R8, R7, dt_sent, tag);
 	emit_jump_if_imm(c, R8, JEQ, 0, "opened");
 	emit_store(c, SIZE_DW, FP, WORD, R8);
-	dt_emit_find(c, p->sent, WORD, "opened");
+	emit_find(c, p->sent, WORD, R0, "opened");
 	emit_get(c, R1, R0, dt_sent, asked);
 	emit_jump_if_imm(c, R1, JNE, 0, "known");
 	emit_label(c, "opened");
@@ -227,8 +227,7 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p)
  */
 static void find_marked(struct bpf_code *c, const struct dt_plan *p)
 {
-	dt_emit_find(c, p->received, SOCKET, "unmarked");
-	emit_mov(c, R7, R0);
+	emit_find(c, p->received, SOCKET, R7, "unmarked");
 	dt_emit_field(c, SIZE_W, R9, p->copied_seq);
 	emit_get(c, R8, R7, dt_received, read);
 	emit_jump_if(c, R8, JEQ, R9, "out");
@@ -254,7 +253,7 @@ static void find_marked(struct bpf_code *c, const struct dt_plan *p)
  */
 static void ignore_strange_answer(struct bpf_code *c, const struct dt_plan *p)
 {
-	dt_emit_find(c, p->sent, SOCKET, "fresh");
+	emit_find(c, p->sent, SOCKET, R0, "fresh");
 	dt_emit_jump_flags(c, R0, SENT_ACTIVE | SENT_EVER, JEQ, SENT_ACTIVE, "out");
 	emit_label(c, "fresh");
 }
@@ -271,7 +270,7 @@ static void begin_window(struct bpf_code *c, const struct dt_plan *p)
 	}
 	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
 	dt_value(c, dt_task, key, R1);
-	dt_emit_update(c, p->pids, WHO);
+	dt_emit_update(c, p->pids, WHO, UPDATE_ANY);
 	emit_jump_if_imm(c, R0, JNE, 0, "out"); /* the map is full */
 	dt_emit_printk(c, p, 'B');
 	dt_emit_count(c, p, offsetof(struct dt_state, windows));
@@ -324,12 +323,10 @@ static void forget_range(struct bpf_code *c, const struct dt_plan *p)
  */
 static void leave_window(struct bpf_code *c, const struct dt_plan *p)
 {
-	dt_emit_find(c, p->pids, WHO, "out");
-	emit_mov(c, R7, R0);
+	emit_find(c, p->pids, WHO, R7, "out");
 	emit_get(c, R1, R7, dt_task, tag);
 	emit_jump_if_imm(c, R1, JEQ, 0, "out");
-	dt_emit_find(c, p->sent, SOCKET, "elsewhere");
-	emit_mov(c, R8, R0);
+	emit_find(c, p->sent, SOCKET, R8, "elsewhere");
 	dt_emit_field(c, SIZE_W, R9, p->copied_seq);
 	emit_get(c, R1, R8, dt_sent, copied);
 	emit_jump_if(c, R1, JEQ, R9, "out");
@@ -355,7 +352,7 @@ void dt_read(struct bpf_code *c, const struct dt_plan *p)
 	if (event_loops)
 		request_socket(c, p);
 
-	dt_emit_lookup(c, p->pids, WHO);
+	emit_lookup(c, p->pids, WHO);
 	emit_jump_if_imm(c, R0, JNE, 0, "traced");
 	if (event_loops)
 		ignore_strange_answer(c, p);

@@ -18,14 +18,14 @@ static void note_born(struct bpf_code *c, const struct dt_plan *p)
 	emit_get(c, R1, R7, dt_task, key);
 	dt_value(c, dt_sent, key, R1);
 	dt_value_imm(c, dt_sent, flags, SENT_BORN);
-	dt_emit_update(c, p->sent, SOCKET);
+	dt_emit_update(c, p->sent, SOCKET, UPDATE_ANY);
 	emit_exit(c, 0);
 }
 
 /* The socket has connected. R7 = its copied_seq, which VALUE has, too. */
 static void note_active(struct bpf_code *c, const struct dt_plan *p)
 {
-	dt_emit_find(c, p->sent, SOCKET, "new");
+	emit_find(c, p->sent, SOCKET, R0, "new");
 	emit_set(c, R0, dt_sent, copied, R7);
 	emit_get(c, R1, R0, dt_sent, flags);
 	emit_alu_imm(c, ALU_OR, R1, SENT_ACTIVE);
@@ -33,7 +33,7 @@ static void note_active(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 	emit_label(c, "new");
 	dt_value_imm(c, dt_sent, flags, SENT_ACTIVE);
-	dt_emit_update(c, p->sent, SOCKET);
+	dt_emit_update(c, p->sent, SOCKET, UPDATE_ANY);
 	emit_exit(c, 0);
 }
 
@@ -44,10 +44,9 @@ static void note_active(struct bpf_code *c, const struct dt_plan *p)
 static void note_passive(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_value_imm(c, dt_sent, flags, SENT_PASSIVE);
-	dt_emit_update(c, p->sent, SOCKET);
+	dt_emit_update(c, p->sent, SOCKET, UPDATE_ANY);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
-	dt_emit_find(c, p->state, WORD, "out");
-	emit_mov(c, R7, R0);
+	emit_find(c, p->state, WORD, R7, "out");
 	emit_get(c, R8, R7, dt_state, child_start);
 	emit_get(c, R9, R7, dt_state, child_end);
 	emit_jump_if(c, R8, JEQ, R9, "out");
@@ -55,7 +54,7 @@ static void note_passive(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump_if(c, R0, JNE, R8, "out");
 	emit_set(c, R7, dt_state, child_end, R8);
 	dt_emit_begin_received(c, R8, R9, R8);
-	dt_emit_update(c, p->received, SOCKET);
+	dt_emit_update(c, p->received, SOCKET, UPDATE_ANY);
 }
 
 /*
@@ -100,8 +99,8 @@ void dt_state(struct bpf_code *c, const struct dt_plan *p)
 void dt_gone(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_socket_arg(c, 0);
-	dt_emit_delete(c, p->received, SOCKET);
-	dt_emit_delete(c, p->sent, SOCKET);
+	emit_delete(c, p->received, SOCKET);
+	emit_delete(c, p->sent, SOCKET);
 	emit_exit(c, 0);
 }
 
@@ -113,17 +112,17 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_load(c, SIZE_DW, R6, R1, 8);
 	dt_emit_current(c, p);
-	dt_emit_find(c, p->pids, WHO, "out");
+	emit_find(c, p->pids, WHO, R0, "out");
 	emit_get(c, R1, R0, dt_task, tag);
 	emit_jump_if_imm(c, R1, JNE, 0, "out");
 	dt_emit_field(c, SIZE_W, R7, p->flags & DT_GROUP ? p->tgid : p->pid);
 	emit_load(c, SIZE_W, R1, FP, WHO);
 	emit_jump_if(c, R1, JEQ, R7, "out"); /* a thread of the process */
 	emit_store(c, SIZE_W, FP, WHO, R7);
-	dt_emit_lookup(c, p->pids, WHO);
+	emit_lookup(c, p->pids, WHO);
 	emit_jump_if_imm(c, R0, JNE, 0, "out"); /* the program runs a second time */
 	dt_emit_begin_value(c);
-	dt_emit_update(c, p->pids, WHO);
+	dt_emit_update(c, p->pids, WHO, UPDATE_ANY);
 	emit_store_imm(c, SIZE_DW, FP, MESSAGE, 0);
 	dt_emit_printk(c, p, 'B');
 	emit_out(c, 0);
@@ -140,8 +139,7 @@ void dt_exit(struct bpf_code *c, const struct dt_plan *p)
 		emit_jump_if(c, R0, JNE, R1, "out");
 	}
 	emit_store(c, SIZE_W, FP, WHO, R0);
-	dt_emit_find(c, p->pids, WHO, "out");
-	emit_mov(c, R7, R0);
+	emit_find(c, p->pids, WHO, R7, "out");
 	dt_emit_end_window(c, p);
 	emit_out(c, 0);
 }

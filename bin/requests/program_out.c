@@ -14,12 +14,12 @@ enum { CONTINUE = -1, ETHERNET = 14 };
  */
 static void find_task_and_socket(struct bpf_code *c, const struct dt_plan *p)
 {
-	dt_emit_lookup(c, p->sent, SOCKET);
+	emit_lookup(c, p->sent, SOCKET);
 	emit_mov(c, R8, R0);
 	emit_jump_if_imm(c, R8, JEQ, 0, "no_socket");
 	emit_set_imm(c, R8, dt_sent, asked, 0);
 	emit_label(c, "no_socket");
-	dt_emit_lookup(c, p->pids, WHO);
+	emit_lookup(c, p->pids, WHO);
 	emit_mov(c, R7, R0);
 }
 
@@ -63,10 +63,9 @@ static void resume_window(struct bpf_code *c, const struct dt_plan *p)
 	emit_get(c, R1, R8, dt_sent, key);
 	dt_value(c, dt_task, key, R1);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
-	dt_emit_update(c, p->pids, WHO);
+	dt_emit_update(c, p->pids, WHO, UPDATE_ANY);
 	dt_emit_printk(c, p, 'B');
-	dt_emit_find(c, p->pids, WHO, "out");
-	emit_mov(c, R7, R0);
+	emit_find(c, p->pids, WHO, R7, "out");
 }
 
 /*
@@ -132,7 +131,7 @@ static void note_older_socket(struct bpf_code *c, const struct dt_plan *p)
 	dt_value(c, dt_sent, end, R9);
 	dt_value(c, dt_sent, high, R9);
 	dt_value(c, dt_sent, flags, R8);
-	dt_emit_update(c, p->sent, SOCKET);
+	dt_emit_update(c, p->sent, SOCKET, UPDATE_ANY);
 }
 
 /* Write the mark line of the send, once for all its parts. */
@@ -220,7 +219,7 @@ static void find_range(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_DW, R1, R6, SKB_SK);
 	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out));
-	dt_emit_find(c, p->sent, SOCKET, "out");
+	emit_find(c, p->sent, SOCKET, R0, "out");
 	dt_emit_jump_flags(c, R0, SENT_RANGE, JEQ, 0, "out");
 	emit_mov(c, R8, R0);
 }

@@ -105,6 +105,38 @@ void emit_map(struct bpf_code *c, int map, int key)
 	emit_address(c, R2, FP, key);
 }
 
+void emit_lookup(struct bpf_code *c, int map, int key)
+{
+	emit_map(c, map, key);
+	emit_call(c, FN_MAP_LOOKUP_ELEM);
+}
+
+void emit_find(struct bpf_code *c, int map, int key, enum bpf_reg to, const char *skip)
+{
+	emit_lookup(c, map, key);
+	emit_jump_if_imm(c, R0, JEQ, 0, skip);
+	if (to != R0)
+		emit_mov(c, to, R0);
+}
+
+void emit_update(struct bpf_code *c, int map, int key, enum bpf_reg from, int at,
+		 enum bpf_update how)
+{
+	emit_map(c, map, key);
+	if (at)
+		emit_address(c, R3, from, at);
+	else
+		emit_mov(c, R3, from);
+	emit_mov_imm(c, R4, how);
+	emit_call(c, FN_MAP_UPDATE_ELEM);
+}
+
+void emit_delete(struct bpf_code *c, int map, int key)
+{
+	emit_map(c, map, key);
+	emit_call(c, FN_MAP_DELETE_ELEM);
+}
+
 void emit_string(struct bpf_code *c, enum bpf_reg to, int at, const char *text)
 {
 	size_t n = strlen(text) + 1;
