@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * memory.c - programs that print the user memory of system calls
+ * memory_programs.c - programs that print the user memory of system calls
  *
  * Programs run at the raw tracepoints sys_enter and sys_exit. An array has an entry for each
  * call, by its number, which is made from the tables of the calls and says where user memory is,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * strings.c - programs that print the strings of system calls
+ * strings_programs.c - programs that print the strings of system calls
  *
  * A program at the beginning of a call notes the path by the thread's id, because the program may
  * change it while the call waits. If the path is not in memory there, a program at the end of the
@@ -449,7 +449,8 @@ static void call_ends(struct bpf_code *c, const struct strings_plan *p,
 /* ---- a new program ---------------------------------------------------------------------- */
 
 /* RET = the number of arguments, STACK = the address of the stack, with that number at its top */
-static void find_stack(struct bpf_code *c, const struct strings_plan *p, const struct strings_offsets *o)
+static void find_stack(struct bpf_code *c, const struct strings_plan *p,
+		       const struct strings_offsets *o)
 {
 	strings_read(c, FN_PROBE_READ_KERNEL, RET, 4, R6, o->argc);
 	strings_read(c, FN_PROBE_READ_KERNEL, STACK, p->word, R6, o->stack);
@@ -483,7 +484,8 @@ static void print_count(struct bpf_code *c, const struct strings_plan *p)
 }
 
 /* Print the path of the program, which is in the kernel's memory. */
-static void print_file(struct bpf_code *c, const struct strings_plan *p, const struct strings_offsets *o)
+static void print_file(struct bpf_code *c, const struct strings_plan *p,
+		       const struct strings_offsets *o)
 {
 	strings_read(c, FN_PROBE_READ_KERNEL, PATH, p->word, R6, o->file);
 	load_read(c, p, R8, PATH);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* strings.h - what the programs of strings.c and memory.c share */
-#ifndef BPF_STRINGS_H
-#define BPF_STRINGS_H
+/* strings_programs.h - the BPF programs of tfs-strings */
+#ifndef STRINGS_PROGRAMS_H
+#define STRINGS_PROGRAMS_H
 
 #include "bpf/bpf.h"
 
-/* ---- strings.c: programs that print the strings of system calls ---------------------- */
+/* ---- strings_programs.c: programs that print the strings of system calls ----------------- */
 
 enum { STRINGS_WORDS_MAX = 32 };
 
@@ -15,7 +15,7 @@ struct strings_plan {
 	int failed;             /* opens: only those that fail; execs: also those that fail */
 	unsigned words;         /* the most words of a program, 1 to STRINGS_WORDS_MAX */
 	unsigned data;          /* calls: the most bytes of a buffer; 0: no buffer is read */
-	int no_args, env;       /* calls: not the words of execs; their environment, too */
+	int no_args, env;       /* calls: not the arguments of execs; their environment, too */
 	char *const *names;     /* calls: only these, up to NULL; none: all */
 	int tasks;              /* calls: the instance whose pid filter says which tasks; 0: all */
 	size_t n;               /* number of fds */
@@ -54,11 +54,15 @@ int strings_prepare(struct strings_plan *);
 int strings_attach_opens(struct strings_plan *);
 int strings_attach_execs(struct strings_plan *);
 
+/* ---- memory_programs.c: programs that print the user memory of system calls -------------- */
+
 /*
  * Attach programs that print the user memory of system calls, as lib/syscalls/syscalls.h describes
  * their records, and set fds. Return 0, or -1, reported. The caller closes fds in both cases.
  */
 int strings_attach_calls(struct strings_plan *);
+
+/* ---- strings_programs.c: what the programs share ------------------------------------------ */
 
 /*
  * Most bytes of a string in a record. Before Linux 5.13 the kernel prints at most 63 bytes of each
