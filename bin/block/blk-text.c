@@ -28,6 +28,11 @@
 #include "blktrace.h"
 #include "reader/reader.h"
 
+static const char **dirs;       /* of -d, NULL at the end */
+static const char *instance;
+static unsigned long ms = 100;
+static int packets;
+
 static const struct tool tool = {
 	.name = "blk-text",
 	.help =
@@ -41,6 +46,9 @@ static const struct tool tool = {
 		"-p PID,...  print only I/O of these tasks\n"
 		"-s KB  write no more than KB kilobytes\n"
 		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
+	.places = (const struct opt_place[]){
+		{ 'i', &instance, NULL }, { 'l', NULL, &packets }, { 0 },
+	},
 };
 
 /* A record that is not printed yet: its time, and its offset in bytes. */
@@ -53,8 +61,7 @@ struct blk_stream {
 	struct relay relay;
 	struct consumer to;
 	/* records that are not printed yet, and where each begins */
-	uint8_t *bytes;
-	size_t nbytes, room;
+	struct strbuf bytes;
 	struct blk_position *v;
 	size_t n, vroom;
 	int odd;                /* there were bytes that are not a record */
@@ -98,30 +105,31 @@ static int keep(void *arg, const struct relay_file *f, const void *bytes, size_t
 	struct blk_stream *s = arg;
 
 	(void)f;
-	if (s->nbytes + n > s->room) {
-		s->room = 2 * (s->nbytes + n);
-		s->bytes = xrealloc(s->bytes, s->room, 1);
-	}
-	memcpy(s->bytes + s->nbytes, bytes, n);
-	s->nbytes += n;
+	strbuf_add(&s->bytes, bytes, n);
 	return 0;
 }
 
-/* Find the records from offset at on. Drop the bytes behind the last complete record. */
+/* Decode the record at this offset, as blk_record does. */
+static ssize_t record_at(const struct blk_stream *s, size_t at, struct blk_record *r)
+{
+	return blk_record(r, (const uint8_t *)s->bytes.text + at, s->bytes.n - at);
+}
+
+/* Find the records from offset at on. Drop the bytes after the last complete record. */
 static void find_records(struct blk_stream *s, size_t at)
 {
 	struct blk_record r;
 	ssize_t n;
 
-	for (; at < s->nbytes; at += (size_t)n) {
-		n = blk_record(&r, s->bytes + at, s->nbytes - at);
+	for (; at < s->bytes.n; at += (size_t)n) {
+		n = record_at(s, at, &r);
 		if (n <= 0)
 			break;
 		s->v = xgrow(s->v, s->n, &s->vroom, sizeof(*s->v));
 		s->v[s->n++] = (struct blk_position){ r.time, at };
 	}
-	s->odd |= at < s->nbytes;
-	s->nbytes = at;
+	s->odd |= at < s->bytes.n;
+	s->bytes.n = at;
 }
 
 static int by_time(const void *a, const void *b)
@@ -143,7 +151,7 @@ static void print_until(struct blk_stream *s, uint64_t time)
 	if (s->n)
 		array_sort(s->v, s->n, sizeof(*s->v), by_time);
 	for (done = 0; done < s->n && s->v[done].time < time; done++) {
-		blk_record(&r, s->bytes + s->v[done].at, s->nbytes - s->v[done].at);
+		record_at(s, s->v[done].at, &r);
 		blk_learn(&s->names, &r);
 		if (!s->started && !r.note) {
 			s->start = r.time;
@@ -156,14 +164,14 @@ static void print_until(struct blk_stream *s, uint64_t time)
 	/* move the bytes from the first remaining record on to the front */
 	s->n -= done;
 	if (!s->n) {
-		s->nbytes = 0;
+		s->bytes.n = 0;
 		return;
 	}
 	memmove(s->v, s->v + done, s->n * sizeof(*s->v));
 	for (size_t i = 0; i < s->n; i++)
 		at = i && s->v[i].at > at ? at : s->v[i].at;
-	memmove(s->bytes, s->bytes + at, s->nbytes - at);
-	s->nbytes -= at;
+	s->bytes.n -= at;
+	memmove(s->bytes.text, s->bytes.text + at, s->bytes.n);
 	for (size_t i = 0; i < s->n; i++)
 		s->v[i].at -= at;
 }
@@ -185,7 +193,7 @@ static uint64_t now(void)
 static int look(struct blk_stream *s, int last)
 {
 	uint64_t began = last ? UINT64_MAX : now();
-	size_t before = s->nbytes;
+	size_t before = s->bytes.n;
 
 	if (relay_read(&s->relay, last, keep, s) < 0)
 		return -1;
@@ -200,12 +208,12 @@ static int look(struct blk_stream *s, int last)
 }
 
 /* Read and print until a signal comes, the reader is gone, or the trace ends. Return 0 or -1. */
-static int live(struct blk_stream *s, int ms)
+static int live(struct blk_stream *s)
 {
 	while (!s->to.stopping) {
 		if (look(s, 0) < 0)
 			return -1;
-		if (relay_wait(&s->relay, s->to.signals, s->to.out, ms))
+		if (relay_wait(&s->relay, s->to.signals, s->to.out, (int)ms))
 			s->to.stopping = 1;
 		/* has the reader died, or has a signal come? */
 		consumer_wait(&s->to, -1, 0, 0);
@@ -253,11 +261,11 @@ static int recorded(struct blk_stream *s, char **files, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (read_one(s, files[i]) < 0)
 			return -1;
-		ends[i] = s->nbytes;
+		ends[i] = s->bytes.n;
 	}
 	confine();
 	for (size_t i = 0; i < n; i++) {
-		s->nbytes = ends[i];
+		s->bytes.n = ends[i];
 		find_records(s, i ? ends[i - 1] : 0);
 		if (s->odd)
 			return err_msg("%s is not a blktrace file, or its end is missing",
@@ -270,14 +278,14 @@ static int recorded(struct blk_stream *s, char **files, size_t n)
 /* ---- main ------------------------------------------------------------------------ */
 
 /* Write the "# lost" line if events were lost. */
-static void tell_losses(struct blk_stream *s, char *const *dirs)
+static void tell_losses(struct blk_stream *s)
 {
 	unsigned long long dropped = 0;
 	char line[CONSUMER_LAST];
 	size_t n;
 
-	for (; *dirs; dirs++)
-		dropped += relay_dropped(relay_open_dropped(*dirs));
+	for (const char **dir = dirs; *dir; dir++)
+		dropped += relay_dropped(relay_open_dropped(*dir));
 	s->cut += consumer_take_back(&s->to);
 	if (!dropped && !s->cut)
 		return;
@@ -286,65 +294,65 @@ static void tell_losses(struct blk_stream *s, char *const *dirs)
 	consumer_last(&s->to, line, n);
 }
 
-int main(int argc, char **argv)
+/* Read the options. Return 0, or -1, reported. */
+static int parse(struct blk_stream *s, int argc, char **argv)
 {
-	static struct blk_stream s; /* large */
-	unsigned long ms = 100;
-	const char *instance = NULL;
-	static char **dirs;
 	size_t ndirs = 0;
-	int c, r = 0;
+	int c;
 
-	s.to = CONSUMER;
-	s.pick.fork_pipe = -1;
 	dirs = xcalloc((size_t)argc + 1, sizeof(*dirs));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'l':
-			s.to.packets = 1;
-			break;
-		case 's':
-			consumer_limit(&s.to, &tool, opt_value);
-			break;
-		case 'w':
+		if (c == 's') {
+			consumer_limit(&s->to, &tool, opt_value);
+		} else if (c == 'w') {
 			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
-			break;
-		case 'i':
-			instance = opt_value;
-			break;
-		case 'p':
-		case 'n':
+		} else if (c == 'd') {
+			dirs[ndirs++] = opt_value;
+		} else {
 			if (pids_option(&tool, opt_value, PID_LIST_IDLE,
-					c == 'p' ? &s.pick.selected : &s.pick.excluded) < 0)
-				return REFUSED;
-			s.pick.only_selected |= c == 'p';
-			break;
-		case 'd':
-			dirs[ndirs++] = (char *)(size_t)opt_value;
+					c == 'p' ? &s->pick.selected : &s->pick.excluded) < 0)
+				return -1;
+			s->pick.only_selected |= c == 'p';
 		}
+	s->to.packets = packets;
 	if (ndirs && argv[opt_index])
 		usage_error(&tool, "-d excludes files; leave out '%.80s'", argv[opt_index]);
 	if (instance)
 		instance_require(&tool, NULL, instance);
-	if (ndirs)
-		s.to.signals = wait_stop_signals();
-	if (consumer_open(&s.to, &tool) < 0)
+	return 0;
+}
+
+/* Open the relay files, and everything else. Return 0, or -1, reported. */
+static int begin(struct blk_stream *s)
+{
+	if (*dirs)
+		s->to.signals = wait_stop_signals();
+	if (consumer_open(&s->to, &tool) < 0)
+		return -1;
+	pids_sort(&s->pick.selected);
+	pids_sort(&s->pick.excluded);
+	if (instance && blk_pick_follow(&s->pick, instance) < 0)
+		return -1;
+	for (const char **dir = dirs; *dir; dir++)
+		if (relay_open(&s->relay, *dir, "trace") < 0)
+			return -1;
+	if (*dirs)
+		confine_paths(CAPS_STREAM, &s->relay.v->fd, 1);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct blk_stream s; /* large */
+	int r;
+
+	s.to = CONSUMER;
+	s.pick.fork_pipe = -1;
+	if (parse(&s, argc, argv) < 0 || begin(&s) < 0)
 		return REFUSED;
-	pids_sort(&s.pick.selected);
-	pids_sort(&s.pick.excluded);
-	if (instance && blk_pick_follow(&s.pick, instance) < 0)
-		return REFUSED;
-	for (size_t i = 0; i < ndirs; i++)
-		if (relay_open(&s.relay, dirs[i], "trace") < 0)
-			return REFUSED;
-	if (ndirs)
-		confine_paths(CAPS_STREAM, &s.relay.v->fd, 1);
-	if (ndirs)
-		r = live(&s, (int)ms);
-	else
-		r = recorded(&s, argv + opt_index, (size_t)(argc - opt_index));
+	r = *dirs ? live(&s) : recorded(&s, argv + opt_index, (size_t)(argc - opt_index));
 	print_until(&s, UINT64_MAX);
 	put(&s);
-	tell_losses(&s, dirs);
-	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : ndirs || s.started ? DONE : NO;
+	tell_losses(&s);
+	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : *dirs || s.started ? DONE : NO;
 }

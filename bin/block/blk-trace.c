@@ -19,6 +19,10 @@
 #include "base/base.h"
 #include "blktrace.h"
 
+static struct blk_wanted wanted;
+static const char *key;
+static int any_key;
+
 static const struct tool tool = {
 	.name = "blk-trace",
 	.help =
@@ -36,6 +40,7 @@ static const struct tool tool = {
 		"-l FROM-TO  setup: record only these sectors\n"
 		"-n N  setup: the number of sub-buffers in a buffer; default 4\n"
 		"-p PID  setup: record only what this task does itself\n",
+	.places = (const struct opt_place[]){ { 'f', NULL, &any_key }, { 'k', &key, NULL }, { 0 } },
 };
 
 /* Return the bits of the kinds in the list of -a. */
@@ -59,14 +64,14 @@ static unsigned actions(const char *list)
 }
 
 /* Parse FROM-TO of -l. */
-static void range(const char *s, struct blk_wanted *w)
+static void range(const char *s)
 {
 	const char *p = s;
 
-	w->from = text_digits(&p);
+	wanted.from = text_digits(&p);
 	if (*p++ == '-')
-		w->to = text_digits(&p);
-	if (*p || w->to < w->from || !w->to)
+		wanted.to = text_digits(&p);
+	if (*p || wanted.to < wanted.from || !wanted.to)
 		usage_error(&tool, "not FROM-TO in sectors: '%.80s'", s);
 }
 
@@ -90,116 +95,118 @@ static int readable(const char *name, char *dir)
 	return close(fd);
 }
 
+/* A device of the command line. */
+struct device {
+	const char *name;
+	int fd;
+	dev_t number;
+};
+
 /* Set up the trace of a device and print its directory. Return 0, or -1, reported. */
-static int set_up(int fd, const char *device, const struct blk_wanted *w)
+static int set_up(const struct device *d)
 {
 	char name[BLK_NAME], dir[PATH_MAX];
-	int r = blk_setup(fd, w, name);
+	int r = blk_setup(d->fd, &wanted, name);
 
 	if (r == -EBUSY)
-		return err_msg("%s is traced already; end that trace first", device);
+		return err_msg("%s is traced already; end that trace first", d->name);
 	if (r == -ENOTTY)
 		return err_msg("this kernel does not trace %s; it needs "
-			       "CONFIG_BLK_DEV_IO_TRACE", device);
+			       "CONFIG_BLK_DEV_IO_TRACE", d->name);
 	if (r < 0) {
 		errno = -r;
 		return err_capability(CAPS_SYS_ADMIN, "unable to set up the tracing of %s",
-				      device);
+				      d->name);
 	}
 	if (readable(name, dir) < 0) {
-		blk_remove(fd);
+		blk_remove(d->fd);
 		return -1;
 	}
 	stdout_print("%s\n", dir);
 	return 0;
 }
 
+static const struct command {
+	const char *name;
+	int (*fn)(int fd);              /* NULL: set_up */
+	int forgives;                   /* EINVAL: it is started or stopped already */
+} commands[] = {
+	{ "setup", NULL, 0 }, { "start", blk_start, 1 }, { "stop", blk_stop, 1 },
+	{ "remove", blk_remove, 0 },
+};
+
 /*
  * Start, stop or remove the trace of a device. Return 0, or -1, reported, if the
  * kernel refuses or if the trace has another key and any_key is 0.
  */
-static int command(int fd, const char *device, const char *what, dev_t dev,
-		   const struct blk_wanted *w, int any_key)
+static int run(const struct command *c, const struct device *d)
 {
-	uint64_t end = blk_end_lba(dev);
+	uint64_t end = blk_end_lba(d->number);
 	int r;
 
 	if (!end)
-		return err_msg("%s is not traced", device);
-	if (end != w->to && !any_key)
-		return err_msg("%s is traced with another key; give -k KEY, or -f", device);
-	r = !strcmp(what, "start") ? blk_start(fd) : !strcmp(what, "stop") ? blk_stop(fd) :
-	    blk_remove(fd);
-	/* it is started or stopped already */
-	if (r == -EINVAL && strcmp(what, "remove"))
+		return err_msg("%s is not traced", d->name);
+	if (end != wanted.to && !any_key)
+		return err_msg("%s is traced with another key; give -k KEY, or -f", d->name);
+	r = c->fn(d->fd);
+	if (r == -EINVAL && c->forgives)
 		return 0;
 	errno = -r;
-	return r < 0 ? err_capability(CAPS_SYS_ADMIN, "unable to %s the tracing of %s", what,
-				      device) : 0;
+	return r < 0 ? err_capability(CAPS_SYS_ADMIN, "unable to %s the tracing of %s", c->name,
+				      d->name) : 0;
+}
+
+/* Read the options into wanted. */
+static void parse(int argc, char **argv)
+{
+	unsigned long kb = 2048, n = 4;
+	int c;
+
+	key = getenv("BLK_TRACE_KEY");
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		if (c == 'a')
+			wanted.actions = actions(opt_value);
+		else if (c == 'p')
+			wanted.pid = (unsigned)opt_pid(&tool, opt_value);
+		else if (c == 'l')
+			range(opt_value);
+		else if (c == 'b')
+			opt_number(&tool, "a number of kilobytes, 16 to 1048576", 16, 1024 * 1024,
+				   &kb);
+		else
+			opt_number(&tool, "a number of sub-buffers, 2 to 1024", 2, 1024, &n);
+	wanted.n = (uint32_t)n;
+	wanted.size = (uint32_t)(KB_BYTES(kb) / n);
+	if (!wanted.to)
+		wanted.to = blk_key(key && *key ? key : tool.name);
 }
 
 int main(int argc, char **argv)
 {
-	struct blk_wanted w = { 0 };
-	const char *key = getenv("BLK_TRACE_KEY"), *what = NULL;
-	unsigned long kb = 2048, n = 4;
-	int c, any_key = 0, setting_up, done = 0, r = 0;
-	size_t ndevices;
-	static int *fd;
-	static dev_t *dev;
+	const struct command *c = commands;
+	struct device *devices;
+	size_t done = 0;
+	int r = 0;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'f':
-			any_key = 1;
-			break;
-		case 'k':
-			key = opt_value;
-			break;
-		case 'a':
-			w.actions = actions(opt_value);
-			break;
-		case 'p':
-			w.pid = (unsigned)opt_pid(&tool, opt_value);
-			break;
-		case 'l':
-			range(opt_value, &w);
-			break;
-		case 'b':
-			opt_number(&tool, "a number of kilobytes, 16 to 1048576", 16, 1024 * 1024,
-				   &kb);
-			break;
-		case 'n':
-			opt_number(&tool, "a number of sub-buffers, 2 to 1024", 2, 1024, &n);
-		}
+	parse(argc, argv);
 	argv += opt_index;
-	what = *argv;
-	if (!what)
+	if (!*argv)
 		usage_error(&tool, "no command; give setup, start, stop or remove");
-	setting_up = !strcmp(what, "setup");
-	if (!setting_up && strcmp(what, "start") && strcmp(what, "stop") && strcmp(what, "remove"))
-		usage_error(&tool, "no such command: '%.80s'", what);
+	while (c < commands + sizeof(commands) / sizeof(*commands) && strcmp(*argv, c->name))
+		c++;
+	if (c == commands + sizeof(commands) / sizeof(*commands))
+		usage_error(&tool, "no such command: '%.80s'", *argv);
 	if (!*++argv)
-		usage_error(&tool, "%s needs a DEVICE", what);
-	w.n = (uint32_t)n;
-	w.size = (uint32_t)(KB_BYTES(kb) / n);
-	if (!w.to)
-		w.to = blk_key(key && *key ? key : tool.name);
+		usage_error(&tool, "%s needs a DEVICE", c->name);
 
-	for (ndevices = 0; argv[ndevices]; )
-		ndevices++;
-	fd = xcalloc(ndevices, sizeof(*fd));
-	dev = xcalloc(ndevices, sizeof(*dev));
-	for (size_t i = 0; i < ndevices; i++) {
-		fd[i] = blk_open(argv[i], &dev[i]);
-		if (fd[i] < 0)
+	devices = xcalloc((size_t)argc, sizeof(*devices));
+	for (struct device *d = devices; (d->name = *argv); argv++, d++)
+		if ((d->fd = blk_open(d->name, &d->number)) < 0)
 			return REFUSED;
-	}
-	for (; !r && argv[done]; done += !r)
-		r = setting_up ? set_up(fd[done], argv[done], &w)
-			       : command(fd[done], argv[done], what, dev[done], &w, any_key);
-	while (r && setting_up && done--)
-		blk_remove(fd[done]);
+	for (; !r && devices[done].name; done += !r)
+		r = c->fn ? run(c, &devices[done]) : set_up(&devices[done]);
+	while (r && !c->fn && done--)
+		blk_remove(devices[done].fd);
 	if (!r)
 		stdout_flush();
 	return r ? REFUSED : DONE;

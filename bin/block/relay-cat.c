@@ -21,6 +21,9 @@
 #include "blktrace.h"
 #include "reader/reader.h"
 
+static const char *prefix = "trace", *to;
+static int once;
+
 static const struct tool tool = {
 	.name = "relay-cat",
 	.help =
@@ -30,6 +33,9 @@ static const struct tool tool = {
 		"-o DIR  write each file of the channel to a new file in DIR\n"
 		"-p PREFIX  the names of the files are PREFIX and a number; default trace\n"
 		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
+	.places = (const struct opt_place[]){
+		{ '1', NULL, &once }, { 'o', &to, NULL }, { 'p', &prefix, NULL }, { 0 },
+	},
 };
 
 struct outlet {
@@ -75,32 +81,19 @@ static int make_files(struct outlet *o, const char *path)
 
 int main(int argc, char **argv)
 {
-	const char *prefix = "trace", *to = NULL, *dir;
 	static struct relay relay;
 	static struct outlet out; /* large; an initializer would put it into the program's file */
+	const char *dir;
 	unsigned long ms = 100;
 	unsigned long long dropped;
-	int once = 0, ended = 0, c, r = 0, counter;
+	int ended = 0, r = 0, counter;
 
 	out.relay = &relay;
 	out.to = CONSUMER;
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case '1':
-			once = 1;
-			break;
-		case 'o':
-			to = opt_value;
-			break;
-		case 'p':
-			if (!text_is_name(opt_value))
-				usage_error(&tool, "not the beginning of a name: '%.80s'",
-					    opt_value);
-			prefix = opt_value;
-			break;
-		case 'w':
-			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
-		}
+	while (opt_next(&tool, argc, argv) != -1)
+		opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
+	if (!text_is_name(prefix))
+		usage_error(&tool, "not the beginning of a name: '%.80s'", prefix);
 	dir = argv[opt_index];
 	if (!dir)
 		usage_error(&tool, "no directory");
