@@ -2,8 +2,7 @@
 /*
  * blktrace.h - block tracing: its setup on a device, its relay files, its records as text
  *
- * The kernel has a tracer of its own for block devices (blktrace(8)), beside tracefs.
- * Programs: bin/block/blk-trace.c, blk-text.c, relay-cat.c. Terms:
+ * The kernel has a tracer of its own for block devices (blktrace(8)), beside tracefs. Terms:
  *
  *	block trace     the tracing of one device; a device has at most one
  *	key             a number that tells which session has set up a block trace
@@ -11,9 +10,8 @@
  *	action          the kind of a record: queue, issue, complete and so on
  *	note            a record that is not an action: a task's name, a time or a message
  *
- * The layer uses base, proc and tracefs. A function that fails writes an error message and
- * returns -1, unless its comment says otherwise. relay.c, text.c and pick.c allocate by
- * xcalloc and xrealloc, and so are not for managers.
+ * A function that fails writes an error message and returns -1, unless its comment says
+ * otherwise. relay.c, text.c and pick.c exit without memory, and so are not for managers.
  */
 #ifndef BLKTRACE_H
 #define BLKTRACE_H
@@ -26,12 +24,10 @@
 /* ---- device.c: set up and remove block traces ------------------------------------ */
 
 /*
- * A block trace belongs to the device. It does not end with the process that has set it
- * up. So ours carries a key, which tells the traces of one session from others. A block
- * trace is limited to sectors from start_lba to end_lba. The kernel accepts an end_lba
- * behind the end of any device and shows it in sysfs
- * (/sys/dev/block/MAJOR:MINOR/trace/end_lba). So end_lba is the key, and it is there as
- * soon as the block trace is.
+ * A block trace does not end with the process that has set it up, so ours carries a key. It is
+ * limited to sectors from start_lba to end_lba. The kernel accepts an end_lba beyond the end of
+ * any device and shows it in sysfs (/sys/dev/block/MAJOR:MINOR/trace/end_lba). So end_lba is the
+ * key, and it is there as soon as the block trace is.
  */
 
 enum { BLK_NAME = 32 }; /* bytes of a device's name */
@@ -47,18 +43,16 @@ struct blk_wanted {
 uint64_t blk_key(const char *name);
 
 /*
- * Open a block device by its path, or by its name below /dev. Store its number in *dev.
- * Return a descriptor or -1. A file of another kind is an error.
+ * Open a block device by its path, or by its name below /dev, and store its number in *dev.
+ * Return a descriptor, or -1; a file of another kind is an error.
  */
 int blk_open(const char *name, dev_t *dev);
 
-#define BLK_UNTOLD UINT64_MAX
-
 /*
- * Return the end_lba of the device's block trace, or 0 for no trace. Return BLK_UNTOLD if
- * the kernel does not show it: before Linux 5.12, while no process has the device open. No
- * error message.
+ * Return the end_lba of the device's block trace, or 0 for no trace, silent. Return BLK_UNTOLD if
+ * the kernel does not show it: before Linux 5.12, while no process has the device open.
  */
+#define BLK_UNTOLD UINT64_MAX
 uint64_t blk_end_lba(dev_t dev);
 
 /* Write the path of the directory with the relay files to path (PATH_MAX bytes). */
@@ -75,14 +69,14 @@ int blk_remove(int fd);
 /*
  * Call fn, one of these three, for each disk whose block trace has this key. Return the
  * number of disks. If fn fails for a disk, go on with the others, store its name in
- * failed, and return -1 with errno and no error message.
+ * failed, and return -1 with errno, silent.
  */
 int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME]);
 
 /* Remove all block traces of the session with this instance. Return 0, or -1 and errno. */
 int blk_end_session(const char *instance);
 
-/* Names of groups of actions; the index is the bit; NULL at the end. */
+/* Names of groups of actions; the index is the bit; "" at the end. */
 extern const char blk_actions[][9];
 
 /* ---- relay.c: read relay files -------------------------------------------------- */
@@ -108,10 +102,7 @@ struct relay {
 	size_t n;
 };
 
-/*
- * Open the files of the directory whose names are the prefix and a number. Append them to
- * r in the order of the numbers. Return 0 or -1.
- */
+/* Append the files whose names are the prefix and a number, in the order of the numbers. */
 int relay_open(struct relay *r, const char *dir, const char *prefix);
 
 /*
@@ -120,8 +111,8 @@ int relay_open(struct relay *r, const char *dir, const char *prefix);
  * for a later call, because its last record may be incomplete; with last it is read too.
  * sink returns -1 to stop. Return 0 or -1.
  */
-int relay_read(struct relay *r, int last,
-	       int (*sink)(void *, const struct relay_file *, const void *, size_t), void *arg);
+typedef int relay_sink(void *, const struct relay_file *, const void *, size_t);
+int relay_read(struct relay *r, int last, relay_sink *sink, void *arg);
 
 /*
  * Wait until a sub-buffer is full, until signals is readable, until out has an error, or
@@ -130,7 +121,7 @@ int relay_read(struct relay *r, int last,
  */
 int relay_wait(struct relay *r, int signals, int out, int ms);
 
-/* Open the file "dropped" of the directory. Return a descriptor, or -1 without a message. */
+/* Open the file "dropped" of the directory. Return a descriptor, or -1, silent. */
 int relay_open_dropped(const char *dir);
 
 /* Return the number in that file, and close the file. Return 0 for -1. */
@@ -139,9 +130,8 @@ unsigned long long relay_dropped(int file);
 /* ---- text.c: records, and the line of blkparse(1) for each ------------------------ */
 
 /*
- * A record is a struct blk_io_trace (include/uapi/linux/blktrace_api.h) and a payload. The
- * struct has the byte order of the machine that wrote it, which its first word shows. The
- * payload is big-endian on all machines.
+ * A record is a struct blk_io_trace (include/uapi/linux/blktrace_api.h), in the byte order of the
+ * machine that wrote it, which its first word shows, and a payload, which is always big-endian.
  */
 
 enum { BLK_RECORD = 48 }; /* bytes, without its payload */
@@ -161,12 +151,12 @@ struct blk_record {
 	unsigned act;           /* enum blk_act; enum blk_note if note is set */
 	int note;
 	size_t npayload;
-	const uint8_t *payload; /* without the cgroup number in front of it */
+	const uint8_t *payload; /* without the cgroup number before it */
 };
 
 /*
  * Decode the record at p, where there are n bytes. Return its length; 0 if it is longer
- * than n; -1 if there is no record, without an error message.
+ * than n; -1, silent, if there is no record.
  */
 ssize_t blk_record(struct blk_record *, const uint8_t *p, size_t n);
 
@@ -207,7 +197,7 @@ struct blk_pick {
 	char line[512];         /* incomplete last line of fork_pipe */
 	size_t nline;
 	struct blk_request *busy; /* requests of selected tasks that are not complete */
-	size_t nbusy;
+	size_t nbusy, room;
 };
 
 /* Select the tasks that the instance follows. blk_pick_forks adds their children. */

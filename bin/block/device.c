@@ -133,48 +133,43 @@ int blk_remove(int fd)
 	return r == -EINVAL ? 0 : r; /* there is no trace any more */
 }
 
-/* Return the device number of a disk that sysfs lists, or 0. */
-static dev_t number_of(const char *name)
+/*
+ * Call fn for a disk that sysfs lists if its block trace has the key, and count it in *n. Return
+ * 0, or -errno if that fails. A disk whose block trace has another key is not opened.
+ */
+static int call(const char *name, uint64_t key, int (*fn)(int fd), int *n)
 {
 	char path[PATH_MAX], *text;
-	unsigned long long high, low;
+	dev_t disk = 0, dev = 0;
 	const char *p;
+	uint64_t end;
+	int fd, r;
 
 	str_format(path, sizeof(path), "%s/block/%s/dev", path_sysfs(), name);
 	p = text = file_read(AT_FDCWD, path, NULL);
-	if (!text)
-		return 0;
-	high = text_digits(&p);
-	p += *p == ':';
-	low = text_digits(&p);
+	if (text) {
+		unsigned high = (unsigned)text_digits(&p);
+
+		p += *p == ':';
+		disk = makedev(high, (unsigned)text_digits(&p));
+	}
 	free(text);
-	return makedev((unsigned)high, (unsigned)low);
-}
-
-/*
- * Call fn for the disk if its block trace has the key, and count it in *n. Return 0 or
- * -errno.
- */
-static int call(const char *name, dev_t disk, uint64_t key, int (*fn)(int fd), int *n)
-{
-	char path[PATH_MAX];
-	dev_t dev = 0;
-	int fd, r;
-
+	end = disk ? blk_end_lba(disk) : 0;
+	/* before Linux 5.12 the kernel shows end_lba only while the device is open */
+	if (end != key && end != BLK_UNTOLD)
+		return 0;
 	str_format(path, sizeof(path), "/dev/%s", name);
-	for (char *p = path; *p; p++)
-		if (*p == '!') /* sysfs writes '!' in place of '/' */
-			*p = '/';
+	for (char *c = path; *c; c++)
+		if (*c == '!') /* sysfs writes '!' in place of '/' */
+			*c = '/';
 	fd = open_node(path, &dev);
-	if (fd < 0)
-		return -errno;
-	r = dev == disk ? 0 : -ENODEV; /* the node is of another device */
+	r = fd < 0 ? -errno : dev == disk ? 0 : -ENODEV; /* the node is of another device */
 	if (!r && blk_end_lba(dev) == key) {
 		r = fn(fd);
 		++*n;
 	}
-	close(fd);
-	return r;
+	fd_close(fd);
+	return end == key ? r : 0;
 }
 
 int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
@@ -188,14 +183,8 @@ int blk_each(uint64_t key, int (*fn)(int fd), char failed[BLK_NAME])
 	if (!names)
 		return -1;
 	for (char **name = names; *name; name++) {
-		dev_t dev = number_of(*name);
-		uint64_t end = dev ? blk_end_lba(dev) : 0;
-
-		/* before Linux 5.12 the kernel shows end_lba only while the device is open */
-		if (end != key && end != BLK_UNTOLD)
-			continue;
-		r = call(*name, dev, key, fn, &n);
-		if (r < 0 && end == key) {
+		r = call(*name, key, fn, &n);
+		if (r < 0) {
 			error = -r;
 			str_format(failed, BLK_NAME, "%s", *name);
 		}

@@ -98,8 +98,7 @@ int blk_picked(struct blk_pick *k, const struct blk_record *r)
 	else if (r->act == BLK_QUEUE && r->bytes >> 9) {
 		if (k->nbusy == MOST_UNDER_WAY) /* drop the oldest: its completion is lost */
 			memmove(k->busy, k->busy + 1, --k->nbusy * sizeof(*k->busy));
-		else if (!(k->nbusy & (k->nbusy - 1)))
-			k->busy = xrealloc(k->busy, k->nbusy ? 2 * k->nbusy : 1, sizeof(*k->busy));
+		k->busy = xgrow(k->busy, k->nbusy, &k->room, sizeof(*k->busy));
 		k->busy[k->nbusy++] = (struct blk_request){ r->sector, to, r->device };
 	}
 	if (r->act == BLK_COMPLETE)

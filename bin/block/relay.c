@@ -102,9 +102,7 @@ static int run_on(const struct relay_file *f)
 }
 
 /* Give all bytes of the file to sink. Return 0 or -1. */
-static int read_file(struct relay_file *f,
-		     int (*sink)(void *, const struct relay_file *, const void *, size_t),
-		     void *arg)
+static int read_file(struct relay_file *f, relay_sink *sink, void *arg)
 {
 	static char chunk[128 * 1024];
 	ssize_t n;
@@ -123,8 +121,7 @@ static int read_file(struct relay_file *f,
 	return 0;
 }
 
-int relay_read(struct relay *r, int last,
-	       int (*sink)(void *, const struct relay_file *, const void *, size_t), void *arg)
+int relay_read(struct relay *r, int last, relay_sink *sink, void *arg)
 {
 	cpus before;
 	int known = sched_getaffinity(0, sizeof(before), (cpu_set_t *)before) >= 0;
