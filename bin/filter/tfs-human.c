@@ -171,30 +171,24 @@ static int number(struct text_part p, int64_t *v)
 	return 0;
 }
 
-/* Is the result of a system call an error (include/linux/err.h, MAX_ERRNO)? */
-static int is_error(int64_t v)
-{
-	return v < 0 && v >= -4095;
-}
-
 /*
  * Write the result of a call as strace(1) does: "= 3", "= -1 ENOENT (No such file or
  * directory)". address: the call returns an address; -1: it is not known. e may be NULL.
  */
 static void format_result(struct edit *e, int64_t v, int address)
 {
-	const char *name = is_error(v) ? name_of_error(-v) : NULL;
+	const char *name = name_of_error(error_of_result(v));
 	size_t size = sizeof(e->text);
 
 	if (!e)
 		return;
-	e->bad = is_error(v);
+	e->bad = error_of_result(v) != 0;
 	if (name && v <= -512) /* only the kernel uses these */
 		str_format(e->text, size, "= ? %s%s", name,
 			   strncmp(name, "ERESTART", 8) ? "" : " (interrupted by a signal)");
 	else if (name)
 		str_format(e->text, size, "= -1 %s (%s)", name, strerror((int)-v));
-	else if (address > 0 || v < -4095 || (address < 0 && v > UINT32_MAX))
+	else if (address > 0 || (v < 0 && !error_of_result(v)) || (address < 0 && v > UINT32_MAX))
 		str_format(e->text, size, v ? "= 0x%llx" : "= %llx", (unsigned long long)v);
 	else if (v < 0)
 		str_format(e->text, size, "= -%llu", (unsigned long long)-v);
@@ -245,20 +239,20 @@ static const char *name_of_code(int64_t sig, int64_t code)
 
 /* ---- event lines --------------------------------------------------------------------- */
 
-/* Give the fields of signal_generate and signal_deliver their names. */
-static void edit_signal(struct edits *e, const struct trace_line *l)
+/* Give a signal, its error and its code their names. Return 1, or 0 if sig is no number. */
+static int edit_siginfo(struct edits *e, struct text_part sig, struct text_part error,
+			struct text_part code)
 {
-	struct text_part sig = trace_line_key(l, ".sig"), code = trace_line_key(l, ".code");
-	struct text_part error = trace_line_key(l, ".errno");
 	int64_t s, v;
 
 	if (number(sig, &s) < 0)
-		return;
+		return 0;
 	replace(e, sig, name_of_signal(s), 0);
 	if (!number(code, &v))
 		replace(e, code, name_of_code(s, v), 0);
-	if (!number(error, &v) && v > 0 && v < 4096)
+	if (!number(error, &v) && error_of_result(-v))
 		replace(e, error, name_of_error(v), 1);
+	return 1;
 }
 
 /* Print the directory of the *at calls that is not a descriptor. */
@@ -298,80 +292,40 @@ static void edit_return(struct edits *e, const struct trace_line *l)
 /* Give the number in the text of raw_syscalls, "NR 257 (...)" or "NR 257 = -2", its name. */
 static void edit_raw_call(struct edits *e, const struct trace_line *l)
 {
-	const char *s = l->body.text, *end = s + l->body.n;
-	struct text_part nr = { s + 3, 0 }, result;
-	const char *name;
+	struct text_part nr = trace_line_number(l), result = trace_line_result(l);
 	int64_t v;
+	const char *name = number(nr, &v) < 0 ? NULL : name_of_syscall(v);
 
-	if (l->body.n < 4 || memcmp(s, "NR ", 3))
-		return;
-	for (s = nr.text; s < end && *s != ' '; s++)
-		;
-	nr.n = (size_t)(s - nr.text);
-	name = number(nr, &v) < 0 ? NULL : name_of_syscall(v);
 	if (!name)
 		return;
 	replace(e, (struct text_part){ nr.text - 3, nr.n + 3 }, name, 0);
-	if (end - s < 4 || memcmp(s, " = ", 3))
-		return;
-	result.text = s + 3;
-	for (s += 3; s < end && *s != ' '; s++)
-		;
-	result.n = (size_t)(s - result.text);
 	if (!number(result, &v))
 		format_result(edit(e, result.text - 2, result.n + 2), v,
 			      gives_address((struct text_part){ name, strlen(name) }));
 }
 
-/* Give the errors of an event their names: ret=-2 is -ENOENT. */
+/*
+ * Give the errors of an event their names: ret=-2 is -ENOENT, as is [-2] at the end of a request to
+ * a block device.
+ */
 static void edit_errors(struct edits *e, const struct trace_line *l)
 {
 	static const char keys[][9] = {
 		".ret", ".error", ".err", ".errno", ".result", ".retval", ".rc",
 	};
+	const char *s = l->body.text;
 	char text[32];
 	int64_t v;
 
-	if (!strstr(l->body.text, "=-") && !strstr(l->body.text, "=0xfffffffffffff"))
+	if (!strstr(s, "=-") && !strstr(s, "=0xfffffffffffff") && !strstr(s, " [-"))
 		return;
 	/* The functions of programs have results of their own. A probe shows their address. */
-	if (l->body.n > 3 && !memcmp(l->body.text, "(0x", 3))
+	if (l->body.n > 3 && !memcmp(s, "(0x", 3))
 		return;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct text_part p = trace_line_key(l, keys[i]);
-		const char *name;
+		const char *name = number(p, &v) < 0 ? NULL : name_of_error(error_of_result(v));
 
-		if (!p.n || number(p, &v) < 0 || !is_error(v) || !(name = name_of_error(-v)))
-			continue;
-		str_format(text, sizeof(text), "-%s", name);
-		replace(e, p, text, 1);
-	}
-}
-
-/* Give the error of a request to a block device, "[-5]" at the end, its name. */
-static void edit_block_error(struct edits *e, const struct trace_line *l)
-{
-	static const char *const events[] = {
-		"block_rq_complete", "block_rq_requeue", "block_rq_error", "block_bio_complete",
-	};
-	const char *end = l->body.text + l->body.n;
-	size_t i = 0;
-
-	while (i < sizeof(events) / sizeof(*events) && !text_part_is(l->event, events[i]))
-		i++;
-	if (i == sizeof(events) / sizeof(*events))
-		return;
-	for (const char *s = l->body.text; (s = strstr(s, " [-")); s++) {
-		const char *close = memchr(s, ']', (size_t)(end - s));
-		struct text_part p = { s + 2, close ? (size_t)(close - s) - 2 : 0 };
-		const char *name = NULL;
-		char text[32];
-		int64_t v;
-
-		if (!close || !event_text_only_appended(close + 1, end))
-			continue;
-		if (!number(p, &v) && is_error(v))
-			name = name_of_error(-v);
 		if (!name)
 			continue;
 		str_format(text, sizeof(text), "-%s", name);
@@ -633,10 +587,10 @@ static void put_event(const char *line, size_t n, const struct trace_line *l)
 		edit_raw_call(&e, l);
 	else if (text_part_is(l->event, "signal_generate") ||
 		 text_part_is(l->event, "signal_deliver"))
-		edit_signal(&e, l);
+		edit_siginfo(&e, trace_line_key(l, ".sig"), trace_line_key(l, ".errno"),
+			     trace_line_key(l, ".code"));
 	else
 		edit_errors(&e, l);
-	edit_block_error(&e, l);
 	edit_sector(&e, l);
 	if (put_columns(l, &e))
 		return;
@@ -720,18 +674,15 @@ static int edit_exit(struct edits *e, struct text_part all, struct text_part cod
 static int edit_delivery(struct edits *e, const char *s)
 {
 	struct text_part sig = word_at(&s), name = word_at(&s), error = word_at(&s), code;
-	int64_t n, v;
+	int64_t v;
 
-	if (number(sig, &n) < 0 || !text_part_is(name, "errno") || number(error, &v) < 0)
+	if (!text_part_is(name, "errno") || number(error, &v) < 0)
 		return 0;
-	replace(e, sig, name_of_signal(n), 0);
-	if (v > 0 && v < 4096)
-		replace(e, error, name_of_error(v), 1);
 	name = word_at(&s);
 	code = word_at(&s);
-	if (text_part_is(name, "code") && !number(code, &v))
-		replace(e, code, name_of_code(n, v), 0);
-	return 1;
+	if (!text_part_is(name, "code"))
+		code.n = 0;
+	return edit_siginfo(e, sig, error, code);
 }
 
 /* Edit "syscall NR [...]" or "syscall rc RESULT error E". */
@@ -855,11 +806,26 @@ static int take_date(const char *line)
 	return 1;
 }
 
+static void each_line(char *line, size_t n)
+{
+	struct trace_line l;
+
+	text_mask(line, line + n, '\t');
+	if (take_date(line))
+		return;
+	to.line.n = to.wrap_at = 0;
+	if (trace_line(&l, line, n) && !l.json)
+		put_event(line, n, &l);
+	else if (*line == '#' || *line == '{' || !put_process(line, n))
+		put_other(line, n);
+	if (to.wrap_at && to.ncolumns && to.tty)
+		wrap();
+	stdout_print("%s\n", n ? to.line.text : "");
+}
+
 int main(int argc, char **argv)
 {
-	struct line_reader in = { 0 };
-	char *line;
-	ssize_t got;
+	static struct input in;
 
 	while (opt_next(&tool, argc, argv) != -1)
 		read_columns(opt_value);
@@ -869,24 +835,7 @@ int main(int argc, char **argv)
 	to.tty = isatty(STDOUT_FILENO);
 	to.colours = wants_colours();
 	input_begin();
-	while ((got = line_read(&in, &line)) >= 0) {
-		size_t n = (size_t)got;
-		struct trace_line l;
-
-		text_mask(line, line + n, '\t');
-		if (take_date(line))
-			continue;
-		to.line.n = to.wrap_at = 0;
-		if (trace_line(&l, line, n) && !l.json)
-			put_event(line, n, &l);
-		else if (*line == '#' || *line == '{' || !put_process(line, n))
-			put_other(line, n);
-		if (to.wrap_at && to.ncolumns && to.tty)
-			wrap();
-		stdout_print("%s\n", n ? to.line.text : "");
-	}
-	if (in.failed)
-		return REFUSED;
-	stdout_flush();
-	return DONE;
+	while (input_read(&in))
+		each_line(in.line, in.n);
+	return in.in.failed ? REFUSED : input_end(&in, DONE);
 }

@@ -72,12 +72,10 @@ static void add(struct text_part p)
 /* Return the call that an event of raw_syscalls names by its number. -1 is none: seccomp(2). */
 static struct text_part call_of_number(const struct trace_line *l)
 {
-	struct text_part p = trace_line_key(l, "id");
+	struct text_part p = trace_line_number(l);
 	const char *name;
 	uint64_t n;
 
-	if (!l->json && !strncmp(l->body.text, "NR ", 3))
-		p = (struct text_part){ l->body.text + 3, strcspn(l->body.text + 3, " ") };
 	if (!p.n || *p.text == '-')
 		return (struct text_part){ 0 };
 	if (text_part_number(p, 10, &n) < 0 || !(name = name_of_syscall((int64_t)n)))

@@ -125,44 +125,6 @@ static int is_call(const struct trace_line *l)
 }
 
 /*
- * Return the number of the call of an event of raw_syscalls, which has no name: in text it
- * is behind "NR ". Set *rest to the text behind the number.
- */
-static struct text_part number_of(const struct trace_line *l, struct text_part *rest)
-{
-	struct text_part p = l->body;
-	size_t n = 3;
-
-	if (l->json)
-		return trace_line_key(l, "id");
-	*rest = (struct text_part){ p.text, 0 };
-	if (!part_begins(p, "NR "))
-		return *rest;
-	while (n < p.n && p.text[n] != ' ')
-		n++;
-	*rest = (struct text_part){ p.text + n, p.n - n };
-	return (struct text_part){ p.text + 3, n - 3 };
-}
-
-/* Return the result of a call: ret, or in the text of raw_syscalls what is behind " = ". */
-static struct text_part result_of(const struct trace_line *l)
-{
-	struct text_part p = trace_line_key(l, "ret");
-
-	if (p.text || l->json || !text_part_is(l->event, "sys_exit"))
-		return p;
-	number_of(l, &p);
-	if (!part_begins(p, " = "))
-		return (struct text_part){ 0 };
-	p.text += 3;
-	p.n -= 3;
-	for (size_t i = 0; i < p.n; i++)
-		if (p.text[i] == ' ')
-			p.n = i;
-	return p;
-}
-
-/*
  * Is the result an error, -4095 to -1 (include/linux/err.h)? A kernel of 32 bits prints
  * these numbers with eight hexadecimal digits.
  */
@@ -196,7 +158,7 @@ static int is_birth(const struct trace_line *l)
 	struct text_part call = trace_line_key(l, "call");
 	struct decimal v;
 
-	if (decimal_parse(&v, result_of(l)) < 0 || v.whole)
+	if (decimal_parse(&v, trace_line_result(l)) < 0 || v.whole)
 		return 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (text_part_is(call, names[i]))
@@ -209,26 +171,18 @@ static void make_row_key(const struct trace_line *l, size_t kind)
 {
 	static const char *const call[] = { "call", NULL };
 	static struct strbuf values;
-	const char digit = (char)('0' + kind);
-	struct text_part rest, number = { 0 };
+	struct text_part number = { 0 };
 
-	if (*sum.keys)
-		trace_line_values(&values, l, sum.keys);
-	else
-		trace_line_values(&values, l, kind == KIND_CALL ? call : kinds[kind].keys);
+	trace_line_values(&values, l, *sum.keys ? sum.keys : kind == KIND_CALL ? call :
+				      kinds[kind].keys);
 	if (!*sum.keys && kind == KIND_CALL && !trace_line_key(l, "call").n)
-		number = number_of(l, &rest);
+		number = trace_line_number(l);
 	sum.key.n = 0;
-	strbuf_add(&sum.key, &digit, 1);
-	if (number.n) {
-		/* escaped, as no kernel has printed it for certain */
-		struct trace_line one = *l;
-
-		one.comm = number;
-		trace_line_values(&values, &one, (const char *const[]){ "comm", NULL });
-		strbuf_puts(&sum.key, "syscall_");
-	}
-	strbuf_add(&sum.key, values.text, values.n);
+	strbuf_format(&sum.key, "%c%s", '0' + (int)kind, number.n ? "syscall_" : "");
+	if (number.n) /* escaped, as no kernel has printed it for certain */
+		strbuf_escaped(&sum.key, number.text, number.n);
+	else
+		strbuf_add(&sum.key, values.text, values.n);
 }
 
 static struct row *row_of(struct table *rows, const struct trace_line *l, size_t kind)
@@ -289,7 +243,7 @@ static void end_call(const struct trace_line *l)
 	}
 	r = k ? k->owner : row_of(&sum.rows, l, KIND_CALL);
 	r->calls += !k;
-	r->errors += (unsigned)is_error(result_of(l));
+	r->errors += (unsigned)is_error(trace_line_result(l));
 	if (lat.text ? !read_lat(l, lat, &v) : !measure(k, l, &v))
 		add_time(r, &v);
 	else

@@ -90,6 +90,9 @@ static const struct form {
 	FORM("cgroup_mkdir", "root=%d id=%d level=%d path=%s"),
 	FORM("cgroup_rmdir", "root=%d id=%d level=%d path=%s"),
 	FORM("cgroup_rename", "root=%d id=%d level=%d path=%s"),
+	/* for trace_line_number and trace_line_result; only JSON has the fields id and ret */
+	FORM("sys_enter", "NR %w{NR} (%s{})"),
+	FORM("sys_exit", "NR %w{NR} = %w{=}"),
 	/* probes of the hook trace_open */
 	FORM("open", "(%p) path=\"%s\" flags=%d ret=%d"),
 	FORM("open_path", "(%p) path=\"%s\" flags=%d"),

@@ -91,6 +91,10 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  */
 struct text_part trace_line_key(const struct trace_line *, const char *key);
 
+/* Return the number of the call of an event of raw_syscalls, which has no name, and its result. */
+struct text_part trace_line_number(const struct trace_line *);
+struct text_part trace_line_result(const struct trace_line *);
+
 /*
  * Read the time in nanoseconds. *digits is the number of digits behind the point of the
  * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or
@@ -103,15 +107,6 @@ int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
  * has none.
  */
 uint64_t trace_line_latency(const struct trace_line *, int digits);
-
-/* The state of a task that does not run. */
-enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
-
-/* Return what the task does that leaves its processor in this sched_switch, by its prev_state. */
-enum task_wait trace_line_wait(const struct trace_line *);
-
-/* Does the event wake up the task .pid? */
-int trace_line_wakes(const struct trace_line *);
 
 /* Is the part this word? */
 int text_part_is(struct text_part, const char *word);
@@ -145,6 +140,17 @@ int event_text_only_appended(const char *s, const char *end);
 
 /* Return the value of such a field between s and end. */
 struct text_part event_text_appended(const char *s, const char *end, const char *key);
+
+/* ---- sched.c: switches and wake-ups -------------------------------------------------- */
+
+/* The state of a task that does not run. */
+enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
+
+/* Return what the task does that leaves its CPU in this sched_switch, by its prev_state. */
+enum task_wait trace_line_wait(const struct trace_line *);
+
+/* Does the event wake up the task .pid? */
+int trace_line_wakes(const struct trace_line *);
 
 /* ---- fields.c: values of several keys, and lines with more fields -------------------- */
 

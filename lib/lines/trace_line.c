@@ -538,37 +538,23 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
 }
 
+struct text_part trace_line_number(const struct trace_line *l)
+{
+	return trace_line_key(l, l->json ? "id" : "NR");
+}
+
+struct text_part trace_line_result(const struct trace_line *l)
+{
+	struct text_part p = trace_line_key(l, "ret");
+
+	return p.text || l->json ? p : trace_line_key(l, "=");
+}
+
 uint64_t trace_line_latency(const struct trace_line *l, int digits)
 {
 	int64_t ns = decimal_latency(trace_line_key(l, "lat"), digits < 0);
 
 	return ns < 0 ? 0 : (uint64_t)ns;
-}
-
-enum task_wait trace_line_wait(const struct trace_line *l)
-{
-	/* bits of prev_state: exit and zombie; all bits except those of a preempted task */
-	enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
-	struct text_part p = trace_line_key(l, "prev_state");
-	struct decimal v;
-
-	if (!p.n)
-		return WAIT_NONE;
-	/* in JSON and with trace-cmd report -R: the number of __trace_sched_switch_state */
-	if (!decimal_parse(&v, p))
-		return !(v.whole & STATE_LETTERS) ? WAIT_RUNNABLE :
-		       v.whole & STATE_DEAD ? WAIT_NONE : v.whole & 2 ? WAIT_BLOCKED :
-		       WAIT_ASLEEP;
-	/* a plus sign: preempted, before it could sleep */
-	return *p.text == 'R' || memchr(p.text, '+', p.n) ? WAIT_RUNNABLE :
-	       memchr(p.text, 'X', p.n) || memchr(p.text, 'Z', p.n) ? WAIT_NONE :
-	       *p.text == 'D' ? WAIT_BLOCKED : WAIT_ASLEEP;
-}
-
-int trace_line_wakes(const struct trace_line *l)
-{
-	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
-	       text_part_is(l->event, "sched_wakeup_new");
 }
 
 int text_part_number(struct text_part p, unsigned base, uint64_t *n)

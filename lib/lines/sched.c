@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: ISC */
+/* sched.c - what switches and wake-ups say, for tfs-latency(1) wakeup and the pictures of tasks */
+#include <string.h>
+
+#include "lines/lines.h"
+
+enum task_wait trace_line_wait(const struct trace_line *l)
+{
+	/* bits of prev_state: exit and zombie; all bits except those of a preempted task */
+	enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
+	struct text_part p = trace_line_key(l, "prev_state");
+	struct decimal v;
+
+	if (!p.n)
+		return WAIT_NONE;
+	/* in JSON and with trace-cmd report -R: the number of __trace_sched_switch_state */
+	if (!decimal_parse(&v, p))
+		return !(v.whole & STATE_LETTERS) ? WAIT_RUNNABLE :
+		       v.whole & STATE_DEAD ? WAIT_NONE : v.whole & 2 ? WAIT_BLOCKED :
+		       WAIT_ASLEEP;
+	/* a plus sign: preempted, before it could sleep */
+	return *p.text == 'R' || memchr(p.text, '+', p.n) ? WAIT_RUNNABLE :
+	       memchr(p.text, 'X', p.n) || memchr(p.text, 'Z', p.n) ? WAIT_NONE :
+	       *p.text == 'D' ? WAIT_BLOCKED : WAIT_ASLEEP;
+}
+
+int trace_line_wakes(const struct trace_line *l)
+{
+	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
+	       text_part_is(l->event, "sched_wakeup_new");
+}
