@@ -204,6 +204,8 @@ of() {
 	of 'block_rq_issue: 8,16 WS 4096 () 2048 + 8 [1 + 2] lat=4] by="a] b" lat=3' \
 		$'8,16\t2048\t8\t3\ta] b' dev sector nr_sector lat by
 	of 'block_unplug: [a 5 + 6] 1' $'-\t-' sector dev
+	of 'block_split: 8,16 W 2048 / 2056 [a / 1 [b]' $'8,16\tW\t2048\ta / 1 [b' dev rwbs sector .comm
+	of 'block_bio_remap: 8,16 W 2048 + 8 <- (8,17) 0' $'8,16\tW\t2048\t8' dev rwbs sector nr_sector
 	of 'block_rq_complete: 8,16 WS () 2048 + 8 none,0,0 [-5] by="a] [-7" lat=3' \
 		$'-5\t-' error .comm
 	of 'block_rq_issue: 8,16 WS 4096 () 2048 + 8 none,0,0 [-5]' $'-\t-5' error .comm
