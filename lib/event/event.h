@@ -6,15 +6,9 @@
  * entry of a sub-buffer. The event of a record says how to read the record: its format lists
  * the fields, and its print fmt is a C expression that makes the text.
  *
- * The sections follow the order of use: the layout of a sub-buffer and its records
- * (subbuf_*), names of tasks (comms_*), formats of events (event_*), kernel symbols
- * (symbols_*), lines of text (line_*), all CPUs merged by time (merge_*), and the kernel's
- * conversions of numbers (out_number, out_padded, out_time).
- *
  * This layer prints no message. It trusts no length and no offset, because a sub-buffer or a
  * format may come from any file. It allocates nothing for a record: a print fmt is compiled
- * when its first record is printed, or before that by event_prepare. A trace may come from
- * another machine, so struct event_set has the byte order and the size of a long.
+ * when its first record is printed, or before that by event_prepare.
  *
  * It includes only the layer base.
  */
@@ -60,10 +54,7 @@ struct subbuf_format {
 	int big;                /* big-endian; set by the caller of subbuf_format_parse */
 };
 
-/*
- * Parse the text of events/header_page. Return 0, or -1 if the text has another form: then
- * set *f to the layout of a kernel whose long has the size of this program's long.
- */
+/* Parse events/header_page. Return 0, or -1 and the layout of this machine for another form. */
 int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len);
 
 /* One record; valid as long as its sub-buffer. */
@@ -85,10 +76,7 @@ struct subbuf {
 	int bad;                /* the rest is corrupt; set by subbuf_open and subbuf_next */
 };
 
-/*
- * Begin to read a sub-buffer of size bytes that belongs to the CPU. Return 0, or -1 if it is
- * shorter than its header. Cut a data length that goes beyond size.
- */
+/* Begin to read a sub-buffer of size bytes. Return 0, or -1 if it is shorter than its header. */
 int subbuf_open(struct subbuf *, const struct subbuf_format *, const void *data, size_t size,
 		int cpu);
 
@@ -99,9 +87,8 @@ int subbuf_next(struct subbuf *, struct record *);
 size_t subbuf_count(const struct subbuf_format *, const void *data, size_t size);
 
 /*
- * Move the records after this time from the sub-buffer in data to another one in rest, which
- * also has room for size bytes. If data keeps no record, also move its count of lost events.
- * Return 1, or 0 if no record is later.
+ * Move the records after this time from the sub-buffer in data to that in rest, of the same size.
+ * If data keeps no record, also move its count of lost events. Return 1, or 0 if none is later.
  */
 int subbuf_split(const struct subbuf_format *, void *data, size_t size, uint64_t time,
 		 void *rest);
@@ -111,11 +98,7 @@ void subbuf_lose(const struct subbuf_format *, void *data);
 
 /* ---- comms.c: keep the names of tasks by pid ------------------------------------ */
 
-/*
- * A record has only the pid of its task. The kernel keeps the names of the last 128 tasks
- * that recorded (saved_cmdlines), and procfs has the names of the tasks that live. A caller
- * that reads both from time to time knows nearly all names.
- */
+/* A task. A record has only the pid of its task. */
 struct comm {
 	pid_t pid;              /* 0: an empty slot */
 	pid_t tgid;             /* thread group; 0: not known */
@@ -128,11 +111,7 @@ struct comm {
  * change until the task is pruned or the table is cleared.
  */
 struct comms {
-	/*
-	 * Bytes of an entry: a caller that keeps more of each task has entries that begin with a
-	 * struct comm, and the rest is zero at first. 0: struct comm.
-	 */
-	size_t size;
+	size_t size;            /* of an entry, which begins with a struct comm; 0: no more */
 	struct comm **v;        /* room slots, each NULL or a task; a collision takes the next */
 	size_t n, room;         /* tasks; slots, a power of two */
 	int failed;             /* memory ran out: a task is missing */
@@ -141,25 +120,16 @@ struct comms {
 	struct comm *unused;
 };
 
-/*
- * Set the task's name to the n bytes of name, cut to the size of a kernel name. Return 1 if
- * the name was not known, else 0. If memory runs out, set failed and return 0.
- */
+/* Set the task's name, cut to the size of a kernel name. Return 1 if it was not known, else 0. */
 int comms_add(struct comms *, pid_t, const char *name, size_t n);
 
 /* Return the task, or NULL if it is not known. */
 const struct comm *comms_find(const struct comms *, pid_t);
 
-/*
- * Return the task; make it without a name if it is not known. Return NULL if the pid is
- * not valid or memory ran out.
- */
+/* Return the task; make it without a name if it is not known. NULL: no pid, or no memory. */
 struct comm *comms_entry(struct comms *, pid_t);
 
-/*
- * Add the lines "PID NAME" of a saved_cmdlines of n bytes; skip other lines. Return the
- * number of names that were not known.
- */
+/* Add the lines "PID NAME" of a saved_cmdlines. Return the number of names that were not known. */
 size_t comms_parse(struct comms *, const char *text, size_t n);
 
 /* Add the lines "PID TGID" of a saved_tgids of n bytes for tasks that wanted (or NULL) accepts. */
@@ -206,10 +176,7 @@ struct event {
 	uint16_t nfields, ncommon;
 	uint16_t id;
 	uint8_t opaque;         /* unsupported print fmt: fields are printed as field=value */
-	/*
-	 * The first part of print_fmt that is not supported, in unclear_len bytes: its fields are
-	 * printed as values, or the number of a name. NULL: there is none.
-	 */
+	/* NULL, or the first part of print_fmt that is not supported and printed as a value */
 	const char *unclear;
 	uint32_t unclear_len;
 	uint32_t serial;        /* no other event of the set has or had it: for tables of callers */
@@ -240,27 +207,16 @@ struct event_set {
 	int big;                /* its byte order: big-endian */
 	int long_size;          /* size of its long: 4 or 8 */
 	unsigned version;       /* KERNEL(5, 10); some texts changed in later kernels */
-	/*
-	 * Return the symbols; called once, when the first address is printed. If it is NULL
-	 * or returns NULL, addresses are printed as numbers.
-	 */
+	/* NULL, or return the symbols; called once. Without them addresses are numbers. */
 	struct symbols *(*load_symbols)(void *arg);
-	/* Called for a record of an unknown event; adds the event if possible. */
+	/* NULL, or add the unknown event of a record if possible. */
 	void (*missing)(void *arg, const struct record *);
-	/* Called once for each event whose print fmt is not supported, or only in part. */
+	/* NULL, or called once for each event whose print fmt is not supported, or only in part. */
 	void (*unclear)(void *arg, const struct event *);
 	void *arg;
-	/*
-	 * Address of the kernel's array of struct page. The field page= of memory events is
-	 * computed from it. If it is 0 (not known), page= is computed from 0.
-	 */
-	uint64_t vmemmap;
+	uint64_t vmemmap;       /* address of the array of struct page, for page=; 0: not known */
 	int sym_offset, sym_addr, bitmask_list; /* the options of these names are on */
-	/*
-	 * 1: print every byte of a record's strings as it is, newlines too, as the kernel
-	 * does. 0: print control characters as \n, \t or \x1b, so that one event is one line.
-	 */
-	int exact;
+	int exact;              /* print control characters of strings as the kernel does */
 	/*
 	 * NULL, or a glob: strings of a probe in fields of such a name could be read, so one
 	 * without a byte is empty. In other fields the kernel stores a string that it could not
@@ -268,9 +224,8 @@ struct event_set {
 	 */
 	const char *readable;
 	/*
-	 * NULL, or print the function at an address of a program; see programs_put (live.h).
-	 * caller is the function that called the innermost one of the user stack that is
-	 * printed next; 0: not known.
+	 * NULL, or print the function at an address of a program; call: it follows a call. caller
+	 * called the innermost function of the user stack that comes next; 0: not known.
 	 */
 	int (*put_user)(const struct event_set *, struct out *, int pid, uint64_t address,
 			int call, int frame);
@@ -303,16 +258,15 @@ struct event_set {
 unsigned kernel_version(const char *release);
 
 /*
- * Parse the text of an events/SYSTEM/NAME/format and add its event. The text is copied. An
- * event of the same id is replaced. Return the event, or NULL if the text is not a format or
- * memory ran out.
+ * Add the event of an events/SYSTEM/NAME/format; replace one of the same id. Return it, or NULL if
+ * the text is not a format or memory ran out.
  */
 struct event *event_add(struct event_set *, const char *system, const char *text, size_t len);
 
 /* Return the event of this id, or NULL if it is not known. */
 struct event *event_by_id(const struct event_set *, unsigned id);
 
-/* Return common_type, the id of the record's event; 0 (no event) if the record is too short. */
+/* Return the id of the record's event; 0 (no event) if the record is too short. */
 static inline unsigned record_id(const struct event_set *evs, const struct record *r)
 {
 	return r->len < 2 ? 0 : (unsigned)raw_number(r->data, 2, 0, evs->big);
@@ -332,16 +286,10 @@ struct event *event_wanted(struct event_set *, const struct record *);
 /* Return the field of that name, or NULL. */
 const struct field *event_field(const struct event *, const char *name);
 
-/*
- * Compile the event's print fmt, unless that is done. Return 0, or -1 if the print fmt is
- * not supported: its records are printed as field=value (event->opaque).
- */
+/* Compile the event's print fmt, unless that is done. Return 0, or -1 if it is opaque. */
 int event_prepare(struct event_set *, struct event *);
 
-/*
- * Parse the text of printk_formats (0xADDRESS : "TEXT"), the strings that pointers of some
- * events refer to. Return 0, or -1 if memory ran out.
- */
+/* Parse printk_formats: strings that some events point to. Return 0, or -1 without memory. */
 int events_strings(struct event_set *, const char *text, size_t len);
 
 /* Parse the hexadecimal digits at *s, and move *s behind them. */
@@ -398,10 +346,7 @@ enum {
 
 /* ---- symbols.c: find the kernel symbol of an address ------------------------------- */
 
-/*
- * Parse the text of a kallsyms; the result owns the text. Return NULL if memory ran out or
- * the kernel hides all addresses (kptr_restrict).
- */
+/* Parse a kallsyms and own its text. NULL: no memory, or all addresses are 0 (kptr_restrict). */
 struct symbols *symbols_parse(char *text, size_t len);
 
 void symbols_free(struct symbols *);
@@ -448,9 +393,8 @@ struct line_format {
 struct line_graph {
 	unsigned cpus;          /* of the traced machine */
 	/*
-	 * Return the next record of the processor whose record is printed, which is then
-	 * no longer valid. Return NULL if it is not known, or events before it were lost.
-	 * NULL: no record is known before its turn.
+	 * NULL, or return the next record of the CPU whose record is printed, which is then no
+	 * longer valid; NULL: not known, or events before it were lost.
 	 */
 	const struct record *(*peek)(void *arg);
 	void *arg;
@@ -473,15 +417,12 @@ void line_changed(struct line_format *);
 void line_learn(struct line_format *, const struct record *);
 
 /*
- * Print the line of a record with its newline; a stack has several lines. Return the
- * length, at most size; a longer line is cut. Give 16 KiB: a kernel line has at most 8.
+ * Print the line of a record; a stack has several. Return the length. A line longer than size is
+ * cut: give 16 KiB, a kernel line has at most 8.
  */
 size_t line_print(struct line_format *, const struct record *, char *buf, size_t size);
 
-/*
- * Print the beginning of a record's line, up to the event, in LINE_HEAD_ROOM bytes. Return its
- * length.
- */
+/* Print the beginning of a line, up to the event, in LINE_HEAD_ROOM bytes. Return its length. */
 enum { LINE_HEAD_ROOM = 128 };
 size_t line_begin(struct line_format *, const struct record *, char *buf);
 
@@ -527,22 +468,17 @@ struct merge {
 };
 
 /*
- * Return the next record, valid until the next call; of records with the same time that of
- * the lowest CPU, as the kernel does. Set *lost to the number of events that were lost
- * before the record, as in struct subbuf. Return NULL if no record can be given now.
+ * Return the next record, valid until the next call; of records with the same time that of the
+ * lowest CPU. Set *lost as in struct subbuf. NULL: none can be given now.
  */
 const struct record *merge_next(struct merge *, int64_t *lost);
 
-/*
- * Were events lost on a CPU before its next record? The task of any record may have had such
- * events, because a task moves between CPUs.
- */
+/* Were events lost on any CPU before its next record? A task moves between CPUs. */
 int merge_in_loss(const struct merge *);
 
 /*
- * Return the record behind the one that merge_next returned, on the same CPU. The record of
- * merge_next is not valid any more. Return NULL if there is none, or events between both
- * were lost.
+ * Return the record after that of merge_next on the same CPU, which is then not valid any more.
+ * NULL: there is none, or events between both were lost.
  */
 const struct record *merge_peek(struct merge *);
 
@@ -553,9 +489,8 @@ enum { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };
 int graph_kind(const struct event_set *, const struct record *);
 
 /*
- * Print the record of a function, for which graph_kind is true, if l->graph is set: " 0)   1.500
- * us    |    f();". If another task runs on the processor than before, a line in front says so.
- * Return the length, at most size; 0 if the line of the entry was that of the exit, too.
+ * Print the record of a function, for which graph_kind is true, if l->graph is set. Return the
+ * length; 0 if the line of the entry was that of the exit, too.
  */
 size_t graph_print(struct line_format *l, const struct record *, char *buf, size_t size);
 
