@@ -4,7 +4,7 @@
  *
  * In this file, each part uses those above it:
  *	parts that are not supported
- *	names of types, and casts
+ *	types and casts
  *	fields and other memory of the record
  *	macros of the kernel: __get_*(), __print_*(), min()
  *	C expressions
@@ -79,7 +79,7 @@ static void note_unclear(struct compiler *c, const char *s)
 	c->e->unclear_len = (uint32_t)(copy ? end - fmt : c->from - s);
 }
 
-/* ---- names of types, and casts ---- */
+/* ---- types and casts ---- */
 
 /* Return the value of the variable of a ({ ... }) that the token names, or NULL. */
 static const struct expr *local_of(const struct compiler *c)
@@ -91,62 +91,15 @@ static const struct expr *local_of(const struct compiler *c)
 	return NULL;
 }
 
-/* Parse u8 __u8 s64 be16 uint32_t and the like. Return 1, or 0 if it is another name. */
-static int sized_type(const char *s, size_t n, struct c_type *t)
-{
-	static const char *const stems[] = { "uint", "int", "be", "le", "u", "s" };
-	const char *end = s + n;
-	unsigned bits = 0;
-
-	for (; s < end && *s == '_'; s++)
-		;
-	for (size_t i = 0; i < sizeof(stems) / sizeof(*stems); i++) {
-		size_t len = strlen(stems[i]);
-
-		if ((size_t)(end - s) <= len || memcmp(s, stems[i], len))
-			continue;
-		t->is_signed = *s == 's' || *s == 'i';
-		for (s += len; s < end && is_digit(*s); s++)
-			bits = bits * 10 + (unsigned)(*s - '0');
-		break;
-	}
-	if (end - s == 2 && !memcmp(s, "_t", 2))
-		s = end;
-	if (s != end || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
-		return 0;
-	t->size = (uint8_t)(bits / 8);
-	return 1;
-}
-
 /* Parse the type that the token names. Return 1, or 0 if it is not a type. */
 static int named_type(struct compiler *c, struct c_type *t)
 {
-	static const struct {
-		const char *name;
-		uint8_t size, is_signed; /* 0: a long */
-	} types[] = {
-		{ "gfp_t", 4, 0 }, { "dev_t", 4, 0 }, { "pid_t", 4, 1 }, { "umode_t", 2, 0 },
-		{ "loff_t", 8, 1 }, { "sector_t", 8, 0 }, { "bool", 1, 0 }, { "_Bool", 1, 0 },
-		{ "size_t", 0, 0 }, { "ssize_t", 0, 1 }, { "pgoff_t", 0, 0 },
-		{ "ino_t", 0, 0 }, { "dma_addr_t", 8, 0 }, { "phys_addr_t", 8, 0 },
-		{ "blk_opf_t", 4, 0 }, { "ktime_t", 8, 1 }, { "time64_t", 8, 1 },
-		{ "fmode_t", 4, 0 }, { "uintptr_t", 0, 0 }, { "uid_t", 4, 0 },
-		{ "gid_t", 4, 0 },
-	};
 	size_t n = (size_t)(c->s - c->from);
 
 	if (local_of(c))
 		return 0;
-	if (sized_type(c->from, n, t))
+	if (type_named(c->from, n, (unsigned)c->evs->long_size, t))
 		return 1;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (lexer_at_name(c, types[i].name)) {
-			t->size = types[i].size ? types[i].size
-						: (uint8_t)c->evs->long_size;
-			t->is_signed = types[i].is_signed;
-			t->is_bool = lexer_at_name(c, "bool") || lexer_at_name(c, "_Bool");
-			return 1;
-		}
 	/* an unknown name with a small letter is a type; without, an unresolved constant */
 	for (size_t i = 0; i < n; i++)
 		if (c->from[i] >= 'a' && c->from[i] <= 'z') {
@@ -464,28 +417,22 @@ struct macro {
 	uint8_t size;                   /* of a number, in bytes; 0: a long */
 };
 
+/* Memory of the record; OP_LENGTH: its length; OP_BITS: printed as bits */
 static struct expr compile_memory(struct compiler *c, const struct macro *m)
 {
-	(void)m;
-	return dynamic_field(c);
-}
+	struct expr x = dynamic_field(c);
 
-static struct expr compile_length(struct compiler *c, const struct macro *m)
-{
-	struct expr x = compile_memory(c, m);
-
-	emit_push(c, &x);
-	emit_insn(c, OP_LENGTH);
-	return on_stack(2, 0);
-}
-
-static struct expr compile_bits(struct compiler *c, const struct macro *m)
-{
-	struct expr x = compile_memory(c, m);
-
-	push_memory(c, &x);
-	emit_text_insn(c, OP_BITS);
-	return written();
+	if (m->what == OP_LENGTH) {
+		emit_push(c, &x);
+		emit_insn(c, OP_LENGTH);
+		return on_stack(2, 0);
+	}
+	if (m->what == OP_BITS) {
+		push_memory(c, &x);
+		emit_text_insn(c, OP_BITS);
+		return written();
+	}
+	return x;
 }
 
 /* Compile the literal that is the token as the text of instruction s alone. Return the token. */
@@ -546,38 +493,18 @@ static struct expr compile_hex(struct compiler *c, const struct macro *m)
 	return written();
 }
 
-/* __print_array(MEMORY, COUNT, SIZE) */
+/* __print_array(MEMORY, COUNT, SIZE); if what is set __print_dynamic_array(MEMORY, SIZE) */
 static struct expr compile_array(struct compiler *c, const struct macro *m)
 {
 	struct expr x;
 
-	(void)m;
 	lexer_expect(c, '(');
 	x = argument(c);
 	push_memory(c, &x);
-	for (int i = 0; i < 2; i++) {
-		x = argument(c);
-		emit_push_number(c, &x);
-	}
-	lexer_expect(c, ')');
-	emit_text_insn(c, OP_ARRAY);
-	return written();
-}
-
-/* __print_dynamic_array(MEMORY, SIZE): all elements */
-static struct expr compile_dynamic_array(struct compiler *c, const struct macro *m)
-{
-	struct expr x, size, count = constant(UINT32_MAX, 8, 1);
-
-	(void)m;
-	lexer_expect(c, '(');
+	x = m->what ? constant(UINT32_MAX, 8, 1) : argument(c);
+	emit_push_number(c, &x);
 	x = argument(c);
-	push_memory(c, &x);
-	size = argument(c);
-	if (!is_lazy(&size))
-		return compile_fail(c);
-	emit_push(c, &count);
-	emit_push_number(c, &size);
+	emit_push_number(c, &x);
 	lexer_expect(c, ')');
 	emit_text_insn(c, OP_ARRAY);
 	return written();
@@ -663,6 +590,7 @@ static struct expr compile_order(struct compiler *c, const struct macro *m)
 	return m->what == order ? x : emit_unary(c, SWAP, x);
 }
 
+/* __builtin_expect(EXPRESSION, VALUE) */
 static struct expr compile_expect(struct compiler *c, const struct macro *m)
 {
 	struct expr x;
@@ -693,12 +621,6 @@ static struct expr compile_vmemmap(struct compiler *c, const struct macro *m)
 	return x;
 }
 
-static struct expr compile_value(struct compiler *c, const struct macro *m)
-{
-	(void)c;
-	return constant(m->what, 4, 1);
-}
-
 static const struct macro macros[] = {
 	{ "__get_dynamic_array", compile_memory, 0, 0 },
 	{ "__get_rel_dynamic_array", compile_memory, 0, 0 },
@@ -707,12 +629,12 @@ static const struct macro macros[] = {
 	{ "__get_sockaddr", compile_memory, 0, 0 },
 	{ "__get_rel_sockaddr", compile_memory, 0, 0 },
 	{ "__get_sockaddr_rel", compile_memory, 0, 0 },
-	{ "__get_dynamic_array_len", compile_length, 0, 0 },
-	{ "__get_rel_dynamic_array_len", compile_length, 0, 0 },
-	{ "__get_bitmask", compile_bits, 0, 0 },
-	{ "__get_rel_bitmask", compile_bits, 0, 0 },
-	{ "__get_cpumask", compile_bits, 0, 0 },
-	{ "__get_rel_cpumask", compile_bits, 0, 0 },
+	{ "__get_dynamic_array_len", compile_memory, OP_LENGTH, 0 },
+	{ "__get_rel_dynamic_array_len", compile_memory, OP_LENGTH, 0 },
+	{ "__get_bitmask", compile_memory, OP_BITS, 0 },
+	{ "__get_rel_bitmask", compile_memory, OP_BITS, 0 },
+	{ "__get_cpumask", compile_memory, OP_BITS, 0 },
+	{ "__get_rel_cpumask", compile_memory, OP_BITS, 0 },
 	{ "__print_flags", compile_names, OP_FLAGS, 0 },
 	{ "__print_flags_u64", compile_names, OP_FLAGS, 8 },
 	{ "__print_symbolic", compile_names, OP_SYMBOLIC, 0 },
@@ -720,7 +642,7 @@ static const struct macro macros[] = {
 	{ "__print_hex", compile_hex, ' ', 0 },
 	{ "__print_hex_str", compile_hex, 0, 0 },
 	{ "__print_array", compile_array, 0, 0 },
-	{ "__print_dynamic_array", compile_dynamic_array, 0, 0 },
+	{ "__print_dynamic_array", compile_array, 1, 0 },
 	{ "__print_hex_dump", compile_dump, 0, 0 },
 	{ "__print_ns_to_secs", compile_seconds, DIV, 0 },
 	{ "__print_ns_without_secs", compile_seconds, MOD, 0 },
@@ -752,8 +674,6 @@ static const struct macro macros[] = {
 	{ "ktime_to_ns", compile_time, 1, 0 }, { "ktime_to_us", compile_time, 1000, 0 },
 	{ "ktime_to_ms", compile_time, 1000000, 0 },
 	{ "vmemmap_base", compile_vmemmap, 0, 0 }, { "vmemmap", compile_vmemmap, 1, 0 },
-	{ "NULL", compile_value, 0, 0 }, { "false", compile_value, 0, 0 },
-	{ "true", compile_value, 1, 0 },
 };
 
 /*
@@ -766,6 +686,8 @@ static struct expr known_constant(struct compiler *c)
 		const char *prefix, *names; /* in order; the first has the value first */
 		unsigned first;
 	} known[] = {
+		{ "", "NULL ", 0 },
+		{ "", "false true ", 0 },
 		{ "IOPRIO_CLASS_", "NONE RT BE IDLE - - - INVALID ", 0 },
 		{ "HRTIMER_MODE_", "ABS REL ABS_PINNED REL_PINNED ABS_SOFT REL_SOFT "
 			"ABS_PINNED_SOFT REL_PINNED_SOFT ABS_HARD REL_HARD "

@@ -81,6 +81,12 @@ struct c_type {
 	uint8_t pointer, is_bool, is_page;
 };
 
+/*
+ * types.c: find the type of that name, such as u8 or pid_t, and its size. Return 1, or 0 if it is
+ * not known.
+ */
+int type_named(const char *s, size_t n, unsigned long_size, struct c_type *);
+
 enum { MAX_DEPTH = 120, MAX_INSNS = 4096, MAX_TEXT = 1 << 20 };
 
 static inline struct expr compile_fail(struct compiler *c)

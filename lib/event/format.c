@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "event/compile.h"
 #include "event/vm.h"
 
 unsigned kernel_version(const char *release)
@@ -17,8 +18,7 @@ unsigned kernel_version(const char *release)
 
 static int is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	return is_letter(c) || is_digit(c);
 }
 
 /* Is the word in the type? */
@@ -35,27 +35,18 @@ static int has_word(const char *type, const char *word)
 /* Return the bytes of an element of that type: the format has the size of the array only. */
 static unsigned size_of(const char *type, unsigned long_size)
 {
-	static const struct {
-		char word[9];
-		uint8_t size;
-	} sizes[] = {
-		{ "char", 1 }, { "u8", 1 }, { "s8", 1 }, { "__u8", 1 }, { "__s8", 1 },
-		{ "uint8_t", 1 }, { "int8_t", 1 }, { "bool", 1 }, { "short", 2 },
-		{ "u16", 2 }, { "s16", 2 }, { "__u16", 2 }, { "__s16", 2 },
-		{ "__be16", 2 }, { "__le16", 2 }, { "uint16_t", 2 }, { "u64", 8 },
-		{ "s64", 8 }, { "__u64", 8 }, { "__s64", 8 }, { "__be64", 8 },
-		{ "__le64", 8 }, { "uint64_t", 8 }, { "int64_t", 8 }, { "sector_t", 8 },
-		{ "loff_t", 8 }, { "u32", 4 }, { "s32", 4 }, { "__u32", 4 },
-		{ "__s32", 4 }, { "__be32", 4 }, { "__le32", 4 },
-	};
+	struct c_type t;
 
-	if (strchr(type, '*') || has_word(type, "size_t"))
+	if (strchr(type, '*') || has_word(type, "cpumask_t"))
 		return long_size;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		if (has_word(type, sizes[i].word))
-			return sizes[i].size;
-	if (has_word(type, "cpumask_t"))
-		return long_size;
+	if (has_word(type, "char") || has_word(type, "short"))
+		return has_word(type, "char") ? 1 : 2;
+	for (const char *s = type, *end; *s; s = *end ? end + 1 : end) {
+		for (end = s; is_name(*end); end++)
+			;
+		if (type_named(s, (size_t)(end - s), long_size, &t))
+			return t.size;
+	}
 	if (has_word(type, "long"))
 		return strstr(type, "long long") ? 8 : long_size;
 	return 4;

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
+#include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "live/live.h"
 
@@ -65,7 +66,8 @@ static struct event *add_format(struct live_kernel *k, const char *system, const
 /* Add the enabled events, if set_event changed since it was last read. */
 static void add_enabled(struct live_kernel *k)
 {
-	char *list = file_read(k->dir, "set_event", NULL), *line, *next, *colon;
+	char *list = file_read(k->dir, "set_event", NULL), *at = list;
+	const char *system, *event;
 
 	if (!list || (k->enabled && !strcmp(list, k->enabled))) {
 		k->failed |= !list && errno == ENOMEM;
@@ -75,17 +77,8 @@ static void add_enabled(struct live_kernel *k)
 	free(k->enabled);
 	k->enabled = strdup(list);
 	k->scanned = 0;
-	for (line = list; *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		colon = strchr(line, ':');
-		if (!colon || *line == '.' || strchr(line, '/'))
-			continue;
-		*colon++ = '\0';
-		colon[strcspn(colon, " :/")] = '\0';
-		add_format(k, line, colon);
-	}
+	while (events_next(&at, &system, &event))
+		add_format(k, system, event);
 	free(list);
 }
 

@@ -110,7 +110,8 @@ static int copy_format(void *head, const char *system, const char *text, size_t 
 /* Add the formats of the enabled events. */
 static void add_enabled(struct dat_head *h)
 {
-	char *list = file_read(h->dir, "set_event", NULL), *line, *next, *colon;
+	char *list = file_read(h->dir, "set_event", NULL), *at = list;
+	const char *system, *event;
 
 	/* most often the list has not changed since the last call */
 	if (!list || (h->enabled && !h->failed && !strcmp(h->enabled, list))) {
@@ -120,17 +121,8 @@ static void add_enabled(struct dat_head *h)
 	h->failed = 0;
 	free(h->enabled);
 	h->enabled = strdup(list);
-	for (line = list; line && *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		colon = strchr(line, ':');
-		if (!colon || strchr(line, '/') || *line == '.')
-			continue;
-		*colon++ = '\0';
-		colon[strcspn(colon, " :")] = '\0';
-		add_format(h, line, colon);
-	}
+	while (events_next(&at, &system, &event))
+		add_format(h, system, event);
 	free(list);
 }
 

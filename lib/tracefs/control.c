@@ -181,3 +181,23 @@ const char *ctl_cut_name(const char *at)
 		return "a control character";
 	}
 }
+
+int events_next(char **list, const char **system, const char **event)
+{
+	while (**list) {
+		char *line = *list, *colon;
+		size_t n = strcspn(line, "\n");
+
+		*list += n + (line[n] == '\n');
+		line[n] = '\0';
+		colon = strchr(line, ':');
+		if (!colon || *line == '.' || strchr(line, '/'))
+			continue;
+		*colon++ = '\0';
+		colon[strcspn(colon, " :")] = '\0';
+		*system = line;
+		*event = colon;
+		return 1;
+	}
+	return 0;
+}

@@ -156,6 +156,12 @@ int instance_remove(int instances, const char *name, long ms);
 enum { INSTANCE_REMOVE_MS = 5000 };
 
 /*
+ * Read the next event of *list, the text of a set_event, which is changed, and move *list. Skip
+ * lines that are no names. Return 1, or 0 at the end.
+ */
+int events_next(char **list, const char **system, const char **event);
+
+/*
  * Return a count of the ring buffer, summed over all CPUs of an instance. key is the beginning of a
  * line in per_cpu/cpuN/stats, with its colon and space. stats_count reads that text; 0: there is no
  * such line.
