@@ -14,10 +14,9 @@
 /* ---- parts.c: read the ring buffers into a part per CPU -------------------------------- */
 
 /*
- * The format wants the sub-buffers of a CPU side by side, but their number is not known
- * before the end. So each CPU has an unlinked file of its own, its part, with room for the
- * head in front. At the end the largest part gets the head, the sub-buffers of the other parts
- * and a name.
+ * The format wants the sub-buffers of a CPU side by side, but their number is not known before the
+ * end. So each CPU has a part, an unlinked file with room for the head. At the end the largest part
+ * gets the head, the sub-buffers of the other parts and a name.
  */
 struct dat_part {
 	int fd;                 /* -1: none yet */
@@ -48,37 +47,25 @@ struct dat_parts {
 	struct bytes first;     /* the first head: later there may be no memory for another */
 };
 
-/*
- * Compute the room for the head from its present contents. Return the least possible value of
- * most: the head and one sub-buffer per CPU. Return 0 after a message if memory ran out.
- */
+/* Compute the room for the head. Return the least value of most; 0, reported, without memory. */
 uint64_t dat_parts_reserve(struct dat_parts *);
 
 /* Open the ring buffers of the instance. Return 0, or -1, reported. */
 int dat_parts_open(struct dat_parts *);
 
-/*
- * Begin a new file: no CPU has a part, and nothing is full. The caller keeps the old parts.
- * Return 0, or -1, reported.
- */
+/* Begin a new file; the caller keeps the old parts. Return 0, or -1, reported. */
 int dat_parts_begin(struct dat_parts *);
 
 /*
- * Move full sub-buffers of one CPU to its part, about `most` of them. Set full if there is no
- * room for more. Return how many, or -1, reported, if they cannot be read.
+ * Move about `most` full sub-buffers of one CPU to its part. Set full if there is no room for more.
+ * Return how many, or -1, reported.
  */
 ssize_t dat_parts_take(struct dat_parts *, unsigned cpu, size_t most);
 
-/*
- * Write the sub-buffer that the CPU has not filled yet, as a full one. Return the bytes that
- * were read, 0 if there are none, or -1, reported.
- */
+/* Do so with the sub-buffer that is not full yet. Return the bytes that were read, or -1. */
 ssize_t dat_parts_rest(struct dat_parts *, unsigned cpu);
 
-/*
- * If everything is set, move the full sub-buffers of all CPUs, else of the CPUs that are ready
- * in polls. Stop polling a CPU that has no ring buffer. Return how many, or -1, reported.
- */
+/* Do so for all CPUs, or for those that are ready in polls. Return how many, or -1, reported. */
 ssize_t dat_parts_collect(struct dat_parts *, int everything);
 
 /* Poll all CPUs again: a CPU without a ring buffer may have one now. */
@@ -92,17 +79,12 @@ uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
 
 /* ---- join.c: make one file of the parts --------------------------------------------------- */
 
-/*
- * Reserve the disk space that dat_parts_join needs, while there is some. Return 0, or -1,
- * reported.
- */
+/* Reserve the disk space that dat_parts_join needs. Return 0, or -1, reported. */
 int dat_parts_hold(struct dat_parts *);
 
 /*
- * Make a file of the parts and put it in its place. Afterwards there are no parts, and no space
- * is reserved. With more, begin new parts for the next file, and read the ring buffers into
- * them in the meantime. Return 0, or -1, reported: there is no file, and its events are
- * counted in cut.
+ * Make a file of the parts and put it in its place. With more, begin new parts, and read the ring
+ * buffers into them in the meantime. Return 0, or -1, reported: its events are counted in cut.
  */
 int dat_parts_join(struct dat_parts *, int more);
 

@@ -2,11 +2,9 @@
 /*
  * live.h - read the ring buffers of an instance on this machine while it records
  *
- * struct live_kernel is what the decoder (lib/event) has to know about this machine's kernel:
- * formats, options, symbols, and names of tasks. struct live reads sub-buffers of all CPUs and
- * gives their records in the order of time. A caller refreshes the names with
- * live_kernel_refresh, reads with live_fill, and takes records with live_next, again and
- * again.
+ * struct live_kernel is what the decoder has to know about this machine's kernel. struct live gives
+ * the records of all CPUs in the order of time. A caller refreshes the names with
+ * live_kernel_refresh, reads with live_fill, and takes records with live_next, again and again.
  *
  * It includes the layers base, proc and event; its files also use tracefs.
  */
@@ -35,25 +33,20 @@ struct live_kernel {
 };
 
 /*
- * Read how the instance prints and which events it records. Return 0, or 1 if only the kernel
- * can print its lines (another tracer, an option that changes lines): then only fields can be
- * printed. No message.
+ * Read how the instance prints and which events it records. Return 0, or 1 if only the kernel can
+ * print its lines (another tracer, an option that changes lines). No message.
  */
 int live_kernel_open(struct live_kernel *, int dir, int root);
 
-/*
- * Look names up again from now on, because any task may have been renamed. Formats and names
- * are read when a record needs them.
- */
+/* Look names up again from now on, because any task may have been renamed. */
 void live_kernel_refresh(struct live_kernel *);
 
 /* Let lines have the names of this machine's tasks: a part of live_kernel_open. */
 void live_names_prepare(struct live_kernel *);
 
 /*
- * If the instance records task:task_newtask and task:task_rename, give each record the name
- * that its task had at that time, even if the task is dead. With enable, enable these events;
- * if that fails, do nothing, without a message.
+ * If the instance records the naming events, give each record the name that its task had at that
+ * time. With enable, enable these events, if possible.
  */
 void live_names_begin(struct live_kernel *, int enable);
 
@@ -68,17 +61,13 @@ struct symbols *symbols_load(void *unused);
 /* Add the name of a task as procfs shows it. Return 1 if it was not known, else 0. */
 int names_add_task(struct comms *, const struct task *);
 
-/*
- * Add the names of the tasks that the instance at dir records: those of its set_event_pid, or
- * all. Return how many were not known.
- */
+/* Add the names of the tasks that the instance records. Return how many were not known. */
 size_t names_from_instance(struct comms *, int dir);
 
 /*
- * The naming events, by which a task gets its name: task:task_newtask (bit 0) and
- * task:task_rename (bit 1). names_events_enabled returns the bits of those that the instance at dir
- * records. names_events_enable enables the others, and returns their bits. names_events_disable
- * disables those whose bits are in which. All are silent.
+ * The events by which a task gets its name: task:task_newtask (bit 0) and task:task_rename (bit 1).
+ * Return the bits of those that are enabled; enable the others and return their bits; disable
+ * those of which. All are silent.
  */
 enum { NAMING = 3 };
 unsigned names_events_enabled(int dir);
@@ -108,26 +97,19 @@ struct live {
 	struct merge merge;
 };
 
-/*
- * Open the ring buffers of the instance at dir, which the caller keeps open. Return 0, or -1,
- * reported.
- */
+/* Open the ring buffers of the instance at dir, which stays open. Return 0, or -1, reported. */
 int live_open(struct live *, int dir);
 
 /*
- * Read what the ring buffers have now, as far as there is room. live_next gives a record only
- * after one more live_fill, because that finds all older records of the other CPUs. Return
- * the number of sub-buffers, or -1, reported.
+ * Read what the ring buffers have, as far as there is room. live_next gives a record only after one
+ * more live_fill, which finds older ones. Return the number of sub-buffers, or -1, reported.
  */
 long live_fill(struct live *);
 
 /* Did the last live_fill find all ring buffers empty? 0 if it had no room. */
 int live_empty(const struct live *);
 
-/*
- * Read the next sub-buffer of one CPU into data, past live_next. Return 1, 0 if there is none
- * now, or -1, reported.
- */
+/* Read the next sub-buffer of one CPU, past live_next. Return 1, 0: none now, or -1, reported. */
 int live_read_subbuf(struct live *, unsigned cpu, void *data);
 
 /* Return the next record as merge_next does. */

@@ -74,23 +74,18 @@ struct dat_head {
 	const struct dat *from; /* a saved head, which replaces files of the kernel; NULL: none */
 };
 
-/*
- * Read what does not change: layout, number of CPUs, formats of the system ftrace. Return 0,
- * or -1, reported.
- */
+/* Read what does not change: layout, CPUs, formats of ftrace. Return 0, or -1, reported. */
 int dat_begin(struct dat_head *);
 
 /*
- * Read the same, the formats of all events, the names, the clock and the date from a file, which
- * has to live as long as the head. Then dat_head needs only the stats of the instance at dir.
- * Return 0, or -1, reported.
+ * Read all but the stats of the instance from a file, which has to live as long as the head. Return
+ * 0, or -1, reported.
  */
 int dat_begin_from(struct dat_head *, const struct dat *);
 
 /*
- * Read what changed since the last call: enabled events and names of tasks. With all, also
- * read the clock and the names of living tasks. Return how many names were not known. Set
- * failed if a format is missing, else clear it.
+ * Read enabled events and names of tasks again; with all also the clock and the names of living
+ * tasks. Return how many names were not known. Set failed if a format is missing, else clear it.
  */
 size_t dat_look(struct dat_head *, int all);
 
@@ -98,9 +93,8 @@ size_t dat_look(struct dat_head *, int all);
 void dat_forget(struct dat_head *);
 
 /*
- * Write the head up to its table into out, at most `most` bytes with room for the table; drop
- * symbols and names to fit. Return 0, or -1 without a message if the rest does not fit or
- * memory ran out (out->failed).
+ * Write the head up to its table into out, at most `most` bytes, with room for the table; drop
+ * symbols and names to fit. Return 0, or -1, silent: no room, or no memory (out->failed).
  */
 int dat_head(const struct dat_head *, struct bytes *out, size_t most);
 
@@ -133,12 +127,7 @@ struct dat_buffer {
 	struct dat_cpu *cpus;   /* in version 6 all CPUs, in 7 those with sub-buffers */
 	size_t ncpus;
 	size_t nfull;           /* CPUs with sub-buffers */
-	/*
-	 * counted: the file has the stats of the ring buffer (DAT_CPUSTAT). Its sub-buffers only
-	 * mark where events are missing. Recorded and lost events add up to all events since the
-	 * ring buffer was made.
-	 */
-	int counted;
+	int counted;            /* the file has the stats, so lost is exact (DAT_CPUSTAT) */
 	uint64_t lost;          /* events that the ring buffers of all CPUs dropped */
 	uint64_t unwritten;     /* further events that tfs-record did not write */
 };
@@ -165,24 +154,22 @@ struct dat {
 };
 
 /*
- * Open the file, and read nothing: the caller may drop its privileges before dat_read_head. d is
- * overwritten. Return 0, or -1, reported. After -1, d needs no dat_close.
+ * Open the file and read nothing, so that the caller may drop its privileges before dat_read_head.
+ * Return 0, or -1, reported: then d needs no dat_close.
  */
 int dat_file(struct dat *d, const char *path);
 
 /*
- * Read the head and the table of the open file. Each extent is checked against the size of the
- * file. If the file ends in its sub-buffers, keep those that are there, set cut and print a
- * message. Return 0, or -1 after a message of one line: it is not a trace.dat, it is damaged,
- * compressed or of another version. After -1, d needs no dat_close.
+ * Read the head and the table, and check each extent against the size of the file. If the file ends
+ * in its sub-buffers, keep those that are there, set cut and print a message. Return 0, or -1,
+ * reported: then d needs no dat_close.
  */
 int dat_read_head(struct dat *d);
 void dat_close(struct dat *d);
 
 /*
- * Call fn with the format of each event: its system ("ftrace" first) and the n bytes of text,
- * NUL-terminated and valid during the call. Stop when fn returns another value than 0, and
- * return that value. Return -1, reported, if the file is damaged or cannot be read.
+ * Call fn with system ("ftrace" first) and text of each format, until it returns another value than
+ * 0, and return that; -1, reported, if the file is damaged or cannot be read.
  */
 int dat_formats(const struct dat *d,
 		int (*fn)(void *, const char *system, const char *text, size_t n), void *arg);
@@ -190,11 +177,7 @@ int dat_formats(const struct dat *d,
 /* Add the names of the tasks. Return 0, or -1, reported. */
 int dat_comms(const struct dat *d, struct comms *);
 
-/*
- * Set what the file says of its kernel: byte order, size of a long and version. Add its formats,
- * its names of tasks and its printk_formats. The other fields stay as the caller has set them.
- * Return 0, or -1, reported.
- */
+/* Set what the file says of its kernel, formats and names included. Return 0, or -1, reported. */
 int dat_events(const struct dat *d, struct event_set *);
 
 /* An iterator over the sub-buffers of one CPU. */
@@ -243,23 +226,15 @@ char *dat_text(const struct dat *d, struct dat_extent);
 /* Return whether the instance is reserved: only then it has the file last_boot_info. */
 int reserved_is(int instances, const char *name);
 
-/*
- * Return whether nothing records in the instance and no event is enabled. A backup, which newer
- * kernels make of a reserved instance, is always at rest: it lacks the files to record.
- */
+/* Return whether nothing records in the instance, as in a backup that newer kernels make of it. */
 int reserved_at_rest(int instance);
 
-/*
- * Stop the recording, disable all events with their filters and triggers, clear the pid
- * filters and the events of the ring buffer. Such an instance cannot be removed. Return 0
- * or -1.
- */
+/* Reset recording, events, filters and ring buffer: it cannot be removed. Return 0 or -1. */
 int reserved_reset(int instance);
 
 /*
- * Write the kernel parameters that reserve this much memory to words (size
- * bytes): on x86 at an address in the middle of a range of free memory. iomem is the text
- * of /proc/iomem. machine is that of uname. Return 0 or -1.
+ * Write the kernel parameters that reserve this much memory: on x86 in the middle of a free range
+ * of iomem, the text of /proc/iomem. machine is that of uname. Return 0 or -1.
  */
 int reserved_words(const char *iomem, const char *machine, unsigned long mb, char *words,
 		   size_t size);
@@ -289,16 +264,12 @@ struct persist {
 	char boot[40];          /* id of the boot of the saved head; "": not known */
 };
 
-/*
- * Make and open the directory. It must belong to this user, and nobody else may
- * write to it. Return 0 or -1.
- */
+/* Make and open the directory, which nobody else may write to. Return 0 or -1. */
 int persist_open(struct persist *);
 
 /*
- * Save what the events of the instance mean, so that they can be read after a crash: the
- * formats of its enabled events, then names of tasks, the date and the id of this boot. root is
- * the tracefs root. The descriptors have to stay open for persist_update. Return 0 or -1.
+ * Save what the events of the instance mean, so that they can be read after a crash. The
+ * descriptors have to stay open for persist_update. Return 0 or -1.
  */
 int persist_save_head(struct persist *, int instance, int root);
 
@@ -308,10 +279,7 @@ int persist_update(struct persist *);
 /* Forget the saved head, because the recording has ended. */
 void persist_forget(const struct persist *);
 
-/*
- * Read the saved head of the last boot into head. Return 1, 0 if there is none or if it is of this
- * boot, or -1.
- */
+/* Read the saved head of the last boot. Return 1, 0: none, or it is of this boot, or -1. */
 int persist_load(struct persist *);
 
 /* ---- last_boot.c: a trace.dat of the events of the last boot ----------------------------- */
@@ -337,10 +305,8 @@ struct last_boot {
 };
 
 /*
- * Move the events of the last boot out of the instance into a trace.dat with the head that
- * persist_load finds. Check first that the disk has room, so that no event is lost: after -1 the
- * events are still in the ring buffer. Return 1, 0 and the reason in `none` if there is no such
- * event, or -1.
+ * Move the events of the last boot out of the instance into a trace.dat with the saved head. Return
+ * 1, 0 and the reason in `none`, or -1: then the events are still in the ring buffer.
  */
 int last_boot_save(struct persist *, int instance, struct atomic_file *, struct last_boot *);
 

@@ -62,10 +62,8 @@ struct pick {
 int pick_event(struct pick *, const char *glob);
 
 /*
- * Set the time range: FROM-TO, FROM- or -TO in seconds, both included. With at most six digits
- * behind the point it is compared with the rounded time that lines show; with up to nine it is
- * exact. With a clock that counts, its whole numbers are compared. Return 0, or -1 without a
- * message if it is no such range.
+ * Set the time range: FROM-TO, FROM- or -TO in seconds, both included. A time of at most six digits
+ * after the point is compared with the rounded time that lines show. Return 0, or -1, silent.
  */
 int pick_time(struct pick *, const char *range);
 
@@ -83,10 +81,7 @@ int pick_record(struct pick *, struct event_set *, const struct record *);
 
 /* ---- subjects.c: select the records that are about given tasks -------------------------- */
 
-/*
- * A set of tasks. A task that one of them makes belongs to it, as task:task_newtask says. All
- * zero: no selection.
- */
+/* Tasks, and those that they make later (task:task_newtask). All zero: no selection. */
 struct subjects {
 	unsigned char *member;  /* a bit for each pid; NULL: everything is selected */
 	struct event_notes about; /* private: which task an event is about */
@@ -95,10 +90,7 @@ struct subjects {
 /* Begin with these tasks. Return 0, or -1, reported. */
 int subjects_begin(struct subjects *, const struct pids *);
 
-/*
- * Is the record about one of the tasks? That is the task that runs, or the one that the table of
- * lib/tracefs/subject.c says. Give all records in order.
- */
+/* Is the record about one of the tasks (lib/tracefs/subject.c)? Give all records in order. */
 int subjects_pick(struct subjects *, struct event_set *, const struct record *);
 
 /* ---- json.c: print a record as one line of JSON ---------------------------------------- */
@@ -131,16 +123,13 @@ struct json {
 	} heads[64];            /* "pid":N,"comm":"...", by pid */
 };
 
-/* The room of a line: enough for the longest record of the kernel. */
+/* The room of the line of the longest record of the kernel. */
 enum { JSON_ROOM = 32 * 1024 };
 
 /* Print the line with its newline. Return its length. size: JSON_ROOM, 8 KiB at least. */
 size_t json_line(struct json *, const struct record *, char *buf, size_t size);
 
-/*
- * Print the beginning of a line, up to the name of the task. Return its length. size: at least
- * 1 KiB.
- */
+/* Print the beginning of a line, up to the name of the task, in 1 KiB. Return its length. */
 size_t json_begin(struct json *, const struct record *, char *buf, size_t size);
 
 /* Print the value of an event's field in a record. */
@@ -171,15 +160,9 @@ struct process {
 	int by_uid;
 	uid_t uid;
 	const char *comm;       /* NULL: any name */
-	/*
-	 * set by the caller before the trace begins: PID means that the task has the uid (the
-	 * name), and -PID that it has another
-	 */
-	struct pids uids, comms;
-	/* NULL, or return the exit code of a task; -1: not known */
-	long (*ended)(void *arg, int pid);
-	/* NULL, or the same for a task that is being killed; ended still has the code later */
-	long (*killed)(void *arg, int pid);
+	struct pids uids, comms; /* at first, PID has the uid (the name), and -PID has not */
+	/* NULL, or return the exit code of a task that has ended, or is killed; -1: not known */
+	long (*ended)(void *arg, int pid), (*killed)(void *arg, int pid);
 	void *arg;
 	int live;               /* the tasks are in procfs */
 
@@ -250,10 +233,7 @@ struct show {
 	int asked;              /* an option that changes the kernel's text is given */
 	int plain;              /* text of all records: the usual case */
 	int hide_names;         /* do not show the naming events */
-	/*
-	 * For each CPU a bit per context: the last event in the context was left out, and the
-	 * stacks behind it must be left out as well.
-	 */
+	/* for each CPU a bit per context: its last event was left out, so leave out its stacks */
 	unsigned char left_out[SHOW_CPUS];
 	unsigned nleft_out;     /* number of bits that events have set */
 	/* NULL, or print the text of a record instead (decode.c); shown: it is selected */
@@ -262,10 +242,7 @@ struct show {
 	void *decode;
 };
 
-/*
- * Take an option with its opt_value. Return 1, or 0 if it is not one of those above. Exit with
- * a usage error if the value is wrong.
- */
+/* Take an option. Return 1, or 0 if it is not one of those above. Exit if its value is wrong. */
 int show_option(struct show *, const struct tool *, int letter);
 
 /* Begin after the options; call it again with another line. */
@@ -275,9 +252,8 @@ void show_begin(struct show *, struct line_format *);
 enum { SHOW_ROOM = JSON_ROOM };
 
 /*
- * Print a record, and the loss in front of it (from merge_next). Return the length of the text.
- * Set *shown to 0 if the record is left out. If the record is outside of the time range, its
- * loss is left out as well.
+ * Print a record, and the loss before it (from merge_next), unless it is outside of the time range.
+ * Return the length. Set *shown to 0 if the record is left out.
  */
 size_t show_record(struct show *, const struct record *, int64_t lost, char *buf, size_t size,
 		   int *shown);
@@ -294,9 +270,6 @@ size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
 /*
  * Print the comment line of -d: the time of day at this time of the trace's clock, in
  * microseconds, or now if it is negative. Return its length; 0 without -d or with -j.
- *	# date: 2026-11-23T19:50:01.123456Z, 1795463401.123456 since 1970, is 39290.156794 of
- *	the trace's clock
- * in one line.
  */
 size_t show_date(const struct show *, int64_t at, char *buf, size_t size);
 
@@ -306,12 +279,7 @@ struct losses {
 	uint64_t unwritten;     /* what was read and not delivered, or not read */
 };
 
-/*
- * Print the last line of a trace, which gives the numbers:
- *	# lost 7 events: 4 overwritten in a full buffer, 3 not written
- * or with -j {"lost":7,"overwritten":4,"unwritten":3}. Return its length (at most 512 bytes);
- * 0 if nothing was lost.
- */
+/* Print the last line, "# lost 7 events: ...", in 512 bytes. Return its length; 0: none is lost. */
 size_t show_losses(const struct show *, const struct losses *, char *buf, size_t size);
 
 /* Forget cached names, as line_changed does. */
@@ -371,28 +339,19 @@ struct decode {
 	unsigned long long requests; /* of io_uring */
 };
 
-/*
- * Take an option with its opt_value. Return 1, or 0 if it is not one of those above. Exit with
- * a usage error if the value is wrong.
- */
+/* Take an option as show_option does. */
 int decode_take(struct decode *, const struct tool *, int letter);
 
 /* Exit with a usage error if the options contradict each other. Call it after the last one. */
 void decode_check(const struct decode *, const struct tool *, struct show *);
 
-/*
- * Read the tables of calls: those of -O, or of the machine (as uname -m has it), or of this
- * program if it is NULL. Return 0, or -1, reported.
- */
+/* Find the tables of calls: of -O, the machine (uname -m), or this one. Return 0, or -1, reported. */
 int decode_open(struct decode *, const char *machine);
 
 /* Begin to decode the records of s, after each show_begin. */
 void decode_begin(struct decode *, struct show *s);
 
-/*
- * Print the calls that have not returned when the trace ends, and a line with the number of
- * requests of io_uring, which are no calls. Call it until it returns 0.
- */
+/* Print the calls that have not returned at the end of the trace. Call it until it returns 0. */
 size_t decode_end(struct decode *, char *buf, size_t size);
 
 void decode_free(struct decode *);
