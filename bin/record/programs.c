@@ -283,7 +283,7 @@ int programs_put(const struct event_set *evs, struct out *o, int pid, uint64_t a
 	out_text(o, name ? "+0x" : ":0x", 3);
 	out_hex(o, name ? into + (uint64_t)call : offset);
 	if (name) {
-		out_text(o, " (", 2);
+		out_string(o, " (");
 		put_name(o, r->path, LONGEST);
 		out_char(o, ')');
 	}
@@ -337,7 +337,7 @@ size_t programs_caller(const struct event_set *evs, const struct record *r, uint
 
 	out_text(&o, json ? ",\"caller\":\"" : " caller=", json ? 11 : 8);
 	if (!evs->put_user || !evs->put_user(evs, &o, record_pid(evs, r), caller, 1, 0)) {
-		out_text(&o, "0x", 2);
+		out_string(&o, "0x");
 		out_hex(&o, caller);
 	}
 	memcpy(o.at, json ? "\"}}\n" : "\n", json ? 4 : 1);

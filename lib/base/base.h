@@ -204,8 +204,15 @@ static inline size_t out_room(const struct out *o)
 }
 
 void out_text(struct out *, const char *s, size_t n);
-void out_char(struct out *, char c);
 void out_fill(struct out *, char c, int n);
+
+static inline void out_char(struct out *o, char c)
+{
+	if (o->at < o->end)
+		*o->at++ = c;
+	else
+		o->cut++;
+}
 
 static inline void out_string(struct out *o, const char *s)
 {

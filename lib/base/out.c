@@ -14,14 +14,6 @@ void out_text(struct out *o, const char *s, size_t n)
 	o->at += n;
 }
 
-void out_char(struct out *o, char c)
-{
-	if (o->at < o->end)
-		*o->at++ = c;
-	else
-		o->cut++;
-}
-
 void out_fill(struct out *o, char c, int n)
 {
 	size_t len = n < 0 ? 0 : (size_t)n;
@@ -36,7 +28,7 @@ void out_fill(struct out *o, char c, int n)
 
 void out_address(struct out *o, uint64_t v)
 {
-	out_text(o, "0x", 2);
+	out_string(o, "0x");
 	out_hex(o, v);
 }
 
@@ -90,7 +82,7 @@ void out_escaped(struct out *o, const char *s, size_t n, int exact)
 			if (*s == '\n' || *s == '\t')
 				out_text(o, *s == '\n' ? "\\n" : "\\t", 2);
 			else {
-				out_text(o, "\\x", 2);
+				out_string(o, "\\x");
 				out_byte(o, (unsigned char)*s);
 			}
 		}

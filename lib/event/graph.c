@@ -59,7 +59,7 @@ static void put_cpu(struct out *o, const struct line_graph *g, int cpu)
 		wide++;
 	out_char(o, ' ');
 	out_number(o, &number, wide, -1, (uint64_t)cpu);
-	out_text(o, ") ", 2);
+	out_string(o, ") ");
 }
 
 /* Write COMM-PID in the middle of 14 columns; a name has seven letters. */
@@ -94,7 +94,7 @@ static void put_switch(struct out *o, const struct event_set *evs, const struct 
 		out_string(o, rule);
 		put_cpu(o, g, cpu);
 		put_task(o, evs, c->pid);
-		out_text(o, " => ", 4);
+		out_string(o, " => ");
 		put_task(o, evs, pid);
 		out_char(o, '\n');
 		out_string(o, rule);
@@ -126,7 +126,7 @@ static void put_duration(struct out *o, uint64_t ns)
 	len = whole >= 7 ? whole : len < 8 ? len : 8;
 	out_format(o, "%c %.*s us ", mark, (int)len, text);
 	out_fill(o, ' ', 8 - (int)len);
-	out_text(o, "|  ", 3);
+	out_string(o, "|  ");
 }
 
 /* Write the name of a function. */
@@ -182,9 +182,9 @@ static void put_exit(struct out *o, struct event_set *evs, const struct record *
 	if (call->cpu && call->depth < MOST_DEPTH)
 		open = &call->cpu->open[call->depth];
 	if (open && *open != call->func) {
-		out_text(o, " /* ", 4);
+		out_string(o, " /* ");
 		put_function(evs, o, call->func);
-		out_text(o, " */", 3);
+		out_string(o, " */");
 	}
 	if (open)
 		*open = 0;
@@ -215,9 +215,9 @@ static void put_entry(struct out *o, struct line_graph *g, struct event_set *evs
 	put_function(evs, o, call->func);
 	out_string(o, leaf ? "();" : "() {");
 	if (returns) {
-		out_text(o, " /* <-", 6);
+		out_string(o, " /* <-");
 		out_symbol(evs, o, caller, 1, 0, 8);
-		out_text(o, " */", 3);
+		out_string(o, " */");
 	}
 }
 

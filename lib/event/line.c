@@ -71,7 +71,7 @@ static char *put_cpu(char *p, int cpu)
 
 	out_char(&o, '[');
 	out_number(&o, &number, 3, -1, cpu < 0 ? 0 : (uint64_t)cpu);
-	out_text(&o, "] ", 2);
+	out_string(&o, "] ");
 	return o.at;
 }
 
@@ -102,9 +102,9 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 		if (comm && comm->tgid) {
 			out_char(&o, '(');
 			out_number(&o, &number, 7, -1, (uint64_t)comm->tgid);
-			out_text(&o, ") ", 2);
+			out_string(&o, ") ");
 		} else {
-			out_text(&o, "(-------) ", 10);
+			out_string(&o, "(-------) ");
 		}
 	}
 	/* at most 39 characters are in use here, 13 and 5 more follow */
@@ -218,14 +218,14 @@ COLD size_t line_lost(int cpu, int64_t lost, char *buf, size_t size)
 {
 	struct out o = out_to(buf, size);
 
-	out_text(&o, "CPU:", 4);
+	out_string(&o, "CPU:");
 	out_decimal(&o, cpu < 0 ? 0 : (uint64_t)cpu);
-	out_text(&o, " [LOST ", 7);
+	out_string(&o, " [LOST ");
 	if (lost != LOST_UNKNOWN) {
 		out_decimal(&o, (uint64_t)lost);
 		out_char(&o, ' ');
 	}
-	out_text(&o, "EVENTS]\n", 8);
+	out_string(&o, "EVENTS]\n");
 	return (size_t)(o.at - buf);
 }
 
@@ -270,7 +270,7 @@ COLD size_t line_header(const struct line_format *l, unsigned cpus, char *buf, s
 	}
 	out_string(&o, "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:");
 	out_decimal(&o, cpus);
-	out_text(&o, "\n#\n", 3);
+	out_string(&o, "\n#\n");
 	for (size_t i = first; i < last; i++) {
 		size_t n = l->tgid ? strlen(lines[i].column) : l->no_irq_info ? 0 : 2;
 		/* the first line had another name before 5.17 */

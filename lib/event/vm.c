@@ -158,7 +158,7 @@ static void put_value(struct vm *m, const struct field *f)
 	struct field_data v;
 
 	if (field_value(m->evs, f, m->r, &v) < 0) {
-		out_text(&m->o, "<OVERFLOW>", 10);
+		out_string(&m->o, "<OVERFLOW>");
 		return;
 	}
 	switch (v.kind) {
@@ -220,7 +220,7 @@ static void put_address(struct vm *m, uint64_t ip)
 {
 	static const struct conversion number = { .letter = 'x', .size = 8, .flags = F_ZERO };
 
-	out_text(&m->o, " <", 2);
+	out_string(&m->o, " <");
 	out_number(&m->o, &number, 2 * m->evs->long_size, -1, ip);
 	out_char(&m->o, '>');
 }
@@ -242,7 +242,7 @@ static COLD void put_user(struct vm *m, uint64_t ip, int call)
 {
 	const struct event_set *evs = m->evs;
 
-	out_text(&m->o, " => ", 4);
+	out_string(&m->o, " => ");
 	if (!evs->put_user ||
 	    !evs->put_user(evs, &m->o, record_pid(evs, m->r), ip, call, 1))
 		put_address(m, ip);
@@ -276,9 +276,9 @@ static void put_stack(struct vm *m, uint64_t where, int user)
 			caller = frames++ ? 0 : m->evs->caller;
 			continue;
 		}
-		out_text(&m->o, " => ", 4);
+		out_string(&m->o, " => ");
 		if (ip == INT32_MAX)
-			out_text(&m->o, "[FTRACE TRAMPOLINE]", 19);
+			out_string(&m->o, "[FTRACE TRAMPOLINE]");
 		else
 			put_ip(m, ip);
 		out_char(&m->o, '\n');
@@ -361,13 +361,13 @@ static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
 	out_char(&m->o, '(');
 	vm_print_hex(m, where, ':');
 	if (cut)
-		out_text(&m->o, ", ...", 5);
+		out_string(&m->o, ", ...");
 	out_char(&m->o, ')');
 	for (size_t i = 0; i < len; i++)
 		printable |= s[i] >= ' ' && s[i] < 127;
 	if (!printable)
 		return;
-	out_text(&m->o, " \"", 2);
+	out_string(&m->o, " \"");
 	for (size_t i = 0; i < len; i++)
 		out_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
 	out_text(&m->o, "\"...", cut ? 4 : 1);
@@ -427,7 +427,7 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 	case BUILTIN_READABLE:
 		vm_memory(m, v, &len);
 		if (!len && which == BUILTIN_QUOTED) {
-			out_text(&m->o, "(fault)", 7);
+			out_string(&m->o, "(fault)");
 			break;
 		}
 		out_char(&m->o, '"');
@@ -445,7 +445,7 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 		put_mark(m, v);
 		break;
 	case BUILTIN_MODE:
-		out_text(&m->o, ", mode: 0", 9);
+		out_string(&m->o, ", mode: 0");
 		out_number(&m->o, &octal, -1, 3, v);
 		break;
 	case BUILTIN_BUFFER:
@@ -477,7 +477,7 @@ static void put_pointed(struct vm *m, uint64_t v)
 	if (text) {
 		out_escaped(&m->o, text, strlen(text), m->evs->exact);
 	} else if (!v) {
-		out_text(&m->o, "(null)", 6);
+		out_string(&m->o, "(null)");
 	} else { /* in the kernel's memory, which is not part of the trace */
 		out_format(&m->o, "(0x%llx)", (unsigned long long)v);
 	}

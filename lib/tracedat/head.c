@@ -275,77 +275,79 @@ static void add_formats(const struct dat_head *h, struct bytes *out)
 }
 
 /* Add an option: id, length, data. */
-static void add_option(struct bytes *out, uint16_t id, const struct bytes *data)
+static void add_option(struct bytes *out, uint16_t id, const void *data, size_t n)
 {
 	bytes_add(out, &id, sizeof(id));
-	bytes_u32(out, (uint32_t)data->n);
-	bytes_add(out, data->v, data->n);
+	bytes_u32(out, (uint32_t)n);
+	bytes_add(out, data, n);
+}
+
+/* Add an option that is text, with its NUL. */
+__attribute__((format(printf, 3, 4)))
+static void add_text_option(struct bytes *out, uint16_t id, const char *f, ...)
+{
+	char text[5 * sizeof(((struct utsname *)NULL)->release)];
+	size_t n;
+	va_list ap;
+
+	va_start(ap, f);
+	n = str_vformat(text, sizeof(text), f, ap);
+	va_end(ap);
+	add_option(out, id, text, 1 + (n < sizeof(text) ? n : sizeof(text) - 1));
+}
+
+/* Add the stats of the ring buffer of a CPU. */
+static void add_stats(const struct dat_head *h, struct bytes *out, unsigned cpu)
+{
+	struct bytes data = { 0 };
+	char text[40], *stats;
+	size_t n;
+
+	str_format(text, sizeof(text), "per_cpu/cpu%u/stats", cpu);
+	stats = file_read(h->dir, text, &n);
+	if (!stats) {
+		out->failed |= errno == ENOMEM;
+		return;
+	}
+	bytes_add(&data, text, str_format(text, sizeof(text), "CPU: %u\n", cpu));
+	bytes_add(&data, stats, n + 1);
+	add_option(out, DAT_CPUSTAT, data.v, data.n);
+	out->failed |= data.failed;
+	free(data.v);
+	free(stats);
 }
 
 /* Add the options: the CPUs' stats, the date, the clock, uname. */
 static void add_options(const struct dat_head *h, struct bytes *out)
 {
 	static const uint16_t done = DAT_DONE;
-	struct bytes data = { 0 };
 	struct utsname u;
-	char text[5 * sizeof(u.release)], *saved;
+	char *saved;
 
 	bytes_add(out, "options  ", 10);
-	for (unsigned cpu = 0; cpu < h->cpus; cpu++) {
-		size_t n;
-		char *stats;
-
-		if (h->only && h->only != cpu + 1)
-			continue;
-		str_format(text, sizeof(text), "per_cpu/cpu%u/stats", cpu);
-		stats = file_read(h->dir, text, &n);
-		if (!stats) {
-			out->failed |= errno == ENOMEM;
-			continue;
-		}
-		data.n = 0;
-		bytes_add(&data, text, str_format(text, sizeof(text), "CPU: %u\n", cpu));
-		bytes_add(&data, stats, n + 1);
-		add_option(out, DAT_CPUSTAT, &data);
-		free(stats);
-	}
-	if (h->unwritten) {
-		data.n = 0;
-		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "not written: %llu\n",
-						      h->unwritten));
-		add_option(out, DAT_CPUSTAT, &data);
-	}
-	data.n = 0;
-	if (h->dated) {
-		/* trace-cmd reads it with strtoll(3): no two's complement */
-		uint64_t us = (uint64_t)(h->offset < 0 ? -h->offset : h->offset);
-
-		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "%s0x%llx",
-						      h->offset < 0 ? "-" : "",
-						      (unsigned long long)us));
-		add_option(out, DAT_DATE, &data);
-		data.n = 0;
-	}
+	for (unsigned cpu = 0; cpu < h->cpus; cpu++)
+		if (!h->only || h->only == cpu + 1)
+			add_stats(h, out, cpu);
+	if (h->unwritten)
+		add_text_option(out, DAT_CPUSTAT, "not written: %llu\n", h->unwritten);
+	if (h->dated) /* trace-cmd reads it with strtoll(3): no two's complement */
+		add_text_option(out, DAT_DATE, "%s0x%llx", h->offset < 0 ? "-" : "",
+				(unsigned long long)(h->offset < 0 ? -h->offset : h->offset));
 	if (h->clock)
-		add_option(out, DAT_TRACECLOCK, &data);
+		add_option(out, DAT_TRACECLOCK, NULL, 0);
 	if (h->from) {
 		saved = dat_text(h->from, h->from->uname);
 		out->failed |= !saved;
-		bytes_add(&data, saved, saved ? (size_t)h->from->uname.n : 0);
-		add_option(out, DAT_UNAME, &data);
+		add_option(out, DAT_UNAME, saved, saved ? (size_t)h->from->uname.n : 0);
 		free(saved);
 	} else if (!uname(&u)) {
-		bytes_add(&data, text, 1 + str_format(text, sizeof(text), "%s %s %s %s", u.sysname,
-						      u.nodename, u.release, u.machine));
-		add_option(out, DAT_UNAME, &data);
+		add_text_option(out, DAT_UNAME, "%s %s %s %s", u.sysname, u.nodename, u.release,
+				u.machine);
 	}
 	bytes_add(out, &done, sizeof(done));
-	out->failed |= data.failed;
-	free(data.v);
 }
 
-/* Add names as lines of saved_cmdlines, as many as fit in `most` bytes. */
-static void add_names(const struct dat_head *h, struct bytes *out, size_t most)
+void dat_names(const struct dat_head *h, struct bytes *out, size_t most)
 {
 	for (size_t i = 0; i < h->comms.room; i++) {
 		const struct comm *c = h->comms.v[i];
@@ -401,7 +403,7 @@ int dat_head(const struct dat_head *h, struct bytes *out, size_t most)
 	fits = out->n + 8 + tail.n <= most;
 	out->failed |= symbols.failed | prints.failed | tail.failed;
 	if (fits)
-		add_names(h, &names, most - out->n - 8 - tail.n);
+		dat_names(h, &names, most - out->n - 8 - tail.n);
 	bytes_u64(out, names.n);
 	bytes_add(out, names.v, names.n);
 	bytes_add(out, tail.v, tail.n);

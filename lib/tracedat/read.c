@@ -251,11 +251,10 @@ struct stats {
 };
 
 /* Read an option: whose stats follow, the stats of a CPU, or the number of unwritten events. */
-static void option_stats(struct stats *s, struct dat_cursor *a, const struct dat_extent *e)
+static void option_stats(struct stats *s, struct dat_cursor *a, struct dat_cursor *o)
 {
-	struct dat_cursor o = dat_cursor_begin(a->d, e->at, e->n, "its options");
-	size_t n = e->n < DAT_CURSOR_MAX ? (size_t)e->n : DAT_CURSOR_MAX - 1;
-	const unsigned char *bytes = dat_cursor_bytes(&o, n);
+	size_t n = o->end - o->at < DAT_CURSOR_MAX ? (size_t)(o->end - o->at) : DAT_CURSOR_MAX - 1;
+	const unsigned char *bytes = dat_cursor_bytes(o, n);
 	char text[DAT_CURSOR_MAX], *line = text;
 	struct stat_of v = { .owner = s->nnames };
 
@@ -424,6 +423,19 @@ static void set_date(struct dat *d, struct dat_cursor *option)
 	d->dated = d->offset < DATE_MOST && d->offset > -DATE_MOST;
 }
 
+/* Read an option that means the same in both versions. */
+static void any_option(struct dat_cursor *a, struct dat *d, struct stats *stats, unsigned id,
+		       struct dat_cursor *o)
+{
+	if (id == DAT_UNAME)
+		set_host(d, o);
+	else if (id == DAT_DATE)
+		set_date(d, o);
+	else if (id == DAT_CPUSTAT)
+		option_stats(stats, a, o);
+	a->failed |= o->failed;
+}
+
 /* Further ring buffers: where their tables are. */
 struct instances {
 	struct { uint64_t at; char name[64]; } *v;
@@ -442,17 +454,8 @@ static void options6(struct dat_cursor *a, struct dat *d, struct stats *stats,
 
 		if (a->failed)
 			continue;
-		if (id == DAT_UNAME)
-			set_host(d, &o);
-		else if (id == DAT_DATE)
-			set_date(d, &o);
-		else if (id == DAT_CPUSTAT)
-			option_stats(stats, a, &e);
-		a->failed |= o.failed;
-		if (id == DAT_TRACECLOCK) {
-			*clock = 1;
-			continue;
-		}
+		any_option(a, d, stats, id, &o);
+		*clock |= id == DAT_TRACECLOCK;
 		if (id != DAT_BUFFER)
 			continue;
 		if (others->n == BUFFERS_MOST) {
@@ -562,13 +565,7 @@ static void option7(struct dat_cursor *a, struct dat *d, struct stats *stats, un
 		buffer7(&o, d);
 	else if (id == DAT_CPUCOUNT)
 		d->cpus = (unsigned)dat_cursor_number(&o, 4);
-	else if (id == DAT_UNAME)
-		set_host(d, &o);
-	else if (id == DAT_DATE)
-		set_date(d, &o);
-	else if (id == DAT_CPUSTAT)
-		option_stats(stats, a, &e);
-	a->failed |= o.failed;
+	any_option(a, d, stats, id, &o);
 	if (id < DAT_HEADER_INFO || id > DAT_CMDLINES || a->failed)
 		return;
 	at = dat_cursor_number(&o, 8);

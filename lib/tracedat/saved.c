@@ -122,21 +122,11 @@ static int write_names(struct persist *p)
 {
 	struct bytes b = { 0 };
 	char line[96];
-	size_t n;
 	int r = 0;
 
 	bytes_add(&b, line, str_format(line, sizeof(line), "boot %s\ndate %lld\n", p->boot,
 				       (long long)p->head.offset));
-	for (size_t i = 0; i < p->head.comms.room; i++) {
-		const struct comm *c = p->head.comms.v[i];
-
-		if (!c)
-			continue;
-		n = str_format(line, sizeof(line), "%d %s\n", (int)c->pid, c->name);
-		/* a newline in a name would begin the line of another task */
-		text_mask_controls(line, line + n - 1);
-		bytes_add(&b, line, n);
-	}
+	dat_names(&p->head, &b, SIZE_MAX);
 	if (b.failed || b.n != p->text.n || memcmp(b.v, p->text.v, b.n))
 		r = write_file(p, &p->names, &b);
 	free(p->text.v);

@@ -98,6 +98,9 @@ void dat_forget(struct dat_head *);
  */
 int dat_head(const struct dat_head *, struct bytes *out, size_t most);
 
+/* Add the names of tasks as lines of saved_cmdlines, as many as fit in `most` bytes. */
+void dat_names(const struct dat_head *, struct bytes *out, size_t most);
+
 /* Return the size of the table and the clock behind it. */
 size_t dat_table_size(const struct dat_head *);
 

@@ -17,7 +17,7 @@ static void put_name(struct out *o, const char *name)
 
 static void put_address(struct out *o, uint64_t v)
 {
-	out_text(o, "\"0x", 3);
+	out_string(o, "\"0x");
 	out_hex(o, v);
 	out_char(o, '"');
 }
@@ -38,7 +38,7 @@ static void put_mask(const struct event_set *evs, struct out *o, const unsigned 
 	unsigned size = c.size;
 	int first = 1;
 
-	out_text(o, "\"0x", 3);
+	out_string(o, "\"0x");
 	for (size_t i = n / size; i--;) {
 		uint64_t v = raw_number(s + i * size, size, 0, evs->big);
 
@@ -89,7 +89,7 @@ void json_value(const struct event_set *evs, struct out *o, const struct event *
 		return;
 	}
 	if (field_value(evs, f, r, &v) < 0) {
-		out_text(o, "null", 4);
+		out_string(o, "null");
 		return;
 	}
 	switch (v.kind) {
@@ -116,7 +116,7 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 {
 	char digits[9];
 
-	out_text(o, "{\"ts\":", 6);
+	out_string(o, "{\"ts\":");
 	if (j->line->raw_clock) {
 		out_decimal(o, r->ts);
 	} else {
@@ -138,7 +138,7 @@ static void put_when(const struct json *j, struct out *o, const struct record *r
 		out_decimal(o, nano < 0 ? 0 : (uint64_t)nano);
 		out_char(o, '"');
 	}
-	out_text(o, ",\"cpu\":", 7);
+	out_string(o, ",\"cpu\":");
 	out_decimal(o, r->cpu < 0 ? 0 : (uint64_t)r->cpu);
 	if (j->instance) {
 		out_string(o, ",\"instance\":");
@@ -197,15 +197,15 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 
 	put_head(j, &o, r);
 	if (e) {
-		out_text(&o, ",\"system\":", 10);
+		out_string(&o, ",\"system\":");
 		put_name(&o, e->system);
-		out_text(&o, ",\"event\":", 9);
+		out_string(&o, ",\"event\":");
 		put_name(&o, e->name);
 	} else {
 		out_string(&o, ",\"system\":null,\"event\":null,\"type\":");
 		out_decimal(&o, r->len < 2 ? 0 : raw_number(r->data, 2, 0, evs->big));
 	}
-	out_text(&o, ",\"fields\":{", 11);
+	out_string(&o, ",\"fields\":{");
 	for (unsigned i = e ? e->ncommon : 0; e && i < e->nfields; i++) {
 		const struct field *f = &e->fields[i];
 
@@ -221,7 +221,7 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 	out_char(&o, '}');
 	if (cut)
 		out_string(&o, ",\"cut\":true");
-	out_text(&o, "}\n", 2);
+	out_string(&o, "}\n");
 	return (size_t)(o.at - buf);
 }
 
@@ -235,7 +235,7 @@ size_t json_lost(struct json *j, const struct record *r, int64_t lost, char *buf
 		out_string(&o, "null");
 	else
 		out_decimal(&o, (uint64_t)lost);
-	out_text(&o, "}\n", 2);
+	out_string(&o, "}\n");
 	return (size_t)(o.at - buf);
 }
 

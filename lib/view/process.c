@@ -576,9 +576,10 @@ size_t process_line(struct process *p, const struct record *r, char *buf, size_t
 	switch (of->role) {
 	case ROLE_ENTER:
 		out_format(&o, "syscall %lld", first);
-		for (unsigned i = 0; i < 6; i++)
-			out_format(&o, i ? " 0x%llx" : " [0x%llx",
-				   (unsigned long long)role_argument(p, of, i, r));
+		for (unsigned i = 0; i < 6; i++) {
+			out_string(&o, i ? " " : " [");
+			out_address(&o, role_argument(p, of, i, r));
+		}
 		out_char(&o, ']');
 		break;
 	case ROLE_EXIT:

@@ -345,7 +345,7 @@ int decode_take(struct decode *, const struct tool *, int letter);
 /* Exit with a usage error if the options contradict each other. Call it after the last one. */
 void decode_check(const struct decode *, const struct tool *, struct show *);
 
-/* Find the tables of calls: of -O, the machine (uname -m), or this one. Return 0, or -1, reported. */
+/* Find the tables of calls of -O, machine (uname -m) or this one. Return 0, or -1, reported. */
 int decode_open(struct decode *, const char *machine);
 
 /* Begin to decode the records of s, after each show_begin. */
