@@ -67,7 +67,8 @@ int export_read(struct export_record *r, const char *line, size_t n)
 	}
 	if (n < 2 || s != end - 1 || *s != '}')
 		return 0;
-	read_fields(r);
+	if (r->fields.n)
+		read_fields(r);
 	return 1;
 }
 

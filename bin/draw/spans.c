@@ -220,13 +220,13 @@ static struct text_part span_name(const struct export_record *r, char *name, siz
 /* If the event ends a wait for a CPU, its task is the one that waited. */
 static void set_waiter(struct export_record *r)
 {
-	const char *s = r->fields.text, *end = s + r->fields.n;
+	const char *s = r->fields.text, *end;
 	struct text_part name, value;
 	uint64_t tid;
 
-	if (r->lat < 0 || !r->fields.n ||
-	    !text_part_is(json_unquoted(r->event), "sched_switch"))
+	if (r->lat < 0 || !text_part_is(json_unquoted(r->event), "sched_switch"))
 		return;
+	end = s + r->fields.n; /* it has the lat */
 	while (json_member(&s, end, &name, &value))
 		if (text_part_is(name, "next_pid") && !text_part_number(value, 10, &tid) && tid) {
 			r->tid = tid;

@@ -81,7 +81,7 @@ static void put_origin(struct out *o, const struct export_record *r)
 /* Write the line {HEAD,"fields":{...}TAIL; its fields in the room that there is. */
 static void put_members(struct out *o, const struct export_record *r)
 {
-	const char *fields = r->fields.text;
+	const char *fields = r->fields.n ? r->fields.text : r->line;
 	size_t head = (size_t)(fields - r->line), tail = r->n - head - r->fields.n;
 
 	if (!r->fields.n || (!opt.redact && r->n <= out_room(o))) {

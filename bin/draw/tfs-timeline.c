@@ -94,7 +94,8 @@ static const char *keep_words(struct timeline *t)
 static void begin_with_host(struct timeline *t, const struct trace_line *l)
 {
 	t->words.n = 0;
-	strbuf_format(&t->words, l->host.n ? "%.*s " : "", (int)l->host.n, l->host.text);
+	if (l->host.n)
+		strbuf_format(&t->words, "%.*s ", (int)l->host.n, l->host.text);
 }
 
 /* Return the label of a task, COMM-PID. */

@@ -210,6 +210,7 @@ static const char *conversion(struct out *o, const char *f, va_list *ap)
 	switch (*f) {
 	case 's':
 		s = va_arg(*ap, char *);
+		s = s || most ? s : digits; /* of a part of a line that is missing */
 		end = s + strnlen(s, most);
 		break;
 	case 'd':
