@@ -41,7 +41,21 @@ getppids() {
 
 # filter_is PID...: Succeed if exactly these pids are traced now.
 filter_is() {
-	[ "$(control set_event_pid)" = "$*" ]
+	[ "$(control set_event_pid)" = "$(printf '%s\n' "$@" | sort -n | paste -sd ' ')" ]
+}
+
+# two_calls N: Hold two programs calls; OTHER is the pid of the first, and OTHER_GO releases it.
+two_calls() {
+	calls "$1"
+	OTHER=$CALLS OTHER_GO=$GO
+	calls "$1"
+}
+
+# both_end: Release both, and wait for the end of the session.
+both_end() {
+	echo >"$OTHER_GO"
+	release
+	watch_end
 }
 
 # ready_are N: Succeed if N children of calls -e are ready.
@@ -72,52 +86,32 @@ begin_whole() {
 	done
 }
 
-@test "manager: --get-all prints the names of the hooks, one per line, in ascending order" {
-	"$MANAGER" --get-all >out 2>err
-	hooks | cmp - out
-	grep -qx trace_syscalls out
-	[ ! -s err ]
-}
-
-@test "manager: -g means --get-all" {
-	"$MANAGER" -g >out
-	hooks | cmp - out
-}
-
-@test "manager: --get-all exits 0 on a host without tracefs and procfs" {
-	TRACER_SYSFS_PATH=/nonexistent TRACER_PROCFS_PATH=/nonexistent \
-		"$MANAGER" --get-all >out 2>err
+# lists DIR COMMAND...: Fail unless COMMAND, run in DIR, prints the names of the hooks and no more.
+lists() {
+	(cd "$1" && "${@:2}") >out 2>err
 	hooks | cmp - out
 	[ ! -s err ]
-}
-
-@test "manager: --get-all works with an empty environment" {
-	env -i "$MANAGER" --get-all >out
-	hooks | cmp - out
 }
 
 # bats test_tags=quick
-@test "manager: --get-all prints the same list from every directory and under every name" {
-	(cd "$DIRECTORY" && ./manager.tfs --get-all) >inside
-	(cd "$TREE" && trace-hooks/ftrace/manager.tfs --get-all) >relative
-	(cd / && "$DIRECTORY/manager.tfs" --get-all) >absolute
+@test "manager: --get-all and -g print one hook per line, sorted, in each directory, under each name, without tracefs and environment" {
+	lists . "$MANAGER" --get-all
+	grep -qx trace_syscalls out
+	lists . "$MANAGER" -g
+	lists . env TRACER_SYSFS_PATH=/nonexistent TRACER_PROCFS_PATH=/nonexistent "$MANAGER" --get-all
+	lists . env -i "$MANAGER" --get-all
+	lists "$DIRECTORY" ./manager.tfs --get-all
+	lists "$TREE" trace-hooks/ftrace/manager.tfs --get-all
+	lists / "$DIRECTORY/manager.tfs" --get-all
 	ln -s "$MANAGER" elsewhere
-	./elsewhere --get-all >linked
-	PATH=$DIRECTORY:$PATH manager --get-all >searched
-	for listing in inside relative absolute linked searched; do
-		hooks | cmp - "$listing"
-	done
+	lists . ./elsewhere --get-all
+	lists . env "PATH=$DIRECTORY:$PATH" manager --get-all
 }
 
-@test "manager: no hook name contains a blank" {
+@test "manager: describes each of the hooks that it lists, whose names contain no space" {
 	run -0 "$MANAGER" --get-all
-	for name in "${lines[@]}"; do
-		[[ $name =~ ^[A-Za-z0-9_-]+$ ]]
-	done
-}
-
-@test "manager: describes each of the hooks that it lists" {
-	for hook in $("$MANAGER" --get-all); do
+	for hook in "${lines[@]}"; do
+		[[ $hook =~ ^[A-Za-z0-9_-]+$ ]]
 		"$MANAGER" --describe "$hook" >out 2>err
 		[ -s out ]
 		[ ! -s err ]
@@ -365,17 +359,14 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "no hook 'trace_syscall'; --get-all lists them" -r trace_syscall
 }
 
-# not ARGS MESSAGE: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
+# not ARGS MESSAGE [STATUS]: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
 not() {
-	refused 100 "$2" --run trace_syscalls --args "$1"
+	refused "${3-100}" "$2" --run trace_syscalls --args "$1"
 }
 
-@test "manager: refuses an option that the hook does not have" {
+@test "manager: refuses an option that the hook does not have, and an invalid value, and names both" {
 	not "--pid $$ --nosuch" "trace_syscalls has no option '--nosuch'; --describe trace_syscalls lists them"
 	not "--pid $$ -x 1" "trace_syscalls has no option '-x'; --describe trace_syscalls lists them"
-}
-
-@test "manager: refuses an invalid option value, and names both" {
 	not "--pid $$ --time soon" "--time: 'soon' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
 	not "--pid $$ --buffer 0" "--buffer: '0' is not from 1 to 2147483647 kilobytes; give a size such as 64M or 1G"
 	not "--pid $$ --size much" "--size: 'much' is not a size such as 500 (kilobytes), 64M or 1G"
@@ -386,40 +377,37 @@ not() {
 	not "--pid $$ --returns yes" "--returns takes no value; leave 'yes' out"
 	not "--pid $$ --time" "--time needs a value; --describe trace_syscalls describes it"
 	not "--pid" "--pid needs a value; --describe trace_syscalls describes it"
+	not "--pid $$, -s getppid" "--pid: '' is not a pid"
+	not "--pid ,$$" "--pid: '' is not a pid"
+	not "--pid $$ -s a,,b" "--syscall: '' is not a system call, a glob such as open*, or a class such as file"
+	not "--pid $$ --time 1,2" "--time: '1,2' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	not "--uid '0,no one'" "--uid: 'no one' is not the name or the number of a user"
 }
 
-@test "manager: refuses an invalid pid, and a pid that is not alive" {
+@test "manager: refuses an invalid pid, a pid that is not alive, and to run without any task" {
+	local none="trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
 	not "--pid init" "--pid: 'init' is not a pid; --comm selects tasks by name"
 	not "--parent 0" "--parent: '0' is not a pid"
 	not "--pidns -1" "trace_syscalls has no option '-1'; --describe trace_syscalls lists them"
-	background true
-	finishes "$PID" 0
-	not "--pid $PID" "--pid: no task $PID is alive"
-	not "--pid $PID 4194304" "--pid: no task $PID is alive, and none of the other 1"
-	not "--cgroup $PID" "--cgroup: no task $PID is alive"
-	not "--parent $PID" "--parent: no task $PID is alive"
-	not "--pidns $PID" "--pidns: no task $PID is alive"
-}
-
-@test "manager: refuses to run without any task to trace" {
-	not "" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
-	not "--time 5" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
+	dead 1
+	not "--pid $DEAD 4194304" "--pid: no task $DEAD is alive, and none of the other 1"
+	for option in --pid --cgroup --parent --pidns; do
+		not "$option $DEAD" "$option: no task $DEAD is alive"
+	done
+	not "" "$none"
+	not "--time 5" "$none"
 	not "--all --pid $$" "trace_syscalls: --all selects every task already; leave the other selectors out"
 	need_tracefs events/syscalls
-	refused 111 "no task to trace: the selectors match none; correct them" \
-		--run trace_syscalls --args "--comm $MARK"
+	not "--comm $MARK" "no task to trace: the selectors match none; correct them" 111
 }
 
-@test "manager: refuses a system call that this kernel lacks, and says where to look" {
+@test "manager: refuses a system call and a clock that this kernel lacks" {
+	local call
 	need_tracefs events/syscalls
-	refused 111 "trace_syscalls: no system call 'nosuch' in this kernel; look in $TRACEFS/events/syscalls" \
-		--run trace_syscalls --args "--pid $$ --syscall getppid nosuch"
-}
-
-@test "manager: refuses a clock that this kernel lacks" {
-	need_tracefs
-	refused 111 "--clock: this kernel has no clock sundial; trace_clock lists them" \
-		--run trace_syscalls --args "--pid $$ --clock sundial"
+	for call in 'getppid nosuch' sys_exit_nosuch filter; do
+		not "--pid $$ --syscall $call" "trace_syscalls: no system call '$(sed 's/.*[_ ]//' <<<"$call")' in this kernel; look in $TRACEFS/events/syscalls" 111
+	done
+	not "--pid $$ --clock sundial" "--clock: this kernel has no clock sundial; trace_clock lists them" 111
 }
 
 @test "manager: refuses a buffer or a file that does not fit" {
@@ -438,8 +426,9 @@ not() {
 @test "manager: tells how to mount tracefs on a host without it" {
 	need_root
 	export TRACER_SYSFS_PATH=/nonexistent
-	refused 111 "no tracefs at /nonexistent/kernel/tracing: as root, mount -t tracefs nodev /nonexistent/kernel/tracing" \
-		--run trace_syscalls --args "--pid $$"
+	no="no tracefs at /nonexistent/kernel/tracing: as root, mount -t tracefs nodev /nonexistent/kernel/tracing"
+	not "--pid $$" "$no" 111
+	refused 111 "$no" --clear
 }
 
 @test "manager: tells a user without the rights how to get them" {
@@ -519,7 +508,6 @@ not() {
 
 # A caller waits five seconds for the path.
 @test "manager: prints the path after at most 10,000 system calls, and no wait runs out" {
-	need_tracefs
 	count_calls
 	calls 0
 	session_whole trace_syscalls --pid "$CALLS"
@@ -560,36 +548,28 @@ not() {
 	session_ends
 }
 
-@test "manager: an option takes all words up to the next option, in every form" {
-	calls 1
-	other=$CALLS gate=$GO
-	calls 1
-	begin --pid="$other" "$CALLS" --returns -s sys_enter_gettid
-	[ "$(control set_event_pid)" = "$(printf '%s\n' "$other" "$CALLS" | sort -n | paste -sd ' ')" ]
-	[ "$(events_asked_for)" = \
-		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid syscalls:sys_exit_gettid" ]
-	release
-	echo >"$gate"
-	watch_end
-	file_has 4 got
-}
-
-@test "manager: commas separate the values of a list, as blanks do" {
-	calls 1
-	other=$CALLS gate=$GO
-	calls 1
-	begin --pid "$other,$CALLS" -s getgid,sys_enter_gettid
-	[ "$(control set_event_pid)" = "$(printf '%s\n' "$other" "$CALLS" | sort -n | paste -sd ' ')" ]
-	[ "$(events_asked_for)" = \
-		"syscalls:sys_enter_getgid syscalls:sys_enter_getppid syscalls:sys_enter_gettid" ]
-	release
-	echo >"$gate"
-	watch_end
-	not "--pid $$, -s getppid" "--pid: '' is not a pid"
-	not "--pid ,$$" "--pid: '' is not a pid"
-	not "--pid $$ -s a,,b" "--syscall: '' is not a system call, a glob such as open*, or a class such as file"
-	not "--pid $$ --time 1,2" "--time: '1,2' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
-	not "--uid '0,no one'" "--uid: 'no one' is not the name or the number of a user"
+@test "manager: an option takes all words up to the next option, also with = and commas" {
+	for words in '--pid=OTHER CALLS --returns -s sys_enter_gettid' '--pid OTHER,CALLS -s getgid,sys_enter_gettid'; do
+		two_calls 1
+		words=${words/OTHER/$OTHER}
+		# shellcheck disable=SC2086 # words
+		begin ${words/CALLS/$CALLS}
+		filter_is "$OTHER" "$CALLS"
+		case $words in
+		*--returns*)
+			[ "$(events_asked_for)" = \
+				"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid syscalls:sys_exit_gettid" ]
+			lines=4
+			;;
+		*)
+			[ "$(events_asked_for)" = \
+				"syscalls:sys_enter_getgid syscalls:sys_enter_getppid syscalls:sys_enter_gettid" ]
+			lines=2
+			;;
+		esac
+		both_end
+		file_has $lines got
+	done
 }
 
 # expands WORD... : Print the calls whose events a session of -s WORD... has.
@@ -634,16 +614,11 @@ expands() {
 	[ ! -e "$TRACEFS/events/syscalls/sys_enter_newuname" ] || [ "$(expands uname)" = newuname ]
 }
 
-@test "trace_syscalls: -s 'sys_exit_GLOB' records returns only" {
-	need_tracefs events/syscalls
-	calls 0
+@test "trace_syscalls: -s sys_exit_NAME and sys_exit_GLOB record the returns of these calls only" {
+	calls 5
 	start_session trace_syscalls --output fifo --pid "$CALLS" -s 'sys_exit_getp[gp]id'
 	[ "$(events_asked_for)" = "syscalls:sys_exit_getpgid syscalls:sys_exit_getppid" ]
 	stop_session
-}
-
-@test "trace_syscalls: -s sys_exit_NAME records the returns of that call only" {
-	calls 5
 	begin --pid "$CALLS" -s sys_exit_getppid,gettid
 	[ "$(events_asked_for)" = \
 		"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid" ]
@@ -651,10 +626,6 @@ expands() {
 	watch_whole trace_syscalls --pid "$CALLS" -s sys_exit_getppid
 	[ "$(grep -Ec ': sys_getppid -> 0x[0-9a-f]+$' got)" = 5 ]
 	file_has 5 got
-	refused 111 "trace_syscalls: no system call 'nosuch' in this kernel; look in $TRACEFS/events/syscalls" \
-		--run trace_syscalls --args "--pid $$ -s sys_exit_nosuch"
-	refused 111 "trace_syscalls: no system call 'filter' in this kernel; look in $TRACEFS/events/syscalls" \
-		--run trace_syscalls --args "--pid $$ -s filter"
 }
 
 @test "manager: splits --args as a shell splits words" {
@@ -687,35 +658,20 @@ expands() {
 
 # ---- the end ----------------------------------------------------------------------
 
-@test "manager: exits 0 after SIGINT, SIGTERM, SIGHUP and SIGUSR1" {
+@test "manager: exits 0 after SIGINT, SIGTERM, SIGHUP and SIGUSR1, also if its caller ignores them" {
 	calls 0
 	for signal in INT TERM HUP USR1; do
-		begin --pid "$CALLS"
-		stop_session "$signal"
-		finishes "$READER" 0
+		for action in - ''; do
+			trap "$action" "$signal"
+			begin --pid "$CALLS"
+			trap - "$signal"
+			watch_stop "$signal"
+		done
 	done
-}
-
-@test "manager: a signal that the caller ignores still ends it" {
-	calls 0
-	for signal in INT TERM HUP USR1; do
-		trap '' "$signal"
-		begin --pid "$CALLS"
-		trap - "$signal"
-		stop_session "$signal"
-		finishes "$READER" 0
-	done
-}
-
-@test "manager: exits 0 if no reader ever comes" {
-	calls 1
-	start_session trace_syscalls --pid "$CALLS"
-	stop_session
 }
 
 @test "manager: does not leave a reader waiting that opens while the session ends" {
 	need_pending_signals
-	need_tracefs
 	calls 0
 	for _ in {1..5}; do
 		start_session trace_syscalls --pid "$CALLS"
@@ -745,12 +701,10 @@ expands() {
 }
 
 @test "manager: exits 0 when the last traced task has ended" {
-	calls 1
-	one=$CALLS gate=$GO
-	calls 1
-	begin --pid "$one" "$CALLS"
-	echo >"$gate"
-	finishes "$one" 0
+	two_calls 1
+	begin --pid "$OTHER" "$CALLS"
+	echo >"$OTHER_GO"
+	finishes "$OTHER" 0
 	eventually filter_is "$CALLS"
 	kill -0 "$SESSION"
 	release
@@ -833,7 +787,6 @@ dead() {
 }
 
 @test "manager: the line that names dead tasks is one packet, counts for --size and follows --header" {
-	need_tracefs
 	dead 1
 	calls 100
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD"
@@ -854,7 +807,6 @@ dead() {
 }
 
 @test "manager: a trace.dat names dead tasks in a mark" {
-	need_tracefs
 	dead 1
 	calls 3
 	session_whole trace_syscalls --syscall getppid --pid "$CALLS" "$DEAD" --output dat
@@ -864,7 +816,6 @@ dead() {
 }
 
 @test "manager: names thousands of dead tasks in lines of one packet each" {
-	need_tracefs
 	calls 1
 	# more than most kernels allow, and less than some may allow
 	seq 4100000 4104999 >dead
@@ -879,26 +830,18 @@ dead() {
 	[ "$((named + more))" = 5000 ]
 }
 
-@test "manager: --pid follows the threads that exist" {
-	calls -e 10 4
-	begin_whole --pid "$CALLS"
-	[ "$(getppids got)" = 40 ]
-	[ "$(pids_in got | wc -l)" = 4 ]
-}
-
-@test "manager: --pid follows threads and children that start later" {
-	calls 10 2 3
-	begin_whole --pid "$CALLS"
-	[ "$(getppids got)" = 60 ]
-	[ "$(pids_in got | wc -l)" = 6 ]
-}
-
-@test "manager: --pid follows the children that exist, and their threads" {
-	calls -e 10 2 3
-	eventually ready_are 3
-	begin_whole --pid "$CALLS"
-	[ "$(getppids got)" = 60 ]
-	[ "$(pids_in got | wc -l)" = 6 ]
+@test "manager: --pid follows threads and children, that exist and that start later" {
+	local ready calls tasks words
+	for row in '1 40 4 -e 10 4' '1 60 6 10 2 3' '3 60 6 -e 10 2 3'; do
+		echo "row: $row"
+		read -r ready calls tasks words <<<"$row"
+		# shellcheck disable=SC2086 # words
+		calls $words
+		eventually ready_are "$ready"
+		begin_whole --pid "$CALLS"
+		[ "$(getppids got)" = "$calls" ]
+		[ "$(pids_in got | wc -l)" = "$tasks" ]
+	done
 }
 
 @test "manager: traces no task but the selected tasks" {
@@ -914,27 +857,18 @@ dead() {
 	[ "$(pids_in got)" = "$CALLS" ]
 }
 
-@test "manager: --parent traces the existing children, and not the parent" {
-	need_tracefs
-	calls -e 10 1 2
-	parent=$CALLS
-	eventually ready_are 2
-	children "$parent" >kids
-	watch_whole trace_syscalls --parent "$parent"
-	[ "$(getppids got)" = 20 ]
-	pids_in got | cmp - kids
+@test "manager: --parent traces the children, that exist and that start later, and not the parent" {
+	for early in -e ''; do
+		calls $early 10 1 2
+		[ -z "$early" ] || eventually ready_are 2
+		begin_whole --parent "$CALLS"
+		[ "$(getppids got)" = 20 ]
+		[ "$(pids_in got | wc -l)" = 2 ]
+		run -1 grep -e "-$CALLS " got
+	done
 }
 
-@test "manager: --parent traces children that start later, and not the parent" {
-	calls 10 1 2
-	parent=$CALLS
-	watch_whole trace_syscalls --parent "$parent"
-	[ "$(getppids got)" = 20 ]
-	[ "$(pids_in got | wc -l)" = 2 ]
-	run -1 grep -e "-$parent " got
-}
-
-@test "manager: --cgroup PATH traces the tasks of a cgroup and of the cgroups below it" {
+@test "manager: --cgroup PATH or PID traces the tasks of a cgroup and of the cgroups below it" {
 	need_cgroup
 	calls -e 10 1 2
 	eventually ready_are 2
@@ -944,19 +878,11 @@ dead() {
 	begin_whole --cgroup "/${CGROUP##*/}"
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
-}
-
-@test "manager: --cgroup PID traces all tasks in the cgroup of that pid" {
-	need_cgroup
-	calls 10
-	one=$CALLS gate=$GO
-	calls 10
-	echo "$one" >"$CGROUP/cgroup.procs"
+	two_calls 10
+	echo "$OTHER" >"$CGROUP/cgroup.procs"
 	echo "$CALLS" >"$CGROUP/cgroup.procs"
-	begin --cgroup "$one"
-	echo >"$gate"
-	release
-	watch_end
+	begin --cgroup "$OTHER"
+	both_end
 	[ "$(getppids got)" = 20 ]
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
@@ -990,13 +916,10 @@ need_cgroup() {
 	done
 	rmdir "$CGROUP/sub-$MARK"
 	for none in "$CGROUP/nosuch" "/$MARK-nosuch" "$MARK-nosuch" "${CGROUP%/*}/./$MARK" "/../$MARK"; do
-		for words in "--cgroup $none" "--pid $$ --cgroup $none"; do
-			refused 111 "no such cgroup: '$none'; give a path, its last part, or a pid" \
-				--run trace_syscalls --args "$words"
-		done
+		not "--cgroup $none" "no such cgroup: '$none'; give a path, its last part, or a pid" 111
+		not "--pid $$ --cgroup $none" "no such cgroup: '$none'; give a path, its last part, or a pid" 111
 	done
-	refused 111 "no task to trace: the selectors match none; correct them" \
-		--run trace_syscalls --args "--cgroup $CGROUP"
+	not "--cgroup $CGROUP" "no task to trace: the selectors match none; correct them" 111
 }
 
 # followed PID: Succeed if PID is traced now.
@@ -1018,7 +941,7 @@ id_of() {
 @test "manager: --container ID traces the tasks of a container, however its cgroup is called" {
 	need_cgroup
 	OWN_DIGITS=$(printf 'e%010x' $$)
-	local name id n=0 first
+	local name id n=0
 	for name in docker-%s.scope cri-containerd-%s.scope crio-%s.scope libpod-%s.scope \
 		kubepods-pod1.slice:cri-containerd:%s %s libpod-%s; do
 		n=$((n + 1))
@@ -1034,13 +957,11 @@ id_of() {
 		watch_end
 		[ "$(getppids got)" = 2 ]
 	done
-	calls 1
-	first=$CALLS
-	calls 1
-	echo "$first" >"${CONTAINERS[0]}/cgroup.procs"
+	two_calls 1
+	echo "$OTHER" >"${CONTAINERS[0]}/cgroup.procs"
 	echo "$CALLS" >"${CONTAINERS[2]}/cgroup.procs"
 	begin --container "${OWN_DIGITS}1,$(id_of 2)"
-	filter_is "$first $CALLS"
+	filter_is "$OTHER" "$CALLS"
 	stop_session
 }
 
@@ -1115,7 +1036,7 @@ id_of() {
 	calls 10 2 1
 	echo "$CALLS" >"$CGROUP/below pid=1 comm=x/cgroup.procs"
 	eventually is_followed "$CALLS"
-	[ "$(control set_event_pid)" = "$(printf '%s\n' "$first" "$CALLS" | sort -n | paste -sd ' ')" ]
+	filter_is "$first" "$CALLS"
 	echo >"$stranger_go"
 	finishes "$stranger" 0
 	release "$CALLS"
@@ -1159,7 +1080,6 @@ id_of() {
 }
 
 @test "manager: --pidns PID traces all tasks in the pid namespace of that pid" {
-	need_tracefs
 	need_tool unshare
 	mkfifo go
 	: >ready
@@ -1176,7 +1096,6 @@ id_of() {
 }
 
 @test "manager: --uid traces the tasks of a user" {
-	need_tracefs
 	need_tool python3
 	# no user has this uid; the program runs before it gets the uid
 	uid=$((2000000000 + $$))
@@ -1201,35 +1120,26 @@ id_of() {
 	[ "$(pids_in got)" != "$CALLS" ]
 }
 
-@test "manager: --comm traces the tasks that have a name" {
-	need_tracefs
-	calls 10
-	ln -s "$PROG/calls" "$MARK"
-	mkfifo go
+# named: Hold the program calls as $MARK, by a line of the FIFO named.go; set NAMED to its pid.
+named() {
+	[ -p named.go ] || { ln -s "$PROG/calls" "$MARK" && mkfifo named.go; }
 	: >named
-	background "./$MARK" 10 <>go >named
-	named=$PID
+	background "./$MARK" 10 <>named.go >named
+	NAMED=$PID
 	eventually grep -q ready named
-	begin --comm "$MARK"
-	release
-	echo >go
-	watch_end
-	[ "$(getppids got)" = 10 ]
-	[ "$(pids_in got)" = "$named" ]
 }
 
-@test "manager: several selectors select the union of their tasks" {
-	calls 10
-	ln -s "$PROG/calls" "$MARK"
-	mkfifo go
-	: >named
-	background "./$MARK" 10 <>go >named
-	eventually grep -q ready named
-	begin --comm "$MARK" --pid "$CALLS"
-	release
-	echo >go
-	watch_end
-	[ "$(getppids got)" = 20 ]
+@test "manager: --comm traces the tasks that have a name, and several selectors the union" {
+	for more in '' --pid; do
+		calls 10
+		named
+		begin --comm "$MARK" ${more:+"$more" "$CALLS"}
+		release
+		echo >named.go
+		watch_end
+		[ "$(getppids got)" = $((${#more} ? 20 : 10)) ]
+		[ -n "$more" ] || [ "$(pids_in got)" = "$NAMED" ]
+	done
 }
 
 @test "manager: --all traces all tasks, later ones too, but not the session itself" {
@@ -1259,7 +1169,6 @@ id_of() {
 
 @test "manager: -i NAME and --instance NAME make the instance tfs.NAME" {
 	calls 0
-	need_tracefs
 	for option in -i --instance; do
 		session_by "$MANAGER" --run trace_syscalls \
 			--args "--pid $CALLS $option $MARK.x"
@@ -1271,7 +1180,6 @@ id_of() {
 
 @test "manager: an unnamed session has a name of its hook, its pid and the time" {
 	calls 0
-	need_tracefs
 	session_by "$MANAGER" --run trace_syscalls --args "--pid $CALLS"
 	[[ $TRACE =~ ^"$TFS_RUNDIR/ftrace/trace_syscalls.$SESSION."([0-9]{13})/trace$ ]]
 	instance=$TRACEFS/instances/tfs.trace_syscalls.$SESSION.${BASH_REMATCH[1]}
@@ -1314,25 +1222,15 @@ id_of() {
 	tfs-instance remove "tfs.$MARK" || [ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 }
 
-@test "manager: --clock sets the trace clock" {
-	calls 0
-	begin --pid "$CALLS" --clock mono
-	[[ $(control trace_clock) = *'[mono]'* ]]
-	stop_session
-}
-
-@test "manager: without --clock and --buffer the kernel's defaults stay" {
+@test "manager: --clock and --buffer set clock and size; without them the kernel's defaults stay" {
 	new_instance
 	calls 0
 	begin --pid "$CALLS"
 	cmp "$DIR/trace_clock" "$TRACEFS/instances/tfs.$MARK/trace_clock"
 	cmp "$DIR/buffer_size_kb" "$TRACEFS/instances/tfs.$MARK/buffer_size_kb"
 	stop_session
-}
-
-@test "manager: --buffer sets the size of each CPU's ring buffer" {
-	calls 0
-	begin --pid "$CALLS" --buffer 256
+	begin --pid "$CALLS" --clock mono --buffer 256
+	[[ $(control trace_clock) = *'[mono]'* ]]
 	kb=$(control buffer_size_kb)
 	# the kernel rounds up to whole sub-buffers
 	[ "$kb" -ge 256 ]
@@ -1352,7 +1250,6 @@ id_of() {
 
 @test "manager: --output fifo gives many lines per read" {
 	calls 500
-	need_tracefs
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output fifo
 	exec 4<"$TRACE"
 	release "$CALLS"
@@ -1390,12 +1287,10 @@ id_of() {
 	[ "$(head -n 1 "$TRACE")" = '# tracer: nop' ]
 	[ "$(grep -vc '^#' "$TRACE")" = 3 ]
 	[ "$(sed -n '/^[^#]/,$p' "$TRACE" | wc -l)" = 3 ]
-	refused 100 '--header is for text, and --output dat makes none; leave one out' \
-		--run trace_syscalls --args "--pid $$ --output dat --header"
+	not "--pid $$ --output dat --header" '--header is for text, and --output dat makes none; leave one out'
 }
 
 @test "manager: --date begins with the date, and with --json each event has it" {
-	need_tracefs
 	for more in '' --json; do
 		calls 1
 		# shellcheck disable=SC2086 # a word, or none
@@ -1435,8 +1330,7 @@ id_of() {
 	need_tracefs
 	grep -q counter "$TRACEFS/trace_clock"
 	for more in '' --json '--output dat'; do
-		refused 111 '--date: the clock counter does not count seconds; choose another' \
-			--run trace_syscalls --args "--pid $$ --clock counter --date $more"
+		not "--pid $$ --clock counter --date $more" '--date: the clock counter does not count seconds; choose another' 111
 	done
 }
 
@@ -1445,15 +1339,13 @@ id_of() {
 	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output dat --size 1024
 	[ "$(wc -c <"$TRACE")" -le 1048576 ]
 	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" -gt 10000 ]
-	refused 111 '--size: 1023 KB is too little for a trace.dat, 1024 would do' \
-		--run trace_syscalls --args "--pid $$ --output dat --size 1023"
+	not "--pid $$ --output dat --size 1023" '--size: 1023 KB is too little for a trace.dat, 1024 would do' 111
 }
 
 @test "manager: refuses a session name whose output file still exists" {
 	calls 1
 	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output file
-	refused 111 "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" \
-		--run trace_syscalls --args "--pid $$ --instance $MARK"
+	not "--pid $$ --instance $MARK" "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" 111
 	[ "$(getppids "$TRACE")" = 1 ]
 }
 
@@ -1467,7 +1359,6 @@ id_of() {
 }
 
 @test "manager: the session's directory is 0700 and its FIFO 0600, whatever the umask" {
-	need_tracefs
 	calls 0
 	for mask in 000 077 777; do
 		umask "$mask"
@@ -1521,21 +1412,15 @@ cleared() {
 	[ ! -s clear.err ]
 }
 
-@test "manager: --clear ends a live session, whose manager exits 0" {
+@test "manager: --clear and -c end a live session, whose manager exits 0" {
 	may_clear
 	calls 0
-	begin --pid "$CALLS"
-	cleared
-	nothing_left
-	watch_end
-}
-
-@test "manager: -c means --clear" {
-	may_clear
-	calls 0
-	begin --pid "$CALLS"
-	cleared -c
-	session_ends
+	for option in --clear -c; do
+		begin --pid "$CALLS"
+		cleared $option
+		nothing_left
+		watch_end
+	done
 }
 
 @test "manager: --clear removes a session whose processes were killed" {
@@ -1585,11 +1470,4 @@ cleared() {
 	for file in set_event current_tracer tracing_on set_event_pid trace_clock; do
 		cat "$TRACEFS/$file"
 	done | cmp before -
-}
-
-@test "manager: --clear reports a missing tracefs on one line" {
-	export TRACER_SYSFS_PATH=/nonexistent
-	run --separate-stderr -111 "$MANAGER" --clear
-	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: no tracefs at /nonexistent/kernel/tracing: as root, mount -t tracefs nodev /nonexistent/kernel/tracing" ]
 }
