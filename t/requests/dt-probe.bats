@@ -34,6 +34,11 @@ on() {
 	dt-probe -N "$N" "$@" on >on.out
 }
 
+# is_off TOOL WORD...: Fail unless the tool says that the probe is off.
+is_off() {
+	fails 111 "$1: fatal: the request probe $N is off; begin it with dt-probe on" "$1" -N "$N" "${@:2}"
+}
+
 # host: Make a network namespace; set $NS to its file.
 host() {
 	need_net veth
@@ -58,13 +63,29 @@ need_clsact() {
 	"$PROG/nolink" true || skip "needs seccomp (CONFIG_SECCOMP_FILTER)"
 }
 
+# clsact_host, tcx_host: Begin a probe, beside a host whose lo can have marks in this way.
+clsact_host() {
+	need_probe
+	need_clsact
+	host
+	on
+}
+
+tcx_host() {
+	need_probe
+	host
+	on
+	[ "$(dev add lo)" = "lo tcx" ] || skip "needs TCX (Linux 6.6)"
+	dev remove lo
+}
+
 old_dev() {
 	"$PROG/nolink" dt-dev -N "$N" -n "$NS" "$@"
 }
 
-need_tcx() {
-	[ "$(dev add lo)" = "lo tcx" ] || skip "needs TCX (Linux 6.6)"
-	dev remove lo
+# shows WORD...: Fail unless lo has this qdisc with so many filters.
+shows() {
+	[ "$(theirs show lo)" = "$*" ]
 }
 
 # objects: Print the BPF objects of probes that did not exist when the test began
@@ -144,18 +165,13 @@ on_and_another() {
 	dt-probe -N "$N.2" off
 }
 
-@test "dt-probe: accepts each option, and has counted nothing yet" {
+@test "dt-probe: accepts each option and 1024 networks, refuses one more, and has counted nothing yet" {
 	need_probe
-	on -1 -e -g -m -f 10.0.0.0/8 -f 192.0.2.1 -f ::1/128 -f fd00::/8 -f 0.0.0.0/0 -f ::/0
+	words=(-f 192.0.2.1 -f ::1/128 -f fd00::/8 -f 0.0.0.0/0 -f ::/0)
+	for ((i = 5; i < 1024; i++)); do words+=(-f "10.$((i / 256)).$((i % 256)).0/24"); done
+	on -1 -e -g -m "${words[@]}"
 	[ "$(dt-probe -N "$N" state | sed 's/ [0-9]*$//')" = \
 		$'marked out\nmarked in\nnot believed\nwindows' ]
-}
-
-@test "dt-probe: accepts 1024 networks and refuses one more" {
-	need_probe
-	words=()
-	for ((i = 0; i < 1024; i++)); do words+=(-f "10.$((i / 256)).$((i % 256)).0/24"); done
-	on "${words[@]}"
 	dt-probe -N "$N" off
 	run -100 dt-probe -N "$N" "${words[@]}" -f 11.0.0.0/8 on
 	[[ $output == "dt-probe: fatal: -f: more than 1024 networks; usage: "* ]]
@@ -212,7 +228,7 @@ on_and_another() {
 
 @test "dt-probe: refuses state of a probe that is off, and without a bpffs" {
 	need_probe
-	fails 111 "dt-probe: fatal: the request probe $N is off; begin it with dt-probe on" dt-probe -N "$N" state
+	is_off dt-probe state
 	mkdir -p sys/fs/bpf
 	fails 111 "dt-probe: fatal: no bpffs at $PWD/sys/fs/bpf: as root, mount -t bpf bpf $PWD/sys/fs/bpf" \
 		env TRACER_SYSFS_PATH="$PWD/sys" dt-probe -N "$N" on
@@ -230,9 +246,7 @@ on_and_another() {
 
 @test "dt-probe: reports a full disk, and off ends the probe" {
 	need_probe
-	fails 111 "dt-probe: fatal: unable to write to standard output: No space left on device" \
-		to_full dt-probe -N "$N" state 2>/dev/null ||
-		fails 111 "dt-probe: fatal: the request probe $N is off; begin it with dt-probe on" dt-probe -N "$N" state
+	is_off dt-probe state
 	run -111 to_full dt-probe -N "$N" on
 	[ "$output" = "dt-probe: fatal: unable to write to standard output: No space left on device" ]
 	[ "$(dt-probe -N "$N")" = 1 ]
@@ -303,9 +317,10 @@ killed_and_off() {
 	eventually no_objects
 }
 
-@test "dt-probe: killed at any system call of off, the next off leaves nothing" {
+@test "dt-probe: killed at any system call of off, the next off leaves nothing, but other people's directories" {
 	need_probe
 	objects_before
+	mkdir "$BPFFS/$MARK-theirs"
 	on
 	killed_at 99999 dt-probe -N "$N" off
 	last=$(cat step)
@@ -317,24 +332,14 @@ killed_and_off() {
 		[ ! -e "$BPFFS/tfs/$N" ]
 	done
 	eventually no_objects
-}
-
-@test "dt-probe: leaves other people's pins and directories alone" {
-	need_probe
-	mkdir "$BPFFS/$MARK-theirs"
-	on
-	dt-probe -N "$N" off
 	rmdir "$BPFFS/$MARK-theirs"
 }
 
 # ---- dt-dev ---------------------------------------------------------------------
 
 @test "dt-dev: names the capability that a mark at a device needs" {
-	need_probe
-	need_clsact
+	clsact_host
 	need_tool setpriv
-	host
-	on
 	fails 111 "dt-dev: fatal: unable to mark at lo by clsact: Operation not permitted; this needs CAP_NET_ADMIN" \
 		setpriv --bounding-set -net_admin "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
 	[ "$(old_dev add lo)" = "lo clsact" ]
@@ -342,11 +347,11 @@ killed_and_off() {
 }
 
 # bats test_tags=quick
-@test "dt-dev: adds, adds again, adds all, removes, and names a missing device" {
-	need_probe
-	host
-	on
-	need_tcx
+NO_DEVICE='dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device'
+
+# bats test_tags=quick
+@test "dt-dev: adds, adds again, adds all or none of several, removes, and names a missing device" {
+	tcx_host
 	[ "$(dev add lo)" = "lo tcx" ]
 	[ "$(dev add lo)" = "lo tcx" ]
 	dev remove lo
@@ -354,39 +359,24 @@ killed_and_off() {
 	run -1 dev remove nosuch
 	[ "$(dev -a add)" = "lo tcx" ]
 	dev -a remove
-	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add nosuch
-	# all or none
-	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add lo nosuch
+	fails 111 "$NO_DEVICE" dev add nosuch
+	fails 111 "$NO_DEVICE" dev add lo nosuch
 	run -1 dev remove lo
-}
-
-@test "dt-dev: nothing of a removed device is left, so it can be added again at once" {
-	need_probe
-	host
-	on
-	need_tcx
+	# a device that was there before stays
+	dev add lo >add.out
+	fails 111 "$NO_DEVICE" dev add lo nosuch
+	dev remove lo
+	# and nothing of a removed device is left
 	for ((i = $(so_many 200); i; i--)); do
 		[ "$(dev add lo)" = "lo tcx" ]
 		dev remove lo
 	done
 }
 
-@test "dt-dev: refuses one device of several, and keeps the devices that were there before" {
-	need_probe
-	host
-	on
-	need_tcx
-	dev add lo >add.out
-	fails 111 "dt-dev: fatal: unable to find the device nosuch in this network namespace: No such device" dev add lo nosuch
-	dev remove lo
-}
-
 @test "dt-dev: two probes share a device, and each goes by itself" {
 	need_probe
-	host
 	objects_before
-	on
-	need_tcx
+	tcx_host
 	dt-probe -N "$N.2" on >second.out
 	dev add lo >add.out
 	[ "$(dt-dev -N "$N.2" -n "$NS" add lo)" = "lo tcx" ]
@@ -409,8 +399,8 @@ killed_and_off() {
 	bad "no device; name devices, or give -a for all" remove
 	bad "-a: unexpected operand 'lo'" -a add lo
 	bad "not a request probe's name: '.x'" -N .x add lo
-	fails 111 "dt-dev: fatal: the request probe $N is off; begin it with dt-probe on" dt-dev -N "$N" add lo
-	fails 111 "dt-dev: fatal: the request probe $N is off; begin it with dt-probe on" dt-dev -N "$N" remove lo
+	is_off dt-dev add lo
+	is_off dt-dev remove lo
 	fails 111 "dt-dev: fatal: unable to enter the network namespace none: No such file or directory" \
 		dt-dev -N "$N" -n none add lo
 	: >file
@@ -419,84 +409,66 @@ killed_and_off() {
 }
 
 @test "dt-dev: without TCX it adds a clsact filter, and removes clsact with the filter" {
-	need_probe
-	need_clsact
-	host
-	on
-	[ "$(old_dev add lo)" = "lo clsact" ]
-	[ "$(theirs show lo)" = "clsact 1" ]
-	[ "$(old_dev add lo)" = "lo clsact" ]
-	[ "$(theirs show lo)" = "clsact 1" ]
+	clsact_host
+	for _ in 1 2; do
+		[ "$(old_dev add lo)" = "lo clsact" ]
+		shows clsact 1
+	done
 	old_dev remove lo
-	[ "$(theirs show lo)" = none ]
+	shows none
 	run -1 old_dev remove lo
 	old_dev add lo >add.out
 	dt-probe -N "$N" off
-	[ "$(theirs show lo)" = none ]
+	shows none
 }
 
 @test "dt-dev: removes only its own filter from another program's clsact" {
-	need_probe
-	need_clsact
-	host
-	on
+	clsact_host
 	theirs add clsact lo
 	old_dev add lo >add.out
-	[ "$(theirs show lo)" = "clsact 1" ]
+	shows clsact 1
 	old_dev remove lo
-	[ "$(theirs show lo)" = "clsact 0" ]
+	shows clsact 0
 	theirs filter lo
 	old_dev add lo >add.out
-	[ "$(theirs show lo)" = "clsact 2" ]
+	shows clsact 2
 	dt-probe -N "$N" off
-	[ "$(theirs show lo)" = "clsact 1" ]
+	shows clsact 1
 }
 
 @test "dt-dev: keeps its own clsact while another program has a filter there" {
-	need_probe
-	need_clsact
-	host
-	on
+	clsact_host
 	old_dev add lo >add.out
 	theirs filter lo
 	dt-probe -N "$N" off
-	[ "$(theirs show lo)" = "clsact 1" ]
+	shows clsact 1
 }
 
 @test "dt-dev: two probes share a clsact, and the last probe removes it" {
-	need_probe
-	need_clsact
-	host
-	on
+	clsact_host
 	dt-probe -N "$N.2" on >second.out
 	old_dev add lo >add.out
 	"$PROG/nolink" dt-dev -N "$N.2" -n "$NS" add lo >add.out
-	[ "$(theirs show lo)" = "clsact 2" ]
+	shows clsact 2
 	dt-probe -N "$N.2" off
-	[ "$(theirs show lo)" = "clsact 1" ]
+	shows clsact 1
 	dt-probe -N "$N" off
-	[ "$(theirs show lo)" = none ]
+	shows none
 }
 
 @test "dt-dev: reports another program's ingress qdisc in the place of clsact, and leaves it alone" {
-	need_probe
-	need_clsact
-	host
-	on
+	clsact_host
 	theirs add ingress lo
 	run -111 old_dev add lo
 	[[ $output == "dt-dev: fatal: unable to mark at lo by clsact: "*" busy" ]]
-	[ "$(theirs show lo)" = "ingress 0" ]
+	shows ingress 0
 	dt-probe -N "$N" off
-	[ "$(theirs show lo)" = "ingress 0" ]
+	shows ingress 0
 }
 
 # bats test_tags=long
 @test "dt-dev: killed at any system call, the next add marks, and off leaves nothing" {
-	need_probe
-	need_clsact
-	host
-	on
+	clsact_host
 	killed_at 99999 dt-dev -N "$N" -n "$NS" add lo
 	cp step steps.tcx
 	dev remove lo
@@ -508,12 +480,12 @@ killed_and_off() {
 	for ((i = 1 + RANDOM % 3; i <= last; i += 3)); do
 		killed_at "$i" "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
 		[ "$(old_dev add lo)" = "lo clsact" ]
-		[ "$(theirs show lo)" = "clsact 1" ] || { echo "at step $i of $last"; return 1; }
+		shows clsact 1 || { echo "at step $i of $last"; return 1; }
 		old_dev remove lo
-		[ "$(theirs show lo)" = none ]
+		shows none
 		killed_at "$i" "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
 		dt-probe -N "$N" off
-		[ "$(theirs show lo)" = none ]
+		shows none
 		on
 	done
 }
@@ -604,21 +576,15 @@ threads() {
 	eventually listed
 }
 
-@test "dt-pid: without -g a thread can be added by itself" {
+@test "dt-pid: without -g a thread can be added by itself; a dead pid is refused, and none of the others added" {
 	need_probe
 	on
 	threads 3
+	dead=$(sh -c 'echo $$')
+	fails 111 "dt-pid: fatal: there is no task $dead" dt-pid -N "$N" add "$THREADS" "$dead"
+	listed
 	dt-pid -N "$N" add "$OTHER"
 	listed "$OTHER"
-}
-
-@test "dt-pid: refuses a dead pid, and adds none of the others" {
-	need_probe
-	on
-	calls 1
-	gone=$(sh -c 'echo $$')
-	fails 111 "dt-pid: fatal: there is no task $gone" dt-pid -N "$N" add "$CALLS" "$gone"
-	listed
 }
 
 @test "dt-pid: reports usage errors, and a probe that is off" {
@@ -637,7 +603,7 @@ threads() {
 	from nul bad "a NUL byte among the pids" add
 	for word in list "add 1" "remove 1"; do
 		# shellcheck disable=SC2086 # words
-		fails 111 "dt-pid: fatal: the request probe $N is off; begin it with dt-probe on" dt-pid -N "$N" $word
+		is_off dt-pid $word
 	done
 }
 
@@ -652,8 +618,8 @@ serving() {
 	usage=$(synopsis dt-trace)
 	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
 	fails 100 "dt-trace: fatal: not a request probe's name: '.'; usage: $usage" dt-trace -N .
-	fails 111 "dt-trace: fatal: the request probe $N is off; begin it with dt-probe on" dt-trace -N "$N"
-	fails 111 "dt-trace: fatal: the request probe $N is off; begin it with dt-probe on" dt-trace -w -N "$N"
+	is_off dt-trace
+	is_off dt-trace -w
 }
 
 # bats test_tags=quick
