@@ -23,9 +23,9 @@ undo() {
 # The file that a value would make if it were evaluated.
 CANARY=canary$$
 
-# not ARGS MESSAGE: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
+# not ARGS MESSAGE [STATUS]: Fail unless the manager refuses ARGS of trace_syscalls with MESSAGE.
 not() {
-	refused 100 "$2" --run trace_syscalls --args "$1"
+	refused "${3-100}" "$2" --run trace_syscalls --args "$1"
 }
 
 # no_option WORDS WORD [NEAR]: Fail unless the manager names WORD, and the option that is near.
@@ -88,10 +88,8 @@ hostile_names=(
 	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
 		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
 		quoted=\'${text//\'/\'\\\'\'}\'
-		refused 111 "no task to trace: the selectors match none; correct them" \
-			--run trace_syscalls --args "--comm $quoted"
-		refused 111 "no such cgroup: '$text'; give a path, its last part, or a pid" \
-			--run trace_syscalls --args "--cgroup $quoted"
+		not "--comm $quoted" "no task to trace: the selectors match none; correct them" 111
+		not "--cgroup $quoted" "no such cgroup: '$text'; give a path, its last part, or a pid" 111
 	done
 }
 
@@ -115,19 +113,16 @@ hostile_names=(
 	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file|dat"
 	not "--pid 1 --output ''" "--output: '' is not one of lines|fifo|file|dat"
 	not "--pid 1 --output LINES" "--output: 'LINES' is not one of lines|fifo|file|dat"
-	no_option "-i=" "-i="
-	no_option "-i=x" "-i=x"
-	no_option "-ix" "-ix"
-	no_option "-p1" "-p1"
-	no_option "--pi 1" "--pi" pid
-	no_option "--pidx 1" "--pidx" pid
-	no_option "---pid 1" "---pid" pid
-	no_option "--pid 1 --" "--"
-	no_option "--pid 1 -" "-"
-	no_option "--pid 1 --=x" "--=x"
-	no_option "--pid 1 -=x" "-=x"
+	for word in -i= -ix -i=x -p1; do
+		no_option $word $word
+	done
+	for word in -- - --=x -=x; do
+		no_option "--pid 1 $word" $word
+	done
+	for word in --pi --pidx ---pid --Pid; do
+		no_option "$word 1" $word pid
+	done
 	no_option "--pid 1 '--time 5'" "--time 5" time
-	no_option "--Pid 1" "--Pid" pid
 	no_option "--run trace_syscalls" "--run" raw
 	not "1 --pid 1" "'1' stands before any option; put its option in front"
 	not "'' --pid 1" "'' stands before any option; put its option in front"
@@ -138,12 +133,16 @@ hostile_names=(
 }
 
 @test "hostile: an option given twice, or with too many values, is refused" {
-	not "--pid $$ -t 1 -t 2" "--time takes one value, and '2' is one too many; leave it out"
-	not "--pid $$ --time 1 2" "--time takes one value, and '2' is one too many; leave it out"
-	not "--pid $$ --time=1 --time=1" "--time takes one value, and '1' is one too many; leave it out"
-	not "--pid $$ --output fifo lines" "--output takes one value, and 'lines' is one too many; leave it out"
-	not "--pid $$ -i a --instance b" "--instance takes one value, and 'b' is one too many; leave it out"
-	not "--pid $$ --clock=mono local" "--clock takes one value, and 'local' is one too many; leave it out"
+	while IFS='|' read -r words option value; do
+		not "--pid $$ $words" "--$option takes one value, and '$value' is one too many; leave it out"
+	done <<-'END'
+		-t 1 -t 2|time|2
+		--time 1 2|time|2
+		--time=1 --time=1|time|1
+		--output fifo lines|output|lines
+		-i a --instance b|instance|b
+		--clock=mono local|clock|local
+	END
 }
 
 @test "hostile: a number consists of decimal digits in its range, and nothing else" {
@@ -152,7 +151,7 @@ hostile_names=(
 	local times='from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h'
 	local sizes='from 1 to 2147483647 kilobytes; give a size such as 64M or 1G'
 	not "--pid '1,'" "--pid: '' is not a pid"
-	not "--pid $$ --time '1,'" "--time: '1,' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
+	not "--pid $$ --time '1,'" "--time: '1,' is not $time"
 	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' \
 		$'\xd9\xa1' 0b1 1_000 '$((1))' 99999999999999999999999 18446744073709551617; do
 		not "--pid '$bad'" "--pid: '$bad' is not a pid"
@@ -203,10 +202,8 @@ long_text() {
 	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
 	no_option "--$text" "--${text:0:78}"
 	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
-	refused 111 "no task to trace: the selectors match none; correct them" \
-		--run trace_syscalls --args "--comm $text"
-	refused 111 "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" \
-		--run trace_syscalls --args "--cgroup /$text"
+	not "--comm $text" "no task to trace: the selectors match none; correct them" 111
+	not "--cgroup /$text" "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" 111
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --describe "$text"
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"
 }
@@ -217,8 +214,7 @@ long_text() {
 	not "--uid $ones 0x" "--uid: '0x' is not the name or the number of a user"
 	not "$ones" "'1' stands before any option; put its option in front"
 	not "--pid $$ --time $ones" "--time takes one value, and '1' is one too many; leave it out"
-	refused 111 "trace_syscalls: no system call '1' in this kernel; look in $TRACEFS/events/syscalls" \
-		--run trace_syscalls --args "--pid $$ --syscall $ones"
+	not "--pid $$ --syscall $ones" "trace_syscalls: no system call '1' in this kernel; look in $TRACEFS/events/syscalls" 111
 	not "$(long_text 131000 ' ')" "trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
 	not "$(long_text 130998 \')\"" "--args: a double quote is left open"
 	not "$(long_text 131001 \')" "--args: a single quote is left open"
@@ -269,20 +265,17 @@ wont_run_in() {
 
 @test "hostile: a run directory that another user may write is refused" {
 	need_tracefs
-	for mode in 777 775 757 1777; do
-		mkdir -m "$mode" open
-		wont_run_in "$PWD/open" "$PWD/open must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
-		rmdir open
-	done
-	mkdir theirs
-	chown 4242 theirs
-	wont_run_in "$PWD/theirs" "$PWD/theirs must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
+	why='must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory'
 	mkdir -p tfs/ftrace
-	chown 4242 tfs/ftrace
-	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
-	chown 0 tfs/ftrace
-	chmod 777 tfs/ftrace
-	wont_run_in "$PWD/tfs" "$PWD/tfs/ftrace must belong to this user, and nobody else may write to it: remove it, or set TFS_RUNDIR to another directory"
+	for bad in 777:0 775:0 757:0 1777:0 755:4242; do
+		for dir in tfs tfs/ftrace; do
+			chmod "${bad%:*}" $dir
+			chown "${bad#*:}" $dir
+			wont_run_in "$PWD/tfs" "$PWD/$dir $why"
+			chmod 755 $dir
+			chown 0 $dir
+		done
+	done
 }
 
 @test "hostile: a run directory is refused if another user may change a directory on its path" {

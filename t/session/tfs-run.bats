@@ -21,16 +21,32 @@ fake_tree() {
 	export HERE=$PWD
 }
 
-# Make a manager that notes its arguments and has a trace of one line.
+# tracing_tree LINE...: Make a manager that runs LINEs, prints its path and has a trace of one line.
+tracing_tree() {
+	[ -p trace ] || mkfifo trace
+	# shellcheck disable=SC2016 # the manager's own
+	printf '%s\n' "$@" 'echo "$HERE/trace"' 'exec >&-' 'echo one >"$HERE/trace"' >begin
+	fake_tree <begin
+}
+
+# noting_tree: Make one that notes its arguments.
 noting_tree() {
-	mkfifo trace
-	fake_tree <<'END'
-printf '%s\n' "$@" >"$HERE/args"
-trap exit INT
-echo "$HERE/trace"
-exec >&-
-echo one >"$HERE/trace"
-END
+	# shellcheck disable=SC2016 # the manager's own
+	tracing_tree 'printf "%s\n" "$@" >"$HERE/args"' 'trap exit INT'
+}
+
+# holding_tree: Make one that notes that PROG (touch ran) has not begun before the path.
+holding_tree() {
+	# shellcheck disable=SC2016 # the manager's own
+	tracing_tree 'trap exit INT' '[ ! -e "$HERE/ran" ] && echo held >"$HERE/held"'
+}
+
+# nothing_runs STATUS MESSAGE WORD...: Fail unless tfs-run WORD... fails so, and PROG (touch ran)
+# and the manager have not run.
+nothing_runs() {
+	rm -f args
+	fails "$1" "tfs-run: fatal: $2" "$RUN" "${@:3}"
+	[ ! -e ran ] && [ ! -e args ]
 }
 
 @test "tfs-run: --version prints name and version" {
@@ -170,13 +186,10 @@ man hook has the fields, the cost and all messages." ]]
 @test "tfs-run: names a manager that cannot be run" {
 	fake_tree </dev/null
 	chmod -x fake/trace-hooks/ftrace/manager
-	fails 126 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
-		"$RUN" hook
-	fails 126 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
-		"$RUN" hook -- touch ran
-	[ ! -e ran ]
-	fails 111 "tfs-run: fatal: unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied" \
-		"$RUN" hook --check
+	no="unable to run $PWD/fake/bin/../trace-hooks/ftrace/manager: Permission denied"
+	nothing_runs 126 "$no" hook
+	nothing_runs 126 "$no" hook -- touch ran
+	nothing_runs 111 "$no" hook --check
 }
 
 @test "tfs-run: names a program that has no -- in front of it" {
@@ -267,14 +280,7 @@ hook
 }
 
 @test "tfs-run: PROG does not start before the manager has printed its path" {
-	mkfifo trace
-	fake_tree <<'END'
-trap exit INT
-[ ! -e "$HERE/ran" ] && echo held >"$HERE/held"
-echo "$HERE/trace"
-exec >&-
-echo one >"$HERE/trace"
-END
+	holding_tree
 	run -0 "$RUN" hook -- touch ran
 	[ -e held ]
 	[ -e ran ]
@@ -290,49 +296,32 @@ END
 	[ ! -e ran ]
 }
 
-@test "tfs-run: reports a manager that exits 0 without a path" {
+@test "tfs-run: reports a manager that exits 0 without a path, and a path that it cannot open" {
 	fake_tree <<<'exit 0'
 	run -111 "$RUN" hook
 	run -111 "$RUN" hook -- touch ran
 	[ ! -e ran ]
-}
-
-@test "tfs-run: names a path that it cannot open" {
 	fake_tree <<'END'
 trap 'exit 0' INT
 echo /nowhere/trace
 END
-	fails 111 "tfs-run: fatal: unable to open /nowhere/trace: No such file or directory" "$RUN" hook
-	fails 111 "tfs-run: fatal: unable to open /nowhere/trace: No such file or directory" \
-		"$RUN" hook -- touch ran
-	[ ! -e ran ]
+	no="unable to open /nowhere/trace: No such file or directory"
+	nothing_runs 111 "$no" hook
+	nothing_runs 111 "$no" hook -- touch ran
 }
 
 @test "tfs-run: returns the manager's status if the manager fails at the end" {
-	mkfifo trace
-	fake_tree <<'END'
-trap : INT
-echo "$HERE/trace"
-exec >&-
-echo one >"$HERE/trace"
-exit 111
-END
+	tracing_tree 'trap : INT'
+	echo 'exit 111' >>fake/trace-hooks/ftrace/manager
 	run -111 --separate-stderr "$RUN" hook -- true
 	[ "$output" = one ]
 	[ "$stderr" = 'tfs-run: fatal: the session ended early with status 111: memory or the disk is short, or somebody ended its processes; see the end of the trace' ]
 }
 
 @test "tfs-run: returns the status of a PROG that is killed before its release" {
-	mkfifo trace
-	fake_tree <<'END'
-trap : INT
-pid=${4##*--pid }
-kill -KILL "$pid"
-until grep -q 'State:.*Z' "/proc/$pid/status"; do :; done
-echo "$HERE/trace"
-exec >&-
-echo one >"$HERE/trace"
-END
+	# shellcheck disable=SC2016 # the manager's own
+	tracing_tree 'trap : INT' 'pid=${4##*--pid }' 'kill -KILL "$pid"' \
+		'until grep -q "State:.*Z" "/proc/$pid/status"; do :; done'
 	run -137 --separate-stderr "$RUN" hook -- touch ran
 	[ "$output" = one ]
 	[ "$stderr" = "tfs-run: fatal: unable to release touch: No such process" ]
@@ -351,14 +340,7 @@ END
 
 @test "tfs-run: below another tracer, PROG waits for its release as well" {
 	need_tool strace
-	mkfifo trace
-	fake_tree <<'END'
-trap exit INT
-[ ! -e "$HERE/ran" ] && echo held >"$HERE/held"
-echo "$HERE/trace"
-exec >&-
-echo one >"$HERE/trace"
-END
+	holding_tree
 	run -0 strace -f -e trace=none -e signal=none -qq "$RUN" hook -- touch ran
 	[ -e held ]
 	[ -e ran ]
@@ -377,20 +359,20 @@ END
 @test "tfs-run: sends PROG's standard output to standard error, not into the trace" {
 	noting_tree
 	"$RUN" hook -- echo two >out 2>err
-	lines_are out 'one'
-	lines_are err 'two'
+	exactly out $'one\n'
+	exactly err $'two\n'
 	: >out
 	"$RUN" hook -- sh -c 'echo two; exit 7' >out 2>&- || status=$?
 	[ "$status" = 7 ]
-	lines_are out 'one'
+	exactly out $'one\n'
 }
 
 @test "tfs-run: -o writes the trace to FILE, and PROG keeps its standard output" {
 	noting_tree
 	echo before, and longer >file
 	"$RUN" -o file hook -- echo two >out 2>err
-	lines_are file 'one'
-	lines_are out 'two'
+	exactly file $'one\n'
+	exactly out $'two\n'
 	exactly err ''
 }
 
@@ -412,9 +394,7 @@ END
 
 @test "tfs-run: -o names a FILE that cannot be written, and nothing runs" {
 	noting_tree
-	fails 111 "tfs-run: fatal: unable to open no/where: no such directory; make it first" \
-		"$RUN" -o no/where hook -- touch ran
-	[ ! -e ran ] && [ ! -e args ]
+	nothing_runs 111 'unable to open no/where: no such directory; make it first' -o no/where hook -- touch ran
 }
 
 @test "tfs-run: -o makes a FILE that only its owner reads, and follows no link, waits on no FIFO" {
@@ -438,25 +418,22 @@ END
 		hard) reason='it has another name, a hard link; remove the file, or give another name' ;;
 		*) reason='it is not a regular file; give the name of a file' ;;
 		esac
-		rm -f args
-		fails 111 "tfs-run: fatal: unable to write to $name: $reason" "$RUN" -o "$name" hook -- touch ran
-		[ ! -e ran ] && [ ! -e args ]
+		nothing_runs 111 "unable to write to $name: $reason" -o "$name" hook -- touch ran
 	done
 	exactly target $'mine\n'
 	exactly harder $'mine\n'
 	[ ! -e nowhere ]
-	fails 111 "tfs-run: fatal: unable to write to directory/: it is not the name of a file" \
-		"$RUN" -o directory/ hook -- touch ran
+	nothing_runs 111 'unable to write to directory/: it is not the name of a file' \
+		-o directory/ hook -- touch ran
 	"$RUN" -o /dev/null hook -- true
 	# in a directory that all write to, a file of another user
 	[ "$(id -u)" = 0 ] || return 0
 	mkdir -m 1777 sticky
 	echo theirs >sticky/file
 	chown nobody sticky/file
-	fails 111 "tfs-run: fatal: unable to write to sticky/file: it belongs to another user, in a directory that all write to; give another name" \
-		"$RUN" -o sticky/file hook -- touch ran
+	nothing_runs 111 "unable to write to sticky/file: it belongs to another user, in a directory that all write to; give another name" \
+		-o sticky/file hook -- touch ran
 	exactly sticky/file $'theirs\n'
-	[ ! -e ran ]
 }
 
 # Make a manager that notes its signals and has not yet begun when it runs.
@@ -500,15 +477,19 @@ while :; do :; done # a read may begin just after the signal
 END
 }
 
-@test "tfs-run: passes SIGUSR1 to the manager, and the run goes on" {
+@test "tfs-run: passes SIGUSR1 to the manager, and the run goes on; SIGHUP stays ignored under nohup" {
 	hearing_tree
-	background "$RUN" hook >out 2>err
-	eventually grep -qx one out
-	kill -USR1 "$PID"
-	eventually grep -qx USR1 heard
-	ends_by "$PID" TERM 0
-	lines_are heard 'USR1
-INT'
+	for action in - ''; do
+		rm -f heard
+		# shellcheck disable=SC2016 # the shell's own
+		background sh -c 'trap "$1" HUP; exec "$0" hook' "$RUN" "$action" >out 2>err
+		eventually grep -qx one out
+		[ -n "$action" ] || kill -HUP "$PID"
+		kill -USR1 "$PID"
+		eventually grep -qx USR1 heard
+		ends_by "$PID" TERM 0
+		exactly heard $'USR1\nINT\n'
+	done
 }
 
 @test "tfs-run: passes a signal to PROG while the trace records, and the session ends with PROG" {
@@ -519,8 +500,7 @@ INT'
 		echo ready; while :; do :; done' >out 2>err
 	eventually grep -qx ready err
 	ends_by "$PID" TERM 7
-	lines_are err 'ready
-caught'
+	exactly err $'ready\ncaught\n'
 	file_is heard INT
 }
 
@@ -536,19 +516,6 @@ caught'
 	done
 }
 
-@test "tfs-run: SIGHUP stays ignored under nohup" {
-	hearing_tree
-	# shellcheck disable=SC2016 # the shell's own
-	background sh -c 'trap "" HUP; exec "$0" hook' "$RUN" >out 2>err
-	eventually grep -qx one out
-	kill -HUP "$PID"
-	kill -USR1 "$PID"
-	eventually grep -qx USR1 heard
-	ends_by "$PID" TERM 0
-	lines_are heard 'USR1
-INT'
-}
-
 @test "tfs-run: passes a signal to PROG even after the session has ended" {
 	noting_tree
 	mkfifo never
@@ -559,21 +526,16 @@ INT'
 	ends_by "$PID" TERM 143
 }
 
-@test "tfs-run: a full standard output is an error" {
+@test "tfs-run: a full standard output or disk is an error, which names FILE, of the trace and of a summary" {
 	noting_tree
 	fails 111 "tfs-run: fatal: unable to write the trace: No space left on device" \
 		to_full "$RUN" hook
-}
-
-@test "tfs-run: a full disk is an error that names FILE, of the trace and of a summary" {
-	noting_tree
 	fails 111 "tfs-run: fatal: unable to write /dev/full: No space left on device" \
 		"$RUN" hook -o /dev/full
 	need_tracefs events/syscalls
 	fails 111 "tfs-summary: fatal: unable to write to /dev/full: No space left on device" \
 		tfs-run trace_syscalls --summary -o /dev/full -- true
 }
-
 # ---- the kernel ------------------------------------------------------------------
 
 # Succeed when this test's session records: tracing_on is written after the hook.
@@ -597,7 +559,7 @@ hook() {
 @test "tfs-run: kernel: prints N lines for N calls of PROG, besides PROG's own output" {
 	need_tracefs events/syscalls
 	hook --syscall getppid -- "$PROG/calls" 5000 </dev/null >out 2>err
-	lines_are err 'ready'
+	exactly err $'ready\n'
 	[ "$(grep -c ': sys_getppid()$' out)" = 5000 ]
 	file_has 5000 out
 }
@@ -675,37 +637,29 @@ hook() {
 	[ ! -e ran ]
 }
 
-@test "tfs-run: kernel: ends when its reader goes away, and leaves nothing behind" {
-	need_tracefs events/syscalls
-	# shellcheck disable=SC2016 # the shell's own
-	outputs 0 1 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
-}
-
 @test "tfs-run: kernel: ends at once when its reader goes away, and SIGPIPE ends PROG" {
 	need_tracefs events/syscalls
 	mkfifo never
-	for i in 1 2 3; do
+	# shellcheck disable=SC2016 # the shell's own
+	outputs 0 1 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
+	for words in '' '' '--human --clock counter'; do
 		# its execve is the only event, so no write can fail
-		hook --syscall execve -- cat never | head -n 1 >"got$i"
+		# shellcheck disable=SC2086 # words
+		hook $words --syscall execve -- cat never | head -n 1 >got
 		[ "${PIPESTATUS[0]}" = 141 ]
 		nothing_left
-		grep -q ': sys_execve(' "got$i"
+		if [ -n "$words" ]; then
+			exactly got $'        SECONDS  COMM                PID EVENT\n'
+		else
+			grep -q ': sys_execve(' got
+		fi
 	done
-}
-
-@test "tfs-run: kernel: --human ends at once when its reader goes away, and SIGPIPE ends PROG" {
-	need_tracefs events/syscalls
-	mkfifo never
-	hook --human --clock counter --syscall execve -- cat never | head -n 1 >got
-	[ "${PIPESTATUS[0]}" = 141 ]
-	nothing_left
-	lines_are got '        SECONDS  COMM                PID EVENT'
 }
 
 @test "tfs-run: kernel: a program that reads the trace does not take PROG's output for events" {
 	need_tracefs events/syscalls
 	hook --syscall write -- sh -c 'printf "a: "; printf "b: 7 c: "' 2>err | tfs-count >out
-	lines_are out '      2 sys_enter_write'
+	exactly out $'      2 sys_enter_write\n'
 	exactly err 'a: b: 7 c: '
 	nothing_left
 	tfs-run trace_event -e sched_process_exit --instance "$MARK" -- seq 1000 1010 2>err >out
@@ -736,7 +690,7 @@ hook() {
 	release "$caller"
 	ends_by "$runner" TERM 143
 	exec 7>&-
-	lines_are err 'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing'
+	exactly err $'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing\n'
 }
 
 @test "tfs-run: kernel: leaves nothing behind after SIGKILL" {
@@ -857,7 +811,7 @@ END
 	echo mine >old.svg
 	fails 111 "tfs-run: fatal: no tfs-timeline in $PWD/fake/bin: the installation is not complete" \
 		"$RUN" hook -o old.svg -- touch ran
-	lines_are old.svg 'mine'
+	exactly old.svg $'mine\n'
 }
 
 @test "tfs-run: a terminal needs tfs-human as well" {
