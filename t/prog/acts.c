@@ -35,24 +35,16 @@
  * First it prints "ready" and waits for a line of standard input, except for "nothing".
  */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 int acts_work(int i, const char *word);
 int acts_sleep(int n);
@@ -383,7 +375,7 @@ static void secrets(const char *self)
 	waitpid(pid, NULL, 0);
 	puts("passed");
 	fflush(stdout);
-	getchar();
+	wait_line(STDIN_FILENO);
 }
 
 int main(int argc, char **argv)
@@ -392,7 +384,7 @@ int main(int argc, char **argv)
 	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 0;
 	char self[4096] = "", *none[] = { (char *)(size_t)"/nowhere/at all", NULL };
 	struct sockaddr_in to;
-	int in = -1, c;
+	int in = -1;
 
 	if (!strcmp(act, "nothing"))
 		return 0;
@@ -402,17 +394,14 @@ int main(int argc, char **argv)
 		return 111;
 	if (in >= 0)
 		printf("port %d\n", ntohs(to.sin_port));
-	puts("ready");
-	fflush(stdout);
-	while ((c = getchar()) != '\n' && c != EOF)
-		;
+	ready();
 	if (!strcmp(act, "functions"))
 		for (long i = 0; i < n; i++)
 			acts_work((int)i, argc > 3 ? argv[3] : "word");
 	else if (!strcmp(act, "callers")) {
 		for (long i = 0; i < n + m; i++)
 			i < n ? acts_often((int)i) : acts_rarely((int)i);
-		getchar();
+		wait_line(STDIN_FILENO);
 	} else if (!strcmp(act, "sleeps"))
 		for (long i = 0; i < n; i++)
 			acts_sleep((int)m);

@@ -10,16 +10,10 @@
  * below N means that no signal was sent.
  * Exit: PROG's own status, 128+n when signal n ended it, 100, 111.
  */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #define FORKS (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
 

@@ -8,14 +8,9 @@
  *	beats ADDRESS THREADS		print the numbers that are stored there
  *	beats ADDRESS 0			set them to 0
  */
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 enum { PAGE = 4096, APART = 16, THREADS_MOST = PAGE / sizeof(long) / APART };
 

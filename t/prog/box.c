@@ -34,21 +34,15 @@
  *	lost                    frames that it was too late to see; if not 0, no count is exact
  * Exit: 0 after SIGTERM, 77 no packet sockets, 100 misused, 111 refused.
  */
-#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netpacket/packet.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #define ALL 0x0003 /* ETH_P_ALL */
 #define FRAME 70000

@@ -14,14 +14,8 @@
  * Exit: 0 done, 1 still: none, 77 no bpf(2), 100 usage error, 111 refused.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #include "bpf/bpf.h"
 

@@ -7,10 +7,7 @@
  * read, drops the rest of that read, and continues a line without an end from the next
  * read. It prints the lines that it kept.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "prog.h"
 
 int main(int argc, char **argv)
 {

@@ -9,24 +9,10 @@
  * exist before the wait; otherwise they start after it. It prints "ready" once it
  * waits, unless standard output is closed.
  */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "prog.h"
 
 static long n, threads = 1, children;
 static int early, go[2];
-
-static void wait_line(int fd)
-{
-	char c;
-
-	while (read(fd, &c, 1) == 1 && c != '\n')
-		;
-}
 
 static void *make_calls(void *arg)
 {
@@ -49,9 +35,7 @@ static void run_threads(void)
 		if (pthread_create(&id[i], &attr, make_calls, NULL))
 			_exit(111);
 	if (early && !children) {
-		puts("ready");
-		fflush(stdout);
-		wait_line(STDIN_FILENO);
+		ready();
 		close(go[1]);
 	} else if (early && write(STDOUT_FILENO, "ready\n", 6) < 0) {
 		_exit(111);
@@ -74,11 +58,8 @@ int main(int argc, char **argv)
 	children = argc > 3 ? atol(argv[3]) : 0;
 	if (pipe(go) < 0)
 		return 111;
-	if (!early) {
-		puts("ready");
-		fflush(stdout);
-		wait_line(STDIN_FILENO);
-	}
+	if (!early)
+		ready();
 	for (long i = 0; i < children; i++)
 		if (!fork()) {
 			close(go[1]);

@@ -5,18 +5,11 @@
  * It prints a line "TRIED: REASON" for each attempt, with "Success" if it worked. At the end
  * it raises SIGTERM, which must end it.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
+
+#include "prog.h"
 
 static void tried(const char *what, long result)
 {

@@ -6,18 +6,14 @@
  * It prints the pids of N processes in one line, separated by blanks, and waits for
  * a line of standard input. Then, or when it dies, the processes end.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 int main(int argc, char **argv)
 {
 	long n = argc == 2 ? atol(argv[1]) : 0;
 	pid_t self = getpid(), *pids = calloc((size_t)n + 1, sizeof(*pids));
-	char c;
 
 	if (n < 1 || !pids)
 		return 100;
@@ -39,8 +35,7 @@ int main(int argc, char **argv)
 		printf("%s%d", i ? " " : "", (int)pids[i]);
 	puts("");
 	fflush(stdout);
-	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
-		;
+	wait_line(STDIN_FILENO);
 	for (long i = 0; i < n; i++)
 		kill(pids[i], SIGKILL);
 	while (wait(NULL) > 0)

@@ -14,15 +14,10 @@
  * Exit: 0 done, 100 usage error, 111 the system refused.
  */
 #include <err.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 /* all of FILE, and its size */
 static char *content(int fd, size_t *size)

@@ -9,13 +9,9 @@
  * Exit: 1 and the reason if anything differs from trace-cmd.dat.v6(5), if sub-buffers
  * overlap, or if anything follows them.
  */
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static unsigned char *file, *p;
 static size_t size;

@@ -19,17 +19,14 @@
  *	-m  the address of the kernel's array of struct page
  */
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "event/event.h"
 #include "live/live.h"
+
+#include "prog.h"
 
 enum { MOST_CPUS = 64, LINE = 65536 };
 

@@ -9,18 +9,11 @@
  * It prints the codes, and -1 for an unknown code. Exit: 0, 100, or 77 if the kernel does
  * not report codes or does not let a task have the pid of another.
  */
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "view/view.h"
 #include "record/record.h"
+
+#include "prog.h"
 
 #ifndef SYS_clone3
 #define SYS_clone3 435
@@ -99,8 +92,7 @@ static int again(void)
 	if (pid < 0)
 		return 77;
 	if (!pid)
-		for (;;)
-			pause();
+		wait_forever();
 	kill((pid_t)pid, SIGTERM);
 	printf("killed: %ld\n", taskstats_killed_code(&x, (int)pid));
 	waitpid((pid_t)pid, NULL, 0);

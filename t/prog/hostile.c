@@ -17,21 +17,12 @@
  * the end it prints "done" and the number of these calls (fds: of the descriptors; execs: no
  * number), and waits for another line.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static long page;
 static long opened;             /* calls of openat by opens() */
@@ -278,24 +269,13 @@ static void compat(long n)
 }
 #endif
 
-static void wait_for_line(void)
-{
-	char c;
-
-	fflush(stdout);
-	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
-		;
-}
-
 int main(int argc, char **argv)
 {
 	const char *act = argc > 1 ? argv[1] : "";
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
-	if (strcmp(act, "execs-again")) {
-		puts("ready");
-		wait_for_line();
-	}
+	if (strcmp(act, "execs-again"))
+		ready();
 	page = sysconf(_SC_PAGESIZE);
 	if (!strcmp(act, "strings"))
 		strings();
@@ -315,6 +295,7 @@ int main(int argc, char **argv)
 		compat(n);
 	else
 		return 100;
-	wait_for_line();
+	fflush(stdout);
+	wait_line(STDIN_FILENO);
 	return 0;
 }

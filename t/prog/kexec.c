@@ -6,12 +6,9 @@
  *
  * WORDS are the command line of the new kernel. Nothing is synced or unmounted.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/reboot.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #ifndef SYS_kexec_file_load
 #define SYS_kexec_file_load -1 /* ENOSYS */

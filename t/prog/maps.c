@@ -7,14 +7,9 @@
  * times; each line of maps shows a newline as four bytes. It prints "ready", and then makes
  * 10 calls of getppid after each line of standard input.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 int main(int argc, char **argv)
 {

@@ -18,27 +18,22 @@
  * 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/base.h"
+#include "prog.h"
 
 #include "base/base.h"
 
 #define RUN "/run/netns"
 
-/* from <linux/netlink.h>, <linux/rtnetlink.h> and others, which not every libc has */
+/* from <linux/rtnetlink.h> and others, which not every libc has */
 struct link { uint8_t family, pad; uint16_t type; int32_t index; uint32_t flags, change; };
 struct addr { uint8_t family, bits, flags, scope; uint32_t index; };
 struct route { uint8_t family, bits, src_bits, tos, table, protocol, scope, type;
@@ -70,29 +65,23 @@ static _Noreturn void die(int status, const char *fmt, ...)
 	exit(status);
 }
 
-static struct netlink_message message;
-
-static void begin(unsigned type, unsigned flags, const void *request, size_t n)
+/* Begin a request about what head, of n bytes, names. */
+static struct netlink_message begin(unsigned type, unsigned flags, const void *head, size_t n)
 {
-	netlink_begin(&message, type, ACK | flags, request, n);
-}
+	struct netlink_message m;
 
-static char *put(unsigned type, const void *value, size_t n)
-{
-	return netlink_add(&message, type, value, n);
+	netlink_begin(&m, type, ACK | flags, head, n);
+	return m;
 }
 
 /* Send the message. Return 0, or -1 and errno. */
-static int ask(void)
+static int ask(const struct netlink_message *m)
 {
-	struct netlink_answer answer = { .fd = netlink_open(0), .wait = 1 };
-	int r;
+	struct netlink_answer a = { .fd = netlink_open(0), .wait = 1 };
+	int r = a.fd < 0 || netlink_send(a.fd, m) < 0 ? -errno : netlink_next(&a);
 
-	if (answer.fd < 0 || netlink_send(answer.fd, &message) < 0)
-		return -1;
-	r = netlink_next(&answer);
-	close(answer.fd);
-	errno = -(r ? r : answer.error);
+	close(a.fd);
+	errno = r ? -r : -a.error;
 	return errno ? -1 : 0;
 }
 
@@ -146,26 +135,25 @@ static int index_of(const char *name)
 /* Set the interface up, without an automatic address. */
 static void set_up(const char *name)
 {
-	const struct link l = { .index = index_of(name), .flags = IFF_UP, .change = IFF_UP };
+	struct link l = { .index = index_of(name), .flags = IFF_UP, .change = IFF_UP };
+	struct netlink_message m = begin(NEWLINK, 0, &l, sizeof(l));
 
-	begin(NEWLINK, 0, &l, sizeof(l));
-	if (ask())
+	if (ask(&m))
 		die(111, "unable to set %s up", name);
 }
 
 static void no_link_local(const char *name)
 {
-	const struct link l = { .index = index_of(name) };
+	struct link l = { .index = index_of(name) };
+	struct netlink_message m = begin(NEWLINK, 0, &l, sizeof(l));
+	char *spec = netlink_add(&m, AF_SPEC, "", 0), *six = netlink_add(&m, AF_INET6, "", 0);
 	uint8_t mode = GEN_NONE;
 	char *spec, *six;
 
-	begin(NEWLINK, 0, &l, sizeof(l));
-	spec = put(AF_SPEC, "", 0);
-	six = put(AF_INET6, "", 0);
-	put(GEN_MODE, &mode, 1);
-	netlink_end(&message, six);
-	netlink_end(&message, spec);
-	if (ask() && errno != EAFNOSUPPORT && errno != EOPNOTSUPP)
+	netlink_add(&m, GEN_MODE, &mode, 1);
+	netlink_end(&m, six);
+	netlink_end(&m, spec);
+	if (ask(&m) && errno != EAFNOSUPPORT && errno != EOPNOTSUPP)
 		die(111, "unable to keep %s without link-local address", name);
 }
 
@@ -209,25 +197,25 @@ static void del(const char *name)
 static int pair(const char *name, int fd, const char *peer, uint32_t mtu)
 {
 	const struct link none = { 0 };
+	struct netlink_message m = begin(NEWLINK, CREATE | EXCL, &none, sizeof(none));
 	char *info, *data, *end;
 
-	begin(NEWLINK, CREATE | EXCL, &none, sizeof(none));
-	put(IFNAME, name, strlen(name) + 1);
+	netlink_add(&m, IFNAME, name, strlen(name) + 1);
 	if (mtu)
-		put(MTU, &mtu, sizeof(mtu));
-	info = put(LINKINFO, "", 0);
-	put(KIND, "veth", 4);
-	data = put(DATA, "", 0);
-	end = put(PEER, &none, sizeof(none));
-	put(IFNAME, peer, strlen(peer) + 1);
+		netlink_add(&m, MTU, &mtu, sizeof(mtu));
+	info = netlink_add(&m, LINKINFO, "", 0);
+	netlink_add(&m, KIND, "veth", 4);
+	data = netlink_add(&m, DATA, "", 0);
+	end = netlink_add(&m, PEER, &none, sizeof(none));
+	netlink_add(&m, IFNAME, peer, strlen(peer) + 1);
 	if (mtu)
-		put(MTU, &mtu, sizeof(mtu));
+		netlink_add(&m, MTU, &mtu, sizeof(mtu));
 	if (fd >= 0)
-		put(NS_FD, &fd, sizeof(fd));
-	netlink_end(&message, end);
-	netlink_end(&message, data);
-	netlink_end(&message, info);
-	return ask();
+		netlink_add(&m, NS_FD, &fd, sizeof(fd));
+	netlink_end(&m, end);
+	netlink_end(&m, data);
+	netlink_end(&m, info);
+	return ask(&m);
 }
 
 static _Noreturn void no_veth(void)
@@ -253,7 +241,7 @@ static void veth(char **word)
 }
 
 /* Parse ADDRESS or ADDRESS/BITS into its family, its bytes and their number. */
-static int parse(const char *text, uint8_t *family, uint8_t *bits, void *to)
+static size_t parse(const char *text, uint8_t *family, uint8_t *bits, void *to)
 {
 	char copy[64], *slash;
 
@@ -277,14 +265,14 @@ static void address(const char *name, const char *text)
 	struct addr a = { .index = (uint32_t)index_of(name) };
 	unsigned char bytes[16];
 	uint32_t flags = NODAD;
-	int n = parse(text, &a.family, &a.bits, bytes);
+	size_t n = parse(text, &a.family, &a.bits, bytes);
+	struct netlink_message m = begin(NEWADDR, CREATE | EXCL, &a, sizeof(a));
 
-	begin(NEWADDR, CREATE | EXCL, &a, sizeof(a));
-	put(LOCAL, bytes, (size_t)n);
-	put(ADDRESS, bytes, (size_t)n);
+	netlink_add(&m, LOCAL, bytes, n);
+	netlink_add(&m, ADDRESS, bytes, n);
 	if (n == 16)
-		put(FLAGS, &flags, sizeof(flags));
-	if (ask())
+		netlink_add(&m, FLAGS, &flags, sizeof(flags));
+	if (ask(&m))
 		die(errno == EOPNOTSUPP || errno == EAFNOSUPPORT ? 77 : 111,
 			"unable to give %s the address %s", name, text);
 }
@@ -294,13 +282,13 @@ static void route(const char *to, const char *gateway)
 	struct route r = { .table = TABLE_MAIN, .protocol = BOOT, .type = UNICAST };
 	unsigned char bytes[16];
 	uint8_t family;
-	int n = parse(to, &r.family, &r.bits, bytes);
+	size_t n = parse(to, &r.family, &r.bits, bytes);
+	struct netlink_message m = begin(NEWROUTE, CREATE | EXCL, &r, sizeof(r));
 
-	begin(NEWROUTE, CREATE | EXCL, &r, sizeof(r));
-	put(DST, bytes, (size_t)n);
+	netlink_add(&m, DST, bytes, n);
 	n = parse(gateway, &family, NULL, bytes);
-	put(GATEWAY, bytes, (size_t)n);
-	if (ask())
+	netlink_add(&m, GATEWAY, bytes, n);
+	if (ask(&m))
 		die(111, "unable to add the route %s by %s", to, gateway);
 }
 

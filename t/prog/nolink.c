@@ -7,12 +7,9 @@
  * link, so dt-dev has no TCX. Exit: the command's, 111 without seccomp, 127.
  */
 #include <endian.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 /* from <linux/filter.h> and <linux/seccomp.h>, which not every libc has */
 struct insn { uint16_t code; uint8_t yes, no; uint32_t n; };

@@ -9,15 +9,12 @@
  * seconds. A second line of standard input ends this early. Then it prints the number of calls.
  */
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static long seconds, rate;
 static atomic_long made;

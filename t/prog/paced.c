@@ -8,12 +8,9 @@
  * SIGUSR1 lets it read the rest as fast as it comes. It prints the comment lines,
  * and at the end the number of event lines and the last line.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static long long now_us(void)
 {

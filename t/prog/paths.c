@@ -15,18 +15,12 @@
  *	uring     two opens by io_uring. Exit 2: the kernel has none
  */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <linux/io_uring.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static void must(long r)
 {

@@ -16,18 +16,11 @@
  *	becomes  execs itself, as a thread that is not the first, to make N
  *	         calls of getppid ("calls", which is another scene)
  */
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #ifdef SYS_setresuid32 /* glibc's setresuid sets the uid of all threads */
 #define SETRESUID SYS_setresuid32
@@ -103,8 +96,7 @@ static void *leave_all(void *code)
 static void *stay(void *unused)
 {
 	if (write(there[1], "", 1) == 1)
-		for (;;)
-			pause();
+		wait_forever();
 	return unused;
 }
 
@@ -141,14 +133,12 @@ static void threads(void)
 				_exit(4);
 			case 2: /* another thread ends all threads */
 				two(leave_all, (void *)5);
-				for (;;)
-					pause();
+				wait_forever();
 			case 3: /* the first thread has ended before */
 				two(stay, NULL);
 				two(stay, NULL);
 				syscall(SYS_tgkill, getpid(), getpid(), SIGTERM);
-				for (;;)
-					pause();
+				wait_forever();
 			case 4: /* exec ends the other threads */
 				two(stay, NULL);
 				execlp("false", "false", NULL);
@@ -170,8 +160,7 @@ static void waits(int n)
 		pid_t pid = fork();
 
 		if (!pid)
-			for (;;)
-				pause();
+			wait_forever();
 		fprintf(pids, "%d\n", (int)pid);
 	}
 	fclose(pids);
@@ -222,7 +211,6 @@ int main(int argc, char **argv)
 	static const struct rlimit no_core;
 	const char *scene = argc > 1 ? argv[1] : "";
 	int n = argc > 2 ? atoi(argv[2]) : 0;
-	char c;
 
 	self = "/proc/self/exe";
 	if (!strcmp(scene, "calls")) {
@@ -233,10 +221,7 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_CORE, &no_core);
 	if (pipe(there) < 0)
 		return 111;
-	puts("ready");
-	fflush(stdout);
-	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
-		;
+	ready();
 	if (!strcmp(scene, "ends"))
 		ends();
 	else if (!strcmp(scene, "threads"))
@@ -254,8 +239,7 @@ int main(int argc, char **argv)
 		pthread_t id;
 
 		if (!pthread_create(&id, NULL, become, args))
-			for (;;)
-				pause();
+			wait_forever();
 	} else
 		return 100;
 	return 0;

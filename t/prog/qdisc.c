@@ -11,17 +11,14 @@
  * It works in the network namespace of the caller. Exit: 0, 77 this kernel cannot (one
  * line says what is missing), 100 usage error, 111 refused.
  */
-#include <errno.h>
 #include <net/if.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "requests/requests.h"
+
+#include "prog.h"
 
 enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ACK = 4, EXCLUSIVE = 0x200,
        CREATE = 0x400, DUMP = 0x300, KIND = 1, ROUTES = 0 };

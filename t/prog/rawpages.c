@@ -5,10 +5,7 @@
  *
  * Exit: 0 done, 111 a ring buffer cannot be read.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "prog.h"
 
 int main(int argc, char **argv)
 {

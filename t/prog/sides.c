@@ -10,24 +10,15 @@
  * It works in the current directory, and makes the call getpriority in front of the first call of
  * interest.
  */
-#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #define CALL(name, ...) syscall(SYS_##name, __VA_ARGS__)
 

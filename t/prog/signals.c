@@ -7,10 +7,7 @@
  * in the background of a script, SIGPIPE below many daemons. A shell cannot undo that.
  * Exit: PROG's status, 100 usage error, 127 PROG cannot be run.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "prog.h"
 
 int main(int argc, char **argv)
 {

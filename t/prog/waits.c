@@ -10,14 +10,10 @@
  * prints "PID WAITS NANOSECONDS" for each from its schedstat (sched_info.pcount and
  * run_delay), from its fork to its end. Exit: 77 if it may not use SCHED_FIFO.
  */
-#include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 static void loop(long ms)
 {
@@ -61,15 +57,11 @@ int main(int argc, char **argv)
 {
 	int n = argc == 4 ? atoi(argv[2]) : 0, yields = argc == 4 && !strcmp(argv[1], "yields");
 	struct sched_param p = { .sched_priority = 1 };
-	char line[8];
 
 	if (n < 1)
 		return 100;
 	on_one_processor();
-	printf("ready\n");
-	fflush(stdout);
-	if (read(0, line, sizeof(line)) < 1)
-		return 111;
+	ready();
 	/* no task runs before all are forked, and then they run in turn */
 	if (yields && sched_setscheduler(0, SCHED_FIFO, &p))
 		return 77;

@@ -71,6 +71,15 @@ probe_off() {
 	dt-probe -N "$PROBE" off
 }
 
+# three_hosts [HOP]...: Make three hosts with boxes on these hops, and an instance.
+three_hosts() {
+	need_net
+	need_bpffs
+	need_cgroup2
+	instance
+	net_up "$@"
+}
+
 # marks_at HOST DEVICE...: Mark traced requests that leave by these devices.
 marks_at() {
 	local said status=0
@@ -91,8 +100,9 @@ instance() {
 	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
 }
 
-# everywhere: Mark at all devices of the three hosts.
-everywhere() {
+# probe_everywhere OPTION...: Begin a probe that marks at all devices of the three hosts.
+probe_everywhere() {
+	probe_on "$@"
 	marks_at dtc eth0
 	marks_at dtm eth0 eth1
 	marks_at dts eth0
@@ -115,9 +125,25 @@ hosts() {
 		options+=("$2")
 		shift 2
 	done
-	begun_hosts "$@"
-	probe_on "${options[@]}" "${ALL[@]}"
-	everywhere
+	three_hosts "$@"
+	probe_everywhere "${options[@]}" "${ALL[@]}"
+}
+
+# boxes OPTION...: Start the boxes of both hops.
+boxes() {
+	box 1 "$@"
+	box 2 "$@"
+}
+
+# boxes_end [NAME=NUMBER...]: Stop both, and compare their counters.
+boxes_end() {
+	local hop
+	for hop in 1 2; do
+		box_ends $hop
+	done
+	for hop in 1 2; do
+		is $hop "$@"
+	done
 }
 
 # answered: Succeed once each host has made the call after its answer, too.
@@ -303,9 +329,7 @@ every_call() {
 	exact 0 $((2 * n + 2))
 	counts marked-out=0 marked-in=0 windows=0
 	[ "$(grep -c "dt. $ID " all)" = 0 ]
-	boxes_end
-	is 1 marked=0 marked_other=0 badsum=0
-	is 2 marked=0 marked_other=0 badsum=0
+	boxes_end marked=0 marked_other=0 badsum=0
 }
 
 @test "dt: marks large messages, in segments as large as the device accepts" {
@@ -339,21 +363,23 @@ every_call() {
 	done
 }
 
+# on_both_families: Serve and ask with IPv4, then with IPv6.
+on_both_families() {
+	for FAMILY in 4 6; do
+		serve
+		asks "$@"
+		stop_roles
+	done
+}
+
 @test "dt: on a new connection only the first segment with data is marked, and no handshake segment" {
 	hosts 1 2
 	boxes
 	n=$(so_many 50)
-	for FAMILY in 4 6; do
-		serve
-		asks "-n $n -1" ""
-		stop_roles
-	done
+	on_both_families "-n $n -1" ""
 	exact $((2 * n)) 0
-	boxes_end
-	for hop in 1 2; do
-		is $hop "data=$((4 * n))" "marked=$((4 * n))" marked_other=0 "flows=$((4 * n))" \
-			"first=$((4 * n))" badsum=0
-	done
+	boxes_end "data=$((4 * n))" "marked=$((4 * n))" marked_other=0 "flows=$((4 * n))" \
+		"first=$((4 * n))" badsum=0
 	counts marked-out=$((8 * n)) marked-in=$((8 * n)) windows=$((4 * n))
 }
 
@@ -361,7 +387,7 @@ every_call() {
 
 # A middle that waits for a lost segment keeps its windows open all that time.
 @test "dt: follows requests when 5 percent of the segments get lost on each hop" {
-	local seeds=(1 2 3 4 5) seed t=0 n
+	local seeds=(1 2 3 4 5) seed t=0 n m
 	hosts 1 2
 	n=$(so_many 40)
 	[ "$n" = 40 ] || seeds=(1 2)
@@ -373,14 +399,20 @@ every_call() {
 		stop_roles
 		t=$((t + 2 * n))
 		exact $t $t
-		# each message is read from its first byte on, whatever came before that
-		[ "$(keys M | wc -l)" = $((4 * t)) ]
-		known_keys $((4 * t))
-		boxes_end
+		m=$((4 * t))
+		reads_are_sent
+		boxes_end badsum=0
 		at_least 1 dropped 1
-		is 1 badsum=0
-		is 2 badsum=0
 	done
+}
+
+# reads_are_sent: Fail unless each of $m messages is read from its first byte on, whatever came
+# before that.
+reads_are_sent() {
+	keys M >sent
+	{ keys BR; echo; } >got
+	[ "$(uniq sent | wc -l)" = "$m" ]
+	run -1 grep -vxFf got sent
 }
 
 @test "dt: follows requests over a slow link, where acknowledgements release segments" {
@@ -399,17 +431,9 @@ every_call() {
 	hosts 1 2
 	boxes -a
 	n=$(so_many 20)
-	for FAMILY in 4 6; do
-		serve
-		asks "-n $n -1" "-n $n -1"
-		stop_roles
-	done
+	on_both_families "-n $n -1" "-n $n -1"
 	exact $((2 * n)) $((2 * n))
-	boxes_end
-	for hop in 1 2; do
-		is $hop "dropped=$((4 * n))" "flows=$((8 * n))" "first=$((4 * n))" marked_other=0 \
-			badsum=0
-	done
+	boxes_end "dropped=$((4 * n))" "flows=$((8 * n))" "first=$((4 * n))" marked_other=0 badsum=0
 }
 
 # The middle is followed, because the first hop has no such box.
@@ -470,8 +494,7 @@ every_call() {
 	asks "-n $n" "-n $n"
 	asks "-n 2 -s 300000" "-n 2 -s 300000"
 	exact $((n + 2)) $((n + 2))
-	boxes_end
-	is 1 marked_other=0 badsum=0
+	boxes_end marked_other=0 badsum=0
 	[ "$(counted 1 marked)" -ge $((2 * n + 4 * 300000 / 1460)) ]
 }
 
@@ -502,44 +525,40 @@ marked_by() {
 	esac
 }
 
-believed() {
-	marked_by 10 20 "$@"
-	case $* in
-	*/0*) ;;
-	*) counts marked-in=10 windows=10 marked-out=0 ;;
-	esac
-	probe_off
-}
-
-not_believed() {
-	marked_by 10 0 "$@"
-	# a probe that believes all of IPv4 believes and counts marks of other tests as well
-	case $* in
-	*/0*) counts marked-out=0 ;;
-	*) counts marked-in=0 windows=0 marked-out=0 ;;
-	esac
+# marks_of_ten [not] -f CIDR...: Fail unless ten marks are believed, or not.
+# A probe that believes all addresses of a family may see and count marks of other tests as well.
+marks_of_ten() {
+	local n=10 all=
+	[ "$1" != not ] || { n=0 && shift; }
+	[[ $* != */0* ]] || all=yes
+	marked_by 10 $((2 * n)) "$@"
+	if [ -z "$all" ]; then
+		counts marked-in=$n windows=$n marked-out=0
+	elif [ $n = 0 ]; then
+		counts marked-out=0
+	fi
 	# other tests on this machine may set marks, which this probe does not believe
-	[ "$(state "not believed")" -ge 10 ]
+	[ $n = 10 ] || [ "$(state "not believed")" -ge 10 ]
 	probe_off
 }
 
 @test "dt: believes marks of the named addresses, and of no other address" {
-	begun_hosts 1
-	not_believed
-	believed -f "10.$NET.1.1"
-	believed -f "10.$NET.1.1/32"
-	not_believed -f "10.$NET.1.0/32" -f "10.$NET.1.2/31"
-	believed -f "10.$NET.1.0/31"
-	believed -f 0.0.0.0/0
-	believed -f ::/0
+	three_hosts 1
+	marks_of_ten not
+	marks_of_ten -f "10.$NET.1.1"
+	marks_of_ten -f "10.$NET.1.1/32"
+	marks_of_ten not -f "10.$NET.1.0/32" -f "10.$NET.1.2/31"
+	marks_of_ten -f "10.$NET.1.0/31"
+	marks_of_ten -f 0.0.0.0/0
+	marks_of_ten -f ::/0
 	# IPv4 addresses match none of these; tests beside this one have other nets of 10.0.0.0/8
-	not_believed -f "fd$NET::/16" -f 192.0.2.0/24
+	marks_of_ten not -f "fd$NET::/16" -f 192.0.2.0/24
 	FAMILY=6
-	believed -f "fd$NET:1::1"
-	believed -f "fd$NET:1::/64"
-	not_believed -f "fd$NET:1::2" -f "fd$NET:2::/64" -f 0.0.0.0/0
-	believed -f "fd$NET:1::3" -f "fd$NET:1::/127"
-	believed -f ::/0
+	marks_of_ten -f "fd$NET:1::1"
+	marks_of_ten -f "fd$NET:1::/64"
+	marks_of_ten not -f "fd$NET:1::2" -f "fd$NET:2::/64" -f 0.0.0.0/0
+	marks_of_ten -f "fd$NET:1::3" -f "fd$NET:1::/127"
+	marks_of_ten -f ::/0
 }
 
 # ---- other ways -------------------------------------------------------------------------
@@ -609,6 +628,14 @@ steps() {
 	go "$1" 1
 }
 
+# steps_end: Let the clients one and two, as far as they are there, end.
+steps_end() {
+	local name
+	for name in one two; do
+		[ ! -e $name.go ] || { go $name 0 && client_ends $name && rm $name.go; }
+	done
+}
+
 # fresh: Forget all requests that were made until now.
 fresh() {
 	eventually truly A "$1"
@@ -638,21 +665,18 @@ fresh() {
 		counts marked-out=$out marked-in=$out windows=$((out / 2))
 		echo >"$DIR/trace"
 	done
-	clients_end one
-	boxes_end
+	steps_end
 	# and each marked request is marked on the wire
-	is 1 "marked=$((out / 2))" marked_other=0 badsum=0
-	is 2 "marked=$((out / 2))" marked_other=0 badsum=0
+	boxes_end "marked=$((out / 2))" marked_other=0 badsum=0
 }
 
 @test "dt: follows connections that are older than the probe completely as well" {
-	begun_hosts
+	three_hosts
 	for model in fork thread pool loop; do
 		serve "-m $model" "-m $model"
 		steps one
 		steps two -u
-		probe_on "${ALL[@]}"
-		everywhere
+		probe_everywhere "${ALL[@]}"
 		n=$(so_many 50)
 		fresh 4
 		follow one
@@ -669,25 +693,23 @@ fresh() {
 		paired $((4 * n))
 		probe_off
 		go one "$n"
-		clients_end one two
+		steps_end
 		eventually truly A $((6 * n))
 		[ "$(grep -c ": dtB $ID " all)" = $((2 * n)) ]
 		stop_roles
-		rm one.go two.go
 		echo >"$DIR/trace"
 	done
 }
 
 # The server's answers come unmarked, and the middle's windows go on when it has read them.
 @test "dt: an unmarked answer on a connection older than the probe ends no window" {
-	begun_hosts 2
+	three_hosts 2
 	box 2 -c
 	n=$(so_many 20)
 	for model in thread loop; do
 		serve "-m $model" "-m $model"
 		steps one
-		probe_on "${ALL[@]}"
-		everywhere
+		probe_everywhere "${ALL[@]}"
 		fresh 2
 		follow one
 		go one "$n"
@@ -695,10 +717,9 @@ fresh() {
 		measure
 		# of the server's, all; of the middle's, none
 		[ "$ASKED $MISSED $FALSE $AFTER $WINDOWS" = "$((4 * n)) 0 $((2 * n)) 0 0 $n" ]
-		clients_end one
+		steps_end
 		stop_roles
 		probe_off
-		rm one.go
 		echo >"$DIR/trace"
 	done
 }
@@ -717,8 +738,7 @@ fresh() {
 	for ((i = 0; i < rounds; i++)); do
 		so_many 300 >one.go
 		echo 3 >two.go
-		probe_on "${ALL[@]}"
-		everywhere
+		probe_everywhere "${ALL[@]}"
 		follow one two
 		so_many 300 >one.go
 		echo 3 >two.go
@@ -762,12 +782,7 @@ rounds_done() {
 # loops_of_six: six clients' connections at once, half of them traced; older: they are there
 # before the probe
 loops_of_six() {
-	begun_hosts
-	[ -n "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
-	serve '-m loop' '-m loop'
-	steps one -t 3
-	steps two -u -t 3
-	[ -z "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
+	steps_of loop loop "${1-}" -t 3
 	n=$(so_many 100)
 	fresh 12
 	follow one
@@ -775,7 +790,18 @@ loops_of_six() {
 	go one "$n"
 	eventually rounds_done two 2
 	right $((3 * n)) $((3 * n))
-	clients_end one two
+	steps_end
+}
+
+# steps_of SERVER MIDDLE OLDER OPTION...: Make three hosts with these models and a probe, which is
+# older than the connections of the clients one and two if OLDER is empty.
+steps_of() {
+	three_hosts
+	[ -n "$3" ] || probe_everywhere "${ALL[@]}"
+	serve "-m $1" "-m $2"
+	steps one "${@:4}"
+	steps two -u "${@:4}"
+	[ -z "$3" ] || probe_everywhere "${ALL[@]}"
 }
 
 @test "dt: follows requests of event loops that keep their connections to the server" {
@@ -792,33 +818,36 @@ stopped() {
 	[ "$(grep -h '^State:' "/proc/$1/task/"*/status | grep -vc 'T (stopped)')" = 0 ]
 }
 
-# turns [older]: Let the middle, a loop, turn to the untraced client whenever the server,
-# which is stopped, has the traced client's request.
-turns() {
-	begun_hosts
-	[ -n "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
-	serve '-m thread' '-m loop'
-	steps one
-	steps two -u
-	[ -z "${1-}" ] || { probe_on "${ALL[@]}" && everywhere; }
-	n=$(so_many 5)
-	fresh 4
-	follow one
+# by_turns T U: Let the client one send a request, and then the client two, while the server is
+# stopped: n times. T or U is the kind of the second client's request.
+by_turns() {
+	local i each=4
+	[ "$1" = U ] || each=8
 	for ((i = 0; i < n; i++)); do
 		kill -STOP "$SERVER"
 		eventually stopped "$SERVER"
 		echo 1 >one.go
-		eventually truly T $((4 * i + 1))
+		eventually truly T $((each * i + 1))
 		echo 1 >two.go
-		eventually truly U $((4 * i + 1))
+		eventually truly "$1" $((each * i + each / 4))
 		kill -CONT "$SERVER"
 		eventually rounds_done one $((i + 2))
 		eventually rounds_done two $((i + 2))
 	done
+}
+
+# turns [older]: Let the middle, a loop, turn to the untraced client whenever the server,
+# which is stopped, has the traced client's request.
+turns() {
+	steps_of thread loop "${1-}"
+	n=$(so_many 5)
+	fresh 4
+	follow one
+	by_turns U
 	right "$n" "$n"
 	# the server's window, and the middle's before and after the other request
 	[ "$WINDOWS" = $((3 * n)) ]
-	clients_end one two
+	steps_end
 }
 
 @test "dt: an event loop that serves another client meanwhile has no window after its answer" {
@@ -838,19 +867,9 @@ turns() {
 	n=$(so_many 5)
 	fresh 4
 	follow one two
-	for ((i = 0; i < n; i++)); do
-		kill -STOP "$SERVER"
-		eventually stopped "$SERVER"
-		echo 1 >one.go
-		eventually truly T $((8 * i + 1))
-		echo 1 >two.go
-		eventually truly T $((8 * i + 2))
-		kill -CONT "$SERVER"
-		eventually rounds_done one $((i + 2))
-		eventually rounds_done two $((i + 2))
-	done
+	by_turns T
 	right $((2 * n)) 0
-	clients_end one two
+	steps_end
 }
 
 # A connection that is opened in a window belongs to the traced request. A connection that
@@ -918,8 +937,7 @@ turns() {
 		echo >"$DIR/trace"
 		probe_off
 		rm "both$n.go"
-		probe_on "${ALL[@]}"
-		everywhere
+		probe_everywhere "${ALL[@]}"
 	done
 }
 
@@ -1113,7 +1131,8 @@ paired() {
 	asks "-n $n -s 3000 -t 2" "-n $n -s 3000 -t 2"
 	stop_roles
 	exact $((2 * n)) $((2 * n))
-	known_keys $((8 * n))
+	m=$((8 * n))
+	reads_are_sent
 	boxes_end
 	at_least 1 dropped 1
 	at_least 1 again 1
@@ -1142,14 +1161,9 @@ paired() {
 
 # Answers come from the address of the service, and requests from that of the host.
 @test "dt: believes marks by the addresses that the sockets see, also if they are translated" {
-	need_net
 	need_tool nft
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up
-	probe_on -f "10.$NET.0.0/18" # without 10.$NET.96.1 and 2
-	everywhere
+	three_hosts
+	probe_everywhere -f "10.$NET.0.0/18" # without 10.$NET.96.1 and 2
 	n=$(so_many 50)
 	services
 	serve '-m thread' '-m thread'
@@ -1158,8 +1172,7 @@ paired() {
 	counts marked-out=$((4 * n)) marked-in=$((2 * n)) windows=$((2 * n))
 	[ "$(state "not believed")" -ge $((2 * n)) ]
 	probe_off
-	probe_on -f "10.$NET.0.0/16"
-	everywhere
+	probe_everywhere -f "10.$NET.0.0/16"
 	asks "-n $n" ""
 	counts marked-out=$((4 * n)) marked-in=$((4 * n)) windows=$((2 * n))
 }
@@ -1270,8 +1283,7 @@ many_through() {
 	stop_roles
 	probe_off
 	echo >"$DIR/trace"
-	probe_on -g -m "${ALL[@]}"
-	everywhere
+	probe_everywhere -g -m "${ALL[@]}"
 	serve '-m thread' '-m thread'
 	asks "-n $((5 * n))" "-n $((5 * n)) -t 2"
 	eventually truly A $((30 * n))
@@ -1294,9 +1306,7 @@ many_through() {
 		# the fourth request is followed by a new connection
 		asks "-q $near -n $n" "-q $near -n $n"
 		stop_roles
-		boxes_end
-		is 1 "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
-		is 2 "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
+		boxes_end "marked=$((2 * n))" badsum=0 "data=$((4 * n))"
 		# inside a message, and with some segments lost
 		boxes -p 5 -s "$FAMILY"
 		serve '-m thread' '-m thread -q 4294960000'
@@ -1305,9 +1315,9 @@ many_through() {
 		stop_roles
 		boxes_end
 		exact $((n + 17)) $((n + 17))
-		known_keys $((4 * (n + 17)))
+		m=$((4 * (n + 17)))
+		reads_are_sent
 		echo >"$DIR/trace"
-		n=$(so_many 20)
 	done
 }
 

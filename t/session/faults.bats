@@ -96,6 +96,36 @@ session() {
 	STREAM=$(children "$JANITOR")
 }
 
+# kept_calls N: Hold a program of N calls, and one that keeps sessions alive when they are made.
+kept_calls() {
+	[ -n "${KEEP-}" ] || { calls 1 && KEEP=$CALLS KEEP_GO=$GO; }
+	calls "$1"
+}
+
+# kept WORD...: Start a session of getppid of both.
+kept() {
+	session --syscall getppid --pid "$CALLS" "$KEEP" "$@"
+}
+
+# own_tools: own_tree, with a directory of tools of its own.
+own_tools() {
+	own_tree
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+}
+
+# echoing_hook: Make the hook echoes, which prints every call twice, by a filter.
+echoing_hook() {
+	own_tree
+	make_hook echoes <<-'EOF'
+		# description: every call twice
+		# requires: events/syscalls/sys_enter_getppid
+		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
+		printf '%s\n' '|' tfs-latency syscalls
+	EOF
+}
+
 # says STATUS LINE: Fail unless the session ends with STATUS, has printed LINE on stderr ("":
 # nothing) and no path, and leaves nothing behind.
 says() {
@@ -339,37 +369,26 @@ file_left() {
 
 # ---- single deaths -------------------------------------------------------------
 
-@test "manager: exits 111 if its stream is killed" {
-	need_tracefs
-	calls 1
-	session --pid "$CALLS"
-	kill -KILL "$STREAM"
-	finishes "$SESSION" 111
-	leaves_nothing
+@test "manager: exits 111 and removes everything if its stream or its janitor is killed while it waits" {
+	for victim in STREAM JANITOR; do
+		calls 1
+		session --pid "$CALLS"
+		kill -KILL "${!victim}"
+		finishes "$SESSION" 111
+		[ "$victim" = STREAM ] || nothing_left
+		leaves_nothing
+	done
 }
 
 @test "manager: a reader gets end of file if the stream is killed meanwhile" {
-	need_tracefs
-	calls 1
-	keep=$CALLS
-	calls 1000
-	session --output fifo --pid "$CALLS" "$keep"
+	kept_calls 1000
+	session --output fifo --pid "$CALLS" "$KEEP"
 	read_by cat >got
 	release
 	eventually test -s got
 	kill -KILL "$(children "$JANITOR")"
 	finishes "$READER" 0
 	finishes "$SESSION" 111
-	leaves_nothing
-}
-
-@test "manager: notices a janitor that is killed while it waits, and removes everything with 111" {
-	need_tracefs
-	calls 1
-	session --pid "$CALLS"
-	kill -KILL "$JANITOR"
-	finishes "$SESSION" 111
-	nothing_left
 	leaves_nothing
 }
 
@@ -386,12 +405,6 @@ both_killed() {
 		eventually gone "$pid"
 	done
 	[ -p "$TRACE" ]
-}
-
-@test "manager: the next --run removes what two processes left that were killed at once" {
-	need_tracefs
-	both_killed
-	"$MANAGER" --run trace_syscalls --args "--instance $MARK.next --time 1 --pid $CALLS"
 }
 
 defaults() {
@@ -420,7 +433,7 @@ defaults() {
 	[ -z "$output" ]
 }
 
-@test "manager: the next session releases a reader that waits on the FIFO of a dead session" {
+@test "manager: the next session removes what two processes left that were killed at once, and releases a waiting reader" {
 	need_tracefs
 	both_killed
 	background cat "$TRACE" >got
@@ -436,11 +449,8 @@ defaults() {
 }
 
 @test "manager: makes a trace.dat of the recorded events if its janitor is killed" {
-	need_tracefs
-	calls 1
-	keep=$CALLS # otherwise it ends when the calls are made
-	calls 1000
-	session --syscall getppid --output dat --pid "$CALLS" "$keep"
+	kept_calls 1000
+	kept --output dat
 	release "$CALLS"
 	kill -KILL "$(children "$SESSION")"
 	finishes "$SESSION" 111
@@ -449,7 +459,6 @@ defaults() {
 }
 
 @test "manager: a second manager of the same name, its janitor killed, removes nothing of the first session" {
-	need_tracefs
 	calls 1
 	session --pid "$CALLS"
 	for step in 1 3 6 9; do
@@ -473,7 +482,6 @@ next_one_sweeps() {
 
 # bats test_tags=long
 @test "manager: leaves nothing in any round if one of its processes is killed at a random moment" {
-	need_tracefs
 	seed=${FAULT_SEED:-$RANDOM}
 	echo "FAULT_SEED=$seed"
 	RANDOM=$seed
@@ -505,17 +513,19 @@ next_one_sweeps() {
 
 # ---- hooks ---------------------------------------------------------------------
 
-@test "manager: reports the status of a hook that fails half way, and leaves nothing behind" {
+@test "manager: reports the status of a hook that fails half way or is killed, and leaves nothing behind" {
 	need_tracefs
 	own_tree
 	calls 1
-	make_hook half <<-'EOF'
-		# description: enables one event and fails
-		tfs-write events/sched/sched_switch/enable 1
-		exit 3
-	EOF
-	begin half --pid "$CALLS"
-	says 111 'half: the hook failed with status 3'
+	for end in 'exit 3=3' 'kill -KILL $$=137'; do
+		make_hook half <<-EOF
+			# description: enables one event and ends
+			tfs-write events/sched/sched_switch/enable 1
+			${end%=*}
+		EOF
+		begin half --pid "$CALLS"
+		says 111 "half: the hook failed with status ${end#*=}"
+	done
 	make_hook half <<-'EOF'
 		# description: fails in a tool
 		tfs-write events/sched/sched_switch/enable 1
@@ -531,22 +541,8 @@ next_one_sweeps() {
 	leaves_nothing
 }
 
-@test "manager: reports the status of a hook that is killed, and leaves nothing behind" {
-	need_tracefs
-	own_tree
-	calls 1
-	make_hook dies <<-'EOF'
-		# description: kills itself
-		tfs-write events/sched/sched_switch/enable 1
-		kill -KILL $$
-	EOF
-	begin dies --pid "$CALLS"
-	says 111 'dies: the hook failed with status 137'
-}
-
 # Make a shell hook that waits for a tool that never ends and holds stderr.
 hanging() {
-	need_tracefs
 	own_tree
 	calls 1
 	mkfifo hold
@@ -561,36 +557,33 @@ hanging() {
 	JANITOR=$(children "$SESSION")
 }
 
-@test "manager: exits 130 if it is stopped while its hook hangs, and leaves no process of the hook" {
+# hangs_until SIGNAL VICTIM STATUS LINE: Send SIGNAL to the session, its janitor or the shell of
+# the hook that hangs; fail unless the session says LINE with STATUS, and nothing is left.
+hangs_until() {
 	hanging
-	kill -INT "$SESSION"
-	says 130 ''
+	case $2 in
+	janitor) kill "-$1" "$JANITOR" ;;
+	shell) kill "-$1" "$(children "$JANITOR")" ;;
+	*) kill "-$1" "$SESSION" ;;
+	esac
+	if [ "$1$2" = KILLmanager ]; then
+		leaves_nothing
+	else
+		says "$3" "$4"
+	fi
 	eventually gone "$TOOL"
+	rm -r tree hold
+	MANAGER=$TREE/trace-hooks/ftrace/manager
 }
 
-@test "manager: leaves no process of the hook if it is killed while its hook hangs" {
-	hanging
-	kill -KILL "$SESSION"
-	eventually gone "$TOOL"
-	leaves_nothing
+@test "manager: leaves no process of a hook that hangs if it is stopped, or one of its processes is killed" {
+	hangs_until INT manager 130 ''
+	hangs_until KILL manager
+	hangs_until KILL janitor 111 'the session could not be made'
+	hangs_until KILL shell 111 'hangs: the hook failed with status 137'
 }
 
-@test "manager: exits 111 at once if its janitor is killed while the hook hangs, and leaves nothing" {
-	hanging
-	kill -KILL "$JANITOR"
-	says 111 'the session could not be made'
-	eventually gone "$TOOL"
-}
-
-@test "manager: exits 111 if the shell of its hook is killed, and leaves nothing of the hook" {
-	hanging
-	kill -KILL "$(children "$JANITOR")"
-	says 111 'hangs: the hook failed with status 137'
-	eventually gone "$TOOL"
-}
-
-@test "manager: stays silent about a hook that writes 1 MiB to stderr and succeeds" {
-	need_tracefs
+@test "manager: prints the first line of a hook that writes 1 MiB to stderr if the hook fails, else nothing" {
 	own_tree
 	calls 1
 	make_hook loud <<-'EOF'
@@ -599,12 +592,6 @@ hanging() {
 	EOF
 	start_session loud --pid "$CALLS"
 	stop_session
-}
-
-@test "manager: prints the first line of a hook that writes 1 MiB to stderr and fails" {
-	need_tracefs
-	own_tree
-	calls 1
 	make_hook loud <<-'EOF'
 		# description: writes much
 		echo one >&2
@@ -616,7 +603,6 @@ hanging() {
 }
 
 @test "manager: ends the processes that a hook left, which keep nothing busy" {
-	need_tracefs
 	own_tree
 	calls 1
 	mkfifo hold
@@ -640,7 +626,6 @@ hanging() {
 # ---- readers ------------------------------------------------------------------------
 
 @test "manager: a reader that opens and leaves at once does not end the session" {
-	need_tracefs
 	calls 100
 	session --output fifo --pid "$CALLS"
 	for ((i = 0; i < 20; i++)); do
@@ -654,16 +639,13 @@ hanging() {
 }
 
 @test "manager: another reader can follow a reader that dies in the middle" {
-	need_tracefs
-	calls 1
-	keep=$CALLS # otherwise it ends when the calls are made
-	calls 1000000
-	session --output fifo --pid "$CALLS" "$keep"
+	kept_calls 1000000
+	session --output fifo --pid "$CALLS" "$KEEP"
 	release
-	head -n 1000 "$TRACE" >got
-	file_has 1000 got
-	head -n 1000 "$TRACE" >got
-	file_has 1000 got
+	for _ in 1 2; do
+		head -n 1000 "$TRACE" >got
+		file_has 1000 got
+	done
 	stop_session
 }
 
@@ -688,14 +670,11 @@ lost() {
 
 @test "manager: two killed readers and the next reader get each event once" {
 	need_tracefs events/syscalls
-	calls 0
-	keep=$CALLS # otherwise it ends when the calls are made
 	for output in lines fifo; do
 		# inside a line, inside a full FIFO, and inside later output
 		for round in 1:1 7:100 100:3 130:129 60:200; do
-			calls 20000
-			session --syscall getppid --output $output --buffer 4096 \
-				--pid "$CALLS" "$keep"
+			kept_calls 20000
+			kept --output $output --buffer 4096
 			release
 			takes "${round%:*}" one
 			finishes "$CALLS" 0
@@ -719,14 +698,12 @@ lost() {
 		tfs-event syscalls:sys_enter_getppid
 		echo -j
 	EOF
-	calls 0
-	keep=$CALLS # otherwise it ends when the calls are made
 	for hook in 'trace_syscalls --syscall getppid' json; do
 		# a full ring buffer alone has text for 40 reads, if all calls come before the stream
 		for count in 1 20 40; do
-			calls 100000
+			kept_calls 100000
 			# shellcheck disable=SC2086 # words
-			start_session $hook --output fifo --buffer 64 --pid "$CALLS" "$keep"
+			start_session $hook --output fifo --buffer 64 --pid "$CALLS" "$KEEP"
 			release
 			takes "$count" one
 			finishes "$CALLS" 0
@@ -742,18 +719,10 @@ lost() {
 
 @test "manager: a filter whose reader is killed goes on for the next reader, which gets the rest" {
 	need_tracefs events/syscalls
-	own_tree
-	make_hook echoes <<-'EOF'
-		# description: every call twice
-		# requires: events/syscalls/sys_enter_getppid
-		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
-		printf '%s\n' '|' tfs-latency syscalls
-	EOF
-	calls 0
-	keep=$CALLS # otherwise it ends when the calls are made
+	echoing_hook
 	for output in lines fifo; do
-		calls 20000
-		start_session echoes --output $output --buffer 4096 --pid "$CALLS" "$keep"
+		kept_calls 20000
+		start_session echoes --output $output --buffer 4096 --pid "$CALLS" "$KEEP"
 		release
 		takes 50 one
 		finishes "$CALLS" 0
@@ -780,10 +749,8 @@ stream_waits() {
 @test "manager: each of two readers gets the lines of --header first" {
 	need_tracefs events/syscalls
 	[ -r /proc/self/syscall ] || skip "needs /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK)"
-	calls 0
-	keep=$CALLS # otherwise it ends when the calls are made
-	calls 100
-	session --syscall getppid --header --output fifo --pid "$CALLS" "$keep"
+	kept_calls 100
+	kept --header --output fifo
 	takes 1 one
 	eventually stream_waits
 	release "$CALLS"
@@ -795,17 +762,15 @@ stream_waits() {
 
 @test "manager: a signal, the time limit, --clear, the death of the janitor or the end of the tasks ends it after its reader is killed" {
 	need_tracefs events/syscalls
-	calls 0
-	keep=$CALLS # otherwise it ends when the calls are made
-	keep_go=$GO
-	for how in INT TERM time clear janitor; do
-		calls 20000
+	need_tracefs events/syscalls
+	for how in INT TERM time clear janitor tasks; do
+		kept_calls 20000
 		set --
 		if [ "$how" = time ]; then
 			limit=$(ample) # the reader has to come before it
 			set -- --time "$limit"
 		fi
-		session --syscall getppid "$@" --pid "$CALLS" "$keep"
+		kept "$@"
 		count_waits "$JANITOR"
 		release
 		takes 100 one
@@ -813,29 +778,19 @@ stream_waits() {
 		time) session_ends ;;
 		clear) "$MANAGER" --clear; session_ends ;;
 		janitor) kill -KILL "$JANITOR"; finishes "$SESSION" 111 ;;
+		tasks) finishes "$CALLS" 0; echo >"$KEEP_GO"; session_ends ;;
 		*) stop_session "$how" ;;
 		esac
 		leaves_nothing
 	done
-	calls 20000
-	session --syscall getppid --pid "$CALLS" "$keep"
-	count_waits "$JANITOR"
-	release
-	takes 100 one
-	finishes "$CALLS" 0
-	echo >"$keep_go"
-	session_ends
-	leaves_nothing
 	# the wait for the limit, and no wait for a reader, which would be 10 s
 	few_waits $((limit + 5000))
 }
 
 @test "manager: does not wait for a reader that is killed while the session ends" {
 	need_tracefs events/syscalls
-	calls 0
-	keep=$CALLS # otherwise it ends when the calls are made
-	calls 20000
-	session --syscall getppid --pid "$CALLS" "$keep"
+	kept_calls 20000
+	kept
 	read_by "$PROG/paced" 0 100 >got
 	release "$CALLS"
 	kill -INT "$SESSION"
@@ -849,17 +804,14 @@ stream_waits() {
 
 @test "manager: a reader that comes after the tasks' end gets the lines that a killed reader left" {
 	need_tracefs events/syscalls
-	calls 0
-	keep=$CALLS
-	keep_go=$GO
-	calls 1000
-	session --syscall getppid --pid "$CALLS" "$keep"
+	kept_calls 1000
+	kept
 	exec 9<"$TRACE"
 	release "$CALLS"
 	takes 100 one
 	exec 9<&-
-	echo >"$keep_go"
-	finishes "$keep" 0
+	echo >"$KEEP_GO"
+	finishes "$KEEP" 0
 	cat "$TRACE" >two
 	session_ends
 	[ "$(grep -c ': sys_getppid()$' one)" = 100 ]
@@ -868,7 +820,6 @@ stream_waits() {
 }
 
 @test "manager: gives up a reader that opens and never reads, and ends within 10 s" {
-	need_tracefs
 	calls 100000
 	session --output fifo --pid "$CALLS"
 	exec 9<"$TRACE"
@@ -883,25 +834,23 @@ stream_waits() {
 }
 
 @test "manager: a signal, the time limit or the end of the tasks ends it if no reader ever comes" {
-	need_tracefs
-	calls 1000
-	session --pid "$CALLS"
-	count_waits "$JANITOR"
-	release
-	session_ends
-	calls 1000
-	limit=$(ample)
-	session --pid "$CALLS" --time "$limit"
-	count_waits "$JANITOR"
-	session_ends
-	session --pid "$CALLS"
-	count_waits "$JANITOR"
-	stop_session
+	local limit=0
+	for how in tasks time signal; do
+		[ $how = signal ] || calls 1000
+		set --
+		[ $how != time ] || { limit=$(ample) && set -- --time "$limit"; }
+		session --pid "$CALLS" "$@"
+		count_waits "$JANITOR"
+		case $how in
+		tasks) release ;;
+		signal) kill -INT "$SESSION" ;;
+		esac
+		session_ends
+	done
 	few_waits $((limit + 5000))
 }
 
 @test "manager: a reader that comes just after the tasks ended gets every line" {
-	need_tracefs
 	calls 1000
 	session --syscall getppid --output fifo --pid "$CALLS"
 	release
@@ -923,7 +872,6 @@ told() {
 }
 
 @test "manager: a reader that stalls at the end and reads on later gets the exact number of lost events" {
-	need_tracefs
 	for output in lines fifo; do
 		calls 20000
 		session --syscall getppid --output $output --buffer 4096 --pid "$CALLS"
@@ -939,7 +887,6 @@ told() {
 }
 
 @test "manager: --clear gives up a slow reader, which gets the exact number of lost events" {
-	need_tracefs
 	calls 20000
 	session --syscall getppid --buffer 4096 --pid "$CALLS"
 	read_by "$PROG/paced" 200 >got
@@ -958,14 +905,7 @@ told() {
 }
 
 @test "manager: a filter whose reader stalls counts the lines that it could not print" {
-	need_tracefs
-	own_tree
-	make_hook echoes <<-'EOF'
-		# description: every call twice
-		# requires: events/syscalls/sys_enter_getppid
-		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
-		printf '%s\n' '|' tfs-latency syscalls
-	EOF
+	echoing_hook
 	calls 20000
 	start_session echoes --buffer 4096 --pid "$CALLS"
 	read_by "$PROG/paced" 0 100 >got
@@ -984,10 +924,7 @@ told() {
 # the FIFO "gate" without using the processor, and then prints an event.
 slow_tool() {
 	need_tracefs
-	own_tree
-	rm tree/bin
-	mkdir tree/bin
-	ln -s "$TREE"/bin/* tree/bin
+	own_tools
 	mkfifo gate
 	cat >tree/bin/slow <<-EOF
 		#!/bin/sh
@@ -1101,27 +1038,34 @@ need_unshare() {
 	leaves_nothing
 }
 
+# fills_up ROOM UNTIL COPY WORDS: Run a session in a file system of ROOM that becomes full when the
+# commands UNTIL have ended, between the calls of two programs; the commands COPY save its trace.
+fills_up() {
+	cat >middle <<-EOF
+		"\$MANAGER" --run trace_syscalls --args "\$1" >out 2>err &
+		until [ -s out ] || [ -s err ]; do :; done
+		echo >"\$2"
+		$2
+		head -c 10000000 /dev/zero >"\$TFS_RUNDIR/rest" 2>/dev/null
+		echo >"\$3"
+		status=0
+		wait \$! || status=\$?
+		$3
+		exit \$status
+	EOF
+	MANAGER=$MANAGER run small "$1" 100 sh middle \
+		"--instance $MARK --syscall getppid --pid $OTHER $CALLS $4" "$OTHER_GO" "$GO"
+}
+
 @test "manager: a file in a run directory that becomes full has whole lines and counts its lost events" {
 	need_unshare
 	calls 100
-	first=$CALLS
-	first_go=$GO
+	OTHER=$CALLS OTHER_GO=$GO
 	calls 20000
-	cat >middle <<-'EOF'
-		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
-		until [ -s out ] || [ -s err ]; do :; done
-		echo >"$2"
-		until [ -s "$(cat out)" ]; do :; done
-		head -c 10000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
-		echo >"$3"
-		status=0
-		wait $! || status=$?
-		cat "$(cat out)" >got
-		ls "$TFS_RUNDIR/ftrace" >left
-		exit $status
-	EOF
-	MANAGER=$MANAGER run -111 small 512k 100 sh middle "--instance $MARK --syscall getppid \
-		--pid $first $CALLS --output file --size 200" "$first_go" "$GO"
+	# shellcheck disable=SC2016 # for the inner shell
+	fills_up 512k 'until [ -s "$(cat out)" ]; do :; done' \
+		'cat "$(cat out)" >got; ls "$TFS_RUNDIR/ftrace" >left' '--output file --size 200'
+	[ "$status" = 111 ]
 	[ ! -s err ]
 	file_is left "$MARK"
 	delivered=$(grep -c 'sys_getppid()$' got)
@@ -1138,24 +1082,12 @@ need_unshare() {
 @test "manager: a trace.dat in a run directory that becomes full counts the events that it lacks" {
 	need_unshare
 	calls -e 100
-	first=$CALLS
-	first_go=$GO
+	OTHER=$CALLS OTHER_GO=$GO
 	calls -e 100000
-	cat >middle <<-'EOF'
-		"$MANAGER" --run trace_syscalls --args "$1" >out 2>err &
-		until [ -s out ] || [ -s err ]; do :; done
-		echo >"$2"
-		# the file reserves room for its header, and can be made from then on
-		until [ "$(df -k "$TFS_RUNDIR" | awk 'END { print $3 }')" -gt 200 ]; do :; done
-		head -c 10000000 /dev/zero >"$TFS_RUNDIR/rest" 2>/dev/null
-		echo >"$3"
-		status=0
-		wait $! || status=$?
-		cp "$(cat out)" got.dat
-		exit $status
-	EOF
-	MANAGER=$MANAGER run small 6144k 100 sh middle "--instance $MARK --syscall getppid \
-		--pid $first $CALLS --output dat --size 3000" "$first_go" "$GO"
+	# the file reserves room for its header, and can be made from then on
+	# shellcheck disable=SC2016 # for the inner shell
+	fills_up 6144k 'until [ "$(df -k "$TFS_RUNDIR" | awk "END { print \$3 }")" -gt 200 ]; do :; done' \
+		'cp "$(cat out)" got.dat' '--output dat --size 3000'
 	[ "$status" = 0 ] || [ "$status" = 111 ]
 	delivered=$(tfs-report got.dat | grep -c getppid || :)
 	lost=$(grep -a -o 'not written: [0-9]*' got.dat | grep -o '[0-9]*')
@@ -1166,7 +1098,6 @@ need_unshare() {
 }
 
 @test "manager: exits 111 and its waiting reader gets end of file if the instance is removed" {
-	need_tracefs
 	calls 1
 	session --pid "$CALLS"
 	tfs-instance remove "tfs.$MARK"
@@ -1180,7 +1111,6 @@ need_unshare() {
 }
 
 @test "manager: prints what was recorded and ends well if another process switches recording off" {
-	need_tracefs
 	calls 1000
 	session --syscall getppid --output fifo --pid "$CALLS"
 	tfs-write -i "tfs.$MARK" tracing_on 0
@@ -1271,11 +1201,8 @@ clean_manager() {
 }
 
 @test "manager: one stream serves all readers that follow each other" {
-	need_tracefs
-	calls 1
-	keep=$CALLS # otherwise it ends when the calls are made
-	calls 1000000
-	session --output fifo --pid "$CALLS" "$keep"
+	kept_calls 1000000
+	session --output fifo --pid "$CALLS" "$KEEP"
 	release
 	for ((i = 0; i < 5; i++)); do
 		head -n 10 "$TRACE" >/dev/null
@@ -1287,12 +1214,8 @@ clean_manager() {
 }
 
 @test "manager: leaves no zombies of streams that died with their readers" {
-	need_tracefs
-	own_tree
 	# another user's tool, which does not know about a next reader
-	rm tree/bin
-	mkdir tree/bin
-	ln -s "$TREE"/bin/* tree/bin
+	own_tools
 	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
 	chmod +x tree/bin/mortal
 	make_hook dies <<-'EOF'

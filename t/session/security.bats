@@ -124,9 +124,10 @@ p:g/i $PWD/victim:$((WORK + 1))"
 			tfs-probe -R root -g g -o add e "p $PWD/victim:$place"
 	done
 	for counter in '()' '(x)' '(1' '(1)x' '(1)(2)' '(-1)' '( 1)'; do
-		fails 111 "tfs-probe: fatal: e: not a reference counter: '$counter'; give its offset as (NUMBER)" \
-			tfs-probe -R root -g g -oc add e "p $PWD/victim:0x10$counter"
+		run -111 tfs-probe -R root -g g -oc add e "p $PWD/victim:0x10$counter"
 	done
+	fails 111 "tfs-probe: fatal: e: not a reference counter: '(1)x'; give its offset as (NUMBER)" \
+		tfs-probe -R root -g g -oc add e "p $PWD/victim:0x10(1)x"
 	fails 111 "tfs-probe: fatal: e: a probe cannot have a newline, where the kernel would cut it; remove that" \
 		tfs-probe -R root -g g add e $'p do_exit\n-:other/event'
 	[ ! -s root/uprobe_events ]
