@@ -33,11 +33,6 @@ got() {
 	file_is "${2:-got}" "$1"
 }
 
-@test "relay-cat: --version prints name and version" {
-	run -0 --separate-stderr relay-cat --version
-	[[ $output =~ ^relay-cat\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-}
-
 @test "relay-cat: refuses an invalid number, prefix or directory" {
 	misuse 'no directory' relay-cat
 	misuse "unexpected operand 'two'" relay-cat one two

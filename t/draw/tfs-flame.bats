@@ -4,7 +4,6 @@
 
 load ../helper
 
-
 # stack COMM CPU EVENT FRAME...: Print an event and its stack, the innermost frame first.
 stack() {
 	printf '%16s-7       [%03d] ..... 1.000001: %s: x=1\n' "$1" "$2" "$3"
@@ -41,12 +40,6 @@ frames() {
 well_formed() {
 	need_tool python3
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
-}
-
-@test "tfs-flame: --version prints name and version" {
-	run -0 --separate-stderr tfs-flame --version
-	[[ $output =~ ^tfs-flame\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
 }
 
 # bats test_tags=quick

@@ -4,7 +4,6 @@
 
 load ../helper
 
-
 # event COMM-PID CPU TIME TEXT: Print an event line.
 event() {
 	printf '%16s-%-7d [%03d] ..... %s: %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "$4"
@@ -40,12 +39,6 @@ ticks() {
 well_formed() {
 	need_tool python3
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
-}
-
-@test "tfs-timeline: --version prints name and version" {
-	run -0 --separate-stderr tfs-timeline --version
-	[[ $output =~ ^tfs-timeline\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
 }
 
 # bats test_tags=quick

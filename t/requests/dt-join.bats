@@ -4,12 +4,6 @@
 
 load ../helper
 
-USAGE='dt-join [-c] [-s SVG] NAME=FILE...'
-
-misuse() {
-	fails 100 "dt-join: fatal: $1; usage: $USAGE" "${@:2}"
-}
-
 refused() {
 	fails 111 "dt-join: fatal: $1" "${@:2}"
 }
@@ -46,29 +40,6 @@ well_formed() {
 # titles FILE: Print the titles of a picture, one per line.
 titles() {
 	sed -n 's/.*<title>\([^<]*\)<.*/\1/p' "$1"
-}
-
-@test "dt-join: --version prints name and version" {
-	run -0 --separate-stderr dt-join --version
-	[[ $output =~ ^dt-join\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	# shellcheck disable=SC2154 # set by run
-	[ -z "$stderr" ]
-}
-
-@test "dt-join: refuses an invalid host or file, and writes no picture" {
-	two
-	misuse 'no such option: -x' dt-join -x
-	misuse 'no trace' dt-join
-	misuse "not NAME=FILE: 'a'" dt-join -s svg a
-	for name in '' .a -a 'a b' a/b 'a|' "$(printf 'x%.0s' {1..65})"; do
-		misuse "not a host's name: '$name'" dt-join -s svg -- "$name=a"
-	done
-	misuse "two hosts are called 'a'" dt-join -s svg a=a b=b a=b
-	# shellcheck disable=SC2046 # words
-	misuse 'more than 64 traces' dt-join $(printf 'h%d=a ' {1..65})
-	refused 'unable to open nope: No such file or directory' dt-join -s svg a=nope
-	refused '. is neither a regular file nor a FIFO' dt-join a=.
-	[ ! -e svg ]
 }
 
 @test "dt-join: refuses a pipe, which cannot be read twice, but reads a pipe once with -c" {

@@ -189,29 +189,6 @@ on_and_another() {
 	grep -q '^opens:' code
 }
 
-@test "dt-probe: reports usage errors before it does anything" {
-	usage=$(synopsis dt-probe)
-	bad() { fails 100 "dt-probe: fatal: $1; usage: $usage" dt-probe "${@:2}"; }
-	bad "no such command: 'of'" of
-	bad "unexpected operand 'off'" on off
-	for word in -1 -S -e -g -m '-f::1'; do
-		bad '-1, -S, -e, -f, -g and -m need the command on' "$word"
-		bad '-1, -S, -e, -f, -g and -m need the command on' "$word" off
-		bad '-1, -S, -e, -f, -g and -m need the command on' "$word" state
-	done
-	for word in 10.0.0 10.0.0.256 here '' :::: 10.0.0.0.0 /8; do
-		bad "-f: not an address or a network: '$word'" -f "$word" on
-	done
-	for word in 10.0.0.0/33 10.0.0.0/ 10.0.0.0/x 10.0.0.0/-1; do
-		bad "-f: not a prefix length from 0 to 32: '$word'" -f "$word" on
-	done
-	bad "-f: not a prefix length from 0 to 128: '::1/129'" -f ::1/129 on
-	for word in .a -a a/b '' a+b; do
-		bad "not a request probe's name: '$word'" "-N$word" on 2>/dev/null ||
-			bad "not a request probe's name: '$word'" -N "$word" on
-	done
-}
-
 @test "dt-probe: TFS_PROBE is the default name of all four tools" {
 	need_probe
 	export TFS_PROBE=$N
@@ -389,16 +366,14 @@ NO_DEVICE='dt-dev: fatal: unable to find the device nosuch in this network names
 	eventually no_objects
 }
 
-@test "dt-dev: reports usage errors, a probe that is off, and an invalid namespace" {
+@test "dt-dev, dt-pid, dt-trace: report a probe that is off; dt-dev an invalid namespace" {
 	need_probe
-	usage=$(synopsis dt-dev)
-	bad() { fails 100 "dt-dev: fatal: $1; usage: $usage" dt-dev "${@:2}"; }
-	bad "no command; give add or remove"
-	bad "no such command: 'list'" list
-	bad "no device; name devices, or give -a for all" add
-	bad "no device; name devices, or give -a for all" remove
-	bad "-a: unexpected operand 'lo'" -a add lo
-	bad "not a request probe's name: '.x'" -N .x add lo
+	is_off dt-trace
+	is_off dt-trace -w
+	for word in list "add 1" "remove 1"; do
+		# shellcheck disable=SC2086 # words
+		is_off dt-pid $word
+	done
 	is_off dt-dev add lo
 	is_off dt-dev remove lo
 	fails 111 "dt-dev: fatal: unable to enter the network namespace none: No such file or directory" \
@@ -587,39 +562,10 @@ threads() {
 	listed "$OTHER"
 }
 
-@test "dt-pid: reports usage errors, and a probe that is off" {
-	need_probe
-	usage=$(synopsis dt-pid)
-	bad() { fails 100 "dt-pid: fatal: $1; usage: $usage" dt-pid "${@:2}"; }
-	bad "no command; give add, remove or list"
-	bad "no such command: 'set'" set 1
-	bad "unexpected operand '1'" list 1
-	bad "not a pid: 'x'" add x
-	bad "not a pid: '0'" remove 0
-	bad "not a request probe's name: '-'" -N - list
-	: >empty
-	from empty bad "no pids" add
-	printf '1\0002\n' >nul
-	from nul bad "a NUL byte among the pids" add
-	for word in list "add 1" "remove 1"; do
-		# shellcheck disable=SC2086 # words
-		is_off dt-pid $word
-	done
-}
-
 # ---- dt-trace ---------------------------------------------------------------------
 
 serving() {
 	[ "$(dt-trace -N "$N")" = "$1" ]
-}
-
-@test "dt-trace: reports usage errors, and a probe that is off" {
-	need_probe
-	usage=$(synopsis dt-trace)
-	fails 100 "dt-trace: fatal: unexpected operand '1'; usage: $usage" dt-trace 1
-	fails 100 "dt-trace: fatal: not a request probe's name: '.'; usage: $usage" dt-trace -N .
-	is_off dt-trace
-	is_off dt-trace -w
 }
 
 # bats test_tags=quick

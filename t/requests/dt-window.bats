@@ -5,7 +5,6 @@
 
 load ../helper
 
-
 # event PID TIME TEXT: Print an event line as the kernel does.
 event() {
 	printf '%16s-%-7d [001] ..... %s: %s\n' "${COMM-server}" "$1" "$2" "$3"
@@ -34,13 +33,6 @@ quiet() {
 	[ "$status" = 1 ]
 	[ ! -s quiet.out ]
 	[ ! -s quiet.err ]
-}
-
-@test "dt-window: --version prints name and version" {
-	run -0 --separate-stderr dt-window --version
-	[[ $output =~ ^dt-window\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	# shellcheck disable=SC2154 # set by run
-	[ -z "$stderr" ]
 }
 
 # bats test_tags=quick

@@ -92,48 +92,31 @@ confines() {
 
 @test "confine: a filter that waits for its input has no capabilities and few system calls" {
 	need_confinement
-	confines tfs-count
-	confines tfs-hist
-	confines tfs-latency -s e -e f
-	confines tfs-slower 1
-	confines tfs-summary
-	confines tfs-flame
-	confines tfs-human
-	confines tfs-timeline
-	confines tfs-perfetto
-	confines dt-window
-	confines dt-join -c a=/dev/stdin
+	for filter in tfs-{count,hist,summary,flame,human,timeline,perfetto} 'tfs-latency -s e -e f' \
+		'tfs-slower 1' dt-window 'dt-join -c a=/dev/stdin'; do
+		# shellcheck disable=SC2086 # words
+		confines $filter
+	done
 }
 
-@test "tfs-report: has no capabilities and few system calls before it reads the file" {
+@test "tfs-report, tfs-perfetto: have no capabilities and few system calls before they read files" {
 	need_confinement
 	need_tool strace python3
 	python3 "$TREE/t/prog/tracedat.py" little 8 file
-	strace -o calls tfs-report file >text
-	# the tool gives up its rights after it opens the file and before it reads the first byte
-	sed -n '/^openat(.*"file"/,$p' calls >after
-	[ "$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" -lt \
-		"$(grep -nm1 '^pread64' after | cut -d: -f1)" ]
-	grep -q '^capset(.*effective=0, permitted=0, inheritable=0' after
-	run -1 grep -E 'ENOSYS|EPERM' after
-	[ -s text ]
-}
-
-@test "tfs-perfetto: has no capabilities and few system calls before it reads the files" {
-	need_confinement
-	need_tool strace python3
-	python3 "$TREE/t/prog/tracedat.py" little 8 file
-	strace -o calls tfs-perfetto file file >out 2>/dev/null
-	# it gives up its rights after it opens the last file and before it reads the first byte
-	sed -n '/^openat(.*"file"/,$p' calls >after
-	[ "$(grep -c '^openat(.*"file"' after)" = 2 ]
-	[ "$(grep -n '^openat(.*"file"' after | tail -n 1 | cut -d: -f1)" -lt \
-		"$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" ]
-	[ "$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" -lt \
-		"$(grep -nm1 '^pread64' after | cut -d: -f1)" ]
-	grep -q '^capset(.*effective=0, permitted=0, inheritable=0' after
-	run -1 grep -E 'ENOSYS|EPERM' after
-	[ -s out ]
+	for command in 'tfs-report file' 'tfs-perfetto file file'; do
+		# shellcheck disable=SC2086 # words
+		strace -o calls $command >out 2>/dev/null
+		# it gives up its rights after it opens the last file and before it reads the first byte
+		sed -n '/^openat(.*"file"/,$p' calls >after
+		[ "$(grep -c '^openat(.*"file"' after)" = "$(grep -o file <<<"$command" | wc -l)" ]
+		[ "$(grep -n '^openat(.*"file"' after | tail -n 1 | cut -d: -f1)" -lt \
+			"$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" ]
+		[ "$(grep -nm1 '^prctl(PR_SET_SECCOMP' after | cut -d: -f1)" -lt \
+			"$(grep -nm1 '^pread64' after | cut -d: -f1)" ]
+		grep -q '^capset(.*effective=0, permitted=0, inheritable=0' after
+		run -1 grep -E 'ENOSYS|EPERM' after
+		[ -s out ]
+	done
 }
 
 @test "blk-text: has no capabilities and few system calls before it parses a file" {
@@ -176,20 +159,14 @@ confines() {
 	need_confinement
 	need_root
 	new_instance
-	tfs-record -i "$INSTANCE" file &
-	pid=$!
-	eventually has_rights "$pid" "1 0 $(kept $STREAM) $(kept $STREAM) $NONE"
-	kill -TERM "$pid"
-	wait "$pid"
-	tfs-report file >text
-	mkdir theirs
+	mkdir ours theirs
 	chown 65534 theirs
-	tfs-record -i "$INSTANCE" theirs/file &
-	pid=$!
-	eventually has_rights "$pid" "1 0 $(kept $OTHERS) $(kept $OTHERS) $NONE"
-	kill -TERM "$pid"
-	wait "$pid"
-	tfs-report theirs/file >text
+	for row in "ours $STREAM" "theirs $OTHERS"; do
+		background tfs-record -i "$INSTANCE" "${row% *}/file"
+		waits_with "${row#* }"
+		ends_by "$PID" TERM 0
+		tfs-report "${row% *}/file" >text
+	done
 }
 
 # CAP_SYSLOG
@@ -379,9 +356,10 @@ session_has() {
 
 # ---- the record of a session -------------------------------------------------------------
 
-# log_at PATH: Start a log that takes datagrams at PATH; each becomes a line of "log".
+# log_at PATH: Start a log that takes datagrams at PATH, for audits; each becomes a line of "log".
 log_at() {
 	need_tool python3
+	export TFS_AUDIT=$1
 	: >log
 	background python3 -c '
 import socket, sys
@@ -406,7 +384,6 @@ records() {
 @test "audit: a record of a session's begin and end says who ran what and how it ended" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
-	export TFS_AUDIT=$PWD/socket
 	start_session trace_event --pid $$ -e sched_switch
 	log_has 1
 	stop_session
@@ -419,7 +396,6 @@ records() {
 @test "audit: --check writes no record, because it is not a session" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
-	export TFS_AUDIT=$PWD/socket
 	run -0 "$MANAGER" --check trace_event --args "--instance $MARK-c --pid $$ -e sched_switch"
 	run -111 "$MANAGER" --check trace_event --args "--instance $MARK-c --pid $$ -e nosuch"
 	start_session trace_event --pid $$ -e sched_switch
@@ -431,7 +407,6 @@ records() {
 @test "audit: hostile arguments are escaped and cut, and stay on one line" {
 	need_tracefs
 	log_at "$PWD/socket"
-	export TFS_AUDIT=$PWD/socket
 	long=$(printf '%01000d' 0)
 	run -111 "$MANAGER" --run trace_event \
 		--args "--instance $MARK --pid 1 -e sched_switch
@@ -462,7 +437,6 @@ records() {
 @test "audit: the record says so if a session ended because its process was killed" {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
-	export TFS_AUDIT=$PWD/socket
 	start_session trace_event --pid $$ -e sched_switch
 	kill -KILL "$(children "$SESSION" | head -n 1)"
 	finishes "$SESSION" 111
@@ -474,7 +448,7 @@ records() {
 	need_tracefs events/sched
 	log_at "$PWD/socket"
 	printf '%s\n' 'hook trace_event *' 'audit off' >policy
-	export TFS_AUDIT=$PWD/socket TFS_POLICY=$PWD/policy
+	export TFS_POLICY=$PWD/policy
 	start_session trace_event --pid $$ -e sched_switch
 	stop_session
 	log_has 0

@@ -98,7 +98,7 @@ session() {
 
 # kept_calls N: Hold a program of N calls, and one that keeps sessions alive when they are made.
 kept_calls() {
-	[ -n "${KEEP-}" ] || { calls 1 && KEEP=$CALLS KEEP_GO=$GO; }
+	[ -n "${KEEP-}" ] || { calls 0 && KEEP=$CALLS KEEP_GO=$GO; }
 	calls "$1"
 }
 

@@ -21,9 +21,9 @@ forbidden() {
 
 # broken REASON: Fail unless this policy file allows nothing but --clear.
 broken() {
-	refused 111 "$1" --get-all
-	refused 111 "$1" --describe trace_event
-	refused 111 "$1" --check trace_event
+	for words in --get-all --describe=trace_event --check=trace_event; do
+		refused 111 "$1" $words
+	done
 	refused 111 "$1" --run trace_event --args "--pid $$ -e sched_switch"
 	"$MANAGER" --help >out
 	grep -q '^usage: ' out
@@ -42,7 +42,7 @@ setup_file() {
 	run -0 "$MANAGER" --check trace_event --args "--all -e sched_switch"
 }
 
-@test "policy: a hook that is not listed cannot be run, described, checked or found" {
+@test "policy: a hook that is not listed cannot be run, described, checked or found; * allows all" {
 	need_tracefs
 	policy 'hook trace_event *'
 	[ "$("$MANAGER" --get-all)" = trace_event ]
@@ -55,9 +55,6 @@ setup_file() {
 	run -0 "$MANAGER" --check trace_event --args "--pid $$ -e sched_switch"
 	policy '# nothing' ''
 	[ -z "$("$MANAGER" --get-all)" ]
-}
-
-@test "policy: * allows every hook" {
 	policy 'hook *'
 	"$MANAGER" --get-all >all
 	TFS_POLICY='' "$MANAGER" --get-all | cmp - all
@@ -100,19 +97,13 @@ setup_file() {
 
 @test "policy: --all needs a line, and so does a hook that allows no selector" {
 	need_tracefs
-	for lines in 'hook * *' 'hook * * 
-all no' "hook * *
-common *"; do
-		policy "$lines"
+	for line in '# none' 'all no' 'common *'; do
+		policy 'hook * *' "$line"
 		forbidden "the policy $TFS_POLICY does not allow --all or a session without selectors" trace_event \
 			--all -e sched_switch
 	done
 	policy 'hook * *' 'all yes'
 	run -0 "$MANAGER" --check trace_event --args "--all -e sched_switch"
-}
-
-@test "policy: a hook that needs no selector needs that line, too" {
-	need_tracefs
 	own_tree
 	make_hook waits <<<$'# description: waits\n# whom: optional'
 	policy 'hook * *'
@@ -125,15 +116,13 @@ common *"; do
 	need_tracefs
 	policy 'hook * *' 'common pid' 'common instance'
 	run -0 "$MANAGER" --check trace_event --args "-p $$ -i x -e sched_switch"
-	forbidden "the policy $TFS_POLICY does not allow --buffer" trace_event -p $$ -e sched_switch --buffer 4
-	forbidden "the policy $TFS_POLICY does not allow --uid" trace_event --uid 0 -e sched_switch
-	forbidden "the policy $TFS_POLICY does not allow --uid" trace_event --uid root -e sched_switch
 	# before the policy allows the option, no message says which containers exist
-	forbidden "the policy $TFS_POLICY does not allow --container" trace_event --container 0000 \
-		-e sched_switch
+	for words in "--buffer 4 -p $$" '--uid 0' '--uid root' '--container 0000'; do
+		# shellcheck disable=SC2086 # words
+		forbidden "the policy $TFS_POLICY does not allow ${words%% *}" trace_event -e sched_switch $words
+	done
 	policy 'hook * *' 'common cgroup'
-	forbidden "the policy $TFS_POLICY does not allow --container" trace_event --container 0000 \
-		-e sched_switch
+	forbidden "the policy $TFS_POLICY does not allow --container" trace_event -e sched_switch --container 0000
 	policy 'hook * *'
 	run -0 "$MANAGER" --check trace_event --args "-p $$ --buffer 64 --time 5 -e sched_switch"
 }
@@ -201,11 +190,13 @@ full() {
 	need_tracefs
 	policy 'hook * *' 'space 3'
 	calls 0
-	full '--size: with this session, the files of all sessions may take 3073 KB, and 3072 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)' \
-		--output file --size 3073
+	may() {
+		full "--size: with this session, the files of all sessions may take $1 KB, and 3072 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)" \
+			--output "$2" --size "$3"
+	}
+	may 3073 file 3073
 	start_session trace_event --pid "$CALLS" -e sched_process_exit --output file --size 2000
-	full '--size: with this session, the files of all sessions may take 3100 KB, and 3072 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)' \
-		--output dat --size 1100
+	may 3100 dat 1100
 	filed a --output file --size 1000
 	stop_session
 	# an ended session counts with what it has
@@ -276,11 +267,9 @@ full() {
 
 @test "policy: a policy that root does not own, or that others may write, allows nothing" {
 	policy 'hook * *' 'all yes'
-	chown 4242 policy
-	broken "policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed"
-	chown 0 policy
-	for mode in 664 646 666; do
-		chmod $mode policy
+	for bad in 644:4242 664:0 646:0 666:0; do
+		chmod "${bad%:*}" policy
+		chown "${bad#*:}" policy
 		broken "policy $TFS_POLICY: it must be a file that only root can write to; nothing is allowed"
 	done
 	chmod 644 policy
@@ -293,11 +282,11 @@ full() {
 	mv policy theirs
 	export TFS_POLICY=$PWD/theirs/policy
 	run -0 "$MANAGER" --get-all
-	chmod 777 theirs
-	broken "policy $TFS_POLICY: $PWD/theirs must be a directory that only root can write to; nothing is allowed"
-	chmod 755 theirs
-	chown 4242 theirs
-	broken "policy $TFS_POLICY: $PWD/theirs must be a directory that only root can write to; nothing is allowed"
+	for bad in 777:0 755:4242; do
+		chmod "${bad%:*}" theirs
+		chown "${bad#*:}" theirs
+		broken "policy $TFS_POLICY: $PWD/theirs must be a directory that only root can write to; nothing is allowed"
+	done
 	chown 0 theirs
 	ln -s theirs link
 	export TFS_POLICY=$PWD/link/policy

@@ -49,12 +49,6 @@ nothing_runs() {
 	[ ! -e ran ] && [ ! -e args ]
 }
 
-@test "tfs-run: --version prints name and version" {
-	run -0 --separate-stderr tfs-run --version
-	[[ $output =~ ^tfs-run\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-run: refuses a subsystem name that could be a path, and one that is missing" {
 	dir=$(realpath "$TREE")/bin/../trace-hooks
 	for name in .. . '' a/b ../trace-hooks/ftrace /etc .hidden -x 'a b' nosuch; do

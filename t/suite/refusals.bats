@@ -37,12 +37,14 @@ fixture() {
 	[ "$n" -ge 38 ]
 }
 
-@test "tools: each has a row for --help, refuses an unknown option, and reports a full disk" {
+@test "tools: each has a row for --help, prints name and version, refuses an unknown option, and reports a full disk" {
 	for source in "$TREE"/bin/*/*.1; do
 		tool=${source##*/} tool=${tool%.1}
 		grep -q "^help	$tool	" "$TABLE"
 		synopsis_of < <("$tool" --help)
 		fails 100 "$tool: fatal: no such option: -~; usage: $SYNOPSIS" "$tool" -~
+		run -0 --separate-stderr "$tool" --version
+		[[ $output =~ ^$tool\ [0-9]+\.[0-9]+\.[0-9]+$ && -z $stderr ]]
 		for option in --help --version; do
 			fails 111 "$tool: fatal: unable to write to standard output: No space left on device" \
 				to_full "$tool" $option
