@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# shellcheck disable=SC2030,SC2031,SC2154 # each test is a process of its own; run sets stderr
 # dt-window: passes only the events of followed requests
 
 load ../helper

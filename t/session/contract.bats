@@ -405,7 +405,7 @@ not() {
 	local call
 	need_tracefs events/syscalls
 	for call in 'getppid nosuch' sys_exit_nosuch filter; do
-		not "--pid $$ --syscall $call" "trace_syscalls: no system call '$(sed 's/.*[_ ]//' <<<"$call")' in this kernel; look in $TRACEFS/events/syscalls" 111
+		not "--pid $$ --syscall $call" "trace_syscalls: no system call '${call##*[_ ]}' in this kernel; look in $TRACEFS/events/syscalls" 111
 	done
 	not "--pid $$ --clock sundial" "--clock: this kernel has no clock sundial; trace_clock lists them" 111
 }
@@ -559,16 +559,16 @@ not() {
 		*--returns*)
 			[ "$(events_asked_for)" = \
 				"syscalls:sys_enter_getppid syscalls:sys_enter_gettid syscalls:sys_exit_getppid syscalls:sys_exit_gettid" ]
-			lines=4
+			many=4
 			;;
 		*)
 			[ "$(events_asked_for)" = \
 				"syscalls:sys_enter_getgid syscalls:sys_enter_getppid syscalls:sys_enter_gettid" ]
-			lines=2
+			many=2
 			;;
 		esac
 		both_end
-		file_has $lines got
+		file_has $many got
 	done
 }
 
@@ -662,6 +662,7 @@ expands() {
 	calls 0
 	for signal in INT TERM HUP USR1; do
 		for action in - ''; do
+			# shellcheck disable=SC2064 # the action of now
 			trap "$action" "$signal"
 			begin --pid "$CALLS"
 			trap - "$signal"

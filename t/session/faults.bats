@@ -737,8 +737,8 @@ lost() {
 # Succeed once the stream has noticed that its reader is gone, and waits in open() for another.
 # It opens other files to read.
 stream_waits() {
-	local call first second third
-	read -r call first second third _ <"/proc/$STREAM/syscall" || return
+	local call second third
+	read -r call _ second third _ <"/proc/$STREAM/syscall" || return
 	if [ "$call" = "$(syscall-nr openat)" ]; then
 		(((third & 3) != 0))
 	else
