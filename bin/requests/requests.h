@@ -281,7 +281,6 @@ struct sockets {
 	struct strbuf key;
 	size_t under_way;               /* sends that have begun and not ended */
 	int seen[SOCK_EVENTS], full;    /* the trace has the event; a table was full */
-	unsigned long long windows;     /* that began */
 };
 
 void sockets_begin(struct sockets *, const struct pids *always);

@@ -434,7 +434,6 @@ static void take_received(struct sockets *s, const struct trace_line *l, struct 
 	t = table_at(&s->threads, (const char *)&task, sizeof(task));
 	t->answer = answer ? answer : k;
 	t->answer->windows++;
-	s->windows++;
 }
 
 int sockets_event(struct sockets *s, enum sock_event event, const struct trace_line *l,
