@@ -9,7 +9,7 @@
 
 const struct bpf_slot dt_slots[] = { DT_SLOTS(BPF_SLOT) { 0 } };
 
-void dt_emit_update(struct bpf_code *c, int map, int slot, enum bpf_update how)
+void dt_emit_update(struct bpf_code *c, int map, int slot, int how)
 {
 	emit_update(c, map, slot, FP, VALUE, how);
 }

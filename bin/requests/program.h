@@ -86,7 +86,7 @@ extern const struct bpf_slot dt_slots[];
 						VALUE + (int)offsetof(struct TAG, MEMBER), n)
 
 /* Let the value for the key in the slot be VALUE. */
-void dt_emit_update(struct bpf_code *, int map, int slot, enum bpf_update);
+void dt_emit_update(struct bpf_code *, int map, int slot, int how);
 
 /* to = the field at this offset of the kernel's structure to which R6 points. */
 void dt_emit_field(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at);

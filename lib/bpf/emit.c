@@ -120,7 +120,7 @@ void emit_find(struct bpf_code *c, int map, int key, enum bpf_reg to, const char
 }
 
 void emit_update(struct bpf_code *c, int map, int key, enum bpf_reg from, int at,
-		 enum bpf_update how)
+		 int how)
 {
 	emit_map(c, map, key);
 	if (at)
