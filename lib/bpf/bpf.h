@@ -116,8 +116,7 @@ void emit_lookup(struct bpf_code *, int map, int key);
 void emit_find(struct bpf_code *, int map, int key, enum bpf_reg to, const char *skip);
 /* Let the value be what is at from + at. R0 is 0 unless the map is full or UPDATE_NEW finds one. */
 enum { UPDATE_ANY, UPDATE_NEW };
-void emit_update(struct bpf_code *, int map, int key, enum bpf_reg from, int at,
-		 int how);
+void emit_update(struct bpf_code *, int map, int key, enum bpf_reg from, int at, int how);
 void emit_delete(struct bpf_code *, int map, int key);
 /* Copy the text with its NUL to to + at, in whole steps of 8 bytes. Overwrites R1. */
 void emit_string(struct bpf_code *, enum bpf_reg to, int at, const char *text);

@@ -119,8 +119,7 @@ void emit_find(struct bpf_code *c, int map, int key, enum bpf_reg to, const char
 		emit_mov(c, to, R0);
 }
 
-void emit_update(struct bpf_code *c, int map, int key, enum bpf_reg from, int at,
-		 int how)
+void emit_update(struct bpf_code *c, int map, int key, enum bpf_reg from, int at, int how)
 {
 	emit_map(c, map, key);
 	if (at)
