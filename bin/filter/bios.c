@@ -165,21 +165,11 @@ const struct bio *bios_oldest(const struct bios *b)
 	return oldest;
 }
 
-void bios_end(struct bios *b, uint64_t sector)
-{
-	size_t oldest = b->n;
-
-	for (size_t i = 0; i < b->n; i++)
-		if ((b->v[i].from == sector || b->v[i].to == sector) &&
-		    (oldest == b->n || b->v[i].number < b->v[oldest].number))
-			oldest = i;
-	if (oldest == b->n)
-		return;
-	free_bio(&b->v[oldest]);
-	drop(b, oldest);
-}
-
-int bios_complete(struct bios *b, uint64_t from, uint64_t to, struct bio *got)
+/*
+ * Return the index of the oldest bio of these sectors, or else of the oldest one that begins or ends
+ * at from; b->n if there is none.
+ */
+static size_t touching(const struct bios *b, uint64_t from, uint64_t to)
 {
 	size_t best = b->n;
 	int exact = 0;
@@ -196,11 +186,28 @@ int bios_complete(struct bios *b, uint64_t from, uint64_t to, struct bio *got)
 			exact = same;
 		}
 	}
+	return best;
+}
+
+void bios_end(struct bios *b, uint64_t sector)
+{
+	size_t i = touching(b, sector, UINT64_MAX);
+
+	if (i == b->n)
+		return;
+	free_bio(&b->v[i]);
+	drop(b, i);
+}
+
+int bios_complete(struct bios *b, uint64_t from, uint64_t to, struct bio *got)
+{
+	size_t i = touching(b, from, to);
+
 	b->completed = 1;
-	if (best == b->n)
+	if (i == b->n)
 		return 0;
-	*got = b->v[best];
-	drop(b, best);
+	*got = b->v[i];
+	drop(b, i);
 	return 1;
 }
 

@@ -259,21 +259,18 @@ static int edit_siginfo(struct edits *e, struct text_part sig, struct text_part 
 static void edit_directories(struct edits *e, const struct trace_line *l)
 {
 	static const char keys[][7] = { "dfd", "olddfd", "newdfd" };
+	/* not every kernel prints 0x; Linux 7 prints decimal numbers without a sign */
+	static const char *const numbers[] = {
+		"ffffff9c", "ffffffffffffff9c", "0xffffff9c", "0xffffffffffffff9c", "4294967196",
+		"18446744073709551516", "-100",
+	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct text_part p = trace_line_key(l, keys[i]), hex = p;
+		struct text_part p = trace_line_key(l, keys[i]);
 
-		if (!p.n)
-			continue;
-		if (p.n > 2 && !memcmp(p.text, "0x", 2)) { /* not every kernel prints 0x */
-			hex.text += 2;
-			hex.n -= 2;
-		}
-		/* Linux 7 prints decimal numbers without a sign */
-		if (text_part_is(hex, "ffffff9c") || text_part_is(hex, "ffffffffffffff9c") ||
-		    text_part_is(p, "4294967196") || text_part_is(p, "18446744073709551516") ||
-		    text_part_is(p, "-100"))
-			replace(e, p, "AT_FDCWD", 0);
+		for (size_t k = 0; p.n && k < sizeof(numbers) / sizeof(*numbers); k++)
+			if (text_part_is(p, numbers[k]))
+				replace(e, p, "AT_FDCWD", 0);
 	}
 }
 
@@ -388,16 +385,12 @@ static const char *day_time(uint64_t time, char *text)
 /* Print the header. */
 static void print_title(void)
 {
-	strbuf_puts(&to.line, to.by_day ? "TIME           " : "        SECONDS");
-	strbuf_puts(&to.line, "  COMM                PID");
-	if (!to.ncolumns)
-		strbuf_puts(&to.line, " EVENT");
-	for (const struct column *c = to.columns; c < to.columns + to.ncolumns; c++) {
-		blanks(1);
-		put(c->name, c->nname);
-		if (c + 1 < to.columns + to.ncolumns)
-			blanks(c->width - c->nname);
-	}
+	strbuf_format(&to.line, "%s  COMM                PID%s",
+		      to.by_day ? "TIME           " : "        SECONDS",
+		      to.ncolumns ? "" : " EVENT");
+	for (const struct column *c = to.columns, *end = c + to.ncolumns; c < end; c++)
+		strbuf_format(&to.line, " %-*.*s", c + 1 < end ? (int)c->width : 0, (int)c->nname,
+			      c->name);
 	stdout_print("%s\n", to.line.text);
 	to.line.n = 0;
 	to.titled = 1;
@@ -445,9 +438,7 @@ static void put_head(const char *line, const struct trace_line *l)
 	put(comm.text, comm.n);
 	n = width(comm.text, comm.n);
 	blanks(n < 15 ? 15 - n : 0);
-	blanks(pid.n < 8 ? 8 - pid.n : 1);
-	put(pid.text, pid.n);
-	blanks(1);
+	strbuf_format(&to.line, "%s%8.*s ", pid.n < 8 ? "" : " ", (int)pid.n, pid.text);
 	to.wrap_at = to.line.n;
 }
 

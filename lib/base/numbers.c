@@ -89,7 +89,7 @@ const char *name_of_error(int64_t number)
 
 int64_t error_of_result(int64_t result)
 {
-	return result < 0 && result >= -4095 ? -result : 0; /* include/linux/err.h: MAX_ERRNO */
+	return result < 0 && result >= -K_MAX_ERRNO ? -result : 0;
 }
 
 int64_t error_of_name(const char *name, size_t n)

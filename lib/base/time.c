@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* time.c - the clock for time limits, and dates */
-#include <string.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -40,16 +39,9 @@ void time_date(char *out, int64_t us)
 	int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
 	int in_year = in_era - 365 * year - year / 4 + year / 100;
 	int month = (5 * in_year + 2) / 153;
-	int v[] = { year + 400 * (int)(day / 146097) + (month > 9), (month + 2) % 12 + 1,
-		    in_year - (153 * month + 2) / 5 + 1, (int)(second / 3600 % 24),
-		    (int)(second / 60 % 60), (int)(second % 60), (int)(us % 1000000) };
 
-	memcpy(out, "0000-00-00T00:00:00.000000Z", TIME_DATE);
-	for (int i = TIME_DATE - 3, k = 6; i >= 0; i--)
-		if (out[i] != '0') {
-			k--;
-		} else {
-			out[i] = (char)('0' + v[k] % 10);
-			v[k] /= 10;
-		}
+	str_format(out, TIME_DATE, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ",
+		   year + 400 * (int)(day / 146097) + (month > 9), (month + 2) % 12 + 1,
+		   in_year - (153 * month + 2) / 5 + 1, (int)(second / 3600 % 24),
+		   (int)(second / 60 % 60), (int)(second % 60), (int)(us % 1000000));
 }

@@ -96,18 +96,16 @@ int comments_missed(const struct comments *r, char *text, size_t size)
 		[MISS_GRAPH] = "of function_graph, which tfs-slower reads",
 		[MISS_JSON] = "of JSON that are no events",
 	};
-	size_t at;
+	struct out o = out_to(text, size - 1);
 	int some = 0;
 
-	if (!r->missed)
-		return 0;
-	at = str_format(text, size, "%llu line%s:", r->missed, r->missed > 1 ? "s" : "");
+	out_format(&o, "%llu line%s:", r->missed, r->missed > 1 ? "s" : "");
 	for (int i = 0; i < MISS_KINDS; i++)
 		if (r->misses[i])
-			at += str_format(text + at, size - at, "%s %llu %s", some++ ? ";" : "",
-					 r->misses[i], why[i]);
-	str_format(text + at, size - at, "; the first is line %llu", r->first);
-	return 1;
+			out_format(&o, "%s %llu %s", some++ ? ";" : "", r->misses[i], why[i]);
+	out_format(&o, "; the first is line %llu", r->first);
+	*o.at = '\0';
+	return r->missed > 0;
 }
 
 void comments_end(struct comments *r)

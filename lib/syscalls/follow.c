@@ -1523,7 +1523,7 @@ void follow_call(struct follow *f, int pid, const struct call *c, const struct c
 	const struct follow_rule *rule = &call_rules[c->follow];
 	struct done d = { f, NULL, pid, 0, c, v->args, v->user, v->result, rule, NULL };
 	size_t known = f->tasks.n;
-	int failed = v->result < 0 && v->result >= -4095;
+	int failed = error_of_result(v->result) != 0;
 
 	/* a descriptor is closed even so, close(2) */
 	if (rule->what == FOLLOW_NOTHING ||

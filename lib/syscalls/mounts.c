@@ -349,7 +349,7 @@ struct mounts *mounts_read(pid_t pid, const char *root)
 		ours = (struct lines){ 0 };
 	}
 	if (ours.n)
-		qsort(ours.v, ours.n, sizeof(*ours.v), by_device);
+		array_sort(ours.v, ours.n, sizeof(*ours.v), by_device);
 	/* the table has only what is below the root directory, which need not be a mount */
 	if (!r && root[1] && is_same(pid, root))
 		put(m, root, root);

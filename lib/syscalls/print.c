@@ -939,7 +939,7 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 
 	if (c->word == 4)
 		result = (int32_t)result;
-	if (result < 0 && result >= -4095) {
+	if (error_of_result(result)) {
 		const struct call_set *set = &call_sets[SET_ERRNO];
 
 		const struct call_constant *k = find(c, set, (uint64_t)-result, UINT64_MAX);

@@ -505,7 +505,7 @@ void elf_functions(int fd, uint64_t size, struct elf_functions *f)
 	f->names_size = e.names[dynamic].size;
 	e.names[dynamic].v = NULL;
 	if (f->n)
-		qsort(f->v, f->n, sizeof(*f->v), by_place);
+		array_sort(f->v, f->n, sizeof(*f->v), by_place);
 	elf_close(&e);
 }
 
