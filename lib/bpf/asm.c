@@ -13,12 +13,10 @@ struct line {
 	const struct bpf_code *c;
 	const struct bpf_insn *i;
 	unsigned to, from;
-	size_t n;               /* length of the text */
+	struct out out;         /* to text */
 	char text[128], comment[64];
 };
 
-#define ADD(l, ...) \
-	((l)->n += str_format((l)->text + (l)->n, sizeof((l)->text) - (l)->n, __VA_ARGS__))
 #define NOTE(l, ...) str_format((l)->comment, sizeof((l)->comment), __VA_ARGS__)
 
 static void decode(struct line *l, const struct bpf_code *c, unsigned at)
@@ -29,16 +27,17 @@ static void decode(struct line *l, const struct bpf_code *c, unsigned at)
 
 	*l = (struct line){ .c = c, .i = i, .to = little ? low : high,
 			    .from = little ? high : low };
+	l->out = out_to(l->text, sizeof(l->text));
 }
 
 static const char *helper_name(int32_t number)
 {
-#define NAME(ID, NAME, NUMBER) case NUMBER: return #NAME;
+#define CASE(ID, NAME, NUMBER) case NUMBER: return #NAME;
 	switch (number) {
-	BPF_HELPERS(NAME)
+	BPF_HELPERS(CASE)
 	}
 	return "?";
-#undef NAME
+#undef CASE
 }
 
 /* Comment on the slot that the address reg + at is in. */
@@ -67,15 +66,15 @@ static void print_memory(struct line *l)
 	str_format(place, sizeof(place), "*(u%u *)(%s)", bits[i->code >> 3 & 3], address);
 	note_slot(l, base, i->off);
 	if (class == BPF_LDX)
-		ADD(l, "r%u = %s", l->to, place);
+		out_format(&l->out, "r%u = %s", l->to, place);
 	else if (class == BPF_ST)
-		ADD(l, "%s = %d", place, i->imm);
+		out_format(&l->out, "%s = %d", place, i->imm);
 	else if ((i->code & ATOMIC) != ATOMIC)
-		ADD(l, "%s = r%u", place, l->from);
+		out_format(&l->out, "%s = r%u", place, l->from);
 	else if (i->imm == CMPXCHG)
-		ADD(l, "r0 = cmpxchg_64(%s, r0, r%u)", address, l->from);
+		out_format(&l->out, "r0 = cmpxchg_64(%s, r0, r%u)", address, l->from);
 	else
-		ADD(l, "lock %s += r%u", place, l->from);
+		out_format(&l->out, "lock %s += r%u", place, l->from);
 }
 
 /* Append "REGISTER OPERATION OPERAND", where the operand is a register or a number. */
@@ -83,11 +82,11 @@ static void add_operation(struct line *l, int is_64, const char *name, const cha
 {
 	const char prefix = is_64 ? 'r' : 'w';
 
-	ADD(l, "%c%u %s%s ", prefix, l->to, name, equal);
+	out_format(&l->out, "%c%u %s%s ", prefix, l->to, name, equal);
 	if (l->i->code & BY_REGISTER)
-		ADD(l, "%c%u", prefix, l->from);
+		out_format(&l->out, "%c%u", prefix, l->from);
 	else
-		ADD(l, "%d", l->i->imm);
+		out_format(&l->out, "%d", l->i->imm);
 }
 
 static void print_alu(struct line *l)
@@ -101,7 +100,7 @@ static void print_alu(struct line *l)
 	struct line before;
 
 	if (l->i->code == (BPF_ALU32 | TO_BIG)) {
-		ADD(l, "r%u = be%d r%u", l->to, l->i->imm, l->to);
+		out_format(&l->out, "r%u = be%d r%u", l->to, l->i->imm, l->to);
 		return;
 	}
 	add_operation(l, (l->i->code & BPF_CLASS) == BPF_ALU64, names[l->i->code >> 4], "=");
@@ -115,9 +114,9 @@ static void print_alu(struct line *l)
 /* A label in a scope has the number of the scope after its name. */
 static void add_label(struct line *l, const struct bpf_label *label)
 {
-	ADD(l, "%s", label->name);
+	out_format(&l->out, "%s", label->name);
 	if (label->scope)
-		ADD(l, "_%u", label->scope);
+		out_format(&l->out, "_%u", label->scope);
 }
 
 static void print_jump(struct line *l)
@@ -129,17 +128,17 @@ static void print_jump(struct line *l)
 	};
 
 	if (l->i->code == (BPF_JMP | CALL)) {
-		ADD(l, "call %s", helper_name(l->i->imm));
+		out_format(&l->out, "call %s", helper_name(l->i->imm));
 	} else if (l->i->code == (BPF_JMP | EXIT)) {
-		ADD(l, "exit");
+		out_format(&l->out, "exit");
 	} else {
 		if (l->i->code != BPF_JMP) {
-			ADD(l, "if ");
+			out_format(&l->out, "if ");
 			add_operation(l, (l->i->code & BPF_CLASS) == BPF_JMP,
 				      names[l->i->code >> 4], "");
-			ADD(l, " ");
+			out_format(&l->out, " ");
 		}
-		ADD(l, "goto ");
+		out_format(&l->out, "goto ");
 		add_label(l, emit_target(l->c, (unsigned)(l->i - l->c->v)));
 	}
 }
@@ -152,10 +151,10 @@ static void print_wide(struct line *l, const char *(*map_name)(int))
 	size_t printable = 0;
 
 	if (l->from == MAP_DESCRIPTOR) {
-		ADD(l, "r%u = map %s", l->to, map_name(l->i->imm));
+		out_format(&l->out, "r%u = map %s", l->to, map_name(l->i->imm));
 		return;
 	}
-	ADD(l, "r%u = %llu ll", l->to, (unsigned long long)n);
+	out_format(&l->out, "r%u = %llu ll", l->to, (unsigned long long)n);
 	memcpy(text, &n, sizeof(n));
 	while (isprint((unsigned char)text[printable]))
 		printable++;
@@ -192,13 +191,14 @@ void bpf_print(const struct bpf_code *c, const char *name, const char *(*map_nam
 	for (unsigned i = 0; i < c->n; i++) {
 		for (const struct bpf_label *at = c->labels; at < c->labels + c->nlabels; at++)
 			if (at->at == i) {
-				l = (struct line){ 0 };
+				decode(&l, c, i);
 				add_label(&l, at);
-				stdout_print("%s:\n", l.text);
+				stdout_print("%.*s:\n", (int)(l.out.at - l.text), l.text);
 			}
 		decode(&l, c, i);
 		print_insn(&l, map_name);
-		stdout_print("\t%s%s%s\n", l.text, *l.comment ? "\t\t// " : "", l.comment);
+		stdout_print("\t%.*s%s%s\n", (int)(l.out.at - l.text), l.text,
+			     *l.comment ? "\t\t// " : "", l.comment);
 		i += (l.i->code & BPF_CLASS) == BPF_LD;
 	}
 }
