@@ -148,7 +148,6 @@ static void no_link_local(const char *name)
 	struct netlink_message m = begin(NEWLINK, 0, &l, sizeof(l));
 	char *spec = netlink_add(&m, AF_SPEC, "", 0), *six = netlink_add(&m, AF_INET6, "", 0);
 	uint8_t mode = GEN_NONE;
-	char *spec, *six;
 
 	netlink_add(&m, GEN_MODE, &mode, 1);
 	netlink_end(&m, six);
