@@ -24,102 +24,79 @@ enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
  * An event that ends in an asterisk is any event that begins so.
  */
 static const struct form {
-	char event[23];
-	const char *text;
+	const char *event, *text;
 } forms[] = {
-#define FORM(event, text) { event, text }
-#define PLUGIN_WAKE "%c{comm}:%d{pid} [%d{prio}]"
 #define BLOCK_PLACE "%v{dev} %w{rwbs} "
 #define BLOCK_SECTORS "%d{sector} + %d{nr_sector}"
-	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
-	     "next_comm=%c next_pid=%d next_prio=%d"),
-	FORM("sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%d "
-	     "next_comm=%c next_pid=%d next_prio=%d"),
-	FORM("sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
-	     "%c{next_comm}:%d{next_pid} [%d{next_prio}]"),
-	FORM("sched_waking", "comm=%c pid=%d prio=%d target_cpu=%d"),
-	FORM("sched_wakeup", "comm=%c pid=%d prio=%d target_cpu=%d"),
-	FORM("sched_wakeup_new", "comm=%c pid=%d prio=%d target_cpu=%d"),
-	FORM("sched_waking", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
-	FORM("sched_waking", PLUGIN_WAKE " CPU:%d{target_cpu}"),
-	FORM("sched_waking", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
-	FORM("sched_wakeup", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
-	FORM("sched_wakeup", PLUGIN_WAKE " CPU:%d{target_cpu}"),
-	FORM("sched_wakeup", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
-	FORM("sched_wakeup_new", "comm=%c pid=%d prio=%d success=%d target_cpu=%d"),
-	FORM("sched_wakeup_new", PLUGIN_WAKE " CPU:%d{target_cpu}"),
-	FORM("sched_wakeup_new", PLUGIN_WAKE " success=%d CPU:%d{target_cpu}"),
-	FORM("sched_migrate_task", "comm=%c pid=%d prio=%d orig_cpu=%d dest_cpu=%d"),
-	FORM("sched_process_fork", "comm=%c pid=%d child_comm=%c child_pid=%d"),
-	FORM("sched_process_fork", "parent_comm=%c{comm} parent_pid=%d{pid} child_comm=%c "
-	     "child_pid=%d"),
-	FORM("sched_process_exec", "filename=%s pid=%d old_pid=%d"),
-	FORM("sched_process_exit", "comm=%c pid=%d prio=%d group_dead=%w"),
-	FORM("sched_process_exit", "comm=%c pid=%d prio=%d"),
-	FORM("sched_process_free", "comm=%c pid=%d prio=%d"),
-	FORM("sched_process_wait", "comm=%c pid=%d prio=%d"),
-	FORM("sched_process_hang", "comm=%c pid=%d"),
-	FORM("sched_kthread_stop", "comm=%c pid=%d"),
-	FORM("sched_pi_setprio", "comm=%c pid=%d oldprio=%d newprio=%d"),
-	FORM("sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns] vruntime=%d [ns]"),
-	FORM("sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns]"),
-	FORM("sched_stat_wait", "comm=%c pid=%d delay=%d [ns]"),
-	FORM("sched_stat_sleep", "comm=%c pid=%d delay=%d [ns]"),
-	FORM("sched_stat_iowait", "comm=%c pid=%d delay=%d [ns]"),
-	FORM("sched_stat_blocked", "comm=%c pid=%d delay=%d [ns]"),
-	FORM("signal_generate", "sig=%d errno=%d code=%d comm=%c pid=%d grp=%d res=%d"),
-	FORM("task_newtask", "pid=%d comm=%c clone_flags=%d oom_score_adj=%d"),
-	FORM("task_rename", "pid=%d oldcomm=%c newcomm=%c oom_score_adj=%d"),
-	FORM("task_rename", "oldcomm=%c newcomm=%c oom_score_adj=%d"),
-	FORM("block_rq_complete", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
-	FORM("block_rq_requeue", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
-	FORM("block_rq_error", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]"),
-	FORM("block_*", BLOCK_PLACE "%d{bytes} (%s{cmd}) " BLOCK_SECTORS " %b[%c{comm}]"),
-	FORM("block_bio_complete", BLOCK_PLACE BLOCK_SECTORS " %b[%d{error}]"),
-	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " %b[%c{comm}]"),
-	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector}"),
-	FORM("block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector} %d{nr_bios}"),
-	FORM("block_split", BLOCK_PLACE "%d{sector} / %d{new_sector} [%c{comm}]"),
-	FORM("block_plug", "[%c{comm}]"),
-	FORM("block_unplug", "[%c{comm}] %d{nr_rq}"),
-	FORM("oom_score_adj_update", "pid=%d comm=%c oom_score_adj=%d"),
-	FORM("cgroup_attach_task", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d "
-	     "comm=%c"),
-	FORM("cgroup_transfer_tasks", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d "
-	     "comm=%c"),
-	FORM("cgroup_mkdir", "root=%d id=%d level=%d path=%s"),
-	FORM("cgroup_rmdir", "root=%d id=%d level=%d path=%s"),
-	FORM("cgroup_rename", "root=%d id=%d level=%d path=%s"),
+	{ "sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
+	  "next_comm=%c next_pid=%d next_prio=%d" },
+	{ "sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%d "
+	  "next_comm=%c next_pid=%d next_prio=%d" },
+	{ "sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
+	  "%c{next_comm}:%d{next_pid} [%d{next_prio}]" },
+	{ "sched_wak*", "comm=%c pid=%d prio=%d target_cpu=%d" },
+	{ "sched_wak*", "comm=%c pid=%d prio=%d success=%d target_cpu=%d" },
+	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] CPU:%d{target_cpu}" },
+	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] success=%d CPU:%d{target_cpu}" },
+	{ "sched_migrate_task", "comm=%c pid=%d prio=%d orig_cpu=%d dest_cpu=%d" },
+	{ "sched_process_fork", "comm=%c pid=%d child_comm=%c child_pid=%d" },
+	{ "sched_process_fork", "parent_comm=%c{comm} parent_pid=%d{pid} child_comm=%c "
+	  "child_pid=%d" },
+	{ "sched_process_exec", "filename=%s pid=%d old_pid=%d" },
+	{ "sched_process_exit", "comm=%c pid=%d prio=%d group_dead=%w" },
+	{ "sched_process_*", "comm=%c pid=%d prio=%d" }, /* exit, free, wait */
+	{ "sched_process_hang", "comm=%c pid=%d" },
+	{ "sched_kthread_stop", "comm=%c pid=%d" },
+	{ "sched_pi_setprio", "comm=%c pid=%d oldprio=%d newprio=%d" },
+	{ "sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns] vruntime=%d [ns]" },
+	{ "sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns]" },
+	{ "sched_stat_*", "comm=%c pid=%d delay=%d [ns]" },
+	{ "signal_generate", "sig=%d errno=%d code=%d comm=%c pid=%d grp=%d res=%d" },
+	{ "task_newtask", "pid=%d comm=%c clone_flags=%d oom_score_adj=%d" },
+	{ "task_rename", "pid=%d oldcomm=%c newcomm=%c oom_score_adj=%d" },
+	{ "task_rename", "oldcomm=%c newcomm=%c oom_score_adj=%d" },
+	/* complete, requeue, error */
+	{ "block_rq_*", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]" },
+	{ "block_*", BLOCK_PLACE "%d{bytes} (%s{cmd}) " BLOCK_SECTORS " %b[%c{comm}]" },
+	{ "block_bio_complete", BLOCK_PLACE BLOCK_SECTORS " %b[%d{error}]" },
+	{ "block_*", BLOCK_PLACE BLOCK_SECTORS " %b[%c{comm}]" },
+	{ "block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector}" },
+	{ "block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector} %d{nr_bios}" },
+	{ "block_split", BLOCK_PLACE "%d{sector} / %d{new_sector} [%c{comm}]" },
+	{ "block_plug", "[%c{comm}]" },
+	{ "block_unplug", "[%c{comm}] %d{nr_rq}" },
+	{ "oom_score_adj_update", "pid=%d comm=%c oom_score_adj=%d" },
+	{ "cgroup_*", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d comm=%c" },
+	{ "cgroup_*", "root=%d id=%d level=%d path=%s" },
 	/* for trace_line_number and trace_line_result; only JSON has the fields id and ret */
-	FORM("sys_enter", "NR %w{NR} (%s{})"),
-	FORM("sys_exit", "NR %w{NR} = %w{=}"),
+	{ "sys_enter", "NR %w{NR} (%s{})" },
+	{ "sys_exit", "NR %w{NR} = %w{=}" },
 	/* probes of the hook trace_open */
-	FORM("open", "(%p) path=\"%s\" flags=%d ret=%d"),
-	FORM("open_path", "(%p) path=\"%s\" flags=%d"),
-	FORM("exec_open", "(%p) path=\"%s\" flags=%d"),
+	{ "open", "(%p) path=\"%s\" flags=%d ret=%d" },
+	{ "open_path", "(%p) path=\"%s\" flags=%d" },
+	{ "exec_open", "(%p) path=\"%s\" flags=%d" },
 	/* tracers, whose own text is in tracers[] below: the text of their formats */
-	FORM("osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
-	     "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}"),
-	FORM("timerlat", "seq:%d{seqnum} context:%d timer_latency:%d"),
+	{ "osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
+	  "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}" },
+	{ "timerlat", "seq:%d{seqnum} context:%d timer_latency:%d" },
 };
 
 /* Tracers whose text has no name of an event (kernel/trace/trace_output.c). */
 static const struct form tracers[] = {
-	FORM("timerlat", "#%d{seqnum}~context~%w{context}~timer_latency~%d{timer_latency}~ns"),
-	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d"),
-	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d~"
-	     "nmi-total:%d{nmi_total}~nmi-count:%d{nmi_count}"),
-	FORM("hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}"),
-	FORM("osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~%d{hw_count}~"
-	     "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}"),
-	FORM("osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~"
-	     "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}"),
-	FORM("raw_data", "#~%d{id}~buf:%s{buf}"),
-	FORM("context_switch", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~==>~[%d{next_cpu}]~"
-	     "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}"),
-	FORM("wakeup", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~+~[%d{next_cpu}]~"
-	     "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}"),
-#undef FORM
+	{ "timerlat", "#%d{seqnum}~context~%w{context}~timer_latency~%d{timer_latency}~ns" },
+	{ "hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d" },
+	{ "hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d~"
+	  "nmi-total:%d{nmi_total}~nmi-count:%d{nmi_count}" },
+	{ "hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}" },
+	{ "osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~%d{hw_count}~"
+	  "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}" },
+	{ "osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~"
+	  "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}" },
+	{ "raw_data", "#~%d{id}~buf:%s{buf}" },
+	{ "context_switch", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~==>~[%d{next_cpu}]~"
+	  "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}" },
+	{ "wakeup", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~+~[%d{next_cpu}]~"
+	  "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}" },
 };
 
 static int is_letter(char c)
