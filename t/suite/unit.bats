@@ -40,6 +40,10 @@ load ../helper
 	"$PROG/unit/clocks"
 }
 
+@test "lib: netlink's attributes and answers are read within their bounds" {
+	"$PROG/unit/netlink"
+}
+
 @test "lib: a BPF program that is too long is refused, and does not end the tool" {
 	"$PROG/unit/bpf"
 }
