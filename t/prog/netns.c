@@ -29,8 +29,6 @@
 #include "base/base.h"
 #include "prog.h"
 
-#include "base/base.h"
-
 #define RUN "/run/netns"
 
 /* from <linux/rtnetlink.h> and others, which not every libc has */
