@@ -148,11 +148,11 @@ static int describe(const char *dir, const char *hook)
 
 /* ---- the command line ---------------------------------------------------------------- */
 
-static const struct option {
+static const struct named_option {
 	const char *name;
 	char letter;
 	int takes; /* a value */
-} options[] = {
+} named_options[] = {
 	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
 	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
 	{ "version", 'V', 0 },
@@ -162,11 +162,11 @@ static const struct option {
  * Return the option that an argument is, or NULL. Set value to the value after =, or to NULL if
  * the next argument is the value.
  */
-static const struct option *find_option(const char *word, const char **value)
+static const struct named_option *find_named(const char *word, const char **value)
 {
 	*value = NULL;
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		const struct option *o = &options[i];
+	for (size_t i = 0; i < sizeof(named_options) / sizeof(*named_options); i++) {
+		const struct named_option *o = &named_options[i];
 		size_t n = strlen(o->name);
 
 		if (word[0] == '-' && word[1] == o->letter && !word[2])
@@ -186,12 +186,12 @@ static const struct option *find_option(const char *word, const char **value)
 /* Return the letter of the action, and set its hook and args. Exit if the arguments are wrong. */
 static char read_action(char **argv, const char **hook, const char **args)
 {
-	const struct option *o;
+	const struct named_option *o;
 	const char *value;
 	char action = 0;
 
 	for (argv++; *argv; argv++) {
-		o = find_option(*argv, &value);
+		o = find_named(*argv, &value);
 		if (!o)
 			err_exit(MISUSED, "no such option: '%.80s'; usage: %s", *argv, usage);
 		if (o->takes && !value && !(value = *++argv))
