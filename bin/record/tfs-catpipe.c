@@ -369,35 +369,37 @@ static int drain(struct stream *s)
 	return r;
 }
 
+/* Write lines that are no events, if the size limit leaves room. */
+static void write_lines(struct stream *s, const char *text, size_t n)
+{
+	if (s->to.left >= 0 && (long long)n > s->to.left)
+		s->to.full = 1;
+	else
+		consumer_put(&s->to, text, n);
+}
+
 /* Write the calls that have not returned. */
 static void write_unfinished(struct stream *s)
 {
 	static char text[CHUNK];
 	size_t n;
 
-	while (!s->to.full && (n = decode_end(&s->decode, text, sizeof(text)))) {
-		if (s->to.left >= 0 && (long long)n > s->to.left)
-			s->to.full = 1;
-		else
-			consumer_put(&s->to, text, n);
-	}
+	while (!s->to.full && (n = decode_end(&s->decode, text, sizeof(text))))
+		write_lines(s, text, n);
 }
 
 /* Write a line that says how much a program kept this tool from reading in procfs. */
 static void write_unread(struct stream *s)
 {
 	char line[CONSUMER_LAST];
-	size_t n;
+	struct out o = out_to(line, sizeof(line));
 
 	if (!procfs_missed() || s->to.full)
 		return;
-	n = str_format(line, sizeof(line), s->show.json ? "{\"unread\":%llu}\n" :
-		       "# %llu reads of /proc were cut or left out: names or paths are missing\n",
-		       procfs_missed());
-	if (s->to.left >= 0 && (long long)n > s->to.left)
-		s->to.full = 1;
-	else
-		consumer_put(&s->to, line, n);
+	out_format(&o, s->show.json ? "{\"unread\":%llu}\n" :
+		   "# %llu reads of /proc were cut or left out: names or paths are missing\n",
+		   procfs_missed());
+	write_lines(s, line, (size_t)(o.at - line));
 }
 
 /* Write the last lines: if the date has moved, if events were lost, why a write failed. */
@@ -405,45 +407,40 @@ static void write_losses(struct stream *s, int failed)
 {
 	struct losses l = { .overwritten = instance_lost(s->dir), .unwritten = s->cut };
 	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
-	const char *why = s->to.failed && !s->show.json ? strerror(s->to.failed) : NULL;
 	char line[CONSUMER_LAST];
-	size_t n = 0;
+	struct out o = out_to(line, sizeof(line));
 
 	if (s->to.full || failed)
 		l.unwritten += left_over(s);
 	l.unwritten += consumer_take_back(&s->to);
 	if (moved)
-		n = str_format(line, sizeof(line), s->show.json ? "{\"moved_ms\":%lld}\n" :
-			       "# the time of day moved by %lld ms against the trace's clock\n",
-			       moved);
-	if (why && (l.overwritten || l.unwritten))
-		n += str_format(line + n, sizeof(line) - n,
-				"# unable to write the trace: %.60s\n", why);
-	n += show_losses(&s->show, &l, line + n, sizeof(line) - n);
-	if (n)
-		consumer_last(&s->to, line, n);
+		out_format(&o, s->show.json ? "{\"moved_ms\":%lld}\n" :
+			   "# the time of day moved by %lld ms against the trace's clock\n", moved);
+	if (s->to.failed && !s->show.json && (l.overwritten || l.unwritten))
+		out_format(&o, "# unable to write the trace: %.60s\n", strerror(s->to.failed));
+	o.at += show_losses(&s->show, &l, o.at, out_room(&o));
+	if (o.at > line)
+		consumer_last(&s->to, line, (size_t)(o.at - line));
 }
 
 /*
- * Write the comment lines of -H and -d in front of all text. For a reader that follows another,
- * write them again, behind the rest of the text that the other reader was to get.
+ * Write the comment lines of -H and -d before all text. For a reader that follows another, write
+ * them again, after the rest of the text that the other reader was to get.
  */
 static void write_header(struct stream *s)
 {
 	char text[2048];
-	size_t n = s->text ? 0 : show_header(&s->show, s->live.ncpus, text, sizeof(text));
+	struct out o = out_to(text, sizeof(text));
 
-	n += show_date(&s->show, -1, text + n, sizeof(text) - n);
+	o.at += s->text ? 0 : show_header(&s->show, s->live.ncpus, o.at, out_room(&o));
+	o.at += show_date(&s->show, -1, o.at, out_room(&o));
 	if (s->decode.note && !s->show.json)
-		n += str_format(text + n, sizeof(text) - n, "# %.200s\n", s->decode.note);
+		out_format(&o, "# %.200s\n", s->decode.note);
 	if (s->decode.names || s->decode.paths)
-		n += str_format(text + n, sizeof(text) - n, s->show.json ?
-				"{\"files\":%u}\n" :
-				"# files of %u tasks are known\n", s->begun);
-	if (s->to.left >= 0 && (long long)n > s->to.left)
-		s->to.full = 1;
+		out_format(&o, s->show.json ? "{\"files\":%u}\n" :
+			   "# files of %u tasks are known\n", s->begun);
 	s->readers = s->to.readers;
-	consumer_put(&s->to, text, n);
+	write_lines(s, text, (size_t)(o.at - text));
 }
 
 /* Stream until a signal or an error. Return the result of the last pump. */

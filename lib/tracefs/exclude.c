@@ -32,16 +32,12 @@ static int may_interrupt(const char *event)
 	return 1;
 }
 
-/*
- * Append "FIELD != PID && ..." and a parenthesis to the n bytes in buf. Return the length
- * of the whole text, as str_format does.
- */
-static size_t none_of(char *buf, size_t size, size_t n, const char *field, const struct pids *tasks)
+/* Write "FIELD != PID && ..." and a parenthesis. */
+static void none_of(struct out *o, const char *field, const struct pids *tasks)
 {
-	for (size_t i = 0; i < tasks->n && n < size; i++)
-		n += str_format(buf + n, size - n, "%s%s != %d", i ? " && " : "", field,
-				(int)tasks->v[i]);
-	return n < size ? n + str_format(buf + n, size - n, ")") : n;
+	for (size_t i = 0; i < tasks->n; i++)
+		out_format(o, "%s%s != %d", i ? " && " : "", field, (int)tasks->v[i]);
+	out_char(o, ')');
 }
 
 /*
@@ -59,23 +55,25 @@ int exclude_filter(char *buf, size_t size, const char *event, const char *filter
 		   const struct pids *tasks)
 {
 	const char *other = other_task(event), *clause = NULL;
-	size_t n = 0, length = filter ? strcspn(filter, "\n") : 0;
+	size_t length = filter ? strcspn(filter, "\n") : 0;
+	struct out o = out_to(buf, size - 1);
 
 	/* the clause of an earlier call is at the end, and may name other tasks */
 	for (const char *p = filter; p && (p = strstr(p, CLAUSE)); p++)
 		clause = p;
 	if (clause)
-		n = str_format(buf, size, "%.*s", (int)(clause - filter), filter);
+		out_text(&o, filter, (size_t)(clause - filter));
 	else if (length && strncmp(filter, "none\n", length + 1))
-		n = str_format(buf, size, "(%.*s) && ", (int)length, filter);
-	n += n < size ? str_format(buf + n, size - n, CLAUSE) : 0;
-	n = n < size ? none_of(buf, size, n, "common_pid", tasks) : n;
-	if (other && n < size) {
-		n += str_format(buf + n, size - n, " || (");
-		n = n < size ? none_of(buf, size, n, other, tasks) : n;
+		out_format(&o, "(%.*s) && ", (int)length, filter);
+	out_string(&o, CLAUSE);
+	none_of(&o, "common_pid", tasks);
+	if (other) {
+		out_string(&o, " || (");
+		none_of(&o, other, tasks);
 	}
-	n += n < size ? str_format(buf + n, size - n, ")") : 0;
-	return n < size ? 0 : -1;
+	out_char(&o, ')');
+	*o.at = '\0';
+	return o.cut ? -1 : 0;
 }
 
 /* Exclude the tasks from one event by its filter. Return 0, or -1, reported. */

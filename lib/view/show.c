@@ -189,7 +189,8 @@ size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
 
 size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 {
-	char date[TIME_DATE], times[2][24];
+	struct out o = out_to(buf, size);
+	char date[TIME_DATE];
 
 	if (!s->dated || s->json)
 		return 0;
@@ -199,37 +200,29 @@ size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 	if (at < 0 || at + s->offset < 0)
 		at = s->offset < 0 ? -s->offset : 0;
 	time_date(date, at + s->offset);
-	for (int i = 0; i < 2; i++) {
-		struct out o = out_to(times[i], sizeof(*times) - 1);
-
-		out_time(&o, (uint64_t)(at + (i ? 0 : s->offset)) * 1000, 0);
-		*o.at = '\0';
-	}
-	return str_format(buf, size, "# date: %s, %s since 1970, is %s of the trace's clock\n",
-			  date, times[0] + strspn(times[0], " "),
-			  times[1] + strspn(times[1], " "));
+	out_format(&o, "# date: %s, ", date);
+	out_decimals(&o, (uint64_t)(at + s->offset), 6);
+	out_string(&o, " since 1970, is ");
+	out_decimals(&o, (uint64_t)at, 6);
+	out_string(&o, " of the trace's clock\n");
+	return (size_t)(o.at - buf);
 }
 
 size_t show_losses(const struct show *s, const struct losses *l, char *buf, size_t size)
 {
-	unsigned long long all = l->overwritten + l->unwritten;
-	struct out o = out_to(buf, size - 1);
+	unsigned long long over = l->overwritten, not = l->unwritten;
+	struct out o = out_to(buf, size);
 
-	if (!all)
+	if (!over && !not)
 		return 0;
-	if (!s->json)
-		return str_format(buf, size, "# lost %llu events: %llu overwritten in a full "
-				  "buffer, %llu not written\n", all,
-				  (unsigned long long)l->overwritten,
-				  (unsigned long long)l->unwritten);
-	o.at += str_format(buf, size, "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu",
-			   all, (unsigned long long)l->overwritten,
-			   (unsigned long long)l->unwritten);
-	if (s->lines.instance) {
+	out_format(&o, s->json ? "{\"lost\":%llu,\"overwritten\":%llu,\"unwritten\":%llu" :
+		   "# lost %llu events: %llu overwritten in a full buffer, %llu not written",
+		   over + not, over, not);
+	if (s->json && s->lines.instance) {
 		out_string(&o, ",\"instance\":");
 		json_string(&o, s->lines.instance, strlen(s->lines.instance));
 	}
-	out_string(&o, "}\n");
+	out_string(&o, s->json ? "}\n" : "\n");
 	return (size_t)(o.at - buf);
 }
 
