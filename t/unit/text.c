@@ -126,6 +126,28 @@ static void test_format(void)
 	EQUAL_TEXT(buf, "abc");
 }
 
+static void test_out(void)
+{
+	char buf[32];
+	struct out o = out_to(buf, 4);
+
+	out_string(&o, "abcdef");
+	out_char(&o, 'g');
+	out_fill(&o, ' ', 3);
+	out_decimal(&o, 10);
+	EQUAL(o.at - buf, 4);
+	EQUAL(o.cut, 2 + 1 + 3 + 2);
+	o = out_to(buf, sizeof(buf) - 1);
+	out_decimals(&o, 1500000, 6);
+	out_decimals(&o, 7, 3);
+	out_decimals(&o, 12000000034, 9);
+	out_address(&o, 0xab);
+	out_byte(&o, 5);
+	*o.at = '\0';
+	EQUAL_TEXT(buf, "1.5000000.00712.0000000340xab05");
+	EQUAL(o.cut, 0);
+}
+
 static void test_suggest(void)
 {
 	struct suggest s = { .word = "sched_swich" };
@@ -146,6 +168,7 @@ int main(void)
 	TEST(control);
 	TEST(json);
 	TEST(format);
+	TEST(out);
 	TEST(suggest);
 	return unit_end();
 }
