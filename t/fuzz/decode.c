@@ -428,6 +428,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	must(!(all && how & 1) || lines - resumed == begun);
 	decode_free(&d);
 	must(!d.held && !d.follow.used);
+	event_notes_free(&show.pick.picked);
 	free(show.pick.globs);
 	return 0;
 }

@@ -121,6 +121,10 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	}
 	must(n <= size / 4 && (!n || printed) && !subbuf_next(&p, &r));
 	comms_clear(&evs->comms);
+	for (int i = 0; i < 2; i++) {
+		event_notes_free(i ? &all.roles : &some.roles);
+		comms_clear(i ? &all.tasks : &some.tasks);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
