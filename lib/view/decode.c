@@ -330,10 +330,12 @@ static void put_result(const struct decode_task *t, struct out *o)
 		return;
 	}
 	name = is_error(result) ? name_of_error(-result) : NULL;
-	if (name)
-		out_format(o, "-1 %s", name);
-	else
+	if (name) {
+		out_string(o, "-1 ");
+		out_string(o, name);
+	} else {
 		out_signed(o, result);
+	}
 }
 
 /* Write a time in seconds, or the number of a clock that counts. */
@@ -413,7 +415,12 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 {
 	const char *comma = "";
 
-	out_format(o, state == RESUMED ? "<... %s resumed>)" : "%s(", name_of(t));
+	if (state == RESUMED) {
+		out_format(o, "<... %s resumed>)", name_of(t));
+	} else {
+		out_string(o, name_of(t));
+		out_char(o, '(');
+	}
 	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t); i++) {
 		if (!is_printed(t, i))
 			continue;
