@@ -5,7 +5,7 @@
  * The kernel's pid filter passes an event if the running task is traced. It passes a
  * switch also if the next task is traced, and a wake-up also if the task that wakes up is
  * (kernel/trace/trace_events.c, event_filter_pid_*). So every switch of a traced task is
- * recorded. If another task runs on a processor than the last switch says, a switch
+ * recorded. If another task runs on a CPU than the last switch says, a switch
  * between two tasks that are not traced is missing.
  */
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 enum {
 	OWN = 1,        /* the task had an event that only traced tasks have */
 	ODD = 2,        /* a switch of the task is missing */
-	HELPER = 4,     /* a thread of the kernel that works for a processor */
+	HELPER = 4,     /* a thread of the kernel that works for a CPU */
 	BESIDE = 8,     /* a switch or wake-up with a stranger: the task is traced */
 };
 
@@ -26,10 +26,9 @@ struct known_task {
 	unsigned flags;
 };
 
-/* The task that runs on a processor. */
-struct processor {
+struct cpu_task {
 	struct table_entry entry;
-	struct known_task *task;      /* NULL: unknown */
+	struct known_task *task;        /* that runs on the CPU; NULL: unknown */
 };
 
 /* Two tasks of a switch or wake-up. The key is their addresses. */
@@ -70,15 +69,7 @@ static int begins(struct text_part p, const char *word)
 	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
 }
 
-static int is_idle(struct text_part pid)
-{
-	return pid.n == 1 && *pid.text == '0';
-}
-
-/*
- * Is this a thread of the kernel that runs on a processor for a moment, on behalf of the
- * tasks there?
- */
+/* Is this a thread of the kernel that runs on a CPU for a moment, on behalf of the tasks there? */
 static int is_helper(struct text_part comm)
 {
 	return begins(comm, "kworker/") || begins(comm, "ksoftirqd/") ||
@@ -86,15 +77,30 @@ static int is_helper(struct text_part comm)
 	       begins(comm, "rcu_sched") || begins(comm, "swapper/");
 }
 
+/* The task runs on the line's CPU. If another task did, a switch between them is missing. */
+static struct cpu_task *read_cpu(struct strangers *s, const struct trace_line *l,
+				 struct known_task *now)
+{
+	struct cpu_task *c;
+
+	s->cpus.size = sizeof(*c);
+	task_key(&s->key, l, l->cpu);
+	c = table_at(&s->cpus, s->key.text, s->key.n);
+	if (c->task && c->task != now) {
+		c->task->flags |= ODD;
+		now->flags |= ODD;
+		c->task = NULL;
+	}
+	return c;
+}
+
 void strangers_read(struct strangers *s, const struct trace_line *l)
 {
 	int switches = !*l->prefix && text_part_is(l->event, "sched_switch");
-	int wakes = !*l->prefix && (text_part_is(l->event, "sched_waking") ||
-				    text_part_is(l->event, "sched_wakeup") ||
-				    text_part_is(l->event, "sched_wakeup_new"));
-	struct processor *p = NULL;
-	struct text_part other;
+	int wakes = !*l->prefix && trace_line_wakes(l);
 	struct known_task *now, *next = NULL;
+	struct cpu_task *cpu = NULL;
+	struct text_part other;
 
 	if (!l->pid.n || s->unfiltered)
 		return;
@@ -104,18 +110,10 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 	if (!switches && !wakes) {
 		now->flags |= OWN;
 		/* the pid filter never passes an event of the idle task itself */
-		s->unfiltered |= is_idle(l->pid);
+		s->unfiltered |= text_part_is(l->pid, "0");
 	}
-	if (l->cpu.n) {
-		s->processors.size = sizeof(*p);
-		task_key(&s->key, l, l->cpu);
-		p = table_at(&s->processors, s->key.text, s->key.n);
-		if (p->task && p->task != now) {
-			p->task->flags |= ODD;
-			now->flags |= ODD;
-			p->task = NULL;
-		}
-	}
+	if (l->cpu.n)
+		cpu = read_cpu(s, l, now);
 	if (!switches && !wakes)
 		return;
 	/* the key pid is the running task, and .pid the field */
@@ -123,22 +121,21 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 	if (other.n) {
 		next = task_of(s, l, other);
 		add_pair(s, now, next);
-		if (switches && !(next->flags & HELPER) &&
-		    is_helper(trace_line_key(l, "next_comm")))
+		if (switches && is_helper(trace_line_key(l, "next_comm")))
 			next->flags |= HELPER;
 		/* tfs-latency has measured the wait of this task */
 		if (switches && trace_line_key(l, "lat").n)
 			next->flags |= OWN;
 	}
-	if (switches && p)
-		p->task = next;
+	if (switches && cpu)
+		cpu->task = next;
 }
 
 void strangers_gap(struct strangers *s)
 {
-	for (size_t i = 0; i < s->processors.room; i++)
-		if (s->processors.v[i])
-			((struct processor *)s->processors.v[i])->task = NULL;
+	for (size_t i = 0; i < s->cpus.room; i++)
+		if (s->cpus.v[i])
+			((struct cpu_task *)s->cpus.v[i])->task = NULL;
 }
 
 /* Is a switch of the task missing, or is the task the idle task of a host? */

@@ -13,7 +13,7 @@
  * another one, a stranger. All zero at first.
  */
 struct strangers {
-	struct table tasks, processors, pairs;
+	struct table tasks, cpus, pairs;
 	struct strbuf key;
 	int unfiltered;         /* the trace has events that no pid filter passes */
 	int filtered;           /* set by strangers_decide: a pid filter explains the trace */

@@ -51,7 +51,7 @@ struct stack {
 	unsigned long long n;
 };
 
-/* The last event of a processor, as far as it is known, and its stack. */
+/* The last event of a CPU, as far as it is known, and its stack. */
 struct last_event {
 	struct table_entry entry;
 	struct strbuf task;     /* the pid behind the host, or empty */
@@ -67,7 +67,7 @@ struct flame {
 	const char *title;
 	int all;
 	struct table stacks, shown;
-	struct table last;      /* struct last_event, by processor */
+	struct table last;      /* struct last_event, by CPU */
 	struct strangers strangers;
 	unsigned long long left_out;
 	struct last_event *now; /* whose stack is read; NULL: none */

@@ -56,21 +56,18 @@ void svg_text(struct strbuf *w, const char *s, size_t n, size_t most)
 
 void svg_number(struct strbuf *w, uint64_t hundredths)
 {
-	char text[32];
 	unsigned part = (unsigned)(hundredths % 100);
 
-	str_format(text, sizeof(text), "%llu.%c%c", (unsigned long long)hundredths / 100,
-		   '0' + (int)part / 10, '0' + (int)part % 10);
-	if (part % 10 == 0)
-		text[strlen(text) - (part ? 1 : 3)] = '\0';
-	strbuf_puts(w, text);
+	strbuf_format(w, "%llu", (unsigned long long)hundredths / 100);
+	if (part % 10)
+		strbuf_format(w, ".%02u", part);
+	else if (part)
+		strbuf_format(w, ".%u", part / 10);
 }
 
 void svg_attribute(struct strbuf *w, const char *name, uint64_t hundredths)
 {
-	strbuf_puts(w, " ");
-	strbuf_puts(w, name);
-	strbuf_puts(w, "='");
+	strbuf_format(w, " %s='", name);
 	svg_number(w, hundredths);
 	strbuf_puts(w, "'");
 }
@@ -132,11 +129,9 @@ static unsigned hash(const char *name, size_t n)
 void svg_colour(struct strbuf *w, const char *name, size_t n)
 {
 	unsigned h = hash(name, n);
-	char text[64];
 
-	str_format(text, sizeof(text), " fill='rgb(%u,%u,%u)'", 205 + (h >> 3) % 50,
-		   60 + (h >> 9) % 170, (h >> 18) % 55);
-	strbuf_puts(w, text);
+	strbuf_format(w, " fill='rgb(%u,%u,%u)'", 205 + (h >> 3) % 50, 60 + (h >> 9) % 170,
+		      (h >> 18) % 55);
 }
 
 unsigned svg_shade(const char *name, size_t n, unsigned shades)
