@@ -12,8 +12,8 @@
 #include "tracefs/tracefs.h"
 #include "flight.h"
 
-/* The highest pid that the kernel can give (PID_MAX_LIMIT - 1). In practice no task has it. */
-#define NO_TASK 4194303
+/* The highest pid that the kernel can give. In practice no task has it. */
+#define NO_TASK (K_PID_MAX_LIMIT - 1)
 
 int flight_beside_make(struct flight_beside *b, int top, int dir, const char *instance,
 		       const char *suffix)

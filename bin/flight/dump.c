@@ -194,9 +194,6 @@ static void remove_oldest(const struct flight_dumps *d)
 	}
 }
 
-/* RENAME_NOREPLACE of include/uapi/linux/fs.h; musl does not define it */
-#define NO_REPLACE 1
-
 /*
  * Rename, and fail with EEXIST if the new name exists. A file system without
  * RENAME_NOREPLACE leaves a short race.
@@ -205,7 +202,7 @@ static int rename_new(int dir, const char *from, const char *to)
 {
 	struct stat st;
 
-	if (!syscall(SYS_renameat2, dir, from, dir, to, NO_REPLACE))
+	if (!syscall(SYS_renameat2, dir, from, dir, to, K_RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;

@@ -70,7 +70,7 @@ enum { HEAD_FROM = NR, MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 #endif
 
 /* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
-enum { TASKS = 64, PIDS_64 = 4 * 1024 * 1024, PIDS_32 = 32 * 1024 };
+enum { TASKS = 64, PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
 
 /* The bits of the byte. The call is the one that the task is in. */
 enum {

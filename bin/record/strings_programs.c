@@ -32,8 +32,7 @@ enum { CALLS_MAX = 1024 };
  */
 enum { PATH_SHORT = 256, PATH_LONG = 4096, LONGS_MAX = 256 };
 
-/* The kernel's flag for an exec's open (include/linux/fs.h), and its O_LARGEFILE. */
-enum { FMODE_EXEC = 0x20 };
+/* The kernel's O_LARGEFILE */
 #if defined(__arm__) || defined(__aarch64__)
 enum { LARGEFILE = 0400000 };
 #elif defined(__powerpc__)
@@ -232,7 +231,7 @@ static void load_arguments(struct bpf_code *c, const struct strings_plan *p,
 		load_long(c, p, first + flags * (int)p->word);
 	else
 		emit_mov_imm(c, R6, flags == FLAGS_CREAT ? O_CREAT | O_WRONLY | O_TRUNC :
-			     FMODE_EXEC);
+			     K_FMODE_EXEC);
 	emit_store(c, SIZE_DW, FP, FLAGS, R6);
 }
 

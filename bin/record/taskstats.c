@@ -27,12 +27,6 @@
 /* Bytes of the socket: some thousand exits that come between two reads. */
 #define ROOM (8 * 1024 * 1024)
 
-/* Constants of linux/netlink.h, linux/genetlink.h and linux/taskstats.h. */
-enum { GENERIC = 16 };
-enum { CONTROL = 16, GET_FAMILY = 3, FAMILY_ID = 1, FAMILY_NAME = 2 };
-enum { STATS_GET = 1, STATS_CPUS = 3, STATS_PID = 1, STATS = 3, STATS_TASK = 4 };
-enum { EXIT_CODE = 4 }; /* its offset in struct taskstats */
-
 /* Of generic netlink, before the attributes */
 struct family_head {
 	uint8_t command, version;
@@ -67,9 +61,10 @@ static unsigned find_family(int fd)
 	size_t len;
 
 	/* the kernel puts the answer into the socket before send returns */
-	if (ask(fd, CONTROL, GET_FAMILY, FAMILY_NAME, "TASKSTATS") < 0 || netlink_next(&a) != 1)
+	if (ask(fd, K_GENL_ID_CTRL, K_CTRL_CMD_GETFAMILY, K_CTRL_ATTR_FAMILY_NAME,
+		"TASKSTATS") < 0 || netlink_next(&a) != 1)
 		return 0;
-	id = attribute(&a, FAMILY_ID, &len);
+	id = attribute(&a, K_CTRL_ATTR_FAMILY_ID, &len);
 	if (id && len >= sizeof(number))
 		memcpy(&number, id, sizeof(number));
 	return number;
@@ -81,13 +76,13 @@ void taskstats_open(struct taskstats *x, unsigned cpus)
 	char mask[32];
 	unsigned family;
 
-	x->fd = netlink_open(GENERIC);
+	x->fd = netlink_open(K_NETLINK_GENERIC);
 	if (x->fd < 0)
 		return;
 	setsockopt(x->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	str_format(mask, sizeof(mask), "0-%u", cpus ? cpus - 1 : 0);
 	if (!(family = find_family(x->fd)) ||
-	    ask(x->fd, family, STATS_GET, STATS_CPUS, mask) < 0) {
+	    ask(x->fd, family, K_TASKSTATS_CMD_GET, K_TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, mask) < 0) {
 		close(x->fd);
 		x->fd = -1;
 	}
@@ -106,13 +101,13 @@ static void take(struct taskstats *x, const struct netlink_answer *a)
 	struct taskstats_exit e = { .look = x->looks };
 	uint32_t code;
 
-	task = attribute(a, STATS_TASK, &len);
-	id = task ? netlink_find(task, len, STATS_PID, &nid) : NULL;
-	stats = task ? netlink_find(task, len, STATS, &nstats) : NULL;
-	if (!id || !stats || nid < sizeof(e.pid) || nstats < EXIT_CODE + sizeof(code))
+	task = attribute(a, K_TASKSTATS_TYPE_AGGR_PID, &len);
+	id = task ? netlink_find(task, len, K_TASKSTATS_TYPE_PID, &nid) : NULL;
+	stats = task ? netlink_find(task, len, K_TASKSTATS_TYPE_STATS, &nstats) : NULL;
+	if (!id || !stats || nid < sizeof(e.pid) || nstats < K_TASKSTATS_EXITCODE + sizeof(code))
 		return;
 	memcpy(&e.pid, id, sizeof(e.pid));
-	memcpy(&code, stats + EXIT_CODE, sizeof(code));
+	memcpy(&code, stats + K_TASKSTATS_EXITCODE, sizeof(code));
 	e.code = (uint16_t)code; /* as wait(2) gives it */
 	*slot_of(x, e.pid) = e;
 }

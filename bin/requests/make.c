@@ -285,7 +285,7 @@ static int at_kprobe(struct make *m, const char *function)
 	fd = load_as(m, dt_send, "send", &k);
 	if (fd < 0)
 		return -1;
-	event = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, 8 /* PERF_FLAG_FD_CLOEXEC */);
+	event = (int)syscall(SYS_perf_event_open, &a, -1, 0, -1, K_PERF_FLAG_FD_CLOEXEC);
 	link = event < 0 ? -1 : bpf_link(fd, event, ATTACH_PERF_EVENT);
 	fd_close(event);
 	fd_close(fd);

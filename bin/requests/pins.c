@@ -16,8 +16,6 @@
 /* The directory of all request probes, below bpffs. */
 #define HOME "tfs"
 
-#define BPFFS_MAGIC_NUMBER 0xcafe4a11 /* include/uapi/linux/magic.h */
-
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /*
@@ -65,7 +63,7 @@ int dt_open_home(int make)
 		err_file("unable to open %s", path);
 	fd_close(bpffs);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0 || st.st_uid != geteuid() ||
-			st.st_mode & 077 || (unsigned)fs.f_type != BPFFS_MAGIC_NUMBER)) {
+			st.st_mode & 077 || (unsigned)fs.f_type != K_BPF_FS_MAGIC)) {
 		err_msg("%s must be a directory that only this user can enter; remove it",
 			path);
 		close(fd);
@@ -200,7 +198,7 @@ int dt_ready(void)
 	struct statfs fs;
 
 	str_format(path, sizeof(path), "%s/fs/bpf", path_sysfs());
-	if (!statfs(path, &fs) && (unsigned)fs.f_type == BPFFS_MAGIC_NUMBER)
+	if (!statfs(path, &fs) && (unsigned)fs.f_type == K_BPF_FS_MAGIC)
 		return 0;
 	return err_msg("no bpffs at %s: as root, mount -t bpf bpf %s", path, path);
 }

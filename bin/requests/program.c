@@ -248,7 +248,7 @@ void dt_emit_tcp_data(struct bpf_code *c)
 	emit_mov(c, R2, R7);
 	dt_emit_packet_bytes(c, HEADER, 16);
 	/* R9 = length of the packet - R7 - length of the TCP header */
-	emit_load(c, SIZE_W, R9, R6, SKB_LEN);
+	emit_load(c, SIZE_W, R9, R6, K_SKB_LEN);
 	emit_alu(c, ALU_SUB, R9, R7);
 	emit_load(c, SIZE_B, R1, FP, HEADER + 12);
 	emit_alu_imm(c, ALU_RSH, R1, 4);

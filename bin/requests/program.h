@@ -57,9 +57,6 @@ dt_program dt_rx, dt_read, dt_send, dt_end, dt_state, dt_gone, dt_fork, dt_exit,
 
 enum { MARK = 8 };              /* in byte 12 of the TCP header */
 
-/* Fields of struct __sk_buff (uapi/linux/bpf.h). */
-enum { SKB_LEN = 0, SKB_SK = 168 };
-
 /*
  * Slots of each program's stack:
  *	SOCKET          u64: the socket, a map's key

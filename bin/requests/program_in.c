@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* program_in.c - programs of incoming segments, and of threads that read marked bytes */
+#include <netinet/tcp.h>
+
 #include "bpf/bpf.h"
 #include "requests.h"
 #include "program.h"
 
-enum { LISTEN = 10 };           /* of a socket (include/net/tcp_states.h) */
 enum { SYN = 2, ACCEPT = 1 };
-
-/* Fields of struct bpf_sock and bpf_tcp_sock (uapi/linux/bpf.h). */
-enum { SOCK_STATE_ARG = 72, TCP_RCV_NXT = 16 };
 
 /* Receivers offer smaller windows than this. A forged segment is mostly farther ahead. */
 enum { WINDOW_MOST = 1 << 26 };
@@ -106,15 +104,15 @@ static void find_socket(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_W, R7, FP, HEADER + 4);
 	emit_from_be(c, R7, 32);
 	emit_alu32(c, ALU_ADD, R9, R7);
-	emit_load(c, SIZE_DW, R1, R6, SKB_SK);
+	emit_load(c, SIZE_DW, R1, R6, K_SKB_SK);
 	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	emit_call(c, FN_SK_FULLSOCK);
 	emit_jump_if_imm(c, R0, JEQ, 0, "out");
 	emit_mov(c, R6, R0);
 	emit_mov(c, R1, R0);
 	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_in));
-	emit_load(c, SIZE_W, R1, R6, SOCK_STATE_ARG);
-	emit_jump_if_imm(c, R1, JEQ, LISTEN, "child");
+	emit_load(c, SIZE_W, R1, R6, K_SOCK_STATE);
+	emit_jump_if_imm(c, R1, JEQ, TCP_LISTEN, "child");
 }
 
 /* R6 = rcv_nxt. Ignore duplicates and data out of the window; begin an overlap at rcv_nxt. */
@@ -123,7 +121,7 @@ static void clip_to_window(struct bpf_code *c)
 	emit_mov(c, R1, R6);
 	emit_call(c, FN_TCP_SOCK);
 	emit_jump_if_imm(c, R0, JEQ, 0, "out");
-	emit_load(c, SIZE_W, R6, R0, TCP_RCV_NXT);
+	emit_load(c, SIZE_W, R6, R0, K_TCP_SOCK_RCV_NXT);
 	dt_emit_jump_seq(c, R9, R6, JSLE, "out");
 	emit_alu32(c, ALU_MOV, R1, R7);
 	emit_alu32(c, ALU_SUB, R1, R6);

@@ -216,7 +216,7 @@ static void skip_ethernet(struct bpf_code *c)
 /* R8 = the struct dt_sent of the packet's socket. Jump to "out" unless it has a range. */
 static void find_range(struct bpf_code *c, const struct dt_plan *p)
 {
-	emit_load(c, SIZE_DW, R1, R6, SKB_SK);
+	emit_load(c, SIZE_DW, R1, R6, K_SKB_SK);
 	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	dt_emit_socket_key(c, p, offsetof(struct dt_state, socket_out));
 	emit_find(c, p->sent, SOCKET, R0, "out");

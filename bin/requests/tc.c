@@ -12,18 +12,7 @@
 #include "base/base.h"
 #include "requests.h"
 
-enum { ROUTES = 0 };
-enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, NEW_FILTER = 44, DELETE_FILTER = 45,
-       GET_FILTER = 46 };
-enum { ACK = 4, EXCLUSIVE = 0x200, CREATE = 0x400, DUMP = 0x300 };
-enum { KIND = 1, OPTIONS = 2, BPF_FD = 6, BPF_NAME = 7, BPF_FLAGS = 8, DIRECT_ACTION = 1 };
-
-#define HANDLE  0xffff0000u
-#define CLSACT  0xfffffff1u
-#define INGRESS 0xfffffff2u
-#define EGRESS  0xfffffff3u
-
-enum { EVERY_PROTOCOL = 3 }; /* ETH_P_ALL */
+enum { NEW = K_NLM_F_ACK | K_NLM_F_CREATE | K_NLM_F_EXCL };
 
 /* struct tcmsg of rtnetlink.h */
 struct tc_head {
@@ -53,7 +42,7 @@ static int is_about(const struct netlink_answer *a, const struct tc_head *asked,
 	if (a->n < sizeof(head))
 		return 0;
 	memcpy(&head, a->text, sizeof(head));
-	found = netlink_find(a->text + sizeof(head), a->n - sizeof(head), KIND, &len);
+	found = netlink_find(a->text + sizeof(head), a->n - sizeof(head), K_TCA_KIND, &len);
 	return head.device == asked->device && head.handle &&
 	       (!asked->parent || head.parent == asked->parent) &&
 	       (!kind || (found && len == strlen(kind) + 1 && !memcmp(found, kind, len)));
@@ -65,7 +54,7 @@ static int is_about(const struct netlink_answer *a, const struct tc_head *asked,
  */
 static int ask(const struct netlink_message *m, const char *kind)
 {
-	struct netlink_answer a = { .fd = netlink_open(ROUTES), .wait = 1 };
+	struct netlink_answer a = { .fd = netlink_open(K_NETLINK_ROUTE), .wait = 1 };
 	struct tc_head asked;
 	int found = 0, r;
 
@@ -83,7 +72,7 @@ static int ask(const struct netlink_message *m, const char *kind)
 
 int tc_has_clsact(unsigned device)
 {
-	struct netlink_message m = begin(GET_QDISC, DUMP, device, 0, CLSACT, 0);
+	struct netlink_message m = begin(K_RTM_GETQDISC, K_NLM_F_DUMP, device, 0, K_TC_H_CLSACT, 0);
 	int n = ask(&m, "clsact");
 
 	return n > 0 ? 1 : n;
@@ -91,16 +80,17 @@ int tc_has_clsact(unsigned device)
 
 int tc_add_clsact(unsigned device)
 {
-	struct netlink_message m = begin(NEW_QDISC, ACK | CREATE | EXCLUSIVE, device, HANDLE,
-					 CLSACT, 0);
+	struct netlink_message m = begin(K_RTM_NEWQDISC, NEW, device, K_TC_H_MAJ_MASK,
+					 K_TC_H_CLSACT, 0);
 
-	netlink_add(&m, KIND, "clsact", 7);
+	netlink_add(&m, K_TCA_KIND, "clsact", 7);
 	return ask(&m, NULL);
 }
 
 int tc_remove_clsact(unsigned device)
 {
-	struct netlink_message m = begin(DELETE_QDISC, ACK, device, HANDLE, CLSACT, 0);
+	struct netlink_message m = begin(K_RTM_DELQDISC, K_NLM_F_ACK, device, K_TC_H_MAJ_MASK,
+					 K_TC_H_CLSACT, 0);
 
 	return ask(&m, NULL);
 }
@@ -109,8 +99,8 @@ int tc_filters(unsigned device)
 {
 	int sum = 0;
 
-	for (uint32_t parent = INGRESS; parent <= EGRESS; parent++) {
-		struct netlink_message m = begin(GET_FILTER, DUMP, device, 0, parent, 0);
+	for (uint32_t parent = K_TC_CLSACT_INGRESS; parent <= K_TC_CLSACT_EGRESS; parent++) {
+		struct netlink_message m = begin(K_RTM_GETTFILTER, K_NLM_F_DUMP, device, 0, parent, 0);
 		int n = ask(&m, NULL);
 
 		if (n < 0)
@@ -123,31 +113,31 @@ int tc_filters(unsigned device)
 /* Return tcm_info of a filter: its priority and its protocol. */
 static uint32_t info(unsigned priority)
 {
-	return priority << 16 | htons(EVERY_PROTOCOL);
+	return priority << 16 | htons(K_ETH_P_ALL);
 }
 
 int tc_add_program(unsigned device, unsigned priority, uint32_t handle, int program,
 		   const char *name)
 {
-	struct netlink_message m = begin(NEW_FILTER, ACK | CREATE | EXCLUSIVE, device, handle,
-					 EGRESS, info(priority));
-	uint32_t flags = DIRECT_ACTION;
+	struct netlink_message m = begin(K_RTM_NEWTFILTER, NEW, device, handle,
+					 K_TC_CLSACT_EGRESS, info(priority));
+	uint32_t flags = K_TCA_BPF_FLAG_ACT_DIRECT;
 	char *options;
 
-	netlink_add(&m, KIND, "bpf", 4);
-	options = netlink_add(&m, OPTIONS, "", 0);
-	netlink_add(&m, BPF_FD, &program, sizeof(program));
-	netlink_add(&m, BPF_NAME, name, strlen(name) + 1);
-	netlink_add(&m, BPF_FLAGS, &flags, sizeof(flags));
+	netlink_add(&m, K_TCA_KIND, "bpf", 4);
+	options = netlink_add(&m, K_TCA_OPTIONS, "", 0);
+	netlink_add(&m, K_TCA_BPF_FD, &program, sizeof(program));
+	netlink_add(&m, K_TCA_BPF_NAME, name, strlen(name) + 1);
+	netlink_add(&m, K_TCA_BPF_FLAGS, &flags, sizeof(flags));
 	netlink_end(&m, options);
 	return ask(&m, NULL);
 }
 
 int tc_remove_program(unsigned device, unsigned priority, uint32_t handle)
 {
-	struct netlink_message m = begin(DELETE_FILTER, ACK, device, handle, EGRESS,
+	struct netlink_message m = begin(K_RTM_DELTFILTER, K_NLM_F_ACK, device, handle, K_TC_CLSACT_EGRESS,
 					 info(priority));
 
-	netlink_add(&m, KIND, "bpf", 4);
+	netlink_add(&m, K_TCA_KIND, "bpf", 4);
 	return ask(&m, NULL);
 }

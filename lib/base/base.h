@@ -75,17 +75,17 @@ _Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
 
 /* The bit of a capability. A set of capabilities is the OR of their bits. */
 #define CAPS(number)      ((uint64_t)1 << (number))
-#define CAPS_DAC_OVERRIDE CAPS(1)  /* files of other users */
-#define CAPS_FOWNER       CAPS(3)
-#define CAPS_NET_ADMIN    CAPS(12)
-#define CAPS_SYS_PTRACE   CAPS(19) /* procfs of other users' tasks */
-#define CAPS_SYS_ADMIN    CAPS(21)
-#define CAPS_SYS_NICE     CAPS(23) /* run before other programs */
-#define CAPS_SYS_RESOURCE CAPS(24) /* pipes beyond the limits */
-#define CAPS_LEASE        CAPS(28)
-#define CAPS_SYSLOG       CAPS(34) /* addresses of symbols */
-#define CAPS_PERFMON      CAPS(38)
-#define CAPS_BPF          CAPS(39)
+#define CAPS_DAC_OVERRIDE CAPS(K_CAP_DAC_OVERRIDE)  /* files of other users */
+#define CAPS_FOWNER       CAPS(K_CAP_FOWNER)
+#define CAPS_NET_ADMIN    CAPS(K_CAP_NET_ADMIN)
+#define CAPS_SYS_PTRACE   CAPS(K_CAP_SYS_PTRACE) /* procfs of other users' tasks */
+#define CAPS_SYS_ADMIN    CAPS(K_CAP_SYS_ADMIN)
+#define CAPS_SYS_NICE     CAPS(K_CAP_SYS_NICE) /* run before other programs */
+#define CAPS_SYS_RESOURCE CAPS(K_CAP_SYS_RESOURCE) /* pipes beyond the limits */
+#define CAPS_LEASE        CAPS(K_CAP_LEASE)
+#define CAPS_SYSLOG       CAPS(K_CAP_SYSLOG) /* addresses of symbols */
+#define CAPS_PERFMON      CAPS(K_CAP_PERFMON)
+#define CAPS_BPF          CAPS(K_CAP_BPF)
 
 /*
  * Return a likely reason why the kernel refused a call with the error e: "; " and the capabilities
@@ -126,7 +126,7 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
 #define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
 
 /* For keep: to read the files that a task maps: CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE. */
-#define CAPS_MAPPED (CAPS(2) | CAPS(40))
+#define CAPS_MAPPED (CAPS(K_CAP_DAC_READ_SEARCH) | CAPS(K_CAP_CHECKPOINT_RESTORE))
 
 /* ---- options.c: the command line of a tool ----------------------------------------- */
 
@@ -396,10 +396,7 @@ void text_mask_controls(char *s, const char *end);
 /* Return the length of the multi-byte UTF-8 character at s, or 0 if there is none. */
 size_t text_utf8(const unsigned char *s, size_t n);
 
-/* include/linux/threads.h: PID_MAX_LIMIT of 64-bit kernels */
-#define PID_MAX_LIMIT (4 * 1024 * 1024)
-
-/* Return the pid that s names, a number from 1 to PID_MAX_LIMIT; 0, silent, otherwise. */
+/* Return the pid that s names, a number from 1 to K_PID_MAX_LIMIT; 0, silent, otherwise. */
 pid_t text_pid(const char *s);
 
 /*

@@ -15,12 +15,11 @@
 
 #include "base/base.h"
 
-/* linux/capability.h */
 struct caps_head {
 	uint32_t version;
 	int pid;
 };
-#define HEAD { 0x20080522, 0 }
+#define HEAD { K_LINUX_CAPABILITY_VERSION_3, 0 }
 /* the lower half of each set, then the upper one */
 struct caps_half {
 	uint32_t effective, permitted, inheritable;

@@ -64,31 +64,31 @@ void confine_paths(uint64_t keep, const int *files, size_t n)
 
 /* ---- system calls ---------------------------------------------------------------- */
 
-/* The flag of a little-endian machine, where both byte orders exist */
-#define LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0x40000000u : 0)
-
-/* linux/audit.h: AUDIT_ARCH_*, the machine's ELF number and flags */
 #if defined(__x86_64__) && !defined(__ILP32__)
-#define ARCH 0xc000003eu
+#define ARCH K_AUDIT_ARCH_X86_64
 #elif defined(__aarch64__) && !defined(__ILP32__) && !defined(__AARCH64EB__)
-#define ARCH 0xc00000b7u
+#define ARCH K_AUDIT_ARCH_AARCH64
 #elif defined(__arm__) && !defined(__ARMEB__)
-#define ARCH 0x40000028u
+#define ARCH K_AUDIT_ARCH_ARM
 #elif defined(__s390x__)
-#define ARCH 0x80000016u
+#define ARCH K_AUDIT_ARCH_S390X
 #elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define ARCH 0xc0000015u
+#define ARCH K_AUDIT_ARCH_PPC64LE
 #elif defined(__riscv) && __riscv_xlen == 64
-#define ARCH 0xc00000f3u
-#elif defined(__mips__) && _MIPS_SIM == _ABIO32
-#define ARCH (0x00000008u | LITTLE)
-#elif defined(__mips__) && _MIPS_SIM == _ABI64
-#define ARCH (0x80000008u | LITTLE)
+#define ARCH K_AUDIT_ARCH_RISCV64
+#elif defined(__MIPSEB__) && _MIPS_SIM == _ABIO32
+#define ARCH K_AUDIT_ARCH_MIPS
+#elif defined(__MIPSEL__) && _MIPS_SIM == _ABIO32
+#define ARCH K_AUDIT_ARCH_MIPSEL
+#elif defined(__MIPSEB__) && _MIPS_SIM == _ABI64
+#define ARCH K_AUDIT_ARCH_MIPS64
+#elif defined(__MIPSEL__) && _MIPS_SIM == _ABI64
+#define ARCH K_AUDIT_ARCH_MIPSEL64
 #endif
 
 #ifdef ARCH
 
-/* linux/filter.h, linux/bpf_common.h, linux/seccomp.h */
+/* struct sock_filter and sock_fprog of linux/filter.h */
 struct insn {
 	uint16_t code;
 	uint8_t jt, jf;
@@ -98,9 +98,9 @@ struct program {
 	unsigned short n;
 	struct insn *insns;
 };
-enum { LD = 0x20, JEQ = 0x15, JSET = 0x45, RET = 0x06 };
-#define ALLOW 0x7fff0000u
-#define FAIL (0x00050000u | ENOSYS)
+enum { LD = K_BPF_LD_W_ABS, JEQ = K_BPF_JMP_JEQ_K, JSET = K_BPF_JMP_JSET_K, RET = K_BPF_RET_K };
+#define ALLOW K_SECCOMP_RET_ALLOW
+#define FAIL (K_SECCOMP_RET_ERRNO | ENOSYS)
 enum { NUMBER_AT = 0, ARCH_AT = 4, ARGS_AT = 16 };
 
 /* The offset of the lower half of an argument. The kernel uses only that half of an int. */

@@ -7,10 +7,7 @@
 
 #include "base/base.h"
 
-enum { REQUEST = 1, ERROR = 2, LAST = 3 };
-
 #define ALIGNED(n) (((size_t)(n) + 3) & ~(size_t)3)
-#define TYPE 0x3fff /* the bits above are flags */
 
 int netlink_open(int protocol)
 {
@@ -31,7 +28,7 @@ void netlink_begin(struct netlink_message *m, unsigned type, unsigned flags, con
 		   size_t n)
 {
 	*m = (struct netlink_message){ .type = (uint16_t)type,
-				       .flags = (uint16_t)(REQUEST | flags) };
+				       .flags = (uint16_t)(K_NLM_F_REQUEST | flags) };
 	memcpy(m->text, head, n);
 	m->len = (uint32_t)(offsetof(struct netlink_message, text) + n);
 }
@@ -87,9 +84,9 @@ int netlink_next(struct netlink_answer *a)
 	a->at += step;
 	a->left -= step;
 	a->error = 0;
-	if (a->type == ERROR && a->n >= sizeof(a->error))
+	if (a->type == K_NLMSG_ERROR && a->n >= sizeof(a->error))
 		memcpy(&a->error, a->text, sizeof(a->error));
-	return a->type != ERROR && a->type != LAST;
+	return a->type != K_NLMSG_ERROR && a->type != K_NLMSG_DONE;
 }
 
 const char *netlink_find(const char *p, size_t n, unsigned type, size_t *len)
@@ -101,7 +98,7 @@ const char *netlink_find(const char *p, size_t n, unsigned type, size_t *len)
 		if (head[0] < sizeof(head) || head[0] > n)
 			break;
 		*len = head[0] - sizeof(head);
-		if ((head[1] & TYPE) == type)
+		if ((head[1] & K_NLA_TYPE_MASK) == type)
 			return p + sizeof(head);
 		step = ALIGNED(head[0]);
 		if (step > n)

@@ -109,7 +109,7 @@ pid_t text_pid(const char *s)
 {
 	unsigned long n;
 
-	return text_number(s, 1, PID_MAX_LIMIT, &n) < 0 ? 0 : (pid_t)n;
+	return text_number(s, 1, K_PID_MAX_LIMIT, &n) < 0 ? 0 : (pid_t)n;
 }
 
 int text_name_fits(const char *s, size_t most)

@@ -5,9 +5,6 @@
 
 #include "event/event.h"
 
-/* The kernel's PID_MAX_LIMIT: a larger pid comes from a damaged trace and is not kept. */
-#define PID_LIMIT (1 << 22)
-
 /* Tasks that are allocated together, so that their addresses never change. */
 struct comm_block {
 	struct comm_block *next;
@@ -86,7 +83,7 @@ struct comm *comms_entry(struct comms *c, pid_t pid)
 {
 	struct comm *at;
 
-	if (pid <= 0 || pid > PID_LIMIT)
+	if (pid <= 0 || pid > K_PID_MAX_LIMIT)
 		return NULL;
 	at = c->room ? *slot(c, pid) : NULL;
 	if (at)
@@ -134,9 +131,9 @@ static int next_pid(const char **text, const char *end, pid_t *pid, const char *
 		*text = eol ? eol + 1 : end;
 		if (!eol)
 			eol = end;
-		for (*pid = 0; p < eol && *p >= '0' && *p <= '9' && *pid <= PID_LIMIT; p++)
+		for (*pid = 0; p < eol && *p >= '0' && *p <= '9' && *pid <= K_PID_MAX_LIMIT; p++)
 			*pid = 10 * *pid + (*p - '0');
-		if (p == eol || *p != ' ' || *pid > PID_LIMIT)
+		if (p == eol || *p != ' ' || *pid > K_PID_MAX_LIMIT)
 			continue;
 		while (p < eol && *p == ' ')
 			p++;
@@ -168,7 +165,7 @@ void comms_parse_tgids(struct comms *c, const char *text, size_t n,
 	while (next_pid(&text, end, &pid, &p, &n)) {
 		struct comm *at = comms_entry(c, pid);
 
-		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= PID_LIMIT; p++, n--)
+		for (tgid = 0; n && *p >= '0' && *p <= '9' && tgid <= K_PID_MAX_LIMIT; p++, n--)
 			tgid = 10 * tgid + (*p - '0');
 		if (at && (!wanted || wanted(arg, at)))
 			at->tgid = tgid;

@@ -15,9 +15,6 @@
 #include "base/base.h"
 #include "proc/proc.h"
 
-/* include/uapi/linux/magic.h */
-#define CGROUP2_MAGIC_NUMBER 0x63677270
-
 /* The depth of directories at which the search for a name ends. */
 enum { DEEPEST = 32 };
 
@@ -613,5 +610,5 @@ int cgroup_open_v2(void)
 {
 	char path[PATH_MAX];
 
-	return path_open_listed(path, "cgroup2", CGROUP2_MAGIC_NUMBER);
+	return path_open_listed(path, "cgroup2", K_CGROUP2_SUPER_MAGIC);
 }

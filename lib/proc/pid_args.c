@@ -18,7 +18,7 @@ static int add_list(struct pids *s, const char *list, int flags)
 		/* a word that is too long is cut, but is still too large a number */
 		str_format(word, sizeof(word), "%.*s",
 			   (int)(n < sizeof(word) ? n : sizeof(word)), list);
-		if (text_number(word, !(flags & PID_LIST_IDLE), PID_MAX_LIMIT, &pid) < 0)
+		if (text_number(word, !(flags & PID_LIST_IDLE), K_PID_MAX_LIMIT, &pid) < 0)
 			return -1;
 		pids_add(s, other ? -(pid_t)pid : (pid_t)pid);
 		list += n;

@@ -46,7 +46,7 @@ enum {
 
 /*
  * Add the pids of an option's value, with commas between, and sort the set. Exit MISUSED if one is
- * not a number up to PID_MAX_LIMIT. Return 0, or -1, reported.
+ * not a number up to K_PID_MAX_LIMIT. Return 0, or -1, reported.
  */
 int pids_option(const struct tool *, const char *list, int flags, struct pids *out);
 

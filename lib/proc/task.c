@@ -11,11 +11,6 @@
 #include "base/base.h"
 #include "proc/proc.h"
 
-/* include/linux/proc_ns.h: the initial pid namespace has a fixed inode */
-#define PROC_PID_INIT_INO 0xEFFFFFFCU
-/* include/uapi/linux/pidfd.h, since Linux 6.9 */
-#define PIDFD_THREAD_FLAG O_EXCL
-
 /*
  * fs/seq_file.c: a read gives whole records, as many as a page or the caller's buffer takes. A
  * read of fewer bytes has reached the end, because no record here is as long as half a page.
@@ -109,7 +104,7 @@ int procfs_shows_initial(void)
 {
 	ino_t ns = task_pidns(1);
 
-	return !ns || ns == PROC_PID_INIT_INO;
+	return !ns || ns == K_PROC_PID_INIT_INO;
 }
 
 int procfs_is_initial(void)
@@ -153,7 +148,7 @@ int task_fd(pid_t pid)
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	if (fd < 0)
-		fd = (int)syscall(SYS_pidfd_open, pid, PIDFD_THREAD_FLAG);
+		fd = (int)syscall(SYS_pidfd_open, pid, K_PIDFD_THREAD);
 	/* pidfd_open takes pids of this pid namespace, but procfs may show another one */
 	if (fd >= 0 && pid_behind(fd) != pid) {
 		close(fd);

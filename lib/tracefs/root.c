@@ -8,9 +8,6 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
-/* include/uapi/linux/magic.h */
-#define TRACEFS_MAGIC_NUMBER 0x74726163
-
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 /* Search a mounted tracefs, and write its path to path. Return a descriptor, or -1, reported. */
@@ -23,11 +20,11 @@ static int open_found(char *path)
 
 	for (size_t i = 0; i < 2 && fd < 0; i++) {
 		str_format(path, PATH_MAX, "%s/%s", path_sysfs(), usual[i]);
-		fd = path_open_mounted(path, TRACEFS_MAGIC_NUMBER);
+		fd = path_open_mounted(path, K_TRACEFS_MAGIC);
 		denied |= fd < 0 && errno == EACCES;
 	}
 	if (fd < 0)
-		fd = path_open_listed(path, "tracefs", TRACEFS_MAGIC_NUMBER);
+		fd = path_open_listed(path, "tracefs", K_TRACEFS_MAGIC);
 	if (fd >= 0)
 		return fd;
 	if (denied || errno == EACCES)

@@ -20,18 +20,15 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 
-/* From include/uapi/linux/mount.h. */
-enum { FSOPEN_CLOEXEC = 1, FSCONFIG_CMD_CREATE = 6, FSMOUNT_CLOEXEC = 1 };
-
 /* Return a descriptor of an empty file system in memory, not mounted anywhere, or -1. */
 static int own_file_system(void)
 {
-	int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC), fd = -1;
+	int fs = (int)syscall(SYS_fsopen, "tmpfs", K_FSOPEN_CLOEXEC), fd = -1;
 
 	if (fs < 0)
 		return -1;
-	if (!syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	if (!syscall(SYS_fsconfig, fs, K_FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = (int)syscall(SYS_fsmount, fs, K_FSMOUNT_CLOEXEC, 0);
 	close(fs);
 	return fd;
 }

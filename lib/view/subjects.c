@@ -9,9 +9,6 @@
 #include "event/event.h"
 #include "view/view.h"
 
-/* The kernel's PID_MAX_LIMIT of 64-bit hosts. */
-enum { PIDS = 4 * 1024 * 1024 };
-
 /* Which task an event is about. */
 struct about {
 	enum { UNDECIDED, RUNNING, OTHER, EITHER, EVERY } who;
@@ -20,12 +17,12 @@ struct about {
 
 static int has(const struct subjects *s, int64_t pid)
 {
-	return pid > 0 && pid < PIDS && s->member[pid / 8] >> pid % 8 & 1;
+	return pid > 0 && pid < K_PID_MAX_LIMIT && s->member[pid / 8] >> pid % 8 & 1;
 }
 
 static void set(struct subjects *s, int64_t pid, int member)
 {
-	if (pid <= 0 || pid >= PIDS)
+	if (pid <= 0 || pid >= K_PID_MAX_LIMIT)
 		return;
 	s->member[pid / 8] &= (unsigned char)~(1u << pid % 8);
 	s->member[pid / 8] |= (unsigned char)((unsigned)member << pid % 8);
@@ -33,7 +30,7 @@ static void set(struct subjects *s, int64_t pid, int member)
 
 int subjects_begin(struct subjects *s, const struct pids *pids)
 {
-	s->member = calloc(PIDS / 8, 1);
+	s->member = calloc(K_PID_MAX_LIMIT / 8, 1);
 	if (!s->member)
 		return err_msg("out of memory");
 	for (size_t i = 0; i < pids->n; i++)

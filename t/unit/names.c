@@ -12,7 +12,7 @@ static void test_dead_tasks(void)
 {
 	struct live_kernel k = { .procfs = 1, .follows = 1, .round = 1 };
 	struct comms *c = &k.events.comms;
-	pid_t pid = PID_MAX_LIMIT - ROUNDS * TASKS;
+	pid_t pid = K_PID_MAX_LIMIT - ROUNDS * TASKS;
 	size_t most = 0;
 
 	live_names_prepare(&k);
@@ -31,7 +31,7 @@ static void test_dead_tasks(void)
 	CHECK(most < MOST);
 	CHECK(comms_find(c, getpid()));
 	EQUAL(k.living, 1);
-	CHECK(!comms_find(c, PID_MAX_LIMIT - ROUNDS * TASKS + 1));
+	CHECK(!comms_find(c, K_PID_MAX_LIMIT - ROUNDS * TASKS + 1));
 	comms_clear(c);
 }
 
@@ -43,7 +43,7 @@ static void test_without_procfs(void)
 
 	live_names_prepare(&k);
 	for (pid_t pid = 1; pid <= MOST; pid++)
-		comms_add(c, PID_MAX_LIMIT - pid, "dead", 4);
+		comms_add(c, K_PID_MAX_LIMIT - pid, "dead", 4);
 	for (int i = 0; i < 100; i++)
 		live_kernel_refresh(&k);
 	EQUAL(c->n, MOST);

@@ -19,8 +19,6 @@
 #include "block/blktrace.h"
 #include "session/session.h"
 
-#define DEBUGFS 0x64626720 /* DEBUGFS_MAGIC of linux/magic.h */
-
 static int instances = -1, instance = -1; /* of the janitor's session */
 
 static int open_root(char *path)
@@ -33,7 +31,7 @@ static int open_root(char *path)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_file("unable to open %s", path);
-	if (fstatfs(fd, &fs) < 0 || fs.f_type != DEBUGFS) {
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != K_DEBUGFS_MAGIC) {
 		close(fd);
 		return err_msg("no debugfs at %s: mount -t debugfs nodev %s", path, path);
 	}
