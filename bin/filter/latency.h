@@ -53,9 +53,9 @@ struct latency {
 	struct table bios;              /* latency_block.c: bios that no request has taken */
 	struct strbuf event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
-	/* latency_sched.c: how many of no_end and no_begin lack an event inside the trace */
+	/* latency_sched.c: how many of these lack an event inside the trace; events were lost */
 	unsigned long long lost_end, lost_begin;
-	int gap;                        /* latency_sched.c: events were lost */
+	int gap;
 	int ended;                      /* the trace has ended */
 	int json;                       /* the last event was JSON */
 };
@@ -63,10 +63,7 @@ struct latency {
 /* Point m at the line and at the event's whole name. */
 void latency_event_set(struct latency *, struct latency_event *, const struct trace_line *);
 
-/*
- * Return the fields of -c that describe the event's task (keys comm, .comm and pid), one per
- * line. The caller frees the text.
- */
+/* Return the fields of -c of the event's task (comm, .comm, pid), one per line; to be freed. */
 char *latency_task_fields(struct latency *, const struct trace_line *);
 
 /*
@@ -92,26 +89,19 @@ void latency_start_clear(struct latency_start *);
 
 /*
  * Append what separates keys of different traces to latency.key: a text line never ends
- * the beginning of a JSON line, and no host ends the beginning of another host.
+ * the beginning of a JSON line, and no host ends the beginning of another host. latency_key first
+ * sets it to the values of the keys, and returns as trace_line_values does.
  */
 void latency_key_origin(struct latency *, const struct trace_line *);
-
-/*
- * Set latency.key to the values of the keys, as trace_line_values does, and to what separates
- * keys of different traces. Return the number of values that are not missing.
- */
 size_t latency_key(struct latency *, const struct trace_line *, const char *const *keys);
 
 /* Return the task that the key names; 0 if there is none, or for the idle task. */
 pid_t latency_task(const struct trace_line *, const char *key);
 
-/* Is the task, or that of the key pid, one that latency.only does not select? */
+/* Is the task of the event one that latency.only does not select? */
 int latency_unselected(const struct latency *, const struct trace_line *);
 
-/*
- * Add a task, or the child of a sched_process_fork of such a task, to latency.only.
- * Return 0, or -1, reported.
- */
+/* Add a task, or the child of a fork of such a task, to latency.only. -1: reported. */
 int latency_follow_task(struct latency *, pid_t);
 int latency_follow_fork(struct latency *, const struct trace_line *);
 

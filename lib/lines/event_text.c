@@ -150,7 +150,7 @@ int event_text_only_appended(const char *s, const char *end)
 	return 1;
 }
 
-struct text_part event_text_appended(const char *s, const char *end, const char *key)
+static struct text_part appended_value(const char *s, const char *end, const char *key)
 {
 	struct text_part name, value;
 
@@ -371,7 +371,7 @@ static int field_of_forms(const struct form *v, size_t count, const struct trace
 
 		if (!is_event_of(&v[i], l->event) || !has_form(&w, v[i].text, v[i].text, s, end))
 			continue;
-		*value = w.value.text ? w.value : event_text_appended(w.behind, end, key);
+		*value = w.value.text ? w.value : appended_value(w.behind, end, key);
 		return 1;
 	}
 	return 0;

@@ -2,12 +2,8 @@
 /*
  * lines.h - lines of a trace read back: events, fields, comments
  *
- * The filter tools read a trace of any length, which may come from an untrusted source.
- * They keep what differs in the trace, but not its lines. Without memory they exit
- * REFUSED (base.h).
- *
- * This layer includes base and proc. It reads text and JSON, and knows nothing of records
- * or event formats.
+ * The filter tools read a trace of any length, which may come from an untrusted source. They keep
+ * what differs in the trace, but not its lines. Without memory they exit REFUSED (base.h).
  *
  * Terms: an event line is one event as a line of text, as in the kernel's trace, or as
  * JSON. A comment line begins with '#'. A key names a part of an event line.
@@ -23,19 +19,14 @@
 
 /* ---- trace_line.c: read an event line ----------------------------------------------- */
 
-/*
- * The text is that of the kernel (kernel/trace/trace_output.c, trace_print_context), as
- * in trace, trace_pipe, and the output of tfs-catpipe and tfs-report; with and without
- * latency-format. It may also be that of trace-cmd report, perf script and Android's systrace,
- * and may be indented or have tabs. The JSON is that of tfs-report -j.
- */
+/* tfs-count(1) says which text and JSON this is (kernel/trace/trace_output.c). */
 
 /* Why a line that should be an event line is none. */
 enum trace_miss {
 	MISS_NOTHING,   /* it is one; or it is a comment, a frame of a stack, an empty line ... */
-	MISS_HEAD,      /* no task, processor and time in front */
-	MISS_TIME,      /* no time behind the processor */
-	MISS_EVENT,     /* no event behind the time */
+	MISS_HEAD,      /* it does not begin with task, CPU and time */
+	MISS_TIME,      /* no time after the CPU */
+	MISS_EVENT,     /* no event after the time */
 	MISS_GRAPH,     /* a line of function_graph, which tfs-slower reads */
 	MISS_JSON,      /* an object that is neither an event nor a comment */
 	MISS_KINDS
@@ -45,7 +36,7 @@ struct trace_line {
 	struct text_part host;  /* in a trace made by dt-join */
 	struct text_part comm, pid, cpu, time, event;
 	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
-	const char *prefix;     /* in front of event: sys_enter_, sys_exit_, or "" */
+	const char *prefix;     /* before event: sys_enter_, sys_exit_, or "" */
 	struct text_part body;  /* the fields of the event */
 	int json;
 	int stack;              /* no event, but the title of a stack; 0: neither */
@@ -63,20 +54,17 @@ enum { TRACE_LINE_STACK = 1, TRACE_LINE_USER_STACK };
 int trace_line(struct trace_line *, const char *line, size_t n);
 
 /*
- * Read the task, the processor and the time of a line without a host: line_head.c. Return the
- * text behind the colon of the time; or NULL, with l->miss set.
+ * Read the task, the CPU and the time of a line without a host (line_head.c). Return the text after
+ * the colon of the time; or NULL, with l->miss set.
  */
 const char *line_head(struct trace_line *, const char *s, const char *end);
 
-/*
- * Return the length of the column "HOST | " that dt-join puts in front of each line, or 0
- * if the line has none.
- */
+/* Return the length of the column "HOST | " with which dt-join begins each line, or 0. */
 size_t trace_line_host(const char *line, size_t n, struct text_part *host);
 
 /*
  * Return the part that the key names: comm, pid, cpu, time, event, call, host, or a field
- * of the event. With a dot in front, as in .pid, the key is always a field. event is
+ * of the event. With a dot before it, as in .pid, the key is always a field. event is
  * without its prefix. call is the name of the system call, in its sys_enter_ and sys_exit_
  * events only. host is a field if the line has no host.
  *
@@ -84,10 +72,10 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * call has only ret, error (a name) and lat. The names of a function event are func and caller,
  * and the events of block devices have dev, rwbs, sector and nr_sector.
  *
- * An untrusted string may look like a field. In the events of event_text_field and of block
- * devices, this function never returns a part of such a string. In events that quote all their
- * strings, such as probes and system calls, it looks only in front of the first quote and behind
- * the last one. In other lines, a field that occurs twice with two values is treated as missing.
+ * An untrusted string may look like a field. In the events of event_text_field, this function never
+ * returns a part of such a string. In events that quote all their strings, such as probes and
+ * system calls, it looks only before the first quote and after the last one. In other lines, a
+ * field that occurs twice with two values is treated as missing.
  */
 struct text_part trace_line_key(const struct trace_line *, const char *key);
 
@@ -96,16 +84,13 @@ struct text_part trace_line_number(const struct trace_line *);
 struct text_part trace_line_result(const struct trace_line *);
 
 /*
- * Read the time in nanoseconds. *digits is the number of digits behind the point of the
+ * Read the time in nanoseconds. *digits is the number of digits after the point of the
  * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or
  * -1 if the line has no time or the time exceeds 64 bits.
  */
 int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 
-/*
- * Return the value of lat in ns, or in counts of the clock if digits is negative; 0 if the line
- * has none.
- */
+/* Return lat in ns, or in counts of the clock if digits is negative; 0 if the line has none. */
 uint64_t trace_line_latency(const struct trace_line *, int digits);
 
 /* Is the part this word? */
@@ -138,9 +123,6 @@ size_t event_text_length(const char *s, size_t n);
 /* Are there only fields of trace_line_add_field between s and end? */
 int event_text_only_appended(const char *s, const char *end);
 
-/* Return the value of such a field between s and end. */
-struct text_part event_text_appended(const char *s, const char *end, const char *key);
-
 /* ---- sched.c: switches and wake-ups -------------------------------------------------- */
 
 /* The state of a task that does not run. */
@@ -161,7 +143,7 @@ int trace_line_wakes(const struct trace_line *);
  */
 size_t trace_line_values(struct strbuf *, const struct trace_line *, const char *const *keys);
 
-/* Remove the sys_enter_ in front of such values, for a person who asks about system calls. */
+/* Remove the sys_enter_ of such values, for a person who asks about system calls. */
 void trace_line_shorten(char *values);
 
 /*
@@ -181,7 +163,7 @@ void trace_line_with_fields(struct strbuf *, const struct trace_line *, const ch
 struct decimal {
 	int negative;
 	uint64_t whole;
-	uint32_t nano;          /* behind the point, cut to nine digits */
+	uint32_t nano;          /* after the point, cut to nine digits */
 };
 
 /*
@@ -251,9 +233,9 @@ void comments_print(struct comments *);
 int comments_is_gap(const char *line);
 
 /*
- * If this is the line of show_date (view.h), set seconds to the time of the trace's clock,
- * *time to that time and *offset to the difference of the time of day, both
- * in nanoseconds. Return 1, or 0 for another line. A host's column may be in front.
+ * If this is the line of show_date (view.h), perhaps after a host's column, set seconds to the time
+ * of the trace's clock, *time to that time and *offset to the difference of the time of day, both
+ * in nanoseconds. Return 1, or 0 for another line.
  */
 int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset);
 
@@ -280,10 +262,7 @@ void input_begin(void);
 /* Read the next line. Return 1, or 0 at the end; in.failed is then set if reading failed. */
 int input_read(struct input *);
 
-/*
- * Replace each NUL by a question mark. No line of the kernel has a NUL, so one is in a string of an
- * untrusted program.
- */
+/* Replace each NUL, which only a string of an untrusted program can have, by a question mark. */
 void text_mask_nul(char *line, size_t n);
 
 /* Read the line as an event, as comments_event does. */

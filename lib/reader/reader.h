@@ -20,11 +20,10 @@ int reader_is_event(const char *line);
 /* ---- consumer.c: write a trace to its reader ------------------------------------------- */
 
 /*
- * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO
- * (compare JOURNAL_STREAM in systemd.exec(5)). After the first reader of the FIFO has left,
- * another reader may come, so the stream waits for that reader and keeps the text that
- * no reader has taken yet. A program whose standard output is another FIFO or pipe ends with
- * its reader, even if it has inherited the variable.
+ * A session sets this variable for its stream to DEVICE:INODE of the session's FIFO (compare
+ * JOURNAL_STREAM in systemd.exec(5)). The stream waits for the next reader, and keeps the text that
+ * no reader has taken yet. A program whose standard output is another FIFO or pipe ends with its
+ * reader, even if it has inherited the variable.
  */
 #define NEXT_READER "TFS_NEXT_READER"
 
@@ -38,23 +37,19 @@ int reader_expect_next(int fd);
 _Noreturn void reader_broken_pipe(void);
 
 /*
- * For a filter, which reads lines, and writes by stdout_print: follow the protocol from now on. On
- * a FIFO of packets (O_DIRECT) each line is one packet. A failed write ends the program, as base.h
- * says.
+ * For a filter, which writes by stdout_print: follow the protocol from now on. On a FIFO of packets
+ * (O_DIRECT) each line is one packet. A failed write ends the program, as base.h says.
  */
 void reader_of_filter(void);
 
-/* reader_reopen found a FIFO without a reader. */
-enum { READER_NONE = -2 };
-
 /*
- * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and
- * close standard output. Return a descriptor whose writes do not wait. With packets, each
- * write is one packet. If standard output is no FIFO, return STDOUT_FILENO; with packets
- * (option -l), exit MISUSED instead. Return READER_NONE, silent, if access is
- * O_WRONLY and the FIFO has no reader. Return -1, reported, if the FIFO cannot be opened.
- * After an error standard output is unchanged.
+ * If standard output is a FIFO, open it again with this access (O_WRONLY or O_RDWR) and close
+ * standard output. Return a descriptor whose writes do not wait; with packets, each write is one
+ * packet. If standard output is no FIFO, return STDOUT_FILENO; with packets (option -l), exit
+ * MISUSED instead. Return READER_NONE, silent, if access is O_WRONLY and the FIFO has no reader, or
+ * -1, reported, if it cannot be opened; then standard output is unchanged.
  */
+enum { READER_NONE = -2 };
 int reader_reopen(const struct tool *t, int access, int packets);
 
 /*
@@ -103,11 +98,10 @@ void consumer_limit(struct consumer *, const struct tool *, const char *kilobyte
 int consumer_open(struct consumer *, const struct tool *);
 
 /*
- * Wait for at most us microseconds (< 0: no limit) for events on fd (-1: none), a signal
- * that stops the tool or gives up the reader, or the reader's death. Return 1 if fd is
- * ready, or 0 if the time is over or a signal came. If the last reader is gone, end the
- * program as SIGPIPE does. The stream of a session waits for the next reader first,
- * without a limit, and leaves signals pending until that reader comes.
+ * Wait for at most us microseconds (< 0: no limit) for events on fd (-1: none), a signal that stops
+ * the tool or gives up the reader, or the reader's death. Return 1 if fd is ready, else 0. If the
+ * last reader is gone, end the program as SIGPIPE does. The stream of a session waits for the next
+ * reader first, without a limit, and leaves signals pending until that reader comes.
  */
 int consumer_wait(struct consumer *, int fd, short events, long us);
 
