@@ -256,7 +256,7 @@ static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg t
 	}
 }
 
-/* Copy the pointer at R8 to the slot, and move R8 behind it. R0 is 0, or an error. */
+/* Copy the pointer at R8 to the slot, and move R8 after it. R0 is 0, or an error. */
 static void read_word(struct bpf_code *c, const struct memory *m)
 {
 	load_word(c, m, R2);
@@ -778,7 +778,7 @@ static void read_chunk(struct bpf_code *c, int most)
 	emit_mov_imm(c, R2, most);
 	emit_label(c, "part");
 	store(c, CHUNK, R2);
-	/* no byte of an earlier record is behind the last one */
+	/* no byte of an earlier record is after the last one */
 	emit_mov(c, R1, R2);
 	emit_alu_imm(c, ALU_SUB, R1, 1);
 	emit_alu_imm(c, ALU_AND, R1, 0x78);

@@ -394,7 +394,7 @@ static void set_number(struct bpf_code *c, enum bpf_reg from)
 	emit_load(c, SIZE_DW, R8, R7, BUFFER_NEXT);
 }
 
-/* Print the call with its path, wherever the path is; go to "ended", or "noted" if it is lost. */
+/* Print the call with its path, wherever that is, and go to "ended"; or fall to "lost". */
 static void print_noted(struct bpf_code *c, const struct strings_plan *p,
 			const struct path_call *call)
 {

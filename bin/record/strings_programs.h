@@ -30,8 +30,8 @@ struct strings_plan {
 
 /*
  * The programs print records in the event bpf_trace:bpf_trace_printk, in the task's own
- * context. A record is the id, a blank, a tag, and what the tag says. CALL
- * is the name of a system call, and the last word of a record may contain blanks:
+ * context. A record is the id, a space, a tag, and what the tag says. CALL
+ * is the name of a system call, and the last word of a record may contain spaces:
  *
  *	=CALL FLAGS RET PATH    a call has returned; FLAGS is hexadecimal
  *	+CALL FLAGS RET PART    the same, with the first part of the path

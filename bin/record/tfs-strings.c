@@ -16,7 +16,7 @@
  *	-f           opens: only those that fail. execs: also those that fail
  *	-w WORDS     execs, calls: record at most so many words; default 8
  *	-i ID        instead: join the records of this ID on standard input into event lines
- *	-c COMMENT   with -i: print this comment line in front of the first event
+ *	-c COMMENT   with -i: print this comment line before the first event
  * The programs run for all tasks. Their records are events bpf_trace:bpf_trace_printk, which
  * an instance records, filters and counts like all others. tfs-strings prints the ID with
  * which the records begin. The programs end with tfs-strings, which waits for HUP, INT, TERM
@@ -52,7 +52,7 @@ static const struct tool tool = {
 		"-f  opens: only those that fail; execs: also those that fail\n"
 		"-w WORDS  execs, calls: record at most so many words, 1 to 32; default 8\n"
 		"-i ID  join the records of this ID on standard input into event lines\n"
-		"-c COMMENT  with -i: print this comment line in front of the first event\n",
+		"-c COMMENT  with -i: print this comment line before the first event\n",
 };
 
 /* ---- join records ------------------------------------------------------------------ */
@@ -61,7 +61,7 @@ static const struct tool tool = {
 struct partial {
 	struct table_entry entry;       /* the pid, as text */
 	struct strbuf call;             /* the system call; NULL: an exec that succeeded */
-	struct strbuf tail;             /* fields behind the path; an exec's argc */
+	struct strbuf tail;             /* fields after the path; an exec's argc */
 	struct strbuf fields;           /* those that are complete, and a part of a string */
 	size_t quote;                   /* where the value of the last string begins in fields */
 	int is_exec, in_string, json;
@@ -138,7 +138,7 @@ static void begin_string(struct partial *p)
 }
 
 /*
- * Append a part of a string. In text, a \ goes in front of each quote and backslash, so that no
+ * Append a part of a string. In text, a \ goes before each quote and backslash, so that no
  * string looks like its end and another field. The stream has escaped control characters as \n, \t
  * and \x1b; these stay. In JSON the stream has escaped the string.
  */
@@ -194,7 +194,7 @@ static void print_event(struct join *j, const struct partial *p, const struct tr
 
 /* ---- records --------------------------------------------------------------------------- */
 
-/* Return the next word of *s, end it with a NUL, and move *s behind its blank. */
+/* Return the next word of *s, end it with a NUL, and move *s after its space. */
 static char *cut_word(char **s)
 {
 	char *word = *s;
@@ -246,7 +246,7 @@ static void print_cut(struct join *j, struct partial *p, const struct trace_line
 	forget(j, p);
 }
 
-/* Process a record of tfs-strings, whose text is s behind the tag. */
+/* Process a record of tfs-strings, whose text is s after the tag. */
 static void record(struct join *j, const struct trace_line *l, const char *line, char tag, char *s)
 {
 	struct partial *p = table_find(&j->tasks, l->pid.text, l->pid.n);

@@ -58,7 +58,7 @@ static int add(char **devices)
 }
 
 /*
- * Write the names of all devices that a request probe can mark at to all, NULL behind them.
+ * Write the names of all devices that a request probe can mark at to all, NULL after them.
  * Return 0, or -1, reported.
  */
 static int list_all(char **all)

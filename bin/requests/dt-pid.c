@@ -6,7 +6,7 @@
  * TAG is the socket, in hexadecimal, whose request the thread serves now; 0: the thread was
  * added.
  * Without PID, or with "-", dt-pid reads the pids from standard input, separated by commas,
- * blanks or newlines. A pid is a thread of the initial pid namespace; with "dt-probe -g" it
+ * spaces or newlines. A pid is a thread of the initial pid namespace; with "dt-probe -g" it
  * is a process.
  * Exit: 0 done, 1 list: no thread; remove: a thread was not in the list, 100 usage error,
  * 111 refused.

@@ -98,10 +98,10 @@ static int on(int flags)
 	return DONE;
 }
 
-/* Print the sum of each counter over all processors. Return DONE or REFUSED. */
+/* Print the sum of each counter over all CPUs. Return DONE or REFUSED. */
 static int print_state(void)
 {
-	static struct dt_state each[8192]; /* Linux has at most as many processors */
+	static struct dt_state each[8192]; /* Linux has at most as many CPUs */
 	struct dt_state sum = { 0 };
 	uint32_t zero = 0;
 	int map = dt_open(name, DT_STATE);

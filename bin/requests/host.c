@@ -69,7 +69,7 @@ void dt_host_print(const struct dt_host *h, size_t wide)
 	if (h->timed || h->date >= 0) {
 		const char *from = h->l.time.text, *to = from + h->l.time.n;
 
-		/* the new time takes the columns of the old one and its blanks, except one */
+		/* the new time takes the columns of the old one and its spaces, except one */
 		while (!h->l.json && from - line > 1 && from[-2] == ' ')
 			from--;
 		strbuf_add(&w, line, (size_t)(from - line));

@@ -49,7 +49,7 @@ struct sequence_lane {
 struct sequence_row {
 	int64_t time;
 	unsigned y;
-	int paused, named;      /* in front of it are: a pause, the names of the lanes */
+	int paused, named;      /* before it are: a pause, the names of the lanes */
 };
 
 struct sequence {

@@ -95,15 +95,15 @@ static int64_t number_in(const struct trace_line *l, const char *key)
 	return negative ? -(int64_t)n : (int64_t)n;
 }
 
-/* Store the socket's address in this field, up to a blank. Return 0, or -1, reported. */
+/* Store the socket's address in this field, up to a space. Return 0, or -1, reported. */
 static int address(struct text_part *p, const struct trace_line *l, const char *key)
 {
-	const char *blank;
+	const char *space;
 
 	*p = trace_line_key(l, key);
-	blank = p->n ? memchr(p->text, ' ', p->n) : NULL;
-	if (blank)
-		p->n = (size_t)(blank - p->text);
+	space = p->n ? memchr(p->text, ' ', p->n) : NULL;
+	if (space)
+		p->n = (size_t)(space - p->text);
 	if (p->n >= 3 && p->n < sizeof(((struct socket_send *)0)->socket) &&
 	    !memcmp(p->text, "0x", 2))
 		return 0;

@@ -18,7 +18,7 @@ enum { INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8, FUNC = 
 /* Bytes that follow the three words of a type: fixed, and for each of its elements. */
 static const struct {
 	unsigned fixed, each;
-} behind[KINDS] = {
+} after[KINDS] = {
 	[INT] = { 4, 0 }, [ARRAY] = { 12, 0 }, [STRUCT] = { 0, 12 }, [UNION] = { 0, 12 },
 	[ENUM] = { 0, 8 }, [FUNC_PROTO] = { 0, 8 }, [VAR] = { 4, 0 }, [DATASEC] = { 0, 12 },
 	[DECL_TAG] = { 4, 0 }, [ENUM64] = { 0, 12 },
@@ -37,7 +37,7 @@ static uint32_t word(const char *p)
 	return n;
 }
 
-/* Decode the type at *p and move *p behind it. Return 0 if there is no more. */
+/* Decode the type at *p and move *p after it. Return 0 if there is no more. */
 static int next_type(const struct btf *b, const char **p, struct type *t)
 {
 	size_t left = (size_t)(b->types_end - *p), size;
@@ -52,7 +52,7 @@ static int next_type(const struct btf *b, const char **p, struct type *t)
 	t->number++;
 	if (t->kind >= KINDS)
 		return 0;
-	size = 12 + behind[t->kind].fixed + (size_t)behind[t->kind].each * t->n;
+	size = 12 + after[t->kind].fixed + (size_t)after[t->kind].each * t->n;
 	if (left < size)
 		return 0;
 	*p += size;
