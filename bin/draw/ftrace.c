@@ -221,11 +221,13 @@ static int is_marker(struct event *e)
 /* Write the text of a marker as a print, which Perfetto makes slices and counters of. */
 static void put_marker(const struct plan *p, const struct record *r)
 {
-	static struct line_format line = { .events = &c.events };
+	static struct line_format line; /* large */
 	static char text[PACKET_TEXT];
-	size_t head = line_begin(&line, r, text) + strlen(p->event->name) + strlen(": ");
-	size_t n = line_print(&line, r, text, sizeof(text));
+	size_t head, n;
 
+	line.events = &c.events;
+	head = line_begin(&line, r, text) + strlen(p->event->name) + strlen(": ");
+	n = line_print(&line, r, text, sizeof(text));
 	line_changed(&line); /* another file may follow */
 	proto_string(2, text + head, n > head ? n - head : 0);
 }

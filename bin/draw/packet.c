@@ -11,8 +11,10 @@
 #include "lines/lines.h"
 #include "perfetto.h"
 
+static char buffer[PACKETS_FULL + PACKET_MOST + PACKET_TAIL];
+
 struct packets packets = {
-	.o = { .at = packets.text, .end = packets.text + PACKETS_FULL + PACKET_MOST },
+	.o = { .at = buffer, .end = buffer + PACKETS_FULL + PACKET_MOST },
 };
 
 /* ---- messages ---------------------------------------------------------------------------- */
@@ -83,18 +85,18 @@ void proto_string(unsigned field, const void *text, size_t n)
 
 void packets_write(void)
 {
-	if (fd_write_all(STDOUT_FILENO, packets.text, (size_t)(packets.o.at - packets.text)) < 0) {
+	if (fd_write_all(STDOUT_FILENO, buffer, (size_t)(packets.o.at - buffer)) < 0) {
 		if (errno == EPIPE)
 			reader_broken_pipe();
 		err_errno("unable to write to standard output");
 		exit(REFUSED);
 	}
-	packets.o.at = packets.text;
+	packets.o.at = buffer;
 }
 
 int packets_full(void)
 {
-	return packets.o.at - packets.text >= PACKETS_FULL;
+	return packets.o.at - buffer >= PACKETS_FULL;
 }
 
 static void packet_end(void)

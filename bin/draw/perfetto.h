@@ -25,11 +25,10 @@ enum {
 
 /* The packets that are not written yet. A field is cut where packets.o ends. */
 extern struct packets {
-	struct out o;                   /* in text */
+	struct out o;                   /* in the buffer of packet.c */
 	unsigned machine;               /* of the next packets */
 	char *open[8];                  /* where the messages that are open begin */
 	unsigned depth;                 /* their number */
-	char text[PACKETS_FULL + PACKET_MOST + PACKET_TAIL];
 } packets;
 
 /* Begin a message or a string. proto_end ends it. */
