@@ -624,6 +624,13 @@ own_tree() {
 	MANAGER=$BATS_TEST_TMPDIR/tree/trace-hooks/ftrace/manager
 }
 
+# own_bin: Let own_tree have a directory of tools in which the test can put its own.
+own_bin() {
+	rm tree/bin
+	mkdir tree/bin
+	ln -s "$TREE"/bin/* tree/bin
+}
+
 # make_hook NAME: Make a hook of own_tree from "#!/bin/sh" and the lines of stdin.
 make_hook() {
 	{ echo '#!/bin/sh'; cat; } >"$HOOKS/$1"

@@ -20,9 +20,7 @@ prints() {
 # own_tool NAME: Make a tool of own_tree from "#!/bin/sh" and the lines of stdin.
 own_tool() {
 	if [ -L tree/bin ]; then
-		rm tree/bin
-		mkdir tree/bin
-		ln -s "$TREE"/bin/* tree/bin
+		own_bin
 	fi
 	{ echo '#!/bin/sh'; cat; } >"tree/bin/$1"
 	chmod +x "tree/bin/$1"

@@ -397,9 +397,7 @@ begins_anew() {
 	need_tracefs events/sched
 	# another user's tool, which dies with its reader
 	own_tree
-	rm tree/bin
-	mkdir tree/bin
-	ln -s "$TREE"/bin/* tree/bin
+	own_bin
 	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
 	chmod +x tree/bin/mortal
 	make_hook dies <<-'EOF'

@@ -40,81 +40,56 @@ all_are() {
 	file_has "$1" got
 }
 
-by_lines() {
-	calls "$1"
-	session "${ROOM[@]}"
-	caller_reads
+# with READER N: A session with N calls, read by the program caller (lines) or by cat (fifo), or as a
+# file that stays.
+with() {
+	calls "$2"
+	case $1 in
+	lines)
+		session "${ROOM[@]}"
+		caller_reads
+		;;
+	fifo)
+		session "${ROOM[@]}" --output fifo
+		read_by cat >got
+		;;
+	file)
+		session "${ROOM[@]}" --output file --size "$(so_many 262144)"
+		release "$SESSION"
+		[ "$(count "$TRACE")" = "$2" ]
+		file_has "$2" "$TRACE"
+		rm -r "${TRACE%/*}"
+		return
+		;;
+	esac
 	release
-	all_are "$1"
-}
-
-by_fifo() {
-	calls "$1"
-	session "${ROOM[@]}" --output fifo
-	read_by cat >got
-	release
-	all_are "$1"
-}
-
-in_file() {
-	calls "$1"
-	session "${ROOM[@]}" --output file --size "$(so_many 262144)"
-	release
-	finishes "$SESSION" 0
-	[ "$(count "$TRACE")" = "$1" ]
-	file_has "$1" "$TRACE"
+	all_are "$2"
 }
 
 # bats test_tags=quick
-@test "trace_syscalls: one call gives one line to a caller that takes one line per read" {
-	by_lines 1
+@test "trace_syscalls: one call gives one line to a caller that takes one line per read, to cat and in a file" {
+	for kind in lines fifo file; do
+		with $kind 1
+	done
 }
 
-@test "trace_syscalls: one call gives one line to cat" {
-	by_fifo 1
+@test "trace_syscalls: 1000 and 100000 calls give as many lines to a caller that takes one line per read" {
+	with lines 1000
+	with lines "$(so_many 100000)"
 }
 
-@test "trace_syscalls: one call gives one line in a file" {
-	in_file 1
-}
-
-@test "trace_syscalls: 1000 calls give 1000 lines to a caller that takes one line per read" {
-	by_lines 1000
-}
-
-@test "trace_syscalls: 1000 calls give 1000 lines to cat" {
-	by_fifo 1000
-}
-
-@test "trace_syscalls: 1000 calls give 1000 lines in a file" {
-	in_file 1000
-}
-
-@test "trace_syscalls: 100000 calls give 100000 lines to a caller that takes one line per read" {
-	by_lines "$(so_many 100000)"
-}
-
-@test "trace_syscalls: 100000 calls give 100000 lines to cat" {
-	by_fifo "$(so_many 100000)"
-}
-
-@test "trace_syscalls: 100000 calls give 100000 lines in a file" {
-	in_file "$(so_many 100000)"
+@test "trace_syscalls: 1000 and 100000 calls give as many lines to cat and in a file" {
+	for kind in fifo file; do
+		with $kind 1000
+		with $kind "$(so_many 100000)"
+	done
 }
 
 # bats test_tags=long
-@test "trace_syscalls: a million calls give a million lines to a caller that takes one line per read" {
-	by_lines "$(so_many 1000000)"
-}
-
-# bats test_tags=long
-@test "trace_syscalls: a million calls give a million lines to cat" {
-	by_fifo "$(so_many 1000000)"
-}
-
-# bats test_tags=long
-@test "trace_syscalls: a million calls give a million lines in a file" {
-	in_file "$(so_many 1000000)"
+@test "trace_syscalls: a million calls give a million lines to a caller, to cat and in a file" {
+	for kind in lines fifo file; do
+		with $kind "$(so_many 1000000)"
+	done
 }
 
 # ---- losses ------------------------------------------------------------------------

@@ -296,9 +296,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 @test "manager: --check runs the hook and starts its stream, but records nothing" {
 	need_tracefs
 	own_tree
-	rm tree/bin
-	mkdir tree/bin
-	ln -s "$TREE"/bin/* tree/bin
+	own_bin
 	cat >tree/bin/looks <<-END
 		#!/bin/sh
 		cat "$TRACEFS/instances/tfs.$MARK/tracing_on" >"$PWD/seen"

@@ -79,6 +79,7 @@ pause() {
 # begin WORD...: Start a session in the background, of own_tree or of this tree; set $SESSION
 # to its pid. Its output goes to out and err.
 begin() {
+	need_tracefs
 	: >out; : >err
 	background "$MANAGER" --run "$1" --args "--instance $MARK ${*:2}" >out 2>err
 	SESSION=$PID

@@ -341,9 +341,7 @@ woke() {
 @test "documents: the hook that CONTRIBUTING shows runs as it is shown" {
 	need_tracefs events/sched/sched_switch
 	own_tree
-	rm tree/bin
-	mkdir tree/bin
-	ln -s "$TREE"/bin/* tree/bin
+	own_bin
 	rm tree/bin/tfs-run
 	cp "$TREE/bin/tfs-run" tree/bin
 	[ ! -e "$HOOKS/trace_runs" ]
