@@ -55,7 +55,7 @@ struct subbuf_format {
 };
 
 /* Parse events/header_page. Return 0, or -1 and the layout of this machine for another form. */
-int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len);
+int subbuf_format_parse(struct subbuf_format *, const char *text);
 
 /* One record; valid as long as its sub-buffer. */
 struct record {

@@ -52,8 +52,7 @@ static unsigned size_of(const char *type, unsigned long_size)
 	return 4;
 }
 
-/* Return the number behind key in the line; 0 if there is none. */
-static uint32_t number_of(const char *line, const char *key)
+uint32_t format_number(const char *line, const char *key)
 {
 	const char *p = strstr(line, key);
 	uint32_t v = 0;
@@ -238,9 +237,9 @@ static void add_field(struct event *e, char *line, unsigned long_size)
 	if (!end)
 		return;
 	*f = (struct field){
-		.offset = number_of(end, "\toffset:"),
-		.size = number_of(end, "\tsize:"),
-		.is_signed = number_of(end, "\tsigned:") != 0,
+		.offset = format_number(end, "\toffset:"),
+		.size = format_number(end, "\tsize:"),
+		.is_signed = format_number(end, "\tsigned:") != 0,
 	};
 	*end = '\0';
 	if (f->offset > 0xffff || f->size > 0xffff || !split_declaration(line, f))
@@ -269,7 +268,7 @@ static int parse_format(struct event *e, char *text, size_t nfields, unsigned lo
 		if (!strncmp(line, "name: ", 6))
 			e->name = line + 6;
 		else if (!strncmp(line, "ID: ", 4))
-			id = number_of(line, "ID: ");
+			id = format_number(line, "ID: ");
 		else if (!strncmp(line, "\tfield:", 7) && e->nfields < nfields)
 			add_field(e, line + 7, long_size);
 	}

@@ -274,55 +274,35 @@ void out_pointer(struct event_set *evs, struct out *o, const struct conversion *
 	struct conversion number = { .letter = 'x', .size = 8, .flags = c->flags };
 	char *start = o->at;
 
-	switch (kind) {
-	case 'S': case 's': case 'F': case 'f': case 'B':
-		if (data)
-			break;
+	if (!data && kind && strchr("SsFfB", kind)) {
 		out_symbol(evs, o, address, kind == 'B' ? 2 : kind == 'S' || kind == 'F', 1, 0);
-		out_padded(o, start, c->flags, width, c->precision);
-		return;
-	case 'I': case 'i':
-		if (!data)
-			break;
+	} else if (data && (kind == 'I' || kind == 'i')) {
 		put_ip(evs, o, c, data, len);
-		out_padded(o, start, c->flags, width, c->precision);
-		return;
-	case 'M': case 'm':
-		if (!data || len < 6)
-			break;
+	} else if (data && len >= 6 && (kind == 'M' || kind == 'm')) {
 		put_mac(o, c, data);
-		out_padded(o, start, c->flags, width, c->precision);
-		return;
-	case 'U':
-		if (!data || len < 16)
-			break;
+	} else if (data && len >= 16 && kind == 'U') {
 		put_uuid(o, c, data);
-		out_padded(o, start, c->flags, width, c->precision);
-		return;
-	case 'h':
-		if (!data)
-			break;
+	} else if (data && kind == 'h') {
 		put_some_hex(o, c, width, data, len);
 		return;
-	case 'b':
-		if (!data)
-			break;
+	} else if (data && kind == 'b') {
 		out_bits(evs, o, data, len, width < 0 ? 0 : (size_t)width, has(c, 'l'));
 		return;
-	case 'a':
-		if (!data || (len != 4 && len != 8))
-			break;
+	} else if (data && kind == 'a' && (len == 4 || len == 8)) {
 		out_string(o, "0x");
 		put_padded_hex(o, raw_number(data, (unsigned)len, 0, evs->big), (int)len * 2);
 		return;
-	}
-	if (data) { /* a field of the record: its address in the kernel is not known */
+	} else if (data) { /* a field of the record: its address in the kernel is not known */
 		out_string(o, "(record)");
 		return;
+	} else {
+		if (width < 0) {
+			width = digits + (c->flags & F_ALT ? 2 : 0);
+			number.flags |= F_ZERO;
+		}
+		out_number(o, &number, width, -1,
+			   vm_extend(address, (unsigned)evs->long_size, 0));
+		return;
 	}
-	if (width < 0) {
-		width = digits + (c->flags & F_ALT ? 2 : 0);
-		number.flags |= F_ZERO;
-	}
-	out_number(o, &number, width, -1, vm_extend(address, (unsigned)evs->long_size, 0));
+	out_padded(o, start, c->flags, width, c->precision);
 }

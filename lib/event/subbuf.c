@@ -22,35 +22,10 @@ enum {
 /* The top bits of a time, which are not in a TIME_STAMP: it has 59 bits. */
 #define STAMP_MISSING 0xf800000000000000ull
 
-/* Do as memmem(3), which would be 1,200 bytes of a static program. */
-static const char *find_key(const char *text, const char *end, const char *key)
+int subbuf_format_parse(struct subbuf_format *f, const char *text)
 {
-	size_t n = strlen(key);
-
-	for (; (size_t)(end - text) >= n; text++)
-		if (!memcmp(text, key, n))
-			return text;
-	return NULL;
-}
-
-/* Return the number behind the first key in the text; UINT32_MAX if there is no key. */
-static uint32_t number_behind(const char *text, const char *end, const char *key)
-{
-	uint32_t v = 0;
-
-	text = find_key(text, end, key);
-	if (!text)
-		return UINT32_MAX;
-	for (text += strlen(key); text < end && *text >= '0' && *text <= '9'; text++)
-		v = v > 0xffffff ? v : v * 10 + (uint32_t)(*text - '0');
-	return v;
-}
-
-int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len)
-{
-	const char *end = text + len;
-	const char *commit = find_key(text, end, " commit;");
-	const char *data = find_key(text, end, " data;");
+	const char *commit = strstr(text, " commit;"), *data = strstr(text, " data;");
+	uint32_t at, size, first, room;
 
 	*f = (struct subbuf_format){
 		.commit = 8, .commit_size = sizeof(long), .data = 8 + sizeof(long), .size = 4096,
@@ -59,12 +34,11 @@ int subbuf_format_parse(struct subbuf_format *f, const char *text, size_t len)
 	if (!commit || !data)
 		return -1;
 	/* a line without a key gets the number of the next line */
-	uint32_t at = number_behind(commit, end, "offset:");
-	uint32_t size = number_behind(commit, end, "size:");
-	uint32_t first = number_behind(data, end, "offset:");
-	uint32_t room = number_behind(data, end, "size:");
-
-	if ((size != 4 && size != 8) || at > 64 || first > 128 || at + size > first)
+	at = format_number(commit, "offset:");
+	size = format_number(commit, "size:");
+	first = format_number(data, "offset:");
+	room = format_number(data, "size:");
+	if ((size != 4 && size != 8) || at < 8 || at > 64 || first > 128 || at + size > first)
 		return -1;
 	f->commit = at;
 	f->commit_size = size;

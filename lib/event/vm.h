@@ -262,7 +262,10 @@ struct dump {
 /* Write its lines. */
 void out_dump(struct out *, const struct dump *, const unsigned char *data, size_t len);
 
-/* ---- format.c: strings of printk_formats -------------------------------------------------- */
+/* ---- format.c: numbers of a format, and strings of printk_formats ------------------------- */
+
+/* Return the number after key in the text, which may be too large by far; 0 if there is none. */
+uint32_t format_number(const char *text, const char *key);
 
 /* Return the string of printk_formats at an address; NULL if there is none. */
 const char *event_string_at(const struct event_set *, uint64_t address);

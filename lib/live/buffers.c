@@ -86,14 +86,13 @@ static int open_buffer(struct live_cpu *h, int per_cpu, unsigned cpu)
 
 int live_open(struct live *l, int dir)
 {
-	size_t n = 0;
-	char *text = file_read(dir, "events/header_page", &n);
+	char *text = file_read(dir, "events/header_page", NULL);
 	int per_cpu;
 
 	*l = (struct live){ .format.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 	if (!text)
 		return err_file("unable to read events/header_page");
-	if (subbuf_format_parse(&l->format, text, n) < 0) {
+	if (subbuf_format_parse(&l->format, text) < 0) {
 		free(text);
 		return err_msg("unable to parse events/header_page");
 	}

@@ -149,9 +149,8 @@ static int records_addresses(int dir)
 
 int dat_begin(struct dat_head *h)
 {
-	size_t len;
-	char *text = file_read(h->dir, "events/header_page", &len);
-	int fd, r = text ? subbuf_format_parse(&h->layout, text, len) : -1;
+	char *text = file_read(h->dir, "events/header_page", NULL);
+	int fd, r = text ? subbuf_format_parse(&h->layout, text) : -1;
 	struct dirent *e;
 	DIR *d;
 

@@ -73,7 +73,7 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 	text = a->failed ? NULL : dat_text(d, e);
 	if (!a->failed && !text)
 		a->failed = 1;
-	if (text && subbuf_format_parse(&d->layout, text, (size_t)e.n) < 0)
+	if (text && subbuf_format_parse(&d->layout, text) < 0)
 		dat_cursor_damaged(a, "its header_page is not valid");
 	free(text);
 	/* the head of the file has the real size of its sub-buffers */

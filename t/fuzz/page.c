@@ -163,11 +163,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		   "\tfield: char data;\toffset:%d;\tsize:4080;\tsigned:0;\n",
 		   how & 2 ? 4 : 8, how & 2 ? 12 : 16);
 	f.big = how & 1;
-	must(!subbuf_format_parse(&f, page_text, strlen(page_text)));
+	must(!subbuf_format_parse(&f, page_text));
 	must(f.data == (how & 2 ? 12 : 16) && f.commit == 8 && f.size == f.data + 4080);
 	if (how & 4) {
 		text = next_part(&data, &size);
-		subbuf_format_parse(&f, text, strlen(text));
+		subbuf_format_parse(&f, text);
 		must(f.commit + f.commit_size <= f.data && f.data <= 128);
 		free(text);
 	}

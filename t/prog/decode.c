@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	text = slurp(dir, "events/header_page", &len);
 	if (!text)
 		text = slurp(root, "events/header_page", &len);
-	if (subbuf_format_parse(&format, text ? text : "", len) < 0)
+	if (subbuf_format_parse(&format, text ? text : "") < 0)
 		fprintf(stderr, "no header_page\n");
 	free(text);
 	read_formats(dir);
