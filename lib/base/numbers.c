@@ -109,7 +109,15 @@ const char *name_of_signal(int64_t number)
 
 const char *name_of_syscall(int64_t number)
 {
-	return find(syscall_names, syscall_numbers, COUNT(syscall_numbers), number);
+	static const char *known[512]; /* a trace has the same calls again and again */
+	int keeps = number >= 0 && (size_t)number < COUNT(known);
+	const char *name = keeps ? known[number] : NULL;
+
+	if (!name)
+		name = find(syscall_names, syscall_numbers, COUNT(syscall_numbers), number);
+	if (keeps)
+		known[number] = name;
+	return name;
 }
 
 const char *syscall_next(const char *name, int *number)

@@ -337,10 +337,11 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 /* Is the event the one of the form, or one of its events? */
 static int is_event_of(const struct form *f, struct text_part event)
 {
-	size_t n = strlen(f->event);
+	size_t i = 0;
 
-	return f->event[n - 1] == '*' ? event.n >= n && !memcmp(event.text, f->event, n - 1) :
-	       text_part_is(event, f->event);
+	while (i < event.n && f->event[i] == event.text[i])
+		i++;
+	return f->event[i] == '*' || (i == event.n && !f->event[i]);
 }
 
 int event_text_tracer(struct trace_line *l, const char *s, const char *end)
@@ -364,12 +365,14 @@ static int field_of_forms(const struct form *v, size_t count, const struct trace
 			  const char *key, struct text_part *value)
 {
 	const char *s = l->body.text, *end = s + l->body.n;
-	size_t n = strlen(key);
 
-	for (size_t i = 0; i < count; i++) {
-		struct field_search w = { .key = key, .n = n, .tries = TRIES };
+	for (; count; v++, count--) {
+		struct field_search w;
 
-		if (!is_event_of(&v[i], l->event) || !has_form(&w, v[i].text, v[i].text, s, end))
+		if (!is_event_of(v, l->event))
+			continue;
+		w = (struct field_search){ .key = key, .n = strlen(key), .tries = TRIES };
+		if (!has_form(&w, v->text, v->text, s, end))
 			continue;
 		*value = w.value.text ? w.value : appended_value(w.behind, end, key);
 		return 1;
