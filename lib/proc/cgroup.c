@@ -369,12 +369,18 @@ static int is_path(void *arg, const struct mount *m)
 	return 1;
 }
 
+/* A search of all cgroups. */
+struct each_cgroup {
+	void (*fn)(void *, const struct mount *, const char *path);
+	void *arg;
+};
+
 /*
  * Call fn for each directory below the mount point, for at most DEEPEST levels. path has
  * PATH_MAX bytes; its first n bytes are the directory to begin with.
  */
 static void each_below(const struct mount *m, char *path, size_t n, int depth,
-		       void (*fn)(void *, const struct mount *, const char *path), void *arg)
+		       const struct each_cgroup *each)
 {
 	DIR *d = depth < DEEPEST ? opendir(path) : NULL;
 	struct dirent *e;
@@ -386,24 +392,24 @@ static void each_below(const struct mount *m, char *path, size_t n, int depth,
 		len = str_format(path + n, PATH_MAX - n, "/%s", e->d_name);
 		if (len >= PATH_MAX - n)
 			continue;
-		fn(arg, m, path);
-		each_below(m, path, n + len, depth + 1, fn, arg);
+		each->fn(each->arg, m, path);
+		each_below(m, path, n + len, depth + 1, each);
 	}
 	path[n] = '\0';
 	if (d)
 		closedir(d);
 }
 
-/* Search the whole mount. */
-static void each_directory(const struct mount *m,
-			   void (*fn)(void *, const struct mount *, const char *path), void *arg)
+/* For each_mount: search the whole mount, and go on with the next mount. */
+static int search_mount(void *each, const struct mount *m)
 {
 	char path[PATH_MAX];
 
-	each_below(m, path, str_format(path, sizeof(path), "%s", m->point), 0, fn, arg);
+	each_below(m, path, str_format(path, sizeof(path), "%s", m->point), 0, each);
+	return 0;
 }
 
-/* For each_directory: take a path that ends with the name. */
+/* For each_cgroup: take a path that ends with the name. */
 static void ends_with_name(void *arg, const struct mount *m, const char *path)
 {
 	struct cgroup_search *s = arg;
@@ -418,13 +424,6 @@ static void ends_with_name(void *arg, const struct mount *m, const char *path)
 		*s->found = c;
 	else if (strcmp(s->found->path, c.path))
 		str_format(s->other, sizeof(s->other), "%s", c.path);
-}
-
-/* For each_mount: search the whole mount, and go on with the next mount. */
-static int is_somewhere(void *arg, const struct mount *m)
-{
-	each_directory(m, ends_with_name, arg);
-	return 0;
 }
 
 /* For task_each_process: stop at a member of the cgroup. */
@@ -486,7 +485,7 @@ int cgroup_find(const char *text, struct cgroup *c)
 	*c->path = '\0';
 	if (*name == '/')
 		return 1;
-	each_mount(is_somewhere, &s);
+	each_mount(search_mount, &(struct each_cgroup){ ends_with_name, &s });
 	if (*s.other)
 		return err_msg("more than one cgroup is called '%.80s': %.200s and %.200s; give "
 			       "the path", text, c->path, s.other);
@@ -509,7 +508,7 @@ struct container_search {
 	char inside[PATH_MAX];          /* a cgroup with the id in the cgroup of a container */
 };
 
-/* For each_directory: add the container unless it was found in another hierarchy. */
+/* For each_cgroup: add the container unless it was found in another hierarchy. */
 static void add_container(void *arg, const struct mount *m, const char *path)
 {
 	struct container_search *s = arg;
@@ -544,13 +543,6 @@ static void add_container(void *arg, const struct mount *m, const char *path)
 		s->v[i] = s->v[i - 1];
 	s->v[i] = (struct container){ .path = xstrdup(c.path) };
 	str_format(s->v[i].id, sizeof(s->v[i].id), "%s", id);
-}
-
-/* For each_mount: search the whole mount, and go on with the next mount. */
-static int has_containers(void *arg, const struct mount *m)
-{
-	each_directory(m, add_container, arg);
-	return 0;
 }
 
 /* Report that more than one id begins with the digits, with as many as tell them apart. */
@@ -597,7 +589,7 @@ int cgroup_find_container(const char *digits, char *path)
 	int r;
 
 	*path = '\0';
-	each_mount(has_containers, &s);
+	each_mount(search_mount, &(struct each_cgroup){ add_container, &s });
 	r = choose_container(&s, path);
 	for (size_t i = 0; i < CONTAINERS_MAX; i++) {
 		free(s.v[i].path);
