@@ -12,21 +12,6 @@
 #include "base/base.h"
 #include "blktrace.h"
 
-/* struct blk_user_trace_setup of include/uapi/linux/blktrace_api.h */
-struct setup {
-	char name[BLK_NAME];    /* filled in by the kernel */
-	uint16_t act_mask;
-	uint32_t buf_size, buf_nr;
-	uint64_t start_lba, end_lba;
-	uint32_t pid;
-};
-
-/* BLKTRACESETUP and so on of include/uapi/linux/fs.h */
-#define SETUP _IOWR(0x12, 115, struct setup)
-#define START _IO(0x12, 116)
-#define STOP _IO(0x12, 117)
-#define TEARDOWN _IO(0x12, 118)
-
 const char blk_actions[][9] = {
 	"read", "write", "flush", "sync", "queue", "requeue", "issue", "complete", "fs",
 	"pc", "notify", "ahead", "meta", "discard", "drv_data", "fua", "",
@@ -104,11 +89,11 @@ static int control(int fd, unsigned long command, void *argument)
 
 int blk_setup(int fd, const struct blk_wanted *w, char name[BLK_NAME])
 {
-	struct setup s = {
+	struct k_blk_user_trace_setup s = {
 		.act_mask = (uint16_t)w->actions, .buf_size = w->size, .buf_nr = w->n,
 		.start_lba = w->from, .end_lba = w->to, .pid = w->pid,
 	};
-	int r = control(fd, SETUP, &s);
+	int r = control(fd, K_BLKTRACESETUP, &s);
 
 	str_format(name, sizeof(s.name), "%.*s", (int)sizeof(s.name) - 1, s.name);
 	return r;
@@ -116,20 +101,20 @@ int blk_setup(int fd, const struct blk_wanted *w, char name[BLK_NAME])
 
 int blk_start(int fd)
 {
-	return control(fd, START, NULL);
+	return control(fd, K_BLKTRACESTART, NULL);
 }
 
 int blk_stop(int fd)
 {
-	return control(fd, STOP, NULL);
+	return control(fd, K_BLKTRACESTOP, NULL);
 }
 
 int blk_remove(int fd)
 {
 	int r;
 
-	control(fd, STOP, NULL); /* the kernel would not free a trace that runs */
-	r = control(fd, TEARDOWN, NULL);
+	control(fd, K_BLKTRACESTOP, NULL); /* the kernel would not free a trace that runs */
+	r = control(fd, K_BLKTRACETEARDOWN, NULL);
 	return r == -EINVAL ? 0 : r; /* there is no trace any more */
 }
 

@@ -2,7 +2,7 @@
 /*
  * tc.c - attach programs by the queueing discipline clsact, with rtnetlink(7)
  *
- * The numbers are the kernel's (include/uapi/linux/rtnetlink.h, pkt_sched.h, pkt_cls.h).
+ * The numbers are in lib/base/kernel.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -21,6 +21,19 @@
 /* linux/fs.h */
 enum { K_RENAME_NOREPLACE = 1 };
 
+/* linux/blktrace_api.h linux/fs.h */
+struct k_blk_user_trace_setup {
+	char name[32];          /* filled in by the kernel */
+	uint16_t act_mask;
+	uint32_t buf_size, buf_nr;
+	uint64_t start_lba, end_lba;
+	uint32_t pid;
+};
+#define K_BLKTRACESETUP _IOWR(0x12, 115, struct k_blk_user_trace_setup)
+#define K_BLKTRACESTART _IO(0x12, 116)
+#define K_BLKTRACESTOP _IO(0x12, 117)
+#define K_BLKTRACETEARDOWN _IO(0x12, 118)
+
 /* linux/openat2.h asm/unistd.h; the call has the same number on all architectures */
 enum {
 	K_RESOLVE_NO_MAGICLINKS = 2, K_RESOLVE_NO_SYMLINKS = 4, K_RESOLVE_IN_ROOT = 16,

@@ -9,8 +9,8 @@
  *	pin                   a name in bpffs that keeps such an object without a process
  *	BTF                   the kernel's description of its own types and functions
  *
- * The numbers are the kernel's (include/uapi/linux/bpf.h, Documentation/bpf). Functions are silent,
- * unless their comment says otherwise.
+ * The numbers are those of linux/bpf.h, which t/suite/kernel-constants.bats compares. Functions
+ * are silent, unless their comment says otherwise.
  */
 #ifndef BPF_H
 #define BPF_H

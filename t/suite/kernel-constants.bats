@@ -33,7 +33,7 @@ typed() {
 			if (other != "" && !/^\/\*/)
 				line = substr($0, 1, RSTART - 1)
 			last = ""
-			while (match(line, /K_[A-Za-z0-9_]+ (= )?[-0-9xa-zA-Z]/)) {
+			while (match(line, /K_[A-Za-z0-9_]+ (= )?[-_0-9xa-zA-Z]/)) {
 				name = substr(line, RSTART, RLENGTH)
 				line = substr(line, RSTART + RLENGTH)
 				sub(/ .*/, "", name)
@@ -53,6 +53,9 @@ machine() {
 		sed 's/ = / /; s/^SIZE_/BPF_/; s/^ALU_/BPF_/; s/^J/BPF_J/; s/^MAP_/BPF_MAP_TYPE_/
 			s/^PROGRAM_/BPF_PROG_TYPE_/; s/^ATTACH_CGROUP_/BPF_CGROUP_INET_/
 			s/^ATTACH_FENTRY/BPF_TRACE_FENTRY/; s/^ATTACH_/BPF_/' >>numbers
+	echo '#include <linux/btf.h>' >>bpf.c
+	awk '/^enum { INT = 1/, /};/' "$TREE/lib/bpf/btf.c" | grep -o '[A-Z][A-Z0-9_]* = [0-9]*' |
+		sed 's/ = / /; s/^/BTF_KIND_/; /_KINDS /d' >>numbers
 	sed 's/\(.*\) \(.*\)/_Static_assert((\1) == (\2), "DIFFERS");/' numbers >>bpf.c
 }
 
@@ -63,6 +66,6 @@ machine() {
 	machine
 	CPATH=$TREE/lib compare ./*.c
 	[ ! -s differs ] || { cat differs; false; }
-	file_has 130+ known
+	file_has 145+ known
 }
 
