@@ -5,51 +5,22 @@
  * getpwnam(3) and getservbyname(3) would load modules, ask servers, and need half of a static
  * program. Everybody on the host may read these two files, and only root can change them.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 
-/* Names behind this many bytes of a file are not found. */
+/* Names after this many bytes of a file are not found. */
 enum { MOST_BYTES = 4 * 1024 * 1024 };
 
-/* Return the beginning of a regular file, with a NUL behind it; NULL and errno, silent. */
+/* Return the beginning of the file, which suggestions point into, until the next call; or NULL. */
 static char *read_some(const char *path)
-{
-	struct stat st;
-	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
-	size_t size = fd >= 0 && st.st_size < MOST_BYTES ? (size_t)st.st_size : MOST_BYTES, n = 0;
-	ssize_t got = 0;
-	char *text;
-
-	if (fd < 0) {
-		errno = fd == FILE_OTHER ? EINVAL : errno;
-		return NULL;
-	}
-	text = malloc(size + 1);
-	while (text && n < size && (got = read(fd, text + n, size - n)) > 0)
-		n += (size_t)got;
-	close(fd);
-	if (got < 0) {
-		free(text);
-		return NULL;
-	}
-	if (text)
-		text[n] = '\0';
-	return text;
-}
-
-/* Keep the text, which suggestions point into, until the next call. */
-static char *keep(char *text)
 {
 	static char *kept;
 
 	free(kept);
-	return kept = text;
+	return kept = file_read_most(AT_FDCWD, path, MOST_BYTES, NULL);
 }
 
 /* Cut the next line off the text, and return it. NULL: there are no more lines. */
@@ -66,7 +37,7 @@ static char *next_line(char **text)
 /* passwd(5): name:password:uid:... */
 int names_user(const char *name, unsigned long *n, struct suggest *near)
 {
-	char *text = keep(read_some("/etc/passwd")), *at = text, *line;
+	char *text = read_some("/etc/passwd"), *at = text, *line;
 
 	while ((line = next_line(&at))) {
 		char *password = strchr(line, ':'), *uid = NULL, *end;
@@ -90,7 +61,7 @@ int names_user(const char *name, unsigned long *n, struct suggest *near)
 int names_port(const char *name, unsigned long *n, struct suggest *near)
 {
 	static const char blanks[] = " \t\r";
-	char *text = keep(read_some("/etc/services")), *at = text, *line, *word, *rest, *slash;
+	char *text = read_some("/etc/services"), *at = text, *line, *word, *rest, *slash;
 
 	while ((line = next_line(&at))) {
 		line[strcspn(line, "#")] = '\0';
