@@ -30,7 +30,7 @@ static const struct tool tool = {
 static int serving(int map)
 {
 	struct dt_task t;
-	uint32_t pid;
+	uint32_t pid = 0;
 	int r = bpf_next(map, NULL, &pid);
 
 	/*

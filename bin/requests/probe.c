@@ -25,7 +25,7 @@
 int dt_tasks(int map, int by_hand, struct pids *out)
 {
 	struct dt_task t;
-	uint32_t pid;
+	uint32_t pid = 0;
 	int r = bpf_next(map, NULL, &pid);
 
 	/* if a task exits meanwhile, the kernel starts over: limit the number of rounds */
