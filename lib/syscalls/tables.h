@@ -51,13 +51,13 @@ enum member_rare { RARE_NEVER, RARE_ZERO, RARE_OTHER, RARE_BOTH };
 struct call_member {
 	uint32_t bits;          /* of the other member; 0: all */
 	uint16_t name, offset, count;
-	uint8_t kind, width, set;
-	uint8_t array;          /* print brackets */
-	uint8_t rare;           /* enum member_rare: when the member is left out */
-	uint8_t other;          /* the member that decides it, if none of its bits are set */
-	uint8_t unless;         /* or if one of them is */
-	uint8_t out;            /* the kernel writes it */
-	uint8_t both;           /* the kernel reads and writes it */
+	uint16_t kind : 5, width : 5;
+	uint16_t array : 1;     /* print brackets */
+	uint16_t rare : 2;      /* enum member_rare: when the member is left out */
+	uint16_t unless : 1;    /* if one of the bits of the other member is set, and not if none is */
+	uint16_t out : 1;       /* the kernel writes it */
+	uint16_t both : 1;      /* the kernel reads and writes it */
+	uint8_t set, other;     /* other: the member that decides whether this one is left out */
 };
 
 struct call_layout {
@@ -73,9 +73,10 @@ enum { WIDTH_LONG = 16, WIDTH_OLD };    /* of an ABI: bytes of a long, and of an
 
 /* An argument of any ABI; see struct call_arg. */
 struct call_argument {
-	uint16_t name, label, bytes;
-	uint8_t kind, width, set, in, out, behind, place;
-	uint8_t count, sized;   /* 1 + the argument; 0: none */
+	uint16_t name, label;
+	uint8_t set, bytes;
+	uint16_t kind : 5, width : 5, place : 3, in : 1, out : 2;
+	uint8_t behind : 1, count : 3, sized : 3;       /* 1 + the argument; 0: none */
 };
 
 enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };
