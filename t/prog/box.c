@@ -3,7 +3,7 @@
  * box - stand between two hosts, and lose, delay or change their TCP segments
  *
  *	box [-p PERCENT [-s SEED]] [-n N]... [-a] [-m] [-c] [-b] [-o ab|ba]
- *		[-i N] [-r MBIT [-q FRAMES]] A B
+ *		[-i N] [-r MBIT] A B
  *
  * It passes every frame that arrives on interface A out of B, and the other way. Both
  * interfaces are its own, without addresses. The interfaces at their other ends have
@@ -19,7 +19,7 @@
  *	-o ab       all these for frames that arrive on A only; "-o ba": on B
  *	-i N        add N to the sequence numbers of A's segments, and take it from those
  *	            that B acknowledges, as a firewall that makes initial numbers random
- *	-r MBIT     limit of each direction per second; -q FRAMES (1000) wait, others get lost
+ *	-r MBIT     limit of each direction per second; 1000 frames wait, others get lost
  * It prints "ready" when it passes frames. At SIGUSR1 and at SIGTERM, which ends it, it
  * prints one line of NAME=NUMBER words that count the frames until then:
  *	frames tcp              all frames; frames of TCP
@@ -49,6 +49,7 @@
 #define MARK 0x08
 #define FLOWS 16384 /* a power of two */
 #define SECOND 1000000000LL
+#define QUEUE 1000
 
 enum { FIN = 1, SYN = 2, RST = 4, HAS_ACK = 16 };
 enum { STATISTICS = 6, IGNORE_OUTGOING = 23 };
@@ -64,8 +65,7 @@ static struct {
 	int ack, drop_marked, clear, set, only;
 	uint32_t shift;
 	double mbit;
-	size_t queue;
-} opt = { .only = -1, .queue = 1000 };
+} opt = { .only = -1 };
 
 static const char *names[2];
 static int fd[2];
@@ -341,7 +341,7 @@ static int enqueue(struct queue *q, const unsigned char *frame, size_t n)
 	struct wait *w;
 	int64_t t = now();
 
-	if (q->n == opt.queue)
+	if (q->n == QUEUE)
 		return 0;
 	w = malloc(sizeof(*w) + n);
 	if (!w)
@@ -495,7 +495,7 @@ int main(int argc, char **argv)
 	sigset_t set;
 	int o, signals;
 
-	while ((o = getopt(argc, argv, "p:s:n:amcbo:i:r:q:")) != -1)
+	while ((o = getopt(argc, argv, "p:s:n:amcbo:i:r:")) != -1)
 		switch (o) {
 		case 'p': opt.percent = (uint64_t)(number(optarg) / 100 * 4294967296.0); break;
 		case 's': seed = (uint64_t)number(optarg); break;
@@ -511,7 +511,6 @@ int main(int argc, char **argv)
 		case 'o': opt.only = !strcmp(optarg, "ba"); break;
 		case 'i': opt.shift = (uint32_t)number(optarg); break;
 		case 'r': opt.mbit = number(optarg); break;
-		case 'q': opt.queue = (size_t)number(optarg); break;
 		default: die(100, "no such option; see its source", "");
 		}
 	if (argc - optind != 2)

@@ -2,10 +2,10 @@
 /*
  * chain - a client, a middle and a server of requests whose work can be counted
  *
- *	chain [-c CALLS] [-m MODEL] [-w N] [-x N] [-l N] [-g BASE] [-q SEQ] [-z]
+ *	chain [-c CALLS] [-m MODEL] [-w N] [-l N] [-g BASE] [-q SEQ] [-z]
  *		server ADDRESS PORT
  *	chain [the same] [-e] middle ADDRESS PORT ADDRESS PORT
- *	chain [-c CALLS] [-x N] [-q SEQ] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
+ *	chain [-c CALLS] [-q SEQ] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
  *		client ADDRESS PORT
  *
  * The client sends requests. The middle passes each request on and returns the answer. The
@@ -25,7 +25,6 @@
  *	          connection: one thread reads a message, the next works on it and sends, the
  *	          next reads, and so on; one: one thread, one request at a time, and one
  *	          connection from the middle to the server
- *	-x N      send a message with N calls
  *	-q SEQ    on connections that this host makes, the sequence numbers begin behind SEQ
  *	-z        make the last byte of each answer of the server wrong
  * The middle has one connection to the server for each connection of a client, or with -m
@@ -63,7 +62,7 @@ static const char *const call_names[] = { "send", "write", "writev", "sendmsg", 
 static const char *const model_names[] = { "fork", "thread", "pool", "loop", "hand", "one" };
 static enum { SEND, WRITE, WRITEV, SENDMSG, SENDFILE, SPLICE } calls;
 static enum { FORK, THREAD, POOL, LOOP, HAND, ONE } model;
-static long workers = 4, pieces = 1, truths = 2, base = 1000000;
+static long workers = 4, truths = 2, base = 1000000;
 static int spoil, has_first, early;
 static uint32_t first_number; /* -q */
 
@@ -175,15 +174,6 @@ static ssize_t put(int fd, const char *from, size_t n)
 	case SENDMSG: return sendmsg(fd, &m, 0);
 	default: return put_file(fd, from, n);
 	}
-}
-
-/* Send the next piece of a message of n bytes, of which `at` bytes have been sent. */
-static ssize_t put_piece(int fd, const char *from, size_t at, size_t n)
-{
-	size_t piece = (n + (size_t)pieces - 1) / (size_t)pieces;
-	size_t left = piece - at % piece;
-
-	return put(fd, from + at, left < n - at ? left : n - at);
 }
 
 /* ---- sockets --------------------------------------------------------------- */
@@ -354,7 +344,7 @@ static int read_more(struct conn *c, int fd)
 
 static int write_more(struct conn *c, int fd)
 {
-	ssize_t n = put_piece(fd, c->text, c->at, c->need);
+	ssize_t n = put(fd, c->text + c->at, c->need - c->at);
 
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -640,7 +630,7 @@ static void request(struct worker *w)
 	snprintf(head, sizeof(head), "%c%08zx%08x", w->flavour, size, w->number++);
 	memcpy(w->text, head, HEAD);
 	for (size_t at = 0; at < size;) {
-		ssize_t n = put_piece(w->fd, w->text, at, size);
+		ssize_t n = put(w->fd, w->text + at, size - at);
 
 		if (n < 0)
 			die("send a request");
@@ -771,12 +761,11 @@ int main(int argc, char **argv)
 	char flavour = 'T', **word;
 	int o, in;
 
-	while ((o = getopt(argc, argv, "+c:m:w:x:l:g:q:zubt:n:s:1ei")) != -1)
+	while ((o = getopt(argc, argv, "+c:m:w:l:g:q:zubt:n:s:1ei")) != -1)
 		switch (o) {
 		case 'c': calls = (unsigned)one_of(optarg, call_names, 6); break;
 		case 'm': model = (unsigned)one_of(optarg, model_names, 6); break;
 		case 'w': workers = number(optarg, 1); break;
-		case 'x': pieces = number(optarg, 1); break;
 		case 'l': truths = number(optarg, 0); break;
 		case 'g': base = number(optarg, 0); break;
 		case 'q': first_number = (uint32_t)strtoul(optarg, NULL, 10), has_first = 1; break;

@@ -41,14 +41,11 @@ def ring(file):
     option = struct.pack("<HIQ", 3, 8 + 2 + 1 + 4 + 4 + 1000 * 20, 0) + b"a\0\0"
     option += struct.pack("<II", 4096, 1000) + bytes(1000 * 20)
     data = option * 50 + struct.pack("<HIQ", 0, 8, at)
-    info = INFO + option[:0]
-    section = struct.pack("<HHIQ", 0, 0, 0, len(info)) + info
-    header = struct.pack("<HIQ", 16, 8, 0)
-    where = at + 16 + len(header) + len(data)
-    header = struct.pack("<HIQ", 16, 8, where)
-    data = header + data
+    # its first option says where the section is that follows the options
+    data = struct.pack("<HIQ", 16, 8, at + 16 + 14 + len(data)) + data
     file.write(head + struct.pack("<Q", at))
-    file.write(struct.pack("<HHIQ", 0, 0, 0, len(data)) + data + section)
+    for section in data, INFO:
+        file.write(struct.pack("<HHIQ", 0, 0, 0, len(section)) + section)
 
 
 def pages(file, cpus=8192):

@@ -3,7 +3,6 @@
  * qdisc - make and show another program's qdisc at a device, for tests of dt-dev
  *
  *	qdisc add clsact|ingress DEVICE   add this queueing discipline
- *	qdisc del DEVICE                  remove either of the two
  *	qdisc filter DEVICE               add a filter at the egress of clsact
  *	qdisc show DEVICE                 print "clsact N", "ingress N" or "none"; N is the
  *	                                  number of filters
@@ -20,7 +19,7 @@
 
 #include "prog.h"
 
-enum { NEW_QDISC = 36, DELETE_QDISC = 37, GET_QDISC = 38, ACK = 4, EXCLUSIVE = 0x200,
+enum { NEW_QDISC = 36, GET_QDISC = 38, ACK = 4, EXCLUSIVE = 0x200,
        CREATE = 0x400, DUMP = 0x300, KIND = 1, ROUTES = 0 };
 
 struct qdisc_head {
@@ -110,8 +109,6 @@ int main(int argc, char **argv)
 		return check();
 	if (argc == 4 && !strcmp(command, "add") && strlen(argv[2]) < 8)
 		r = ask(NEW_QDISC, ACK | CREATE | EXCLUSIVE, device, argv[2], NULL);
-	else if (argc == 3 && !strcmp(command, "del"))
-		r = ask(DELETE_QDISC, ACK, device, "", NULL);
 	else if (argc == 3 && !strcmp(command, "filter"))
 		r = filter(device);
 	else if (argc == 3 && !strcmp(command, "show"))

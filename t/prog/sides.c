@@ -177,36 +177,20 @@ static int way(int i)
 	fd = open(i == 4 || i == 5 ? "/bin" : "/bin/true", O_RDONLY);
 	words[0] = i == 2 || i == 5 ? absent("absent") : one[0];
 	switch (i) {
-	case 0:
-		CALL(execve, "/bin/true", one, environment);
-		break;
-	case 1:
-		CALL(execve, absent("/bin/true"), one, environment);
-		break;
-	case 2:
-		CALL(execve, "/bin/true", words, environment);
-		break;
-	case 3:
-		CALL(execveat, fd, "", one, environment, AT_EMPTY_PATH);
-		break;
-	case 4:
-		CALL(execveat, fd, absent("true"), one, environment, 0);
-		break;
-	case 5:
-		CALL(execveat, fd, "true", words, environment, 0);
-		break;
-	case 6:
-		CALL(execveat, fd, absent(""), one, environment, AT_EMPTY_PATH);
-		break;
+	case 0: CALL(execve, "/bin/true", one, environment); break;
+	case 1: CALL(execve, absent("/bin/true"), one, environment); break;
+	case 2: CALL(execve, "/bin/true", words, environment); break;
+	case 3: CALL(execveat, fd, "", one, environment, AT_EMPTY_PATH); break;
+	case 4: CALL(execveat, fd, absent("true"), one, environment, 0); break;
+	case 5: CALL(execveat, fd, "true", words, environment, 0); break;
+	case 6: CALL(execveat, fd, absent(""), one, environment, AT_EMPTY_PATH); break;
 	case 7:
 	case 8:
 		pthread_create(&t, NULL, exec_thread, i == 7 ? (char *)"/bin/true" :
 			       absent("/bin/true"));
 		pause();
 		break;
-	case 9:
-		CALL(execve, "/bin/true", empty, environment);
-		break;
+	case 9: CALL(execve, "/bin/true", empty, environment); break;
 	case 10:
 		CALL(execve, absent("/nowhere/program"), one, environment);
 	}

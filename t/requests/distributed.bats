@@ -986,18 +986,23 @@ spans_of() {
 	EOF
 }
 
-# whole REQUESTS: Fail unless "spans" has so many traces: client, window and its two messages,
-# window and its message. The threads of a connection show whether the answer is right: each
-# message of a thread to a server has to reach the one thread that serves the connection.
-whole() {
+# spans_are REQUESTS NAME=NUMBER...: Fail unless "spans" has six spans for each request, none twice
+# or with a parent that is missing or of another trace, and these numbers:
+#	roots, traces, uneven   spans without parent; traces; those that have not six spans
+#	noted, strange          notes of a missing sender; those not of a window without parent
+#	windows, pairs, mixed   windows; pairs of a sending and a serving thread; messages of a
+#	                        thread that did not reach the one thread that serves it
+spans_are() {
+	local pair
 	[ "$(grep -c . spans)" = $((6 * $1 + 1)) ] # and the count of events without a duration
-	awk -v n="$1" '$4 != 1 {
+	awk '$4 != 1 {
 		spans[$2]++; parent[$2] = $3; trace[$2] = $1; thread[$2] = $5; kind[$2] = $4
-		count[$1]++; windows += $4 == 2; noted += NF > 5
+		count[$1]++; windows += $4 == 2
+		if (NF > 5) { noted++; strange += $4 != 2 || $3 != "-" }
 	} END {
 		for (s in spans) {
-			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans)) ||
-				(parent[s] != "-" && trace[parent[s]] != trace[s])
+			bad += spans[s] != 1 || (parent[s] != "-" && (!(parent[s] in spans) ||
+				trace[parent[s]] != trace[s]))
 			roots += parent[s] == "-"
 			if (kind[s] != 2)
 				continue
@@ -1008,12 +1013,20 @@ whole() {
 			receiver[from] = to
 			sender[to] = from
 		}
-		for (t in count) { traces++; bad += count[t] != 6 }
+		for (t in count) { traces++; uneven += count[t] != 6 }
 		for (t in sender) pairs++
-		print bad + 0, mixed + 0, noted + 0, roots, traces, windows, pairs
-		exit !(!bad && !mixed && !noted && roots == n && traces == n && windows == 2 * n &&
-			pairs == 400)
-	}' spans
+		printf "bad=%d\nroots=%d\ntraces=%d\nuneven=%d\nnoted=%d\nstrange=%d\nwindows=%d\npairs=%d\nmixed=%d\n",
+			bad, roots, traces, uneven, noted, strange, windows, pairs, mixed
+	}' spans >numbers
+	for pair in bad=0 strange=0 "${@:2}"; do
+		grep -qx "$pair" numbers || { echo "not $pair:"; cat numbers; return 1; }
+	done
+}
+
+# whole REQUESTS: Fail unless "spans" has so many traces: client, window and its two messages,
+# window and its message. The threads of a connection show whether the answer is right.
+whole() {
+	spans_are "$1" uneven=0 mixed=0 noted=0 roots="$1" traces="$1" windows=$((2 * $1)) pairs=400
 }
 
 # bats test_tags=long
@@ -1188,21 +1201,9 @@ paired() {
 	orphaned $n
 }
 
-# orphaned REQUESTS: Fail unless the server's windows have no parent and say so, and no other span
-# says it or has a parent that is missing.
+# orphaned REQUESTS: Fail unless the server's windows have no parent and say so, and no others.
 orphaned() {
-	[ "$(grep -c . spans)" = $((6 * $1 + 1)) ]
-	awk -v n="$1" '$4 != 1 {
-		spans[$2]++; parent[$2] = $3
-		if (NF > 5) { noted++; bad += $4 != 2 || $3 != "-" }
-	} END {
-		for (s in spans) {
-			bad += spans[s] != 1 || (parent[s] != "-" && !(parent[s] in spans))
-			roots += parent[s] == "-"
-		}
-		print bad + 0, roots, noted + 0
-		exit !(!bad && roots == 2 * n && noted == n)
-	}' spans
+	spans_are "$1" roots=$((2 * $1)) noted="$1"
 }
 
 # A proxy of the kernel shakes hands for the server, so both ends know other numbers.

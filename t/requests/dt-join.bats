@@ -136,13 +136,12 @@ titles() {
 	{ mark cl-7 6.000000 M 3; mark cl-7 6.000450 R 4; } >>a
 	{ mark sv-9 15.999100 B 3; mark sv-9 15.999150 M 4; mark sv-9 15.999155 E 3; } >>b
 	dt-join a=a b=b >got
-	head -n 4 got | diff - <(cat <<-'EOF'
+	diff <(head -n 4 got) - <<-'EOF'
 		# a: all times are by this clock; 4 messages
 		# b: 9.999400 s ahead, plus or minus 0.000300; 4 messages
 		# clocks and messages contradict each other: 2 messages are received before sent, by 0.000300 s at most
 		a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1
 	EOF
-	)
 }
 
 @test "dt-join: leaves out a key of several threads, but accepts a key that one thread uses again" {
@@ -180,7 +179,7 @@ titles() {
 	{ echo '# tracer: nop'; event x-1 1.000001 '<stack trace>'; echo ' => f'; echo ' => g'
 		echo 'CPU:0 [LOST 3 EVENTS]'; event x-1 1.000003 'e: x=1'; echo '# lost 7 events: 7 overwritten in a full buffer, 0 not written'; } >a
 	{ echo '# tracer: nop'; event y-1 1.000001 'e: x=1'; printf 'odd \0 line\n'; event y-1 1.000002 'e: x=1'; } >b
-	dt-join -c a=a b=b | sed 1,2d | diff - <(cat <<-'EOF'
+	diff <(dt-join -c a=a b=b | sed 1,2d) - <<-'EOF'
 		a | # tracer: nop
 		b | # tracer: nop
 		b |                y-1       [000] .....     1.000001: e: x=1
@@ -193,20 +192,18 @@ titles() {
 		a |                x-1       [000] .....     1.000003: e: x=1
 		a | # lost 7 events: 7 overwritten in a full buffer, 0 not written
 	EOF
-	)
 }
 
 @test "dt-join: keeps the width of a time, and accepts more or fewer digits before the point" {
 	{ mark cl-7 5.000000 M 1; mark cl-7 5.000400 R 2; } >a
 	{ mark sv-9 1234567890.000100 B 1; mark sv-9 1234567890.000200 M 2; event sv-9 99.9 'odd: x=1'; } >b
-	dt-join b=b a=a | grep -v '^#' | diff - <(cat <<-'EOF'
+	diff <(dt-join b=b a=a | grep -v '^#') - <<-'EOF'
 		a |               cl-7       [000] ..... 1234567889.999950: bpf_trace_printk: dtM 2a 7 1
 		b |               sv-9       [000] ..... 1234567890.000100: bpf_trace_printk: dtB 2a 9 1
 		b |               sv-9       [000] ..... 1234567890.000200: bpf_trace_printk: dtM 2a 9 2
 		b |               sv-9       [000] .....         99.9: odd: x=1
 		a |               cl-7       [000] ..... 1234567890.000350: bpf_trace_printk: dtR 2a 7 2
 	EOF
-	)
 }
 
 @test "dt-join: prints no negative time: it makes all times later and reports that" {
@@ -245,7 +242,7 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 	two
 	{ mark cl-7 5.000000001 M 1; mark cl-7 5.000450001 R 2; } >a
 	{ mark sv-9 15.000100002 B 1; mark sv-9 15.000150003 M 2; } >b
-	dt-join a=a b=b | diff - <(cat <<-'EOF'
+	diff <(dt-join a=a b=b) - <<-'EOF'
 		# a: all times are by this clock; 2 messages
 		# b: 9.999900002 s ahead, plus or minus 0.000200001; 2 messages
 		a |               cl-7       [000] .....  5.000000001: bpf_trace_printk: dtM 2a 7 1
@@ -253,7 +250,6 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 		b |               sv-9       [000] .....  5.000250001: bpf_trace_printk: dtM 2a 9 2
 		a |               cl-7       [000] .....  5.000450001: bpf_trace_printk: dtR 2a 7 2
 	EOF
-	)
 }
 
 @test "dt-join: handles JSON as it handles text, and adds the host as the last member" {
@@ -341,7 +337,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	sort -k 4 b -o b
 	dt-join -s svg a=a b=b >got
 	dt-join a=a b=b | cmp - got
-	titles svg | diff - <(cat <<-'EOF'
+	diff <(titles svg) - <<-'EOF'
 		sys_enter_read at 10 us
 		e at 20 us
 		sv-9 on b at 200 us, 55 us
@@ -349,7 +345,6 @@ a | CPU:0 [LOST 3 EVENTS]
 		cl-7 on a to sv-9 on b at 0 us, 200 us
 		sv-9 on b to cl-7 on a at 250 us, 200 us
 	EOF
-	)
 	grep -qx "<text x='10' y='20'>2 messages, 2 hosts, 2 threads from 5.000000 s by the clock of a</text>" svg
 	grep -q '>b: 9.999900 s ahead, plus or minus 0.000201; 2 messages</text>$' svg
 	well_formed svg
@@ -360,7 +355,7 @@ a | CPU:0 [LOST 3 EVENTS]
 	{ mark cl-7 5.000500 M 5; mark cl-7 5.000600 R 6; mark cl-7 6.000000 M 3; mark cl-7 6.000450 R 4; } >>a
 	{ mark sv-9 15.999100 B 3; mark sv-9 15.999150 M 4; } >>b
 	dt-join -s svg a=a b=b >got
-	titles svg | diff - <(cat <<-'EOF'
+	diff <(titles svg) - <<-'EOF'
 		e at 20 us
 		sv-9 on b at 700 us, 55 us
 		sv-9 on b at 999.700 ms, 750 us or more
@@ -372,7 +367,6 @@ a | CPU:0 [LOST 3 EVENTS]
 		sv-9 on b to cl-7 on a at 999.750 ms, 700 us
 		cl-7 on a to sv-9 on b at 1.000000 s, -300 us
 	EOF
-	)
 	[ "$(grep -c "<g class='m x'>\|<g class='m r x'>" svg)" = 2 ]
 	grep -q '>clocks and messages contradict each other: 2 messages are received before sent, by 0.000300 s at most<' svg
 	grep -q '>998.94 ms later</text>' svg

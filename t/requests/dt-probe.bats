@@ -60,7 +60,7 @@ need_clsact() {
 	said=$("$PROG/qdisc" check 2>&1) || status=$?
 	[ "$status" != 77 ] || skip "${said#qdisc: }"
 	[ "$status" = 0 ]
-	"$PROG/nolink" true || skip "needs seccomp (CONFIG_SECCOMP_FILTER)"
+	"$PROG/allowed" nolink true || skip "needs seccomp (CONFIG_SECCOMP_FILTER)"
 }
 
 # clsact_host, tcx_host: Begin a probe, beside a host whose lo can have marks in this way.
@@ -80,7 +80,7 @@ tcx_host() {
 }
 
 old_dev() {
-	"$PROG/nolink" dt-dev -N "$N" -n "$NS" "$@"
+	"$PROG/allowed" nolink dt-dev -N "$N" -n "$NS" "$@"
 }
 
 # shows WORD...: Fail unless lo has this qdisc with so many filters.
@@ -322,7 +322,7 @@ killed_and_off() {
 	clsact_host
 	need_tool setpriv
 	fails 111 "dt-dev: fatal: unable to mark at lo by clsact: Operation not permitted; this needs CAP_NET_ADMIN" \
-		setpriv --bounding-set -net_admin "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+		setpriv --bounding-set -net_admin "$PROG/allowed" nolink dt-dev -N "$N" -n "$NS" add lo
 	[ "$(old_dev add lo)" = "lo clsact" ]
 	old_dev remove lo
 }
@@ -427,7 +427,7 @@ NO_DEVICE='dt-dev: fatal: unable to find the device nosuch in this network names
 	clsact_host
 	dt-probe -N "$N.2" on >second.out
 	old_dev add lo >add.out
-	"$PROG/nolink" dt-dev -N "$N.2" -n "$NS" add lo >add.out
+	"$PROG/allowed" nolink dt-dev -N "$N.2" -n "$NS" add lo >add.out
 	shows clsact 2
 	dt-probe -N "$N.2" off
 	shows clsact 1
@@ -451,18 +451,18 @@ NO_DEVICE='dt-dev: fatal: unable to find the device nosuch in this network names
 	killed_at 99999 dt-dev -N "$N" -n "$NS" add lo
 	cp step steps.tcx
 	dev remove lo
-	# the signal is for dt-dev; nolink makes the kernel look old
-	killed_at 99999 "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+	# the signal is for dt-dev; allowed makes the kernel look old
+	killed_at 99999 "$PROG/allowed" nolink dt-dev -N "$N" -n "$NS" add lo
 	last=$(cat step)
 	[ "$last" -gt "$(cat steps.tcx)" ]
 	old_dev remove lo
 	for ((i = 1 + RANDOM % 3; i <= last; i += 3)); do
-		killed_at "$i" "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+		killed_at "$i" "$PROG/allowed" nolink dt-dev -N "$N" -n "$NS" add lo
 		[ "$(old_dev add lo)" = "lo clsact" ]
 		shows clsact 1 || { echo "at step $i of $last"; return 1; }
 		old_dev remove lo
 		shows none
-		killed_at "$i" "$PROG/nolink" dt-dev -N "$N" -n "$NS" add lo
+		killed_at "$i" "$PROG/allowed" nolink dt-dev -N "$N" -n "$NS" add lo
 		dt-probe -N "$N" off
 		shows none
 		on

@@ -20,10 +20,11 @@ mark() {
 	event "$1" "$2" "bpf_trace_printk: $3"
 }
 
-# passes EXPECTED ARGUMENT...: Compare the lines of stdin that pass: their pid and text.
+# passes EXPECTED ARGUMENT...: Compare the lines of stdin that pass: their pid and text or mark,
+# with a comma between two lines.
 passes() {
-	dt-window "${@:2}" | sed 's/^.\{16\}-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /' |
-		diff <(printf '%s\n' "$1") -
+	dt-window "${@:2}" | sed 's/^.\{16\}-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /; s/bpf_trace_printk: //' |
+		paste -sd , | diff <(echo "$1") -
 }
 
 # quiet ARGUMENT...: Fail unless nothing of stdin passes and the status says so.
@@ -67,54 +68,36 @@ quiet() {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 8 1.2 'dtB 2a 8 2'; event 7 1.3 'a: 1'
 		mark 0 1.4 'dtE 2a 7 1'; event 7 1.5 'a: 2'; event 8 1.6 'a: 3'
 		event 0 1.7 'a: 4'; mark 8 1.8 'dtE 2a 8 2'; event 8 1.9 'a: 5'; } |
-		passes '7 bpf_trace_printk: dtB 2a 7 1
-8 bpf_trace_printk: dtB 2a 8 2
-7 a: 1
-0 bpf_trace_printk: dtE 2a 7 1
-8 a: 3
-8 bpf_trace_printk: dtE 2a 8 2'
+		passes '7 dtB 2a 7 1,8 dtB 2a 8 2,7 a: 1,0 dtE 2a 7 1,8 a: 3,8 dtE 2a 8 2'
 }
 
 @test "dt-window: the end of the newer of two windows counts, and an older end is dropped" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 7 1.2 'dtB 2a 7 2'; mark 7 1.3 'dtE 2a 7 1'
 		event 7 1.4 'a: 1'; mark 7 1.5 'dtE 2a 7 2'; event 7 1.6 'a: 2'
 		mark 7 1.7 'dtE 2a 7 2'; } |
-		passes '7 bpf_trace_printk: dtB 2a 7 1
-7 bpf_trace_printk: dtB 2a 7 2
-7 a: 1
-7 bpf_trace_printk: dtE 2a 7 2'
+		passes '7 dtB 2a 7 1,7 dtB 2a 7 2,7 a: 1,7 dtE 2a 7 2'
 }
 
 @test "dt-window: passes dtR and dtM in a window of their probe" {
 	{ mark 7 1.1 'dtM 2a 7 1'; mark 7 1.2 'dtB 2a 7 2'; mark 7 1.3 'dtR 2a 7 3'
 		mark 7 1.4 'dtM 2a 7 4'; mark 7 1.5 'dtM 2b 7 5'; mark 7 1.6 'dtE 2a 7 2'
 		mark 7 1.7 'dtR 2a 7 6'; } |
-		passes '7 bpf_trace_printk: dtB 2a 7 2
-7 bpf_trace_printk: dtR 2a 7 3
-7 bpf_trace_printk: dtM 2a 7 4
-7 bpf_trace_printk: dtE 2a 7 2'
+		passes '7 dtB 2a 7 2,7 dtR 2a 7 3,7 dtM 2a 7 4,7 dtE 2a 7 2'
 }
 
 @test "dt-window: without -i it follows a thread until the last of its windows ends" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 7 1.2 'dtB 3 7 1'; mark 7 1.3 'dtE 2a 7 1'
 		event 7 1.4 'a: 1'; mark 7 1.5 'dtE 3 7 1'; event 7 1.6 'a: 2'; } >in
-	passes '7 bpf_trace_printk: dtB 2a 7 1
-7 bpf_trace_printk: dtB 3 7 1
-7 bpf_trace_printk: dtE 2a 7 1
-7 a: 1
-7 bpf_trace_printk: dtE 3 7 1' <in
+	passes '7 dtB 2a 7 1,7 dtB 3 7 1,7 dtE 2a 7 1,7 a: 1,7 dtE 3 7 1' <in
 }
 
 @test "dt-window: -i: counts and passes only the marks of that probe" {
 	{ mark 7 1.1 'dtB 2a 7 1'; mark 7 1.2 'dtB 3 7 1'; mark 7 1.3 'dtE 2a 7 1'
 		event 7 1.4 'a: 1'; mark 7 1.5 'dtE 3 7 1'; event 7 1.6 'a: 2'; } >in
 	for id in 2a 0x2a; do
-		passes '7 bpf_trace_printk: dtB 2a 7 1
-7 bpf_trace_printk: dtE 2a 7 1' -i "$id" <in
+		passes '7 dtB 2a 7 1,7 dtE 2a 7 1' -i "$id" <in
 	done
-	passes '7 bpf_trace_printk: dtB 3 7 1
-7 a: 1
-7 bpf_trace_printk: dtE 3 7 1' -i 3 <in
+	passes '7 dtB 3 7 1,7 a: 1,7 dtE 3 7 1' -i 3 <in
 	quiet -i 4 <in
 }
 
@@ -122,15 +105,7 @@ quiet() {
 	{ event 7 1.0 'a: 1'; event 9 1.1 'a: 2'; mark 7 1.2 'dtM 2a 7 1'; event 8 1.3 'a: 3'
 		mark 8 1.4 'dtB 2a 8 1'; mark 8 1.5 'dtE 2a 8 1'; mark 7 1.6 'dtR 2a 7 2'
 		mark 7 1.7 'dtB 2a 7 3'; mark 7 1.8 'dtE 2a 7 3'; event 7 1.9 'a: 4'; } >in
-	passes '7 a: 1
-9 a: 2
-7 bpf_trace_printk: dtM 2a 7 1
-8 bpf_trace_printk: dtB 2a 8 1
-8 bpf_trace_printk: dtE 2a 8 1
-7 bpf_trace_printk: dtR 2a 7 2
-7 bpf_trace_printk: dtB 2a 7 3
-7 bpf_trace_printk: dtE 2a 7 3
-7 a: 4' -t 9 -t 7 <in
+	passes '7 a: 1,9 a: 2,7 dtM 2a 7 1,8 dtB 2a 8 1,8 dtE 2a 8 1,7 dtR 2a 7 2,7 dtB 2a 7 3,7 dtE 2a 7 3,7 a: 4' -t 9 -t 7 <in
 }
 
 @test "dt-window: -g: takes marks and lines by thread group" {
@@ -156,21 +131,14 @@ quiet() {
 }
 
 @test "dt-window: closes all windows over lost events, and reports that" {
+	closed='# closed 3 windows, because the events that end them may be lost'
 	for lost in '# lost 3 events: 3 overwritten in a full buffer, 0 not written' \
 		'CPU:1 [LOST 3 EVENTS]' '{"lost":3,"overwritten":3,"unwritten":0}'; do
 		{ echo "$lost"; mark 7 1.1 'dtB 2a 7 1'; mark 8 1.2 'dtB 2a 8 2'
 			mark 8 1.3 'dtB 3 8 2'; echo "$lost"; event 7 1.4 'a: 1'
 			event 9 1.4 'a: 1'; mark 7 1.5 'dtE 2a 7 1'
 			mark 8 1.6 'dtB 2a 8 3'; event 8 1.7 'a: 2'; } |
-			passes "$lost
-7 bpf_trace_printk: dtB 2a 7 1
-8 bpf_trace_printk: dtB 2a 8 2
-8 bpf_trace_printk: dtB 3 8 2
-$lost
-# closed 3 windows, because the events that end them may be lost
-9 a: 1
-8 bpf_trace_printk: dtB 2a 8 3
-8 a: 2" -t 9
+			passes "$lost,7 dtB 2a 7 1,8 dtB 2a 8 2,8 dtB 3 8 2,$lost,$closed,9 a: 1,8 dtB 2a 8 3,8 a: 2" -t 9
 	done
 }
 

@@ -12,6 +12,8 @@ undo() {
 	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 }
 
+MANAGERS=() READERS=() TASK=() GATE=()
+
 # drive I HOOK WORDS: Start a manager; MANAGERS[I] is its pid, out.I and err.I its output.
 drive() {
 	# shellcheck disable=SC2016 # the shell's own parameters
@@ -25,6 +27,30 @@ began() {
 	local i
 	for ((i = 0; i < $1; i++)); do
 		[ -s "out.$i" ] || [ -s "err.$i" ] || return 1
+	done
+}
+
+# sessions_end N LINES DEAD PATTERN...: Fail unless N managers and their readers end well, with
+# nothing on standard error; the reader of session I got LINES (an expression of i) that match the
+# PATTERN, in which TASK is its task, and a line before them that names DEAD, if that is not empty.
+sessions_end() {
+	local i lines
+	for ((i = 0; i < $1; i++)); do
+		lines=$(($2))
+		all_end "${MANAGERS[i]}" "${READERS[i]}"
+		[ -z "$3" ] || [ "$(head -n 1 "got.$i")" = "# not alive when the session began: $3" ]
+		[ "$(grep -Ec "${4/TASK/${TASK[i]}}" "got.$i")" = "$lines" ] || { cat "got.$i"; return 1; }
+		file_has $((lines + (${#3} > 0))) "got.$i"
+		[ ! -s "err.$i" ]
+	done
+}
+
+# go_in_turn: Release the tasks, one after another: any task may issue the requests of a busy device.
+go_in_turn() {
+	local i
+	for i in "${!TASK[@]}"; do
+		echo >"${GATE[i]}"
+		finishes "${TASK[i]}" 0
 	done
 }
 
@@ -61,7 +87,6 @@ loop() {
 
 @test "caller: 25 sessions at once, each with a dead pid, get every call of their tasks and no other" {
 	need_tracefs events/syscalls
-	MANAGERS=() READERS=() TASK=() GATE=()
 	dead
 	for ((i = 0; i < 25; i++)); do
 		calls $((100 + i)) 2
@@ -74,23 +99,12 @@ loop() {
 	eventually began 25
 	echo "# 25 sessions told their paths within $SECONDS s" >&3
 	read_all 25
-	for ((i = 0; i < 25; i++)); do
-		echo >"${GATE[i]}"
-		finishes "${TASK[i]}" 0
-	done
-	for ((i = 0; i < 25; i++)); do
-		finishes "${MANAGERS[i]}" 0
-		finishes "${READERS[i]}" 0
-		[ "$(head -n 1 "got.$i")" = "# not alive when the session began: $DEAD" ]
-		[ "$(grep -c ': sys_getppid()$' "got.$i")" = $((2 * (100 + i))) ]
-		[ "$(wc -l <"got.$i")" = $((2 * (100 + i) + 1)) ]
-		[ ! -s "err.$i" ]
-	done
+	go_in_turn
+	sessions_end 25 '2 * (100 + i)' "$DEAD" ': sys_getppid\(\)$'
 }
 
 @test "caller: SIGINT to each manager alone gives status 0 and everything recorded to its reader" {
 	need_tracefs events/syscalls
-	MANAGERS=() READERS=()
 	calls 500
 	first=$CALLS first_go=$GO
 	calls 0 # the calls go on
@@ -104,18 +118,11 @@ loop() {
 	for ((i = 0; i < 5; i++)); do
 		kill -INT "${MANAGERS[i]}"
 	done
-	for ((i = 0; i < 5; i++)); do
-		finishes "${MANAGERS[i]}" 0
-		finishes "${READERS[i]}" 0
-		[ "$(grep -c ': sys_getppid()$' "got.$i")" = 500 ]
-		file_has 500 "got.$i"
-		[ ! -s "err.$i" ]
-	done
+	sessions_end 5 500 '' ': sys_getppid\(\)$'
 }
 
 @test "caller: several trace_block sessions with --pid each get the requests of their task" {
 	loop
-	MANAGERS=() READERS=() TASK=() GATE=()
 	dead
 	for ((i = 0; i < 4; i++)); do
 		act blocks $((4 + i)) $((16 * i)) "/dev/$LOOP"
@@ -126,30 +133,8 @@ loop() {
 	done
 	eventually began 4
 	read_all 4
-	# one after another: any task may issue the requests of a busy device
-	for ((i = 0; i < 4; i++)); do
-		echo >"${GATE[i]}"
-		finishes "${TASK[i]}" 0
-	done
-	for ((i = 0; i < 4; i++)); do
-		finishes "${MANAGERS[i]}" 0
-		finishes "${READERS[i]}" 0
-		[ "$(head -n 1 "got.$i")" = "# not alive when the session began: $DEAD" ]
-		cat "got.$i"
-		[ "$(grep -Ec ": block_rq_complete: .* by_pid=${TASK[i]} lat=[0-9.]+$" "got.$i")" = $((4 + i)) ]
-		[ "$(wc -l <"got.$i")" = $((5 + i)) ]
-		[ ! -s "err.$i" ]
-	done
-}
-
-@test "caller: if all pids are dead, one line goes to standard error, and no session begins" {
-	need_tracefs
-	MANAGERS=()
-	dead
-	drive 0 trace_syscalls "--pid $DEAD" --syscall getppid
-	finishes "${MANAGERS[0]}" 100
-	[ ! -s out.0 ]
-	file_is err.0 "manager: fatal: --pid: no task $DEAD is alive"
+	go_in_turn
+	sessions_end 4 '4 + i' "$DEAD" ': block_rq_complete: .* by_pid=TASK lat=[0-9.]+$'
 }
 
 # The files at tracefs's top level that --clear resets: their contents before the test, and

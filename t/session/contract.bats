@@ -281,18 +281,6 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	done
 }
 
-@test "manager: --check refuses the name of an existing session, as --run does" {
-	start_session trace_event --pid $$ -e sched_switch
-	before=$(nothing_left || :)
-	refused 111 "instance tfs.$MARK exists already; give --instance another name" \
-		--check trace_event --args "--instance $MARK --pid $$ -e sched_switch"
-	[ "$(nothing_left || :)" = "$before" ]
-	[ -p "$TRACE" ]
-	echo "$TRACE" >out # of the session
-	: >err
-	stop_session
-}
-
 @test "manager: --check runs the hook and starts its stream, but records nothing" {
 	need_tracefs
 	own_tree
@@ -483,25 +471,37 @@ not() {
 	[ "$(getppids got)" = 1 ]
 }
 
-@test "manager: prints nothing before the hook has finished" {
-	need_tracefs events/syscalls
+# gated: Start a session whose hook waits for a line of the FIFO gate.
+gated() {
+	need_tracefs
 	own_tree
 	mkfifo gate
 	make_hook gated <<-END
-	# description: waits
-	echo running >"$BATS_TEST_TMPDIR/running"
-	read -r _ <"$BATS_TEST_TMPDIR/gate"
+		# description: waits
+		echo running >"$PWD/running"
+		read -r _ <"$PWD/gate"
 	END
+	: >out; : >err
 	background "$MANAGER" --run gated --args "--pid $$ --instance $MARK" >out 2>err
 	SESSION=$PID
 	eventually test -s running
 	[ ! -s out ]
 	[ "$(control tracing_on)" = 0 ]
+}
+
+@test "manager: prints nothing before the hook has finished" {
+	gated
 	echo >gate
 	eventually path_or_error
 	TRACE=$(cat out)
 	[ "$(control tracing_on)" = 1 ]
 	stop_session
+}
+
+@test "manager: a signal before the session records ends it without a path" {
+	gated
+	ends_by "$SESSION" TERM 143
+	[ ! -s out ]
 }
 
 # A caller waits five seconds for the path.
@@ -512,38 +512,25 @@ not() {
 	[ "$(calls_to_path)" -le 10000 ]
 }
 
-@test "manager: -r and -a and the forms with = work as the long options do" {
-	need_tracefs
-	for words in "-r trace_syscalls -a" "--run=trace_syscalls --args" "-a" "--args="; do
-		calls 0
-		args="-p $CALLS -i $MARK"
-		case $words in
-		-a) set -- -a "$args" -r trace_syscalls ;;
-		--args=) set -- "--args=$args" --run=trace_syscalls ;;
-		*) IFS=' ' read -ra list <<<"$words"; set -- "${list[@]}" "$args" ;;
-		esac
-		: >out; : >err
-		background "$MANAGER" "$@" >out 2>err
-		SESSION=$PID
-		eventually path_or_error
-		TRACE=$TFS_RUNDIR/ftrace/$MARK/trace
-		file_is out "$TRACE"
-		release
-		session_ends
-	done
-}
-
-@test "manager: runs from its own directory as ./manager.tfs, as container-tracer runs it" {
-	need_tracefs
-	calls 1
-	cat >caller.sh <<-'END'
-	cd "$1" && exec ./manager.tfs --run trace_syscalls --args "$2"
-	END
-	MANAGER=/bin/false
-	session_by sh caller.sh "$DIRECTORY" "--pid $CALLS --instance $MARK"
+# with COMMAND...: Fail unless COMMAND runs a session; ARGS in it stands for the hook's arguments.
+with() {
+	calls 0
+	MANAGER=/bin/false session_by "${@/ARGS/"-p $CALLS -i $MARK"}"
 	[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK/trace" ]
 	release
 	session_ends
+}
+
+@test "manager: -r and -a and the forms with = work as the long options do, also as ./manager.tfs in its directory" {
+	need_tracefs
+	with "$MANAGER" -r trace_syscalls -a ARGS
+	with "$MANAGER" --run=trace_syscalls --args ARGS
+	with "$MANAGER" -a ARGS -r trace_syscalls
+	with "$MANAGER" --args=ARGS --run=trace_syscalls
+	# as container-tracer runs it
+	# shellcheck disable=SC2016 # the shell's own parameters
+	printf '%s\n' 'cd "$1" && exec ./manager.tfs --run trace_syscalls --args "$2"' >caller.sh
+	with sh caller.sh "$DIRECTORY" ARGS
 }
 
 @test "manager: an option takes all words up to the next option, also with = and commas" {
@@ -734,21 +721,6 @@ expands() {
 	exec 8<&-
 	finishes "$READER" 0
 	[ "$(getppids got)" = 5 ]
-}
-
-@test "manager: a signal before the session records ends it without a path" {
-	need_tracefs
-	own_tree
-	mkfifo gate
-	make_hook hangs <<-END
-	# description: hangs
-	echo running >"$BATS_TEST_TMPDIR/running"
-	read -r _ <"$BATS_TEST_TMPDIR/gate"
-	END
-	background "$MANAGER" --run hangs --args "--pid $$ -i $MARK" >out 2>err
-	eventually test -s running
-	ends_by "$PID" TERM 143
-	[ ! -s out ]
 }
 
 # ---- selectors ----------------------------------------------------------------------
@@ -1166,7 +1138,7 @@ named() {
 
 # ---- common options -----------------------------------------------------------------
 
-@test "manager: -i NAME and --instance NAME make the instance tfs.NAME" {
+@test "manager: -i and --instance NAME make the instance tfs.NAME; without them it has the hook, the pid and the time" {
 	calls 0
 	for option in -i --instance; do
 		session_by "$MANAGER" --run trace_syscalls \
@@ -1175,10 +1147,6 @@ named() {
 		[ "$TRACE" = "$TFS_RUNDIR/ftrace/$MARK.x/trace" ]
 		stop_session
 	done
-}
-
-@test "manager: an unnamed session has a name of its hook, its pid and the time" {
-	calls 0
 	session_by "$MANAGER" --run trace_syscalls --args "--pid $CALLS"
 	[[ $TRACE =~ ^"$TFS_RUNDIR/ftrace/trace_syscalls.$SESSION."([0-9]{13})/trace$ ]]
 	instance=$TRACEFS/instances/tfs.trace_syscalls.$SESSION.${BASH_REMATCH[1]}
@@ -1187,12 +1155,13 @@ named() {
 	[ ! -e "$instance" ]
 }
 
-@test "manager: refuses the name of an existing session, and leaves that session alone" {
+@test "manager: --run and --check refuse the name of an existing session, and leave that session alone" {
 	calls 1
 	begin --pid "$CALLS"
 	cp out mine
-	refused 111 "instance tfs.$MARK exists already; give --instance another name" \
-		--run trace_syscalls --args "--pid $$ --instance $MARK"
+	for verb in --run --check; do
+		refused 111 "instance tfs.$MARK exists already; give --instance another name" $verb trace_syscalls --args "--pid $$ --instance $MARK"
+	done
 	[ "$(control set_event_pid)" = "$CALLS" ]
 	[ "$(control tracing_on)" = 1 ]
 	[ -p "$TRACE" ]
@@ -1209,10 +1178,8 @@ named() {
 	background tfs-instance hold "$MARK" cat <>go
 	holder=$PID
 	eventually test -e "$TRACEFS/instances/tfs.$MARK/set_event"
-	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
-		--args "--pid $$ --instance $MARK"
-	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: instance tfs.$MARK exists already; give --instance another name" ]
+	fails 111 "manager: fatal: instance tfs.$MARK exists already; give --instance another name" \
+		"$MANAGER" --run trace_syscalls --args "--pid $$ --instance $MARK"
 	[ -d "$TRACEFS/instances/tfs.$MARK" ]
 	[ -z "$(control set_event)" ]
 	[ "$(control tracing_on)" = 1 ]
@@ -1257,7 +1224,7 @@ named() {
 	file_has 40+ got
 }
 
-@test "manager: --output file makes a regular file that stays after the session" {
+@test "manager: --output file makes a regular file that stays after the session, and so does its name" {
 	calls 100
 	start_session trace_syscalls --syscall getppid --pid "$CALLS" --output file
 	[ -f "$TRACE" ]
@@ -1266,6 +1233,8 @@ named() {
 	[ "$(stat -c %a "$TRACE")" = 600 ]
 	[ "$(getppids "$TRACE")" = 100 ]
 	file_has 100 "$TRACE"
+	not "--pid $$ --instance $MARK" "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" 111
+	[ "$(getppids "$TRACE")" = 100 ]
 }
 
 @test "manager: --output dat makes a trace.dat of all events, which exists at the end" {
@@ -1339,13 +1308,6 @@ named() {
 	[ "$(wc -c <"$TRACE")" -le 1048576 ]
 	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" -gt 10000 ]
 	not "--pid $$ --output dat --size 1023" '--size: 1023 KB is too little for a trace.dat, 1024 would do' 111
-}
-
-@test "manager: refuses a session name whose output file still exists" {
-	calls 1
-	session_whole trace_syscalls --syscall getppid --pid "$CALLS" --output file
-	not "--pid $$ --instance $MARK" "$TFS_RUNDIR/ftrace/$MARK exists already, left by a session of that name; remove it, or give --instance another name" 111
-	[ "$(getppids "$TRACE")" = 1 ]
 }
 
 @test "manager: --size limits a file, and the last line counts the missing events" {

@@ -108,14 +108,6 @@ kept() {
 	session --syscall getppid --pid "$CALLS" "$KEEP" "$@"
 }
 
-# own_tools: own_tree, with a directory of tools of its own.
-own_tools() {
-	own_tree
-	rm tree/bin
-	mkdir tree/bin
-	ln -s "$TREE"/bin/* tree/bin
-}
-
 # echoing_hook: Make the hook echoes, which prints every call twice, by a filter.
 echoing_hook() {
 	own_tree
@@ -215,14 +207,24 @@ none_left() {
 	! compgen -G "$PWD/run.*/*/*" && all_gone
 }
 
-manager_killed() {
+# need_ptrace: Skip where a manager cannot be traced.
+need_ptrace() {
 	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
+}
+
+# short_sessions SIGNALS PROCESS WORD...: Run at_steps for short sessions, at the steps to try.
+short_sessions() {
 	need_tracefs
 	calls 1
-	last=$(steps '')
+	last=$(steps "$2")
 	[ "$last" -gt 50 ]
-	tried 2 "$last"
-	at_steps 9 '' --time 20
+	tried $((${#2} ? 1 : 2)) "$last"
+	at_steps "$1" "$2" --time 20 "${@:3}"
+}
+
+manager_killed() {
+	need_ptrace
+	short_sessions 9 ''
 	for i in "${STEPS[@]}"; do
 		[ "$i" -le 50 ] || reached "$i" || continue
 		file_is "status.$i" 137 || { echo "$i: $(cat "status.$i")"; return 1; }
@@ -242,12 +244,7 @@ manager_killed() {
 }
 
 janitor_killed() {
-	need_tracefs
-	calls 1
-	last=$(steps -c)
-	[ "$last" -gt 50 ]
-	tried 1 "$last"
-	at_steps 9 -c --time 20
+	short_sessions 9 -c
 	for i in "${STEPS[@]}"; do
 		[ "$i" -le 50 ] || reached "$i" || continue
 		file_is "status.$i" 111 || { echo "$i: $(cat "status.$i")"; return 1; }
@@ -274,7 +271,7 @@ janitor_killed() {
 
 # manager_signalled TURN...: In each TURN, send its signals to the manager at each step by turns.
 manager_signalled() {
-	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
+	need_ptrace
 	need_tracefs
 	calls 1
 	background at_step 9999 9 ''
@@ -337,12 +334,8 @@ untold_files() {
 }
 
 file_left() {
-	[ "${TFS_VARIANT-}" != sanitize ] || skip "needs ptrace, which LeakSanitizer does not bear"
-	need_tracefs
-	calls 1
-	last=$(steps '')
-	tried 2 "$last"
-	at_steps '9 15' '' --time 20 --output file
+	need_ptrace
+	short_sessions '9 15' '' --output file
 	none_untold() { [ -z "$(untold_files)" ] && all_gone; }
 	eventually none_untold || { untold_files; nothing_left; return 1; }
 	compgen -G "$PWD/run.*/ftrace/*/trace"
@@ -925,7 +918,8 @@ told() {
 # the FIFO "gate" without using the processor, and then prints an event.
 slow_tool() {
 	need_tracefs
-	own_tools
+	own_tree
+	own_bin
 	mkfifo gate
 	cat >tree/bin/slow <<-EOF
 		#!/bin/sh
@@ -1216,7 +1210,8 @@ clean_manager() {
 
 @test "manager: leaves no zombies of streams that died with their readers" {
 	# another user's tool, which does not know about a next reader
-	own_tools
+	own_tree
+	own_bin
 	printf '#!/bin/sh\nexec yes\n' >tree/bin/mortal
 	chmod +x tree/bin/mortal
 	make_hook dies <<-'EOF'

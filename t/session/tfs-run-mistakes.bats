@@ -41,8 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 65 <<-'END'
-	100|trace_opne -- true|no hook 'trace_opne'; did you mean trace_open? tfs-run alone lists the hooks
+	table 63 <<-'END'
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
 	100|trace_event --nosuchthing -- true|trace_event has no option '--nosuchthing'; tfs-run trace_event --help lists them
@@ -72,7 +71,6 @@ table() {
 	100|trace_signal --only x -- true|--only: 'x' is not one of sent|delivered
 	100|trace_signal -s KIL --all|no signal is called 'KIL'; kill -l prints their names
 	100|trace_process --trace x -- true|--trace: 'x' is not one of syscalls, signals, lifecycle
-	100|trace_syscalls|trace_syscalls: no task is selected; give --pid, or see tfs-run trace_syscalls --help
 	100|trace_syscalls --all --pid 1|trace_syscalls: --all selects every task already; leave the other selectors out
 	111|trace_event -e sched_switch --clock sundial -- true|--clock: this kernel has no clock sundial; trace_clock lists them
 	100|trace_event -- true|no event is named; give --event

@@ -39,6 +39,7 @@ records() {
 now() {
 	ln -sf "$BATS_FILE_TMPDIR/go" go
 	typed "$1" "" || return
+	cat got
 	nothing_left
 }
 
@@ -61,7 +62,6 @@ sources() {
 	need_tracefs events/syscalls
 	sources trace_open
 	now 'tfs-run trace_open --human -- acts opens 2 3 /etc/passwd'
-	cat got
 	! grep -q '^# paths are addresses' got || skip "needs kprobes, or BPF that reads paths"
 	[ "$(rows '^[0-9:.]+  acts +[0-9]+ [0-9]+ +"?/etc/passwd"?')" = 2 ]
 	[ "$(rows '^[0-9:.]+  acts +[0-9]+ -ENOENT +"/nowhere/at all"')" = 3 ]
@@ -80,7 +80,6 @@ sources() {
 @test "task: which system calls take longer than 1 ms" {
 	need_tracefs events/syscalls
 	now 'tfs-run trace_syscalls --slower 1ms -- acts sleeps 3 1'
-	cat got
 	[ "$(rows ': sys_[a-z0-9_]*nanosleep.* lat=[2-9][0-9]{3}|nanosleep.* lat=[0-9]{5,}')" = 6 ]
 	awk '!/^#/ && (!sub(/.* lat=/, "") || $0 < 1000) { bad = 1 } END { exit bad }' got
 }
@@ -103,7 +102,6 @@ sources() {
 	need_tracefs
 	sources trace_exec
 	now 'tfs-run trace_exec -- acts execs 5 0 one two'
-	cat got
 	grep -q 'argv0=' got || skip "needs kprobes, or BPF that reads words"
 	[ "$(rows ' argv1="nothing" argv2="one" argv3="two"')" = 5 ]
 }
@@ -131,7 +129,6 @@ sources() {
 @test "task: how long tasks wait for a processor, as a histogram" {
 	need_tracefs events/sched/sched_wakeup
 	now 'tfs-run trace_sched -- waits loops 2 30 | tfs-hist'
-	cat got
 	n=$(sed -n '1s/^lat: \([0-9]*\) values, .*/\1/p' got)
 	# its own count of the waits; it prints them on standard error
 	own=$(awk '$1 ~ /^[0-9]+$/ { n += $2 } END { print n }' said)
@@ -143,7 +140,6 @@ sources() {
 @test "task: which TCP connections a program makes" {
 	need_tracefs events/sock/inet_sock_set_state
 	now 'tfs-run trace_tcp --connect --human -- acts connects 3'
-	cat got
 	port=$(sed -n 's/^port //p' said)
 	[ "$(rows "acts +[0-9]+ SYN_SENT +0 +$port 127\.0\.0\.1$")" = 3 ]
 	[ "$(grep -c ESTABLISHED got)" = 0 ]
@@ -156,7 +152,6 @@ sources() {
 	LOOP=$(losetup -f) && losetup "$LOOP" disk || { LOOP=; skip "needs a loop device"; }
 	LOOP=${LOOP#/dev/}
 	now "tfs-run trace_block -d $LOOP -- acts fsyncs 3 0 /dev/$LOOP"
-	cat got
 	[ "$(rows ": block_rq_complete: [0-9]+,[0-9]+ FF .* by=acts by_pid=[0-9]+ lat=[0-9.]+$")" = 3 ]
 	[ "$(rows ": block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* \+ 8 .* lat=[0-9.]+$")" = 3 ]
 }

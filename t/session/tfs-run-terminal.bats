@@ -106,6 +106,13 @@ release_go() {
 	echo >go
 }
 
+# program_ends: Let the waiting program go on once it waits, and fail unless the line succeeds.
+program_ends() {
+	eventually [ -s pid ]
+	release_go
+	ends 0
+}
+
 @test "terminal: signals, connections, programs and processes have columns that fit" {
 	terminal 80
 	types "tfs-run trace_signal --instance $MARK -- sh -c 'trap : USR1; kill -USR1 \$\$'"
@@ -236,18 +243,14 @@ progress() {
 	terminal 120
 	waiting_program
 	types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --buffer 64 -o text -- sh program $PROG 40000"
-	eventually [ -s pid ]
-	release_go
-	ends 0
+	program_ends
 	# a fast machine may have lost none
 	if shows 'are lost'; then
 		screen | sed -n 's/.*--buffer \([0-9]*\) may keep them all$/\1/p' >kb
 		[ "$(cat kb)" -gt 64 ]
 		rm pid
 		types "tfs-run trace_syscalls -s getppid --raw --instance $MARK --buffer $(cat kb) -o text -- sh program $PROG 40000"
-		eventually [ -s pid ]
-		release_go
-		ends 0
+		program_ends
 		run -1 shows 'are lost'
 	fi
 	[ "$(grep -c 'calls-.*getppid' text)" = 40000 ]
@@ -296,9 +299,7 @@ progress() {
 	terminal 80
 	waiting_program
 	types "tfs-run trace_syscalls -s getppid --instance $MARK -o text -- sh program $PROG 1234 2>err"
-	eventually [ -s pid ]
-	release_go
-	ends 0
+	program_ends
 	[ ! -s err ] || { cat err; false; }
 }
 
