@@ -166,8 +166,8 @@ const struct bio *bios_oldest(const struct bios *b)
 }
 
 /*
- * Return the index of the oldest bio of these sectors, or else of the oldest one that begins or ends
- * at from; b->n if there is none.
+ * Return the index of the oldest bio of these sectors, or else of the oldest one that begins or
+ * ends at from; b->n if there is none.
  */
 static size_t touching(const struct bios *b, uint64_t from, uint64_t to)
 {

@@ -32,6 +32,14 @@ static int fraction(struct decimal *v, const char *s, const char *end)
 	return 0;
 }
 
+/* Are there only hexadecimal digits between s and end? */
+static int is_hex(const char *s, const char *end)
+{
+	while (s < end && digit_of(*s) < 16)
+		s++;
+	return s == end;
+}
+
 int decimal_parse(struct decimal *v, struct text_part p)
 {
 	const char *s = p.text, *end, *first;
@@ -43,7 +51,7 @@ int decimal_parse(struct decimal *v, struct text_part p)
 	end = s + p.n;
 	/* the kernel's option fields prints a number as 0x7b (123) */
 	if (p.n > 4 && p.n < 28 && s[1] == 'x' && end[-1] == ')' && (first = memchr(s, '(', p.n)) &&
-	    first - s > 3 && end - first > 2 && is_blank(first[-1])) {
+	    first - s > 3 && end - first > 2 && is_blank(first[-1]) && is_hex(s + 2, first - 1)) {
 		/* of 32 bits, where the hexadecimal number has no sign */
 		s = first - s <= 11 ? first + 1 : s;
 		end = s > first ? end - 1 : first - 1;

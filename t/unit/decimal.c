@@ -27,7 +27,8 @@ static int power(const char *s)
 static void test_parse(void)
 {
 	const char *const wrong[] = { "", "-", "+", ".", "a", "1a", "1.", "0x", "0xg", "1e5",
-				      "18446744073709551616", "0x10000000000000000" };
+				      "18446744073709551616", "0x10000000000000000",
+				      "0x@ (0123)", "0x (0123)" };
 	struct decimal d;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
@@ -42,6 +43,7 @@ static void test_compare(void)
 {
 	CHECK(compare("1", "2") < 0 && compare("2", "1") > 0 && !compare("1", "1.0"));
 	CHECK(compare("-1", "1") < 0 && compare("-2", "-1") < 0 && !compare("-0", "0"));
+	CHECK(compare("0x7b (123)", "123") == 0);
 	CHECK(compare("0x10", "16") == 0 && compare("0xffffffffffffffff", "-1") == 0);
 	CHECK(compare("18446744073709551615", "9") > 0);
 }
