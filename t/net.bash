@@ -239,9 +239,14 @@ boxes() {
 	box 2 "$@"
 }
 
+# boxes_end [NAME=NUMBER...]: Stop both. The test's function `is` compares the counters of each.
 boxes_end() {
+	local hop
 	box_ends 1
 	box_ends 2
+	for hop in 1 2; do
+		[ $# = 0 ] || is $hop "$@"
+	done
 }
 
 # clients_end NAME...: Let these clients, which have -i, end.

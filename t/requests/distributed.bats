@@ -108,15 +108,6 @@ probe_everywhere() {
 	marks_at dts eth0
 }
 
-# begun_hosts [HOP]...: Make three hosts with boxes on these hops, and an instance.
-begun_hosts() {
-	need_net
-	need_bpffs
-	need_cgroup2
-	instance
-	net_up "$@"
-}
-
 # hosts [-o OPTION...] [HOP]...: Make three hosts with boxes on these hops, and a probe with
 # these options that marks at all their devices.
 hosts() {
@@ -127,23 +118,6 @@ hosts() {
 	done
 	three_hosts "$@"
 	probe_everywhere "${options[@]}" "${ALL[@]}"
-}
-
-# boxes OPTION...: Start the boxes of both hops.
-boxes() {
-	box 1 "$@"
-	box 2 "$@"
-}
-
-# boxes_end [NAME=NUMBER...]: Stop both, and compare their counters.
-boxes_end() {
-	local hop
-	for hop in 1 2; do
-		box_ends $hop
-	done
-	for hop in 1 2; do
-		is $hop "$@"
-	done
 }
 
 # answered: Succeed once each host has made the call after its answer, too.
@@ -273,14 +247,6 @@ report() {
 # keys LETTERS: Print the messages that these marks name, sorted.
 keys() {
 	sed -n "s/.*: dt[$1] $ID [0-9]* //p" all | sort
-}
-
-# known_keys N: Fail unless N messages, each with a key of its own, were sent, and each was read.
-known_keys() {
-	keys M >sent
-	{ keys BR; echo; } >got
-	[ "$(uniq sent | wc -l)" = "$1" ]
-	run -1 grep -vxFf got sent
 }
 
 # every_call MODEL: Use all kinds of calls, with a traced and an untraced client at once.
