@@ -188,7 +188,8 @@ uint32_t must_be_utf8(const unsigned char **at, const unsigned char *end)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *p = *at;
-	unsigned n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
+	unsigned n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3
+		     : *p < 0xf8 ? 4 : 0;
 	uint32_t c;
 
 	must(n && n <= (size_t)(end - p));

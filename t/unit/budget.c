@@ -325,7 +325,8 @@ static void test_average(void)
 		wait_ms(1000);
 		/* the flood of the last look may be on: two percent of 2,000,000 in 40 ms */
 		if (n >= 40)
-			CHECK(spent + own - before[n - 40] < (uint64_t)PERCENT * 41 * 1000 + 50 * MS);
+			CHECK(spent + own - before[n - 40] <
+			      (uint64_t)PERCENT * 41 * 1000 + 50 * MS);
 	}
 	CHECK(spent + own - before[0] < (uint64_t)PERCENT * 1000 * 520);
 	CHECK(spent > (uint64_t)PERCENT * 1000 * 100);
