@@ -136,7 +136,8 @@ void proto_put(const char *form, ...)
 			break;
 		case 'p':
 			p = *va_arg(ap, const struct text_part *);
-			proto_string(field, p.n ? p.text : "", p.n < PACKET_TEXT ? p.n : PACKET_TEXT);
+			proto_string(field, p.n ? p.text : "",
+				     p.n < PACKET_TEXT ? p.n : PACKET_TEXT);
 			break;
 		case '}':
 			proto_end();

@@ -114,8 +114,8 @@ static void put_redacted(struct out *o, struct text_part object)
 		if (is(name, "text") && is_data(value))
 			value = number;
 		json_key(o, name.text, name.n);
-		out_format(o, is(name, "text") && value.n && *value.text != '"' ? "\"%.*s\"" : "%.*s",
-			   (int)value.n, value.text);
+		out_format(o, is(name, "text") && value.n && *value.text != '"' ?
+			   "\"%.*s\"" : "%.*s", (int)value.n, value.text);
 	}
 	out_char(o, '}');
 }

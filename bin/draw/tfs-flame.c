@@ -299,7 +299,8 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 		return;
 	d->used[kind] = 1;
 	w->n = 0;
-	strbuf_puts(w, kind == KEY ? "<g class='c" : kind == PROGRAM ? "<g class='u" : "<g class='k");
+	strbuf_puts(w, kind == KEY ? "<g class='c" :
+		    kind == PROGRAM ? "<g class='u" : "<g class='k");
 	if (kind != KEY)
 		strbuf_format(w, "%u", svg_shade(name, (size_t)(end - name), 6));
 	svg_item(w, o->from, n);

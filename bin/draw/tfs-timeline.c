@@ -392,7 +392,7 @@ static unsigned unit_of(const struct timeline *t, uint64_t time)
 	return u;
 }
 
-/* Append a time in this unit, with so many digits after the point, or -1: all but the last zeros. */
+/* Append a time in this unit, with so many digits after the point; -1: all but the last zeros. */
 static void put_time(const struct timeline *t, struct strbuf *w, uint64_t time, unsigned u,
 		     int digits)
 {

@@ -232,7 +232,7 @@ static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint6
 	if (m->what == 'E')
 		return;
 	s.name = part_of(m->what == 'M' ? "send" : "receive");
-	/* only the first send of a key and its first receive make an arrow: flow_ids, and the end */
+	/* the first send of a key and its first receive make an arrow: flow_ids, and the end */
 	if (m->what == 'M' && !sent) {
 		s.arrow = "47f";
 		table_at(&all.sent, (const char *)&m->key, sizeof(m->key));

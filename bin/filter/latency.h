@@ -130,7 +130,7 @@ struct keyed {
 	struct table_entry entry;
 	struct latency_start begun;
 	int open;
-	struct caller *callers;         /* with a suffix: the calls around it, the innermost first */
+	struct caller *callers;         /* with a suffix: the calls around it, innermost first */
 	unsigned long long cpu;         /* with -d: the CPU of the beginning */
 	int dropped;                    /* with -d, of a CPU: its last event was dropped */
 	void *owner;                    /* of tfs-summary */

@@ -27,7 +27,9 @@ static const struct tool tool = {
 		"print a seccomp profile that allows the system calls of a trace\n"
 		"-f  print the profile although events were lost\n"
 		"-s  print SystemCallFilter= for a unit of systemd instead of JSON\n",
-	.places = (const struct opt_place[]){ { 'f', NULL, &forced }, { 's', NULL, &systemd }, { 0 } },
+	.places = (const struct opt_place[]){
+		{ 'f', NULL, &forced }, { 's', NULL, &systemd }, { 0 },
+	},
 };
 
 /* The name that libseccomp has for the architecture of this program. */

@@ -104,8 +104,8 @@ static void charge(struct flight_budget *b)
 
 /*
  * Choose the costly events by the sample, the most frequent first, so that the others take at
- * most three quarters of the budget. A sample that misses the flood chooses the wrong ones; the next
- * sample then has no event, and chooses all.
+ * most three quarters of the budget. A sample that misses the flood chooses the wrong ones; the
+ * next sample then has no event, and chooses all.
  */
 static void choose(struct flight_budget *b)
 {
@@ -218,7 +218,8 @@ void flight_budget_look(struct flight_budget *b)
 	if (!b->ppm)
 		return;
 	charge(b);
-	b->bucket = b->bucket > second ? second : b->bucket < -10 * second ? -10 * second : b->bucket;
+	b->bucket = b->bucket > second ? second :
+		    b->bucket < -10 * second ? -10 * second : b->bucket;
 	on = file_read(b->cost.dir, "tracing_on", NULL);
 	if (on && *on == '1') { /* otherwise a step could not be told */
 		if (b->bucket < 0 && b->load > b->ppm)

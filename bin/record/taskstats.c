@@ -82,7 +82,8 @@ void taskstats_open(struct taskstats *x, unsigned cpus)
 	setsockopt(x->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	str_format(mask, sizeof(mask), "0-%u", cpus ? cpus - 1 : 0);
 	if (!(family = find_family(x->fd)) ||
-	    ask(x->fd, family, K_TASKSTATS_CMD_GET, K_TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, mask) < 0) {
+	    ask(x->fd, family, K_TASKSTATS_CMD_GET, K_TASKSTATS_CMD_ATTR_REGISTER_CPUMASK,
+		mask) < 0) {
 		close(x->fd);
 		x->fd = -1;
 	}

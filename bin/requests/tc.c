@@ -100,7 +100,8 @@ int tc_filters(unsigned device)
 	int sum = 0;
 
 	for (uint32_t parent = K_TC_CLSACT_INGRESS; parent <= K_TC_CLSACT_EGRESS; parent++) {
-		struct netlink_message m = begin(K_RTM_GETTFILTER, K_NLM_F_DUMP, device, 0, parent, 0);
+		struct netlink_message m = begin(K_RTM_GETTFILTER, K_NLM_F_DUMP, device, 0,
+						 parent, 0);
 		int n = ask(&m, NULL);
 
 		if (n < 0)
@@ -135,8 +136,8 @@ int tc_add_program(unsigned device, unsigned priority, uint32_t handle, int prog
 
 int tc_remove_program(unsigned device, unsigned priority, uint32_t handle)
 {
-	struct netlink_message m = begin(K_RTM_DELTFILTER, K_NLM_F_ACK, device, handle, K_TC_CLSACT_EGRESS,
-					 info(priority));
+	struct netlink_message m = begin(K_RTM_DELTFILTER, K_NLM_F_ACK, device, handle,
+					 K_TC_CLSACT_EGRESS, info(priority));
 
 	netlink_add(&m, K_TCA_KIND, "bpf", 4);
 	return ask(&m, NULL);

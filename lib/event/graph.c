@@ -157,7 +157,8 @@ static int is_exit_of(const struct event_set *evs, const struct record *r, int p
 
 	if (!r || graph_kind(evs, r) != GRAPH_EXIT || record_pid(evs, r) != pid ||
 	    !number(evs, r, "func", &f) || f != call->func || !number(evs, r, "depth", &d) ||
-	    d != call->depth || !number(evs, r, "calltime", &from) || !number(evs, r, "rettime", &to))
+	    d != call->depth || !number(evs, r, "calltime", &from) ||
+	    !number(evs, r, "rettime", &to))
 		return 0;
 	*ns = to - from;
 	return 1;

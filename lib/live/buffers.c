@@ -264,7 +264,8 @@ unsigned long long live_tried(const struct live *l, unsigned cpu)
 	char text[1024];
 
 	read_stats(l, cpu, text, sizeof(text));
-	return stats_lost(text) + stats_count(text, "entries: ") + stats_count(text, "read events: ");
+	return stats_lost(text) + stats_count(text, "entries: ") +
+	       stats_count(text, "read events: ");
 }
 
 void live_close(struct live *l)

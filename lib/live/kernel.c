@@ -125,7 +125,7 @@ struct named {
 	struct comm comm;
 	uint32_t asked;         /* live_kernel's round at the last search for the name */
 	uint32_t tgid_asked;    /* round when procfs gave the tgid */
-	uint32_t event;         /* line_format's losses plus 1 when an event named it; 0: none did */
+	uint32_t event;         /* line_format's losses plus 1 when an event named it; 0: none */
 };
 
 /* Return the task; make it if it is not known. NULL: no memory. */

@@ -655,8 +655,8 @@ static size_t parent(const char *path, size_t n, size_t base)
  * Join path, of n bytes, and the directory where it begins. The directory has no symbolic
  * links, so .. removes its last part, but nothing of the root directory; after a part of path,
  * which may be a link, .. stays. Return the length, 0 if the directory is unknown or the path
- * is empty or does not fit. The path begins with "?" if the directory does, or is gone. Set *sure if it has no
- * link for another reason than that.
+ * is empty or does not fit. The path begins with "?" if the directory does, or is gone. Set *sure
+ * if it has no link for another reason than that.
  */
 static size_t join(const struct member *m, int dirfd, const char *path, size_t n, char *out,
 		   int *sure)
@@ -1642,7 +1642,8 @@ static void put_socket(struct out *o, const struct file *s)
 	switch (s->family) {
 	case AF_INET:
 	case AF_INET6:
-		out_string(o, s->type == SOCK_STREAM ? "TCP" : s->type == SOCK_DGRAM ? "UDP" : "IP");
+		out_string(o, s->type == SOCK_STREAM ? "TCP" :
+			   s->type == SOCK_DGRAM ? "UDP" : "IP");
 		out_string(o, s->family == AF_INET6 ? "v6" : "");
 		break;
 	case AF_UNIX:

@@ -54,7 +54,7 @@ struct call_member {
 	uint16_t kind : 5, width : 5;
 	uint16_t array : 1;     /* print brackets */
 	uint16_t rare : 2;      /* enum member_rare: when the member is left out */
-	uint16_t unless : 1;    /* if one of the bits of the other member is set, and not if none is */
+	uint16_t unless : 1;    /* if one of the bits of the other member is set, not if none is */
 	uint16_t out : 1;       /* the kernel writes it */
 	uint16_t both : 1;      /* the kernel reads and writes it */
 	uint8_t set, other;     /* other: the member that decides whether this one is left out */

@@ -494,8 +494,8 @@ static void forget(struct process *p)
 {
 	for (size_t i = 0; p->live && i < p->tasks.room; i++)
 		if (p->tasks.v[i])
-			set((struct process_task *)p->tasks.v[i], UID_KNOWN | COMM_KNOWN | PENDING | EXEC | OWN_CODE |
-				     GROUP_CODE, 0);
+			set((struct process_task *)p->tasks.v[i], UID_KNOWN | COMM_KNOWN |
+			    PENDING | EXEC | OWN_CODE | GROUP_CODE, 0);
 	if (p->live) {
 		pids_clear(&p->uids);
 		pids_clear(&p->comms);

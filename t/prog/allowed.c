@@ -40,7 +40,8 @@ static unsigned short only(struct sock_filter *v, char *list)
 
 	v[0] = (struct sock_filter){ LOAD_WORD, 0, 0, NUMBER_AT };
 	for (; *list && n < CALLS; list += *list == ',')
-		v[++n] = (struct sock_filter){ JUMP_IF_EQUAL, 0, 0, (unsigned)strtoul(list, &list, 10) };
+		v[++n] = (struct sock_filter){ JUMP_IF_EQUAL, 0, 0,
+					       (unsigned)strtoul(list, &list, 10) };
 	if (!n || *list)
 		return 0;
 	for (unsigned i = 1; i <= n; i++)
