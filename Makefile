@@ -217,7 +217,7 @@ build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
 	$(Q)mv $@.new $@
 
-# the script of the pictures as a string, without comments, indentation and most blanks
+# the script of the pictures as a string, without comments, indentation and most spaces
 build/lib/draw/svg.o: build/gen/svg_script.h
 build/gen/svg_script.h: lib/draw/svg.js build/flags
 	$(Q){ echo 'static const char svg_script[] ='; \

@@ -9,11 +9,7 @@
  * The Makefile gives each main and each struct subsystem another name.
  * Exit: that of the tool; 100 if there is no such tool.
  */
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "session/session.h"

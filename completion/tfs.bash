@@ -6,7 +6,7 @@ _tfs() {
 	local line=${COMP_LINE:0:COMP_POINT} words=() answers=() last begin program
 	program=$(type -P tfs-run) || return
 	read -ra words <<<"$line"
-	[[ $line != *[[:blank:]] ]] || words+=('')
+	[[ $line != *[[:space:]] ]] || words+=('')
 	last=${words[${#words[@]} - 1]}
 	mapfile -t answers < <("${program%/*}/../lib/trace-hooks/complete" "${words[@]}")
 	case ${answers[0]-} in

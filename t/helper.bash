@@ -5,7 +5,7 @@
 # Each test has a directory of its own ($BATS_TEST_TMPDIR, the working
 # directory), a run directory of its own ($TFS_RUNDIR) and, if the test calls
 # new_instance, an instance of its own. teardown fails the test if the test
-# leaves any of these behind.
+# leaves any of these after.
 
 bats_require_minimum_version 1.5.0
 
@@ -33,7 +33,7 @@ SHARED=${TFS_SHARED:-$BATS_RUN_TMPDIR}
 
 # bats calls bats_debug_trap for each command of a test, so that it can say where a test
 # failed. These two functions do the same with fewer commands, which saves a fifth of the
-# processor time of the suite: the first stores the stack as it is, and only if a test fails,
+# CPU time of the suite: the first stores the stack as it is, and only if a test fails,
 # the second makes the lines "LINE FUNCTION FILE" from it.
 if [ "${BATS_TRACE_LEVEL:-0}" = 0 ] && declare -F bats_get_failure_stack_trace >/dev/null; then
 	bats_debug_trap() {
@@ -113,7 +113,7 @@ bats_kill_childprocesses_of() {
 	kill -KILL "$1"
 }
 
-# processes_below PID EXCEPT: Print PID:START for each process below PID but for the tree EXCEPT.
+# processes_below PID EXCEPT: Print PID:START for each process below PID except the tree EXCEPT.
 processes_below() {
 	local pid list pids
 	for list in /proc/"$1"/task/*/children; do
@@ -557,7 +557,7 @@ two_hosts() {
 }
 
 # stop_session [SIGNAL]: Stop the session; fail unless it ends with status 0, has
-# printed only its path, and leaves nothing behind.
+# printed only its path, and leaves nothing after.
 stop_session() {
 	kill "-${1:-INT}" "$SESSION"
 	session_ends
@@ -599,7 +599,7 @@ verdict() {
 	fi
 }
 
-# alike HOOK WORDS: Fail unless --check and --run refuse alike and leave nothing behind.
+# alike HOOK WORDS: Fail unless --check and --run refuse alike and leave nothing after.
 alike() {
 	local check
 	verdict --check "$@"
@@ -682,7 +682,7 @@ synopsis_of() {
 	done
 }
 
-# helps TOOL SYNOPSIS PURPOSE: Check what TOOL --help and TOOL -h print in front of the options.
+# helps TOOL SYNOPSIS PURPOSE: Check what TOOL --help and TOOL -h print before the options.
 helps() {
 	local text
 	"$1" --help >help 2>err

@@ -14,13 +14,8 @@
  * Exit: 0 done or stopped, 1 no record, 99 the reader takes nothing for 2 s after the stop,
  * 100 usage error, 111 refused, 141 the reader is gone.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -316,7 +311,8 @@ static int parse(struct blk_stream *s, int argc, char **argv)
 		}
 	s->to.packets = packets;
 	if (ndirs && argv[opt_index])
-		usage_error(&tool, "-d excludes files; leave out '%.80s'", argv[opt_index]);
+		usage_error(&tool, "-d cannot be combined with files; leave out '%.80s'",
+			    argv[opt_index]);
 	if (instance)
 		instance_require(&tool, NULL, instance);
 	return 0;

@@ -10,11 +10,6 @@
  * A DEVICE is a name below /dev, or a path.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "blktrace.h"

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* device.c - set up and remove block traces, and tell by a key which session has made one */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "blktrace.h"

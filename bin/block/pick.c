@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* pick.c - select the records of some tasks' I/O */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -63,7 +60,7 @@ static void complete(struct blk_pick *k, uint32_t device, uint64_t from, uint64_
 		if (u->from >= from && u->to <= to)
 			*u = k->busy[--k->nbusy], i--;
 		else if (u->from < from)
-			u->to = from; /* if these were in the middle, drop those behind them too */
+			u->to = from; /* if these were in the middle, drop those after them too */
 		else
 			u->from = to;
 	}

@@ -5,7 +5,7 @@
  * Requires: a directory of debugfs with a relay channel: trace0, trace1, ...
  * Without -o, relay-cat writes all to standard output. -1 is for a channel in flight mode,
  * which overwrites its oldest data.
- * relay-cat does not look into the bytes. The bytes of one processor keep their order, and
+ * relay-cat does not look into the bytes. The bytes of one CPU keep their order, and
  * a piece of them ends where a record ends. SIGHUP, SIGINT, SIGTERM and SIGUSR1 stop
  * relay-cat: it writes the bytes that exist, and gives up a reader that takes nothing
  * for two seconds. If the file "dropped" of the directory is not 0, relay-cat prints its
@@ -13,9 +13,6 @@
  * Exit: 0 stopped, or the channel was closed, 99 the reader was given up, 100 usage error,
  * 111 refused, 141 the reader is gone.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "blktrace.h"

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* relay.c - read relay channels: one file per CPU in a directory of debugfs */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "blktrace.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* text.c - decode the records of a block trace, and print each as blkparse(1) does */
-#include <string.h>
 
 #include "base/base.h"
 #include "blktrace.h"

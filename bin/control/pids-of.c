@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * pids-of - print the pids that selectors name, one a line, ascending
+ * pids-of - print the pids that selectors name, one per line, ascending
  *
  * Requires: procfs ($TRACER_PROCFS_PATH, or /proc).
  * The operands are pids of further tasks. CGROUP is the cgroup's directory, its path as in
@@ -8,7 +8,6 @@
  * A task is printed if at least one selector names it. pids-of reads procfs once.
  * Exit: 0 printed at least one, 1 no task matched, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -17,7 +16,7 @@ static const struct tool tool = {
 	.name = "pids-of",
 	.help =
 		"pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...\n"
-		"print the pids that selectors name, one a line\n"
+		"print the pids that selectors name, one per line\n"
 		"-c CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
 		"-n PID  print the tasks in the pid namespace of PID\n"
 		"-u UID  print the tasks whose real uid is UID\n"

@@ -10,11 +10,8 @@
  * Exit: 0 the tasks have ended, PROG's own status, 99 the time limit is over, 128+n signal n,
  * 100 usage error, 111 refused, or the undo command failed; 126 127 PROG cannot be run.
  */
-#include <errno.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -8,7 +8,6 @@
  * Without NAME, syscall-nr prints all calls, one per line: number and name.
  * Exit: 0 printed, 1 there is no such call, 100 usage error.
  */
-#include <string.h>
 
 #include "base/base.h"
 

@@ -10,9 +10,6 @@
  * its changes.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -142,7 +139,7 @@ static int write_filter(struct change *c)
 		*end = '\0';
 	if (!write_record(c, "filter", c->filter))
 		return 0;
-	/* with two blanks, as the lines of the kernel above it */
+	/* with two spaces, as the lines of the kernel above it */
 	ctl_event_file(path, c->name, "format");
 	n = str_format(line, sizeof(line), "  %s lists the fields\n", path);
 	fd_write_all(STDERR_FILENO, line, n);
@@ -222,7 +219,7 @@ int main(int argc, char **argv)
 	if (!*argv && !lists)
 		usage_error(&tool, "no event; give at least one, or -l to list them");
 	if (lists && (filter || n))
-		usage_error(&tool, "-l writes nothing: it excludes -f and -t");
+		usage_error(&tool, "-l writes nothing: it cannot be combined with -f and -t");
 
 	top = tracefs_open(opt_root, "", NULL);
 	if (top < 0)

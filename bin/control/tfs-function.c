@@ -8,8 +8,6 @@
  * set already. -l without FUNCTION prints all functions.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -33,7 +31,7 @@ static const struct tool tool = {
 
 /*
  * Return the next name of available_filter_functions, or NULL, and advance *next. Write a
- * NUL behind the name, where a function of a module has " [MODULE]".
+ * NUL after the name, where a function of a module has " [MODULE]".
  */
 static char *next_name(char **next, char *end)
 {
@@ -68,7 +66,7 @@ static int check(const char *word, const char *all, size_t len)
 	if (found && (ctl_cut(word) || strchr(word, ':'))) { /* in brackets */
 		free(text);
 		return err_msg("not a glob for the kernel: '%.80s'; a colon begins a command, and "
-			       "a blank another name", word);
+			       "a space another name", word);
 	}
 	if (!found)
 		err_msg("the kernel cannot trace a function that is called '%.80s'; %s", word,

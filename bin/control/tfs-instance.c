@@ -8,12 +8,7 @@
  * owner is dead; with them, tfs-instance removes the probes and device traces of such a session.
  * Exit: 0 done, 1 list: none, 100 usage error, 111 refused, 126 127 PROG did not start.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

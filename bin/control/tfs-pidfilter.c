@@ -4,12 +4,11 @@
  *
  * Requires: tracefs.
  * Without PID, or with "-", tfs-pidfilter reads the pids from standard input, separated
- * by commas, blanks or newlines. The kernel adds the children of a task when they are
+ * by commas, spaces or newlines. The kernel adds the children of a task when they are
  * forked, and drops tasks that have ended. If the list of an instance was never set, the
  * instance records all tasks.
  * Exit: 0 done, 1 list: no task, 100 usage error, 111 refused.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

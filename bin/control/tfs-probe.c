@@ -22,10 +22,6 @@
  * Exit: 0 done, 1 list or usdt: none, 100 usage error, 111 refused.
  */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -42,7 +38,7 @@ static const struct tool tool = {
 		"tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... "
 		"[-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...\n"
 		"define, list and remove probes of a group: new events\n"
-		"add EVENT PROBE...  define each EVENT by the PROBE behind it\n"
+		"add EVENT PROBE...  define each EVENT by the PROBE after it\n"
 		"list  print the group's probes as the kernel lists them\n"
 		"remove [EVENT]...  remove these probes, or all of the group\n"
 		"usdt FILE  print the USDT probes of a program or library\n"
@@ -494,7 +490,7 @@ static int make_usdt(const char *event, const char *probe)
 		       suggest_remedy(&s.near, "tfs-probe usdt FILE prints those that it has"));
 }
 
-/* Print a USDT probe, its arguments, and behind # those that cannot be read. */
+/* Print a USDT probe, its arguments, and after # those that cannot be read. */
 static int print_usdt(void *arg, const struct elf_usdt *u)
 {
 	struct strbuf fetch = { 0 }, other = { 0 };
@@ -797,7 +793,7 @@ static int remove_probes(int top, char **events)
 	return r;
 }
 
-/* Exit MISUSED if the arguments behind add, list or remove, or the options, are wrong. */
+/* Exit MISUSED if the arguments after add, list or remove, or the options, are wrong. */
 static void check(const char *verb, char **words)
 {
 	int adds = *verb == 'a';

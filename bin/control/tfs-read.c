@@ -6,10 +6,7 @@
  * HUP, INT, TERM and USR1 stop tfs-read. It reads a whole file before it prints it.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"

@@ -10,13 +10,8 @@
  * order and stops at the first one that the kernel refuses, with the kernel's reason.
  * Exit: 0 all written, 100 usage error, 111 refused.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-#include <fcntl.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -7,7 +7,6 @@
  * and memory at a register plus a constant. These are translated for x86 and arm64.
  */
 #include <elf.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -56,7 +55,7 @@ static int register_name(unsigned machine, const char *s, size_t n, char *name)
 
 /*
  * Translate the operand at s, of n bytes. Return 0, or -1 if the kernel cannot read it. *at is
- * where its register begins, behind a number of the length offset.
+ * where its register begins, after a number of the length offset.
  */
 static int operand(unsigned machine, const char *s, size_t n, struct strbuf *out)
 {

@@ -10,9 +10,6 @@
 #ifndef EXPORT_H
 #define EXPORT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/base.h"
 #include "lines/lines.h"
 

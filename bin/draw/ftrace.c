@@ -6,8 +6,6 @@
  * of the schema. The other events describe themselves. The sub-buffers of a CPU follow each other,
  * because Perfetto sorts events itself.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "event/event.h"

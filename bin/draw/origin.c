@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* origin.c - the host, the boot and the container that a record comes from */
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/base.h"
@@ -59,7 +55,7 @@ static size_t hex_digits(const char *s)
 /* Copy a uid of 36 characters, where systemd writes "_" for "-". Return 1, or 0 if it is none. */
 static int take_uid(char *to, const char *s)
 {
-	for (unsigned i = 0; i < UID; i++) { /* no character behind the NUL is read */
+	for (unsigned i = 0; i < UID; i++) { /* no character after the NUL is read */
 		int dash = i == 8 || i == 13 || i == 18 || i == 23;
 
 		if (dash ? s[i] != '-' && s[i] != '_' : hex_digits(s + i) == 0)
@@ -72,9 +68,9 @@ static int take_uid(char *to, const char *s)
 }
 
 /*
- * Parse the path of one hierarchy. The pod's uid follows "pod" in front of the container, as in
+ * Parse the path of one hierarchy. The pod's uid follows "pod" before the container, as in
  * kubepods-burstable-podUID.slice (docs.kubernetes.io calls both the cgroup drivers). What is
- * behind the outermost container is named by that container.
+ * after the outermost container is named by that container.
  */
 static void parse_path(struct origin_task *t, const char *path)
 {

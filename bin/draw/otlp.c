@@ -6,8 +6,6 @@
  * protobuf's JSON mapping: 64-bit numbers are strings, ids are hexadecimal. Attributes of the
  * resource have the names of OpenTelemetry's semantic conventions, if those have one.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "export.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* packet.c - messages of protocol buffers, and the packets of a trace of Perfetto */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"

@@ -8,8 +8,6 @@
 #ifndef PERFETTO_H
 #define PERFETTO_H
 
-#include <stdint.h>
-
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* record.c - parse a record of JSON, and print its fields again without what is secret */
-#include <string.h>
 
 #include "export.h"
 

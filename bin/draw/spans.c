@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* spans.c - calls, waits, windows of requests and messages as spans */
-#include <stdlib.h>
-#include <string.h>
 
 #include "lines/lines.h"
 #include "export.h"

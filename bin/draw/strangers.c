@@ -8,8 +8,6 @@
  * recorded. If another task runs on a CPU than the last switch says, a switch
  * between two tasks that are not traced is missing.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "lines/lines.h"
 #include "strangers.h"

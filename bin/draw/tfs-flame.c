@@ -12,7 +12,6 @@
  * that makes the trace can finish first.
  * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
@@ -43,7 +42,7 @@ enum { WIDTH = 1180, LEFT = 10, HEAD = 74, FOOT = 44, FRAME = 16,
        NARROWEST = 10 /* hundredths */ };
 
 /*
- * The key is the pid behind the host if the task may be a stranger, then EDGE, and then the
+ * The key is the pid after the host if the task may be a stranger, then EDGE, and then the
  * frames.
  */
 struct stack {
@@ -54,7 +53,7 @@ struct stack {
 /* The last event of a CPU, as far as it is known, and its stack. */
 struct last_event {
 	struct table_entry entry;
-	struct strbuf task;     /* the pid behind the host, or empty */
+	struct strbuf task;     /* the pid after the host, or empty */
 	struct strbuf roots;    /* the values of the keys */
 	/* an EDGE follows each frame, the innermost is first */
 	struct strbuf frames;
@@ -113,7 +112,7 @@ static void count_stack(struct flame *f, struct last_event *e)
 		strbuf_add(&f->key, e->task.text, e->task.n);
 		strbuf_puts(&f->key, EDGE);
 		strbuf_add(&f->key, e->roots.text, e->roots.n);
-		while (end-- > text) { /* end: the EDGE behind the frame */
+		while (end-- > text) { /* end: the EDGE after the frame */
 			for (s = end; s > text && s[-1] != *EDGE; s--)
 				;
 			strbuf_add(&f->key, s, (size_t)(end - s) + (s > text));
@@ -139,8 +138,8 @@ static int begins(const char *s, const char *end, const char *word)
 
 /*
  * Read a line " => FUNCTION", which may have "+0xOFFSET", " <ADDRESS>", or " (ADDRESS)" or
- * " (FILE)" behind it. In the stack of a program it may also be " => FILE[+0xOFFSET]", with
- * " <ADDRESS>" behind it or alone. Any other line ends the stack.
+ * " (FILE)" after it. In the stack of a program it may also be " => FILE[+0xOFFSET]", with
+ * " <ADDRESS>" after it or alone. Any other line ends the stack.
  */
 static void read_frame(struct flame *f, const char *line, size_t n)
 {

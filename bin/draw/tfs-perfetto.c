@@ -15,8 +15,6 @@
  * Exit: 0 done, 1 standard input has no event, 100 usage error, 111 the trace could not be read or
  * is damaged, and the readable part was converted; 141 the reader is gone.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "tracedat/tracedat.h"

@@ -12,8 +12,6 @@
  * makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
@@ -26,7 +24,7 @@ static const struct tool tool = {
 		"tfs-timeline [-a] [-c] [-n LANES] [-T TITLE]\n"
 		"draw a trace as a timeline, in SVG\n"
 		"-a  draw all tasks, not only the traced tasks\n"
-		"-c  draw a lane for each processor instead of each task\n"
+		"-c  draw a lane for each CPU instead of each task\n"
 		"-n LANES  draw at most LANES lanes, those with most marks; default 64\n"
 		"-T TITLE  set the title of the picture\n",
 };
@@ -90,7 +88,7 @@ static const char *keep_words(struct timeline *t)
 	return ((struct table_entry *)table_at(&t->names, t->words.text, t->words.n))->key;
 }
 
-/* Begin t->words with "HOST ", if dt-join has put a host in front of the line. */
+/* Begin t->words with "HOST ", if dt-join has put a host before the line. */
 static void begin_with_host(struct timeline *t, const struct trace_line *l)
 {
 	t->words.n = 0;

@@ -8,7 +8,6 @@
  * last one goes to another track of the same name, which the user interface shows as the same
  * track. Perfetto sorts by time, so a slice is written when it ends.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

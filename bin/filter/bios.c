@@ -7,8 +7,6 @@
  * struct bios keeps the parts that no request has taken yet. The bios are sorted by their
  * first sectors, and rarely overlap.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
@@ -21,10 +19,10 @@
  */
 enum { MOST = 16384, MOST_UNSERVED = 1024 };
 
-/* How many bios that begin in front of a sector are searched for one that contains it. */
+/* How many bios that begin before a sector are searched for one that contains it. */
 enum { LOOK_BACK = 16 };
 
-/* Return the index of the first bio that sorts behind from and number. */
+/* Return the index of the first bio that sorts after from and number. */
 static size_t upper_bound(const struct bios *b, uint64_t from, uint64_t number)
 {
 	size_t low = 0, high = b->n;

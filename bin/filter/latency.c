@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* latency.c - beginnings and ends of latencies */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -19,8 +19,6 @@
  * on to other devices (device mapper, RAID). There a bio takes the time from block_bio_queue to
  * block_bio_complete. A bio that a request has taken is no longer here when it is complete.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -238,7 +236,7 @@ static void complete_bio(struct latency *t, const struct latency_event *m)
 		latency_start_print(t, &bio.begun, m);
 	free(bio.task);
 	latency_start_clear(&bio.begun);
-	/* the flush in front of data is complete as well */
+	/* the flush before data is complete as well */
 	flushes = flush ? NULL : bios_of(t, m->l, &p, 'F', 0);
 	if (flushes && !flushes->served)
 		bios_end(flushes, bio.from);

@@ -5,8 +5,6 @@
  * A beginning stays open until an event with the same values ends it. With a suffix, the pairs are
  * the calls and returns of functions, which are nested: an open call goes on around a later one.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

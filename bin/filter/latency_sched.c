@@ -14,7 +14,6 @@
  * a task. If a hidden task gives the CPU to another task, the trace has neither the end of
  * one wait nor the beginning of the next.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

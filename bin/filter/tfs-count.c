@@ -5,15 +5,13 @@
  * Requires: only a trace on standard input, as text or lines of JSON.
  * A field is one of the event; .NAME is a field with one of these names. With several -k,
  * tfs-count counts each combination of values.
- * At the end of the trace, tfs-count prints a line for each value: the count, a blank, and
+ * At the end of the trace, tfs-count prints a line for each value: the count, a space, and
  * the values with a tab between them. The most frequent value comes first; values with the
  * same count are sorted by name. "-" stands for a key that an event does not have. The
  * lines about lost events come last. On a terminal, tfs-count prints as with -H. tfs-count
  * ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

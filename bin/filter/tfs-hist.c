@@ -12,9 +12,6 @@
  * that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no value, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
@@ -69,7 +66,7 @@ static unsigned long long *counter(struct hist *h, unsigned power)
 
 static void keep(char *text, struct text_part p)
 {
-	/* leading zeros and digits behind the point can make a number longer: cut it */
+	/* leading zeros and digits after the point can make a number longer: cut it */
 	str_format(text, NUMBER, "%.*s", (int)(p.n < NUMBER ? p.n : NUMBER), p.text);
 }
 
@@ -136,7 +133,7 @@ static void draw(const struct hist *h)
 	}
 }
 
-/* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95", and the unit behind it. */
+/* Print a title such as "lat comm=ls cpu=001: 12 values, 3 to 95", and the unit after it. */
 static void print_title(const struct hist *h, const char *unit)
 {
 	const char *value = h->entry.key;

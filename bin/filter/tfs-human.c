@@ -4,17 +4,13 @@
  *
  * Requires: only a trace on standard input, as text.
  * tfs-human prints each event as TIME COMM PID EVENT, below a header, and leaves out the
- * processor and the flags. Errors, signals, exit statuses and system calls get their names.
+ * CPU and the flags. Errors, signals, exit statuses and system calls get their names.
  * tfs-human never removes or reorders a line. It passes every other line through, with a
  * question mark for each control character. tfs-human ignores SIGINT, so that the program
  * that makes the trace can finish first.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"
@@ -78,7 +74,7 @@ static void put_coloured(const char *colour, const char *s, size_t n)
 		strbuf_puts(&to.line, PLAIN);
 }
 
-static void blanks(size_t n)
+static void spaces(size_t n)
 {
 	while (n--)
 		put(" ", 1);
@@ -282,7 +278,7 @@ static void edit_return(struct edits *e, const struct trace_line *l)
 
 	if (number(ret, &v) < 0 || ret.text < l->body.text + 3)
 		return;
-	/* the result and the "-> " in front of it */
+	/* the result and the "-> " before it */
 	format_result(edit(e, ret.text - 3, ret.n + 3), v, gives_address(l->event));
 }
 
@@ -362,7 +358,7 @@ static void edit_latency(struct edits *e, const struct trace_line *l)
 
 /*
  * Write the time of day, "16:53:16.156772", to text (TIME_DATE bytes) for this time of the
- * trace. Print the date in front of the first event and at midnight. Return the time of day, or
+ * trace. Print the date before the first event and at midnight. Return the time of day, or
  * NULL if it is out of range.
  */
 static const char *day_time(uint64_t time, char *text)
@@ -432,12 +428,12 @@ static void put_head(const char *line, const struct trace_line *l)
 	if (!to.titled)
 		print_title();
 	put(line, l->host.n ? trace_line_host(line, strlen(line), &(struct text_part){ 0 }) : 0);
-	blanks(time.n < 15 ? 15 - time.n : 0);
+	spaces(time.n < 15 ? 15 - time.n : 0);
 	put_coloured(DIM, time.text, time.n);
-	blanks(2);
+	spaces(2);
 	put(comm.text, comm.n);
 	n = width(comm.text, comm.n);
-	blanks(n < 15 ? 15 - n : 0);
+	spaces(n < 15 ? 15 - n : 0);
 	strbuf_format(&to.line, "%s%8.*s ", pid.n < 8 ? "" : " ", (int)pid.n, pid.text);
 	to.wrap_at = to.line.n;
 }
@@ -506,7 +502,7 @@ static int put_columns(const struct trace_line *l, struct edits *e)
 		put_value(c, l, e);
 		n = visible(to.line.text + to.wrap_at, to.line.n - to.wrap_at, SIZE_MAX, &n);
 		if (c + 1 < end)
-			blanks(n < c->width ? c->width + 1 - n : 1);
+			spaces(n < c->width ? c->width + 1 - n : 1);
 	}
 	return 1;
 }
@@ -535,7 +531,7 @@ static void wrap(void)
 		visible(rest, n, width - 1, &fits);
 		put(rest, fits);
 		put("\\\n", 2);
-		blanks(indent);
+		spaces(indent);
 		rest += fits;
 		n -= fits;
 	}
@@ -592,7 +588,7 @@ static void put_event(const char *line, size_t n, const struct trace_line *l)
 	/* a line FUNCTION <-CALLER has no name of an event */
 	if (l->event.text >= line && l->event.text < body) {
 		put(l->event.text, l->event.n);
-		blanks(body < end);
+		spaces(body < end);
 	}
 	put_edited(body, end, &e);
 }

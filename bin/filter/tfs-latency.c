@@ -13,9 +13,6 @@
  * tfs-latency ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 nothing was printed, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -44,7 +41,7 @@ static const struct tool tool = {
 		"-a  also print the ends without a beginning\n"
 		"-b  also print the beginnings\n"
 		"-d  print all lines but the ends that have a beginning\n"
-		"-H  print the unit of lat in front of the first line\n"
+		"-H  print the unit of lat before the first line\n"
 		"-m US  print only latencies of at least US microseconds\n"
 		"-p PID,...  pair only beginnings of these tasks and of their children\n"
 		"-u  do not count beginnings without an end\n"
@@ -172,7 +169,7 @@ static void choose_pair(char **operands)
 			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block "
 				    "and wakeup", *operands);
 		if (from || to || t.suffix)
-			usage_error(&tool, "a pair by name excludes -s, -e and -f");
+			usage_error(&tool, "a pair by name cannot be combined with -s, -e and -f");
 		matcher = pairs[i].matcher;
 		from = pairs[i].from;
 		to = pairs[i].to;
@@ -181,7 +178,8 @@ static void choose_pair(char **operands)
 	}
 	if (t.suffix) {
 		if (from || to || !*t.suffix)
-			usage_error(&tool, "-f takes a suffix, and excludes -s and -e");
+			usage_error(&tool, "-f takes a suffix, and cannot be combined with -s and "
+				    "-e");
 		from = to = "*";
 	}
 	if (!from || !to)
@@ -244,7 +242,7 @@ static void parse(int argc, char **argv)
 		exit(REFUSED);
 	more |= t.ends || t.beginnings || t.suffix || header || t.some_end || except;
 	if (drop && (more || argv[opt_index]))
-		usage_error(&tool, "-d excludes all other options but -s and -e");
+		usage_error(&tool, "-d cannot be combined with other options, except -s and -e");
 	t.least = least;
 	header |= isatty(STDOUT_FILENO);
 	if (except)

@@ -13,7 +13,6 @@
  * can finish first.
  * Exit: 0 done, 1 no system call, 100 usage error, 111 refused.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

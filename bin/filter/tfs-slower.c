@@ -11,8 +11,6 @@
  * finish first.
  * Exit: 0 done, 1 no call took that long, 100 usage error, 111 refused.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

@@ -13,7 +13,6 @@
  * makes the trace can finish first.
  * Exit: 0 done, 1 nothing to sum up, 100 usage error, 111 refused.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
@@ -61,7 +60,7 @@ static struct summary {
 	struct row all;
 	unsigned long long no_begin, no_time, no_lat;
 	int other;                      /* the trace has lines that are not events */
-	int precise;                    /* a time has digits behind its point */
+	int precise;                    /* a time has digits after its point */
 	int plain;                      /* a clock without a point has its own unit */
 } sum;
 

@@ -2,10 +2,6 @@
 /*
  * beside.c - a small second instance beside the one that records
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

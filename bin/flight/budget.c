@@ -7,11 +7,6 @@
  * until it is full again. So the load is at most the budget on the average of ten seconds. Events
  * that start dumps or name tasks are never off.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -6,10 +6,7 @@
  * the recorder holds a lease (fcntl(2)) on the file. open(2) waits until the recorder gives
  * up the lease.
  */
-#include <fcntl.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "flight.h"

@@ -6,11 +6,8 @@
  * what one of them costs, and tells which are frequent: it records all of them for a moment.
  * Nothing of that is in the buffer of the recorder.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

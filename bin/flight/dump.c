@@ -7,16 +7,11 @@
  * half of the limit: when the newer one is full, it replaces the older one. At the end the
  * newer is appended to the older.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -510,7 +505,7 @@ static void put_subbuf(struct flight_dumps *d, struct part *p, const struct live
 	p->size += size;
 }
 
-/* Return the offset of the first sub-buffer, behind the head and the table. */
+/* Return the offset of the first sub-buffer, after the head and the table. */
 static uint64_t begin_of_subbufs(const struct dat_head *head, const struct bytes *text,
 				 const struct live *live)
 {

@@ -8,9 +8,9 @@
  *	dump            what the ring buffer holds, moved to one file or to one per CPU
  *	trigger         an event that starts a dump; a second instance records it
  *	control file    here a plain file by which a user controls the recorder
- *	budget          the share of a processor's time that the recorder may take from programs
+ *	budget          the share of a CPU's time that the recorder may take from programs
  *	load            the share that it takes
- *	ppm             parts per million of the time of one processor
+ *	ppm             parts per million of the time of one CPU
  *
  * The layer uses base, proc, tracefs, event, live, tracedat and view. All structures are
  * zero at first, except for the members that the caller sets. A function that fails writes

@@ -11,7 +11,6 @@
  * into memory first, so that the kernel overwrites few of them meanwhile. The memory is
  * bounded: sub-buffers that do not fit are read one by one while text is made.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/base.h"

@@ -15,14 +15,8 @@
  * clears the buffer and that number.
  * Exit: 0 stopped by HUP INT TERM, 100 usage error, 111 refused.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"
@@ -73,11 +67,11 @@ static const struct tool tool = {
 		"-F PID,...  also make a dump at the end if this process has failed\n"
 		"-E  at the end, print the events since the last dump as text\n"
 		"-r  make trace.dat files instead of text\n"
-		"-p  make a file for each processor that has events\n"
+		"-p  make a file for each CPU that has events\n"
 		"-P  save what the events mean, for after a crash\n"
 		"-c COUNT  keep the COUNT newest dumps; default 10\n"
 		"-s KB  keep only the newest KB kilobytes of a text\n"
-		"-B PERCENT  record less if that takes more than PERCENT of a processor's time\n"
+		"-B PERCENT  record less if that takes more than PERCENT of a CPU's time\n"
 		"-L  make no control files\n"
 		"-n  also record the events that name tasks, and do not print them\n"
 		"-j  text: print JSON\n"

@@ -9,11 +9,7 @@
  * `tfs-flight -P` has saved there. Events stay in the ring buffer if the disk is full.
  * Exit: 0 done, 1 save: no event is left of the last boot, 100 usage error, 111 refused.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -62,7 +58,7 @@ static void print_notes(const char *instance)
 	if (there >= 0 && reserved_is(there, instance)) {
 		dir = openat(there, instance, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		text = file_read(dir, "buffer_size_kb", NULL);
-		err_note("this boot has reserved %s, %.*s KB for each processor", instance,
+		err_note("this boot has reserved %s, %.*s KB for each CPU", instance,
 			 text ? (int)strcspn(text, "\n") : 0, text ? text : "");
 		free(text);
 	} else {

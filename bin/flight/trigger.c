@@ -2,10 +2,6 @@
 /*
  * trigger.c - events that start a dump, recorded by a second instance
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* join.c - make a trace.dat of the parts of the CPUs */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "event/event.h"

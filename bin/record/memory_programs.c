@@ -14,11 +14,7 @@
  * After an exec, the words and the environment are on the stack of the new program. A third
  * program, at sched_process_exec, prints the path from the kernel's memory if it is needed.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

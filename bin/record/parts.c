@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* parts.c - move sub-buffers from the ring buffers of an instance to a part per CPU */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "record.h"
 
-/* Bytes in front of the sub-buffers for names that a recording adds to the head. */
+/* Bytes before the sub-buffers for names that a recording adds to the head. */
 #define NAMES_ROOM (64 * 1024)
 
 uint64_t dat_parts_round_up(const struct dat_parts *p, uint64_t n)
@@ -124,7 +119,7 @@ static void spill(struct dat_parts *p, struct dat_part *f, size_t written)
 	f->size += whole;
 	p->size += whole;
 	if (f->fd >= 0 && ftruncate(f->fd, (off_t)(p->reserve + f->size)) < 0)
-		return; /* nothing reads behind size */
+		return; /* nothing reads after size */
 }
 
 /* Move up to n bytes from the pipe to the file without splice. Return how many, or -1. */

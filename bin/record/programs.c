@@ -11,11 +11,7 @@
  * maps is kept until it begins another program, and is not read if procfs shows another name
  * of the task than the task had at the record.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -154,7 +150,7 @@ static void add_region(struct process_maps *p, pid_t pid, const char *line, cons
 
 /*
  * Read what the task maps. Change nothing if it has ended or has another name than comm. What
- * lies behind PROCFS_MOST bytes is not known.
+ * lies after PROCFS_MOST bytes is not known.
  */
 static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 {

@@ -11,12 +11,7 @@
  * A program at sched_process_exec reads the words on the stack of the new program, where the
  * kernel has just copied them.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* taskstats.c - listen for the exit codes of tasks: taskstats over generic netlink */
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

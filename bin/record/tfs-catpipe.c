@@ -22,14 +22,9 @@
  * Exit: 0 stopped, 99 the reader was given up, 100 usage error, 111 refused,
  * 141 the reader is gone.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -93,7 +88,7 @@ struct stream {
 	struct show show;
 	struct decode decode;
 	struct taskstats exits;
-	long quarter;           /* of one processor's buffer, in sub-buffers */
+	long quarter;           /* of one CPU's buffer, in sub-buffers */
 	long gather;            /* how long to sleep, in us */
 	long subbufs;           /* number read since the buffer was found empty */
 	unsigned begun;         /* tasks whose files were known at the beginning */
@@ -510,8 +505,8 @@ static int take_options(struct stream *s, int argc, char **argv)
 		return -1;
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && s->show.asked)
-		usage_error(&tool, "-k copies the kernel's text: it excludes -f, -e, -p, -t, -u, "
-			    "-U, -C, -N, -j, -P, -H and -D");
+		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "
+			    "-e, -p, -t, -u, -U, -C, -N, -j, -P, -H and -D");
 	instance_require(&tool, opt_root, opt_instance);
 	return 0;
 }

@@ -11,11 +11,8 @@
  * says if the time of day and the trace clock have moved apart.
  * Exit: 0 stopped, 100 usage error, 111 refused, or the disk was full.
  */
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -36,7 +33,7 @@ static const struct tool tool = {
 };
 
 /*
- * The kernel wakes tfs-record when the buffer of a processor is half full
+ * The kernel wakes tfs-record when the buffer of a CPU is half full
  * (buffer_percent). Before 6.1, or if buffer_percent is 0, it does so at each event.
  * Therefore sleep this long after a read that got little.
  */
@@ -139,7 +136,7 @@ static int record(struct recording *r)
 	return n < 0 ? -1 : 0;
 }
 
-/* Record the rest of a processor's buffer: its full sub-buffers, then the partial one. */
+/* Record the rest of a CPU's buffer: its full sub-buffers, then the partial one. */
 static int drain_cpu(struct recording *r, unsigned cpu)
 {
 	/* new events may keep the buffer from ever being empty: take at most twice its size */

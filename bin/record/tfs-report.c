@@ -4,7 +4,7 @@
  *
  * With -B the file is that of the last boot, which tfs-persist(1) writes.
  * Requires: only the file; it contains all that is needed, so any machine will do.
- * The text is the kernel's own trace: the events of all processors in the order of time.
+ * The text is the kernel's own trace: the events of all CPUs in the order of time.
  * Instances follow each other, each after a line "# instance: NAME". If events were lost, a
  * last line gives their number:
  *	# lost N events: N overwritten in a full buffer, N not written
@@ -12,10 +12,6 @@
  * Exit: 0 done, 1 no such event, instance or date, 100 usage error, 111 the file could not be
  * read or is damaged, and the readable part was printed; 141 the reader is gone.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"
@@ -52,7 +48,7 @@ struct report {
 	/* the instance that is being printed */
 	const struct dat_buffer *buffer;
 	struct subbuf_format layout;
-	struct dat_subbufs *subbufs;    /* one for each processor */
+	struct dat_subbufs *subbufs;    /* one for each CPU */
 	unsigned long long bad;         /* corrupt sub-buffers */
 
 	size_t n;                       /* bytes in text */
@@ -150,7 +146,7 @@ static int take_date(struct report *r)
 
 /* ---- the records of an instance ------------------------------------------------------ */
 
-/* Open the next sub-buffer of a processor for the merge, and count a corrupt one. */
+/* Open the next sub-buffer of a CPU for the merge, and count a corrupt one. */
 static int next_subbuf(void *report, unsigned i, struct subbuf *subbuf)
 {
 	struct report *r = report;

@@ -14,7 +14,7 @@
  *	-d BYTES     calls: record at most so many bytes of what is read and written; default 0
  *	-e           calls: record the environment of a program that is executed
  *	-f           opens: only those that fail. execs: also those that fail
- *	-w WORDS     execs, calls: record at most so many words; default 8
+ *	-w WORDS     execs, calls: record at most so many arguments; default 8
  *	-i ID        instead: join the records of this ID on standard input into event lines
  *	-c COMMENT   with -i: print this comment line before the first event
  * The programs run for all tasks. Their records are events bpf_trace:bpf_trace_printk, which
@@ -23,11 +23,7 @@
  * or USR1. In a hook tfs-strings ends at once, and the session keeps the programs.
  * Exit: 0 done, 1 with -i: there was no event, 100 usage error, 111 refused.
  */
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -46,11 +42,11 @@ static const struct tool tool = {
 		"execs  attach programs that record each program that is executed\n"
 		"calls  attach a program that records the user memory of all calls\n"
 		"-S  print the programs as assembly; load nothing\n"
-		"-a  calls: do not record the words of programs that are executed\n"
+		"-a  calls: do not record the arguments of programs that are executed\n"
 		"-d BYTES  calls: record so many bytes of what is read and written; default 0\n"
 		"-e  calls: record the environment of programs that are executed\n"
 		"-f  opens: only those that fail; execs: also those that fail\n"
-		"-w WORDS  execs, calls: record at most so many words, 1 to 32; default 8\n"
+		"-w WORDS  execs, calls: record at most so many arguments, 1 to 32; default 8\n"
 		"-i ID  join the records of this ID on standard input into event lines\n"
 		"-c COMMENT  with -i: print this comment line before the first event\n",
 };

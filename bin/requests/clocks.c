@@ -11,7 +11,6 @@
  * The largest values that the bounds allow fulfil all of them together, and so do the
  * smallest values. So the middles between both fulfil them as well.
  */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "requests.h"
@@ -165,7 +164,7 @@ void dt_clocks_align(struct dt_clocks *c)
 static void put_ahead(struct strbuf *w, int64_t ahead, int digits)
 {
 	strbuf_seconds(w, ahead < 0 ? -ahead : ahead, digits);
-	strbuf_puts(w, ahead < 0 ? " s behind" : " s ahead");
+	strbuf_puts(w, ahead < 0 ? " s after" : " s ahead");
 }
 
 void dt_clock_describe(struct strbuf *w, const struct dt_clocks *all, unsigned host,
@@ -192,7 +191,7 @@ void dt_clock_describe(struct strbuf *w, const struct dt_clocks *all, unsigned h
 		}
 		break;
 	default:
-		/* a lower bound on a time ahead is an upper bound on a time behind */
+		/* a lower bound on a time ahead is an upper bound on a time after */
 		strbuf_puts(w, (c->known == CLOCK_MOST) == (ahead >= 0) ? "at least " : "at most ");
 		put_ahead(w, ahead, digits);
 		strbuf_puts(w, ", by messages of one direction");

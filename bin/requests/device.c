@@ -7,17 +7,12 @@
  * may use as well. The map "devices" lists the filters and disciplines that this tool added. An
  * entry is written before its filter is made, so that a killed dt-dev leaves no unknown one.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -8,11 +8,7 @@
  * Exit: 0 done, 1 remove: the request probe did not mark at a device, 100 usage error,
  * 111 refused.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/base.h"

@@ -12,12 +12,7 @@
  * -c and without -s SIGINT is ignored, so that the producers of the traces can finish.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

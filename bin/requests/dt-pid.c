@@ -11,7 +11,6 @@
  * Exit: 0 done, 1 list: no thread; remove: a thread was not in the list, 100 usage error,
  * 111 refused.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

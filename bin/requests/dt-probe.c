@@ -10,10 +10,6 @@
  * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

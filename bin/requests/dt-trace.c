@@ -7,10 +7,7 @@
  * dt-trace prints 1 if a thread serves a marked request, 0 if no thread does.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

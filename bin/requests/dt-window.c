@@ -15,9 +15,6 @@
  * SIGINT is ignored, so that the producer of the trace can finish first.
  * Exit: 0 done, 1 no line except comments was printed, 100 usage error, 111 refused.
  */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

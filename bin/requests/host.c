@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* host.c - read and print the trace of one host, line by line */
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* make.c - make a request probe: create its maps, load and attach its programs */
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* messages.c - find the two ends of each message by its key */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "requests.h"

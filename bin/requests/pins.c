@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* pins.c - the directories of request probes in bpffs, and what is pinned there */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* probe.c - hold and end a request probe, and keep its event quiet */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -23,8 +23,6 @@
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-#include <stdint.h>
-
 #include "base/base.h"
 #include "proc/proc.h"
 #include "lines/lines.h"

@@ -6,7 +6,6 @@
  * rows grows with the logarithm of the time between them. So microseconds remain visible
  * beside seconds, and arrows have room for their labels.
  */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

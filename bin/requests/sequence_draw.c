@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* sequence_draw.c - print a sequence diagram, which sequence.c has laid out, as SVG */
-#include <stdarg.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

@@ -6,10 +6,8 @@
  * ends. A flow counts the bytes that the socket at one end has sent and the bytes that the
  * socket at the other end has read. Its marked bytes are ranges of these numbers.
  */
-#include <stdlib.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/base.h"

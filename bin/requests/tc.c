@@ -5,9 +5,6 @@
  * The numbers are in lib/base/kernel.h.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "requests.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* ask.c - read what the words of tfs-run's command line ask for */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "front.h"
@@ -119,7 +116,7 @@ void ask_hint(const struct ask *ask, const struct catalog_hook *hook)
 	for (size_t i = 0; !ask->command && ask->words[i]; i++)
 		if (is_program(ask->words[i]) && !takes_values(&parsed, ask->words[i - 1])) {
 			suggest_line(line, sizeof(line), ask, i);
-			err_note("to trace the program %s, put -- in front of it: %s",
+			err_note("to trace the program %s, put -- before it: %s",
 				 ask->words[i], line);
 			return;
 		}
@@ -144,7 +141,7 @@ int ask_hook_is_program(const struct ask *ask)
 	return 1;
 }
 
-/* Is the word an option that belongs in front of HOOK? */
+/* Is the word an option that belongs before HOOK? */
 static int stands_first(const char *word)
 {
 	return !strcmp(word, "--") || !strcmp(word, "--check") || !strcmp(word, "--help") ||
@@ -161,7 +158,7 @@ int ask_check_option(const struct tool *tool, char **words)
 	word = words;
 	if (*words && words[1] && !strncmp(*words, "--", 2) && !stands_first(*words)) {
 		program_name = tool->name;
-		return err_msg("option %.80s belongs behind the hook: tfs-run HOOK %.80s ...; "
+		return err_msg("option %.80s belongs after the hook: tfs-run HOOK %.80s ...; "
 			       "tfs-run alone lists the hooks", *words, *words);
 	}
 	if (!*words || **words != '-' || strchr("-hmo", (*words)[1]))
@@ -175,7 +172,7 @@ int ask_check_option(const struct tool *tool, char **words)
 	for (char **w = word; *w; w++)
 		add_word(line, sizeof(line), *w);
 	program_name = tool->name;
-	return err_msg("option %s needs a hook in front of it; tfs-run trace_process%s%s shows "
+	return err_msg("option %s needs a hook before it; tfs-run trace_process%s%s shows "
 		       "system calls", *words, pid ? "" : " --", line);
 }
 
@@ -193,12 +190,12 @@ int ask_check_first(const struct ask *ask, const struct tool *tool)
 		usage_error(tool, "'%.80s' is not an option of %s; tfs-run %s --help lists them",
 			    word, ask->hook, ask->hook);
 	suggest_line(line, sizeof(line), ask, 0);
-	err_msg("'%.80s' is not an option; to trace that program, put -- in front of it: %s",
+	err_msg("'%.80s' is not an option; to trace that program, put -- before it: %s",
 		word, line);
 	return -1;
 }
 
-/* Take tfs-run's own options out of the words behind HOOK. The other words are the hook's. */
+/* Take tfs-run's own options out of the words after HOOK. The other words are the hook's. */
 static void take_own(struct ask *ask, const struct tool *tool)
 {
 	char **to = ask->words;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* catalog.c - find the hooks of all subsystems, and those of the user */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "front.h"
@@ -113,7 +109,7 @@ struct catalog_hook *catalog_read(const char *dir, const char *subsystem, size_t
 
 /* ---- one hook -------------------------------------------------------------------------- */
 
-/* Put the directory of an executable file in front of $TFS_HOOKS. Return its name or NULL. */
+/* Put the directory of an executable file before $TFS_HOOKS. Return its name or NULL. */
 static const char *own_hook(const char *word)
 {
 	const char *name = strrchr(word, '/') + 1, *old = getenv(HOOK_DIRECTORIES);

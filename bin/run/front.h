@@ -22,26 +22,26 @@ struct ask {
 	char **command;             /* PROG and its arguments; NULL: none */
 	const char *file;           /* -o; NULL: standard output */
 	const char *top;            /* --top */
-	int check, help;            /* --check, --help behind HOOK */
+	int check, help;            /* --check, --help after HOOK */
 	int summary, human;         /* --summary, --human */
 };
 
 /* Is the word among the words? */
 int ask_has_word(char *const *words, const char *word);
 
-/* The options of tfs-run that may stand behind HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
+/* The options of tfs-run that may stand after HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
 extern const char *const ask_options[];
 
-/* Read the words behind tfs-run's name. Exit MISUSED if they are wrong. */
+/* Read the words after tfs-run's name. Exit MISUSED if they are wrong. */
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
 /*
- * If the words behind tfs-run's name begin with an option that belongs behind the hook, or are a
+ * If the words after tfs-run's name begin with an option that belongs after the hook, or are a
  * command line of strace, report what to type and return -1. Otherwise return 0.
  */
 int ask_check_option(const struct tool *tool, char **words);
 
-/* Check that the first word behind HOOK is an option, and none is --output. 0, or -1, reported. */
+/* Check that the first word after HOOK is an option, and none is --output. 0, or -1, reported. */
 int ask_check_first(const struct ask *ask, const struct tool *tool);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */

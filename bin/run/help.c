@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* help.c - print what hooks there are, what one of them does, and what this kernel can run */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "front.h"
@@ -13,7 +8,7 @@
 enum { WIDTH = 80 };
 
 /*
- * Print text, which begins in this column, and continue at the column indent. Blanks are
+ * Print text, which begins in this column, and continue at the column indent. Spaces are
  * broken before the line is longer than WIDTH.
  */
 static void print_wrapped(const char *text, size_t column, size_t indent)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* output.c - where the trace goes: a file, a filter, a person */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"
@@ -242,7 +236,7 @@ int output_close(struct output *o)
 
 /* ---- for a person ------------------------------------------------------------------------ */
 
-/* Read a number behind this word of the line. */
+/* Read a number after this word of the line. */
 static unsigned long long number_behind(const char *line, const char *word)
 {
 	const char *s = strstr(line, word);

@@ -9,22 +9,16 @@
  * end of PROG or the end of all traced tasks. PROG's standard output goes to standard
  * error, so that the trace contains nothing but events. tfs-run passes HUP, INT and TERM
  * to PROG; if no PROG is alive, these signals end the session. tfs-run passes USR1 to
- * the manager. Nothing is left behind.
+ * the manager. Nothing is left after.
  * Exit: 0 done, PROG's status, 100 usage error, 111 refused, 126 127 PROG did not start,
  * 128+n signal n came before the session recorded, or the reader of the trace left.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"

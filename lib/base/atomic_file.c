@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* atomic_file.c - a file that appears complete, or not at all */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

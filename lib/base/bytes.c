@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* bytes.c - growing bytes, for programs that must not exit without memory */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 

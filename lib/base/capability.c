@@ -5,13 +5,8 @@
  * The numbers are those of capabilities(7). Linux 5.8 split CAP_PERFMON and CAP_BPF from
  * CAP_SYS_ADMIN. A task that has CAP_SYS_ADMIN needs neither of them.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

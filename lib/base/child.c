@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* child.c - child processes */
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -10,15 +10,11 @@
  * with -DNO_CONFINE or with a sanitizer does nothing here, because sanitizers and valgrind
  * open files and start processes within the tool.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* descriptors.c - pass open descriptors to another process, and close them */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* error.c - messages of the form "PROGRAM: fatal: MESSAGE", one line in one write */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -8,16 +8,10 @@
  * open(2)), and then opens the same file through that descriptor. Nobody can exchange the file in
  * between.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/base.h"
 
@@ -34,7 +28,7 @@ static int fits(const struct stat *st, int kinds)
 }
 
 /*
- * Open the file behind fd, which was opened by path. Without a mounted procfs, open the path again.
+ * Open the file after fd, which was opened by path. Without a mounted procfs, open the path again.
  * Then another process can exchange the file before this open, but the comparison with *st detects
  * that.
  */
@@ -247,7 +241,7 @@ static char *field(char *line, int n)
 
 /*
  * A line of the mount table begins with device, directory and type (fstab(5)). The table escapes
- * blanks in a directory's name; such a directory is not found here, and -R has to name it.
+ * spaces in a directory's name; such a directory is not found here, and -R has to name it.
  */
 int path_open_listed(char *path, const char *wanted, unsigned long magic)
 {

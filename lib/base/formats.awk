@@ -36,7 +36,7 @@ function check(file, rest, literal,   at) {
 	}
 }
 
-# Check the argument list that begins behind the "(" before text.
+# Check the argument list that begins after the "(" before text.
 function check_call(file, text,   depth, word) {
 	for (depth = 1; depth && text != ""; text = substr(text, length(word) + 1)) {
 		word = token(text)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* glob.c - match names of events against a glob */
-#include <string.h>
 
 #include "base/base.h"
 
 /*
- * Is c in the set that follows a '['? Move *g behind the ']'. Return -1 if there is no
+ * Is c in the set that follows a '['? Move *g after the ']'. Return -1 if there is no
  * ']'; the '[' then stands for itself.
  */
 static int in_set(const char **g, unsigned char c)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* json.c - JSON text, RFC 8259: write strings and members, walk through objects and arrays */
-#include <string.h>
 
 #include "base/base.h"
 

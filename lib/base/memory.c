@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* memory.c - memory for tools, which exit without it */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 

@@ -5,9 +5,6 @@
  * getpwnam(3) and getservbyname(3) would load modules, ask servers, and need half of a static
  * program. Everybody on the host may read these two files, and only root can change them.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -60,20 +57,20 @@ int names_user(const char *name, unsigned long *n, struct suggest *near)
 /* services(5): name port/protocol alias... */
 int names_port(const char *name, unsigned long *n, struct suggest *near)
 {
-	static const char blanks[] = " \t\r";
+	static const char spaces[] = " \t\r";
 	char *text = read_some("/etc/services"), *at = text, *line, *word, *rest, *slash;
 
 	while ((line = next_line(&at))) {
 		line[strcspn(line, "#")] = '\0';
-		word = strtok_r(line, blanks, &rest);
-		line = word ? strtok_r(NULL, blanks, &rest) : NULL;
+		word = strtok_r(line, spaces, &rest);
+		line = word ? strtok_r(NULL, spaces, &rest) : NULL;
 		slash = line ? strchr(line, '/') : NULL;
 		if (!slash || strcmp(slash, "/tcp"))
 			continue;
 		*slash = '\0';
 		if (text_number(line, 1, 65535, n) < 0)
 			continue;
-		for (; word; word = strtok_r(NULL, blanks, &rest)) {
+		for (; word; word = strtok_r(NULL, spaces, &rest)) {
 			if (!strcmp(word, name))
 				return 0;
 			suggest_offer(near, word);

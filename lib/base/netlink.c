@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* netlink.c - write requests to the kernel, and read its answers: netlink(7) */
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

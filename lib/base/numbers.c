@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* numbers.c - names of errors, signals and system calls, as this host numbers them */
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 
 /*
- * A table is all names, a NUL behind each, and the numbers in the same order. An array of
+ * A table is all names, a NUL after each, and the numbers in the same order. An array of
  * pointers would need a relocation for each name, and an array of characters is padded.
  */
 #define NAME(name) ENTRY(#name, name)

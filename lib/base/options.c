@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* options.c - the command line of a tool: options, numbers, pids, operands that are too many */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -57,7 +55,7 @@ static void print_usage(const char *p)
 
 _Noreturn static void print_help(const struct tool *t)
 {
-	static const char blanks[] = "                        ";
+	static const char spaces[] = "                        ";
 	const char *purpose = next_line(t->help), *options = next_line(purpose);
 	const char *line, *end;
 	size_t wide = 0, n;
@@ -72,7 +70,7 @@ _Noreturn static void print_help(const struct tool *t)
 	for (line = options; *line; line = end) {
 		end = next_line(line);
 		n = length_of(line);
-		stdout_print("  %.*s%.*s%.*s", (int)n, line, (int)(wide - n), blanks,
+		stdout_print("  %.*s%.*s%.*s", (int)n, line, (int)(wide - n), spaces,
 			     (int)(end - line - (ssize_t)n), line + n);
 	}
 	stdout_flush();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* out.c - write text, numbers and the conversions of printf(3) within a bound */
-#include <string.h>
 
 #include "base/base.h"
 

@@ -9,12 +9,8 @@
  * protected_fifos and protected_regular in Documentation/admin-guide/sysctl/fs.rst), but not
  * on every system.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* paths.c - where procfs, sysfs and the other programs of this installation are */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* signals.c - the signals that stop a tool */
-#include <signal.h>
 #include <sys/signalfd.h>
 
 #include "base/base.h"

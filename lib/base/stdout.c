@@ -5,10 +5,6 @@
  * printf and stdio would be a third of a small static program, most of it for floating
  * point. The functions here replace the small part of stdio that the tools need.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 

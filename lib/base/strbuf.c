@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* strbuf.c - growing text; the tool exits if memory runs out */
-#include <string.h>
 
 #include "base/base.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* suggest.c - find the names that a mistyped word may have meant */
-#include <string.h>
 
 #include "base/base.h"
 

@@ -2,11 +2,9 @@
 /*
  * table.c - hash table from keys to entries
  *
- * An entry is in the slot of its hash or in the next free slot behind it (linear
+ * An entry is in the slot of its hash or in the next free slot after it (linear
  * probing). At least half of the slots are free.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/base.h"
@@ -81,7 +79,7 @@ void table_remove(struct table *t, void *entry)
 	struct table_entry **e = slot_of(t, gone->key, gone->n, gone->hash);
 	size_t hole = (size_t)(e - t->v);
 
-	/* move up each entry behind the hole that a search could no longer reach */
+	/* move up each entry after the hole that a search could no longer reach */
 	for (size_t i = (hole + 1) & mask; t->v[i]; i = (i + 1) & mask)
 		if (((i - t->v[i]->hash) & mask) >= ((i - hole) & mask)) {
 			t->v[hole] = t->v[i];

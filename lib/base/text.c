@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* text.c - numbers, names and lines in untrusted text */
-#include <string.h>
 
 #include "base/base.h"
 

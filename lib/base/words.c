@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* words.c - split and quote words as a shell does, without any expansion */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -11,7 +9,7 @@ static int is_blank(char c)
 }
 
 /*
- * Copy the word at *s to out, without its quotes and with a NUL, and move *s behind the
+ * Copy the word at *s to out, without its quotes and with a NUL, and move *s after the
  * word. The rules are those of POSIX sh, 2.2 Quoting, without expansions. Return the end
  * of the copy, or NULL with the reason in *why.
  */
@@ -50,7 +48,7 @@ static char *copy_word(const char **s, char *out, const char **why)
 char **words_split(const char *s, const char **why)
 {
 	size_t size = strlen(s) + 1, n = 0;
-	/* a blank or the end follows each word: there are at most size / 2 + 1 words */
+	/* a space or the end follows each word: there are at most size / 2 + 1 words */
 	size_t most = size / 2 + 2;
 	char **words = malloc(most * sizeof(*words) + size);
 	char *out = words ? (char *)(words + most) : NULL;

@@ -2,7 +2,6 @@
 /* asm.c - print programs as assembly, in the syntax of LLVM, with names in comments */
 #include <ctype.h>
 #include <endian.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

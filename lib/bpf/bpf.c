@@ -5,13 +5,10 @@
  * Each command gets a structure with the first fields of the kernel's union bpf_attr. The
  * kernel takes the fields after them as 0.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* btf.c - find structure members and functions in the kernel's BTF */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* emit.c - emit instructions of the BPF machine, one per call, with labels */
 #include <endian.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* printk.c - keep the event of programs that print quiet */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

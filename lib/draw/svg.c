@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* svg.c - pictures that are well-formed with any names */
-#include <string.h>
 
 #include "base/base.h"
 #include "draw/draw.h"

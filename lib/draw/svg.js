@@ -2,7 +2,7 @@
 // svg.js - the script of the pictures: zoom, search, keys, and a layout as wide as the window
 //
 // The Makefile makes svg_script.h of this file, without comments, indentation and most
-// blanks, also of texts: a blank behind a comma or colon or in front of a parenthesis is
+// spaces, also of texts: a space after a comma or colon or before a parenthesis is
 // written as \x20.
 // An item is a g with data-f and data-n: where it begins and how long it is, in stacks or in
 // units of the clock. All names come from the text of the picture, and are set as text only.
@@ -175,7 +175,7 @@ const search = term => {
 	rest();
 };
 
-// Return the nearest item in a direction, in front of the others the one that overlaps.
+// Return the nearest item in a direction, before the others the one that overlaps.
 const beside = (i, dx, dy) => {
 	const mid = j => j.f + j.n / 2;
 	let best = null, least = Infinity;

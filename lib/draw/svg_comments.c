@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* svg_comments.c - the comment lines of a trace in its picture */
-#include <string.h>
 
 #include "lines/lines.h"
 #include "draw/draw.h"

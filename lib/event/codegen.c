@@ -2,7 +2,6 @@
 /*
  * codegen.c - add text and instructions to a program, and compute constant expressions
  */
-#include <stdlib.h>
 
 #include "event/event.h"
 #include "event/compile.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* comms.c - a hash table of tasks by pid, with open addressing */
-#include <stdlib.h>
-#include <string.h>
 
 #include "event/event.h"
 
@@ -119,8 +117,8 @@ const struct comm *comms_find(const struct comms *c, pid_t pid)
 }
 
 /*
- * Find the next line that begins with a pid and a blank. Return 1 and set *rest to the n bytes
- * behind them, or return 0 at the end.
+ * Find the next line that begins with a pid and a space. Return 1 and set *rest to the n bytes
+ * after them, or return 0 at the end.
  */
 static int next_pid(const char **text, const char *end, pid_t *pid, const char **rest,
 		    size_t *n)

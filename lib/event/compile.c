@@ -11,7 +11,6 @@
  *	the format string and its conversions
  *	whole events, also those whose text the kernel makes without a print fmt
  */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "event/event.h"
@@ -24,7 +23,7 @@ static struct expr unary(struct compiler *c, int emit);
 
 /* ---- parts that are not supported ---- */
 
-/* The state of a compiler in front of a part that may not be supported. */
+/* The state of a compiler before a part that may not be supported. */
 struct undo {
 	struct bytecode p;
 	const char *from;
@@ -54,7 +53,7 @@ static void undo(struct compiler *c, const struct undo *u)
 	lexer_back_to(c, u->from);
 }
 
-/* Skip tokens up to the comma behind an expression, or to the parenthesis around it. */
+/* Skip tokens up to the comma after an expression, or to the parenthesis around it. */
 static void skip_expression(struct compiler *c)
 {
 	int depth = 0;
@@ -332,7 +331,7 @@ static void push_memory(struct compiler *c, struct expr *x)
 
 /* ---- macros of the kernel ---- */
 
-/* Parse an argument of a macro and skip the comma behind it. */
+/* Parse an argument of a macro and skip the comma after it. */
 static struct expr argument(struct compiler *c)
 {
 	struct expr x = ternary(c, 0);
@@ -836,7 +835,7 @@ static struct expr compound_literal(struct compiler *c)
 	return x;
 }
 
-/* Is the token, behind a parenthesis, "NAME) OPERAND", the cast to a type of that name? */
+/* Is the token, after a parenthesis, "NAME) OPERAND", the cast to a type of that name? */
 static int is_cast(struct compiler *c)
 {
 	const char *was = c->from;
@@ -1228,7 +1227,7 @@ static void number_conversion(struct compiler *c, const struct conversion *v, st
 	c->stack -= stars(v);
 }
 
-/* Compile a conversion and its arguments; the token is the comma in front of them. */
+/* Compile a conversion and its arguments; the token is the comma before them. */
 static void conversion(struct compiler *c, const struct conversion *v)
 {
 	struct expr x;
@@ -1290,7 +1289,7 @@ static int field_number(struct compiler *c)
 /*
  * Print a conversion whose arguments are not supported: the value of the field in them, or all
  * fields in them as {NAME=VALUE NAME=VALUE}, or their C text if there is none. The token is the
- * comma in front of them.
+ * comma before them.
  */
 static void raw_arguments(struct compiler *c, const struct conversion *v)
 {
@@ -1307,7 +1306,7 @@ static void raw_arguments(struct compiler *c, const struct conversion *v)
 	note_unclear(c, first);
 	lexer_back_to(c, first);
 	while (c->from < end && c->token != T_END && !c->bad) {
-		/* a field is behind REC-> or in the parentheses of a macro */
+		/* a field is after REC-> or in the parentheses of a macro */
 		int is_field = c->token == T_ARROW || c->token == '(', number, i;
 
 		lexer_next(c);
@@ -1416,16 +1415,16 @@ static int count_arguments(const char *s)
  */
 static char *escape_quotes(const char *text)
 {
-	const char *first = strchr(text, '"'), *last = NULL, *behind;
+	const char *first = strchr(text, '"'), *last = NULL, *after;
 	char *copy, *p;
 
 	for (const char *s = first ? strchr(first + 1, '"') : NULL; s; s = strchr(s + 1, '"')) {
-		behind = s + 1 + strspn(s + 1, " \n");
-		if (s[-1] == '\\' || (*behind && *behind != ','))
+		after = s + 1 + strspn(s + 1, " \n");
+		if (s[-1] == '\\' || (*after && *after != ','))
 			continue;
-		if (!last || count_conversions(first, s) == count_arguments(behind))
+		if (!last || count_conversions(first, s) == count_arguments(after))
 			last = s;
-		if (count_conversions(first, s) == count_arguments(behind))
+		if (count_conversions(first, s) == count_arguments(after))
 			break;
 	}
 	p = copy = last ? malloc(2 * strlen(text) + 1) : NULL;
@@ -1467,11 +1466,11 @@ static void print_format(struct compiler *c, const char *text)
 	while (!c->bad && (ch = lexer_literal_char(&s, c->end)) >= 0) {
 		struct conversion v;
 		struct undo before;
-		const char *was = s, *behind;
+		const char *was = s, *after;
 		size_t n = 0;
 
-		if (ch == '"' && (behind = quoted_string(c, was))) {
-			s = behind;
+		if (ch == '"' && (after = quoted_string(c, was))) {
+			s = after;
 			continue;
 		}
 		if (ch != '%') {
@@ -1481,9 +1480,9 @@ static void print_format(struct compiler *c, const char *text)
 		/* copy the conversion with escapes resolved, then skip as many characters */
 		while (n < sizeof(spec) && (ch = lexer_literal_char(&s, c->end)) >= 0)
 			spec[n++] = (char)ch;
-		behind = conversion_parse(&v, spec, spec + n, c->evs->long_size);
+		after = conversion_parse(&v, spec, spec + n, c->evs->long_size);
 		s = was;
-		for (; behind > spec; behind--)
+		for (; after > spec; after--)
 			lexer_literal_char(&s, c->end);
 		if (v.letter == '%') {
 			emit_char(c, '%');
@@ -1539,7 +1538,7 @@ static const struct {
 		"__ftrace_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
 };
 
-/* Return the number in front of a name in a table of flags: 0xNUMBER, "NAME" */
+/* Return the number before a name in a table of flags: 0xNUMBER, "NAME" */
 static uint64_t flag_in(const char *table, const char *name)
 {
 	const char *end = strstr(table, name), *s = end;

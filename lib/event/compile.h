@@ -60,7 +60,7 @@ struct compiler {
 	const struct event_set *evs;
 	struct event *e;
 	struct bytecode *p;
-	const char *s, *end;            /* the text behind the token */
+	const char *s, *end;            /* the text after the token */
 	int token;
 	const char *from;               /* first character of the token */
 	uint64_t number;                /* value and type of T_NUMBER */
@@ -151,8 +151,8 @@ void lexer_expect(struct compiler *c, int token);
 int lexer_at_name(const struct compiler *c, const char *name);
 
 /*
- * Return the next character of a string literal with its escape resolved, and move *at behind
- * it. Adjacent literals are one. Return -1 at the end. *at starts behind the first quote.
+ * Return the next character of a string literal with its escape resolved, and move *at after
+ * it. Adjacent literals are one. Return -1 at the end. *at starts after the first quote.
  */
 int lexer_literal_char(const char **at, const char *end);
 

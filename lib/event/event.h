@@ -155,7 +155,7 @@ enum field_kind {
 enum field_place {
 	PLACE_HERE,             /* size bytes at offset */
 	PLACE_DATA_LOC,         /* __data_loc: a u32 with length and offset in the record */
-	PLACE_REL_LOC,          /* __rel_loc: as above, offset counted from behind the u32 */
+	PLACE_REL_LOC,          /* __rel_loc: as above, offset counted from after the u32 */
 	PLACE_REST,             /* from offset to the end of the record */
 };
 
@@ -292,7 +292,7 @@ int event_prepare(struct event_set *, struct event *);
 /* Parse printk_formats: strings that some events point to. Return 0, or -1 without memory. */
 int events_strings(struct event_set *, const char *text, size_t len);
 
-/* Parse the hexadecimal digits at *s, and move *s behind them. */
+/* Parse the hexadecimal digits at *s, and move *s after them. */
 uint64_t text_hex(const char **s, const char *end);
 
 void events_free(struct event_set *);
@@ -510,10 +510,10 @@ struct conversion {
 	uint8_t flags;
 	char letter;            /* d u x X o c s p */
 	uint8_t size;           /* bytes of the value: 1 2 4 8 */
-	uint8_t more;           /* number of letters behind p */
+	uint8_t more;           /* number of letters after p */
 	int16_t width;          /* -1: none */
 	int16_t precision;
-	char suffix[6];         /* the letters behind p */
+	char suffix[6];         /* the letters after p */
 };
 
 /* Write v by the conversion, as the kernel's vsprintf does. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* format.c - parse events/SYSTEM/NAME/format, and keep the events */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "event/event.h"
@@ -92,7 +91,7 @@ static int split_declaration(char *s, struct field *f)
 	f->name = name;
 	for (name--; name > s && name[-1] == ' '; name--)
 		;
-	*name = '\0'; /* the blank between them */
+	*name = '\0'; /* the space between them */
 	f->type = s;
 	return 1;
 }

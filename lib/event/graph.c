@@ -7,7 +7,6 @@
  * brace, and the exit the closing brace and the duration
  * (kernel/trace/trace_functions_graph.c, print_graph_entry, print_graph_return).
  */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "event/event.h"

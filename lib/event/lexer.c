@@ -54,7 +54,7 @@ static void number_token(struct compiler *c)
 	c->number_signed = !u && (c->number_size == 4 ? v <= INT32_MAX : v <= INT64_MAX);
 }
 
-/* Read a character constant; c->s is behind the first quote. */
+/* Read a character constant; c->s is after the first quote. */
 static void character_token(struct compiler *c)
 {
 	const char *s = c->s;

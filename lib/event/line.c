@@ -75,7 +75,7 @@ static char *put_cpu(char *p, int cpu)
 	return o.at;
 }
 
-/* Make the text in front of the time, for a task on a CPU with such flags. */
+/* Make the text before the time, for a task on a CPU with such flags. */
 static void make_head(struct line_format *l, struct line_head *h, const struct record *r)
 {
 	static const struct conversion number = { .letter = 'd', .size = 4 };
@@ -231,9 +231,9 @@ COLD size_t line_lost(int cpu, int64_t lost, char *buf, size_t size)
 
 COLD size_t line_header(const struct line_format *l, unsigned cpus, char *buf, size_t size)
 {
-	/* the text before, above and behind the column of the thread group */
+	/* the text before, above and after the column of the thread group */
 	static const struct {
-		char before[29], column[13], behind[42];
+		char before[29], column[13], after[42];
 	} lines[] = {
 #define ROOM "                            ", "            "
 		/* 5.13 and later */
@@ -279,7 +279,7 @@ COLD size_t line_header(const struct line_format *l, unsigned cpus, char *buf, s
 		out_char(&o, '#');
 		out_string(&o, lines[i].before);
 		out_text(&o, lines[i].column, n);
-		out_string(&o, lines[old_name ? 8 : i].behind);
+		out_string(&o, lines[old_name ? 8 : i].after);
 	}
 	return (size_t)(o.at - buf);
 }

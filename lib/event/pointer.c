@@ -25,7 +25,7 @@ void out_symbol(struct event_set *evs, struct out *o, uint64_t address, int offs
 		evs->symbols = evs->load_symbols(evs->arg);
 		evs->symbols_asked = 1;
 	}
-	/* a return address belongs to the call in front of it */
+	/* a return address belongs to the call before it */
 	if (!evs->symbols || !symbols_at(evs->symbols, address - (offset == 2), &s)) {
 		out_string(o, "0x");
 		put_padded_hex(o, address, digits ? digits : 1);
@@ -72,7 +72,7 @@ static void put_ip6_compressed(struct out *o, const unsigned char *a)
 		((a[8] | 2) == 2 && !a[9] && a[10] == 0x5e && a[11] == 0xfe));
 }
 
-/* Is the letter among those behind p? */
+/* Is the letter among those after p? */
 static int has(const struct conversion *c, char letter)
 {
 	return memchr(c->suffix, letter, c->more) != NULL;

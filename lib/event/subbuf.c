@@ -3,7 +3,7 @@
  * subbuf.c - read the records of a sub-buffer
  *
  * A sub-buffer begins with a time stamp of 8 bytes and a word, as long as the kernel's long,
- * with the length of the data and two flags. The records follow. In front of each record is a
+ * with the length of the data and two flags. The records follow. Before each record is a
  * u32 with its type and the time since the record before (include/linux/ring_buffer.h).
  */
 
@@ -17,7 +17,7 @@ enum {
 	TIME_STAMP = 31,        /* the same as an absolute time */
 };
 #define MISSED_EVENTS (1u << 31)        /* before this sub-buffer */
-#define MISSED_STORED (1u << 30)        /* their number is a long behind the data */
+#define MISSED_STORED (1u << 30)        /* their number is a long after the data */
 
 /* The top bits of a time, which are not in a TIME_STAMP: it has 59 bits. */
 #define STAMP_MISSING 0xf800000000000000ull

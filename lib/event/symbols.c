@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* symbols.c - find the symbol of an address in kallsyms */
-#include <fcntl.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "event/event.h"

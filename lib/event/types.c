@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* types.c - the sizes of C types by their names */
-#include <string.h>
 
 #include "event/compile.h"
 

@@ -623,7 +623,7 @@ static COLD uint64_t *vm_write(struct vm *m, const struct vm_insn *s, uint64_t *
 /* ---- run: the instructions that most records are made of ---- */
 
 /*
- * Write n bytes of the bytecode's text. TEXT_SLACK more bytes behind it are readable. Return
+ * Write n bytes of the bytecode's text. TEXT_SLACK more bytes after it are readable. Return
  * the end of the text.
  */
 static inline char *text_to(char *at, char *end, const char *s, size_t n)
@@ -695,7 +695,7 @@ static inline uint64_t number_at(const struct record *r, const struct vm_insn *s
 		return 0;
 	if (s->n < 8)
 		return common_number(r, s, is_signed, big);
-	/* read eight bytes at once: the header is in front of all fields */
+	/* read eight bytes at once: the header is before all fields */
 	v = raw_number(r->data + s->n - 8, 8, 0, big);
 	v = big ? v << shift : v;
 	return is_signed ? (uint64_t)((int64_t)v >> shift) : v >> shift;

@@ -111,7 +111,7 @@ struct bytecode {
 
 enum {
 	STACK_ROOM = 24,        /* numbers on the stack */
-	TEXT_SLACK = 32,        /* bytes behind bytecode.text: text is copied in such pieces */
+	TEXT_SLACK = 32,        /* bytes after bytecode.text: text is copied in such pieces */
 };
 
 /* Return the region of len bytes at the offset in the record. */
@@ -140,7 +140,7 @@ static inline uint64_t vm_extend(uint64_t v, unsigned size, int is_signed)
 struct bytecode *bytecode_make(const struct event_set *, struct event *);
 void bytecode_free(struct bytecode *);
 
-/* Parse the conversion behind a % into *c. Return the first character behind it. */
+/* Parse the conversion after a % into *c. Return the first character after it. */
 const char *conversion_parse(struct conversion *c, const char *s, const char *end,
 			     int long_size);
 
@@ -240,7 +240,7 @@ void out_pointer(struct event_set *, struct out *, const struct conversion *, in
 
 /*
  * Write the symbol of an address: "name", with offset "name+0x1/0x2" (2: the address is a
- * return address), with module "[module]" behind it. Without a symbol write the address with
+ * return address), with module "[module]" after it. Without a symbol write the address with
  * at least that many digits.
  */
 void out_symbol(struct event_set *, struct out *, uint64_t address, int offset, int module,

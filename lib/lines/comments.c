@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* comments.c - what is said at the end of the output: comment lines, lines not understood */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"
@@ -91,8 +89,8 @@ int comments_missed(const struct comments *r, char *text, size_t size)
 {
 	static const char *const why[MISS_KINDS] = {
 		[MISS_HEAD] = "without task, CPU and time in front",
-		[MISS_TIME] = "without a time behind the CPU",
-		[MISS_EVENT] = "without an event behind the time",
+		[MISS_TIME] = "without a time after the CPU",
+		[MISS_EVENT] = "without an event after the time",
 		[MISS_GRAPH] = "of function_graph, which tfs-slower reads",
 		[MISS_JSON] = "of JSON that are no events",
 	};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* decimal.c - a number in a trace, and its power of two */
-#include <string.h>
 
 #include "lines/lines.h"
 #include "lines/scan.h"
@@ -12,7 +11,7 @@ static int digit_of(char c)
 }
 
 /*
- * Read the digits behind the point, and keep nine. If only later digits are not zero, set
+ * Read the digits after the point, and keep nine. If only later digits are not zero, set
  * nano to 1. Return 0, or -1 if a character is not a digit.
  */
 static int fraction(struct decimal *v, const char *s, const char *end)

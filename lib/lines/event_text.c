@@ -7,7 +7,6 @@
  * form (TP_printk in include/trace/events/), a task's name has at most 15 bytes, and only
  * fields of trace_line_add_field follow the kernel's text.
  */
-#include <string.h>
 
 #include "lines/lines.h"
 #include "lines/scan.h"
@@ -107,7 +106,7 @@ static int is_letter(char c)
 
 /* ---- fields of trace_line_add_field ------------------------------------------------ */
 
-/* Read the appended field at *s, and move *s behind it. Return 1, or 0 if there is none. */
+/* Read the appended field at *s, and move *s after it. Return 1, or 0 if there is none. */
 static int appended(const char **s, const char *end, struct text_part *name,
 		    struct text_part *value)
 {
@@ -166,7 +165,7 @@ struct field_search {
 	const char *key;
 	size_t n;               /* its length */
 	struct text_part value; /* of the key */
-	const char *behind;     /* the end of the kernel's text */
+	const char *after;     /* the end of the kernel's text */
 	unsigned tries;         /* the ends of strings that may still be tried */
 };
 
@@ -188,8 +187,8 @@ static void found(struct field_search *w, struct text_part name, const char *fro
 }
 
 /*
- * Return the name of the field whose letter is at *f: the name in braces behind it, or the one
- * in front of its %. Move *f to the last character that belongs to the field.
+ * Return the name of the field whose letter is at *f: the name in braces after it, or the one
+ * before its %. Move *f to the last character that belongs to the field.
  */
 static struct text_part name_at(const char *form, const char **f)
 {
@@ -207,7 +206,7 @@ static struct text_part name_at(const char *form, const char **f)
 	return (struct text_part){ s, (size_t)(end - s) };
 }
 
-/* Is the text at s the n characters of a form, with a tab for a blank? */
+/* Is the text at s the n characters of a form, with a tab for a space? */
 static int is_text(const char *s, const char *form, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -231,7 +230,7 @@ static int has_string(struct field_search *w, const char *form, const char *f, c
 
 	if (!n) { /* the last string, which includes anything appended */
 		found(w, name, s, end);
-		w->behind = end;
+		w->after = end;
 		return 1;
 	}
 	if ((size_t)(end - s) < n)
@@ -309,7 +308,7 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 		char letter;
 
 		if (*f == '~') {
-			s = blanks(s, end);
+			s = spaces(s, end);
 			continue;
 		}
 		if (*f != '%') {
@@ -330,7 +329,7 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 			return 0;
 		found(w, name, from, s);
 	}
-	w->behind = s;
+	w->after = s;
 	return event_text_only_appended(s, end);
 }
 
@@ -374,7 +373,7 @@ static int field_of_forms(const struct form *v, size_t count, const struct trace
 		w = (struct field_search){ .key = key, .n = strlen(key), .tries = TRIES };
 		if (!has_form(&w, v->text, v->text, s, end))
 			continue;
-		*value = w.value.text ? w.value : appended_value(w.behind, end, key);
+		*value = w.value.text ? w.value : appended_value(w.after, end, key);
 		return 1;
 	}
 	return 0;

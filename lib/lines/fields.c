@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* fields.c - values of several keys, and event lines with more fields */
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

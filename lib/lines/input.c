@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* input.c - the frame of a filter: it reads a trace from standard input to the end */
-#include <signal.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "lines/lines.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * line_head.c - read the task, the processor and the time in front of an event
+ * line_head.c - read the task, the CPU and the time before an event
  *
- * The name of a task may have blanks, dashes, colons and brackets, and may look like the rest
+ * The name of a task may have spaces, dashes, colons and brackets, and may look like the rest
  * of a line. So this file looks for the dash between name and pid, and accepts one only if
  * all that follows it has the right form:
  *	NAME-PID  [CPU] FLAGS TIME:             the kernel, trace-cmd report
@@ -17,22 +17,22 @@
 #include "lines/scan.h"
 
 /*
- * The column of the task's name, which the kernel fills up with blanks in front; a name; the
+ * The column of the task's name, which the kernel fills up with spaces in front; a name; the
  * bytes in which a head begins, so that a line of any length takes no longer.
  */
 enum { COMM_COLUMNS = 16, COMM = 16, MOST = 256 };
 
-/* Skip a field that is not blank, and the blanks behind it. */
+/* Skip a field that is not space, and the spaces after it. */
 static const char *skip_word(const char *s, const char *end)
 {
 	while (s < end && !is_blank(*s))
 		s++;
-	return blanks(s, end);
+	return spaces(s, end);
 }
 
 /*
  * Read SECONDS.FRACTION: or a count of the clock with its colon. With relative, the time may
- * be in microseconds with a mark for a long delay, as in "12us!:". Return the text behind the
+ * be in microseconds with a mark for a long delay, as in "12us!:". Return the text after the
  * colon, or NULL.
  */
 static const char *time_at(struct trace_line *l, const char *s, const char *end, int relative)
@@ -47,12 +47,12 @@ static const char *time_at(struct trace_line *l, const char *s, const char *end,
 		s += 2;
 		l->time.n += 2;
 	}
-	/* dt-join keeps the mark behind a time in seconds */
+	/* dt-join keeps the mark after a time in seconds */
 	s += relative && s < end && memchr("$@*#!+ ", *s, 7) != NULL;
 	return s < end && *s == ':' ? s + 1 : NULL;
 }
 
-/* Read "[CPU]". Return the text behind it, or NULL. */
+/* Read "[CPU]". Return the text after it, or NULL. */
 static const char *cpu_at(struct trace_line *l, const char *s, const char *end)
 {
 	if (s == end || *s++ != '[')
@@ -61,7 +61,7 @@ static const char *cpu_at(struct trace_line *l, const char *s, const char *end)
 	return l->cpu.n && s < end && *s == ']' ? s + 1 : NULL;
 }
 
-/* Read what follows the dash between name and pid. Return the text behind the time, or NULL. */
+/* Read what follows the dash between name and pid. Return the text after the time, or NULL. */
 static const char *behind_dash(struct trace_line *l, const char *s, const char *end)
 {
 	const char *next;
@@ -69,33 +69,33 @@ static const char *behind_dash(struct trace_line *l, const char *s, const char *
 	l->pid = digits(&s, end);
 	if (!l->pid.n || s == end || !is_blank(*s))
 		return NULL;
-	s = blanks(s, end);
+	s = spaces(s, end);
 	if (s < end && *s == '(') { /* the thread group */
-		const char *tgid = blanks(s + 1, end);
+		const char *tgid = spaces(s + 1, end);
 
 		for (s = tgid; s < end && (is_digit(*s) || *s == '-'); s++)
 			;
 		if (s == end || *s != ')')
 			return NULL;
 		l->tgid = (struct text_part){ tgid, s > tgid ? (size_t)(s - tgid) : 0 };
-		s = blanks(s + 1, end);
+		s = spaces(s + 1, end);
 	}
 	next = cpu_at(l, s, end);
 	if (next) {
 		l->miss = MISS_TIME;
-		s = blanks(next, end);
+		s = spaces(next, end);
 		if (s < end && !is_digit(*s)) /* the letters of the latency flags */
 			s = skip_word(s, end);
 		return time_at(l, s, end, 1);
 	}
-	/* the flags follow the processor without a blank */
+	/* the flags follow the CPU without a space */
 	l->cpu = digits(&s, end);
 	if (!l->cpu.n || s == end || is_blank(*s))
 		return NULL;
 	return time_at(l, skip_word(s, end), end, 1);
 }
 
-/* Move back over blanks and a number. Return the number's beginning, or NULL. */
+/* Move back over spaces and a number. Return the number's beginning, or NULL. */
 static const char *number_before(const char *from, const char *s, struct text_part *number)
 {
 	const char *end;
@@ -116,7 +116,7 @@ static int all_digits(struct text_part p)
 	return 1;
 }
 
-/* Set the name of the task: the text up to s, without the blanks around it. */
+/* Set the name of the task: the text up to s, without the spaces around it. */
 static void set_comm(struct trace_line *l, const char *from, const char *s)
 {
 	while (s > from && is_blank(s[-1]))
@@ -124,7 +124,7 @@ static void set_comm(struct trace_line *l, const char *from, const char *s)
 	l->comm = (struct text_part){ from, (size_t)(s - from) };
 }
 
-/* Read a verbose line whose absolute time begins at the bracket. Return the text behind it. */
+/* Read a verbose line whose absolute time begins at the bracket. Return the text after it. */
 static const char *verbose(struct trace_line *l, const char *from, const char *bracket,
 			   const char *end)
 {
@@ -135,7 +135,7 @@ static const char *verbose(struct trace_line *l, const char *from, const char *b
 		s++;
 	if (s - bracket < 8 || !begins(s, end, "] "))
 		return NULL;
-	s = blanks(s + 1, end);
+	s = spaces(s + 1, end);
 	l->time = digits(&s, end);
 	if (s < end && *s == '.') {
 		s++;
@@ -162,13 +162,13 @@ static const char *verbose(struct trace_line *l, const char *from, const char *b
 	return s + 2;
 }
 
-/* Read a line of perf script whose processor begins at the bracket. */
+/* Read a line of perf script whose CPU begins at the bracket. */
 static const char *perf_script(struct trace_line *l, const char *from, const char *bracket,
 			       const char *end)
 {
 	const char *s = cpu_at(l, bracket, end), *back, *number;
 
-	s = s ? time_at(l, blanks(s, end), end, 0) : NULL;
+	s = s ? time_at(l, spaces(s, end), end, 0) : NULL;
 	back = s ? number_before(from, bracket, &l->pid) : NULL;
 	if (s && !back && bracket > from) { /* PID/TID */
 		for (back = bracket; back > from && is_blank(back[-1]); back--)
@@ -183,23 +183,23 @@ static const char *perf_script(struct trace_line *l, const char *from, const cha
 	if (!s || !back || !all_digits(l->pid) || back == from)
 		return NULL;
 	set_comm(l, from, back);
-	s = blanks(s, end);
+	s = spaces(s, end);
 	number = s;
 	if (digits(&number, end).n && number < end && is_blank(*number))
-		s = blanks(number, end); /* the period of the sample */
+		s = spaces(number, end); /* the period of the sample */
 	return s;
 }
 
 const char *line_head(struct trace_line *l, const char *s, const char *end)
 {
-	const char *comm = blanks(s, end), *dash = s + COMM_COLUMNS, *behind, *first;
+	const char *comm = spaces(s, end), *dash = s + COMM_COLUMNS, *after, *first;
 	const char *last = end - comm > MOST ? comm + MOST : end;
 
 	l->miss = MISS_HEAD;
 	if (end - s > COMM_COLUMNS && *dash == '-' && comm <= dash &&
-	    (behind = behind_dash(l, dash + 1, end))) {
+	    (after = behind_dash(l, dash + 1, end))) {
 		l->comm = (struct text_part){ comm, (size_t)(dash - comm) };
-		return behind;
+		return after;
 	}
 	/*
 	 * A name has at most 15 bytes, so the last dash that can follow one is the right one:
@@ -210,18 +210,18 @@ const char *line_head(struct trace_line *l, const char *s, const char *end)
 	     first++)
 		;
 	for (dash = first; dash >= comm; dash--)
-		if (dash < end && *dash == '-' && (behind = behind_dash(l, dash + 1, end))) {
+		if (dash < end && *dash == '-' && (after = behind_dash(l, dash + 1, end))) {
 			set_comm(l, comm, dash);
-			return behind;
+			return after;
 		}
 	for (dash = first; dash < last && (dash = memchr(dash, '-', (size_t)(last - dash))); dash++)
-		if ((behind = behind_dash(l, dash + 1, end))) {
+		if ((after = behind_dash(l, dash + 1, end))) {
 			set_comm(l, comm, dash);
-			return behind;
+			return after;
 		}
 	for (dash = comm; (dash = memchr(dash, '[', (size_t)(last - dash))); dash++)
-		if ((behind = verbose(l, comm, dash, end)) ||
-		    (behind = perf_script(l, comm, dash, end)))
-			return behind;
+		if ((after = verbose(l, comm, dash, end)) ||
+		    (after = perf_script(l, comm, dash, end)))
+			return after;
 	return NULL;
 }

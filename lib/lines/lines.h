@@ -11,9 +11,6 @@
 #ifndef LINES_H
 #define LINES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/base.h"
 #include "proc/proc.h"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /* mark.c - parse the mark lines that a request probe writes into a trace */
-#include <string.h>
 
 #include "lines/lines.h"
 
-/* Return the text up to the next blank, and move *rest behind that. */
+/* Return the text up to the next space, and move *rest after that. */
 static struct text_part word(struct text_part *rest)
 {
-	const char *blank = memchr(rest->text, ' ', rest->n);
-	struct text_part p = { rest->text, blank ? (size_t)(blank - rest->text) : rest->n };
-	size_t used = p.n + (blank != NULL);
+	const char *space = memchr(rest->text, ' ', rest->n);
+	struct text_part p = { rest->text, space ? (size_t)(space - rest->text) : rest->n };
+	size_t used = p.n + (space != NULL);
 
 	rest->text += used;
 	rest->n -= used;

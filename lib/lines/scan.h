@@ -3,8 +3,6 @@
 #ifndef FILTER_SCAN_H
 #define FILTER_SCAN_H
 
-#include <string.h>
-
 #include "lines/lines.h"
 
 static inline int is_digit(char c)
@@ -12,7 +10,7 @@ static inline int is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Text that was pasted or aligned has tabs instead of blanks. */
+/* Text that was pasted or aligned has tabs instead of spaces. */
 static inline int is_blank(char c)
 {
 	return c == ' ' || c == '\t';
@@ -32,8 +30,8 @@ static inline int begins(const char *s, const char *end, const char *word)
 	return (size_t)(end - s) >= n && !memcmp(s, word, n);
 }
 
-/* Return the first character at s or behind it that is not blank. */
-static inline const char *blanks(const char *s, const char *end)
+/* Return the first character at s or after it that is not space. */
+static inline const char *spaces(const char *s, const char *end)
 {
 	while (s < end && is_blank(*s))
 		s++;
@@ -55,7 +53,7 @@ static inline const char *closing_quote(const char *s, const char *end)
 	return s < end ? memchr(s, '"', (size_t)(end - s)) : NULL;
 }
 
-/* Return the digits at *s, and move *s behind them. */
+/* Return the digits at *s, and move *s after them. */
 static inline struct text_part digits(const char **s, const char *end)
 {
 	struct text_part p = { *s, 0 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* sched.c - what switches and wake-ups say, for tfs-latency(1) wakeup and the pictures of tasks */
-#include <string.h>
 
 #include "lines/lines.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* trace_line.c - read an event line, in the kernel's text or in JSON */
-#include <string.h>
 
 #include "lines/lines.h"
 #include "lines/scan.h"
@@ -116,7 +115,7 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 		for (p = s + 2; p < end && (is_digit(*p) || *p == '.'); p++)
 			;
 		if (p < end && *p == ')')
-			s = blanks(p + 1, end);
+			s = spaces(p + 1, end);
 	}
 	if (event_text_tracer(l, s, end))
 		return 1;
@@ -140,7 +139,7 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 		return 0;
 	l->body = (struct text_part){ s, (size_t)(end - s) };
 	if (s < end && *s == ':') {
-		s = blanks(s + 1, end);
+		s = spaces(s + 1, end);
 		l->body = (struct text_part){ s, (size_t)(end - s) };
 		return 1;
 	}
@@ -159,11 +158,11 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host)
 {
 	const char *s = line, *end = line + n;
 
-	/* a line without a host begins with a blank: comms are shorter than their column */
+	/* a line without a host begins with a space: comms are shorter than their column */
 	while (s < end && (in_name(*s) || *s == '-'))
 		s++;
 	*host = (struct text_part){ line, (size_t)(s - line) };
-	s = blanks(s, end);
+	s = spaces(s, end);
 	if (!host->n || !begins(s, end, "| ")) {
 		*host = none;
 		return 0;
@@ -200,13 +199,13 @@ static int is_graph(const char *s, const char *end)
 static int parse_text(struct trace_line *l, const char *line, const char *end)
 {
 	const char *s = line + trace_line_host(line, (size_t)(end - line), &l->host);
-	const char *first = blanks(s, end);
+	const char *first = spaces(s, end);
 
 	while (end > first && (end[-1] == '\r' || end[-1] == '\n'))
 		end--; /* text of other systems */
 	s = line_head(l, s, end);
 	if (s) {
-		l->miss = event_of_text(l, blanks(s, end), end) || l->stack ? MISS_NOTHING
+		l->miss = event_of_text(l, spaces(s, end), end) || l->stack ? MISS_NOTHING
 									    : MISS_EVENT;
 		return !l->miss && !l->stack;
 	}
@@ -232,7 +231,7 @@ static const char *behind_name(const char *s, const char *end)
 }
 
 /*
- * Return the opening quote of a value that is a string, directly or behind an address.
+ * Return the opening quote of a value that is a string, directly or after an address.
  * Return NULL if the value is not a string.
  */
 static const char *quote_of(const char *s, const char *end)
@@ -245,7 +244,7 @@ static const char *quote_of(const char *s, const char *end)
 	return s < end && *s == '"' ? s : NULL;
 }
 
-/* Return the value at s. It ends at its closing quote, or in front of the next name. */
+/* Return the value at s. It ends at its closing quote, or before the next name. */
 static struct text_part value_at(const char *s, const char *end)
 {
 	const char *p = s, *quote = quote_of(s, end);
@@ -278,7 +277,7 @@ static struct text_part field_of_function(const char *s, const char *end, const 
 	return !strcmp(key, "func") ? (struct text_part){ s, (size_t)(p - s) } : none;
 }
 
-/* Return the first field named key that begins in [*s, until), and move *s behind it. */
+/* Return the first field named key that begins in [*s, until), and move *s after it. */
 static struct text_part next_named(const char **s, const char *until, const char *end,
 				   const char *key)
 {
@@ -296,7 +295,7 @@ static struct text_part next_named(const char **s, const char *until, const char
 		}
 		while (*s < end && !is_blank(**s))
 			++*s;
-		*s = blanks(*s, end);
+		*s = spaces(*s, end);
 		if (value && (size_t)(end - name) > n && !memcmp(name, key, n) &&
 		    (name[n] == '=' || name[n] == ':'))
 			return value_at(value, end);
@@ -323,7 +322,7 @@ static struct text_part only_named(const char *s, const char *end, const char *k
 	return p;
 }
 
-/* Return the beginning of the last name in front of until, or NULL. */
+/* Return the beginning of the last name before until, or NULL. */
 static const char *last_name(const char *s, const char *until)
 {
 	const char *last = NULL;
@@ -333,7 +332,7 @@ static const char *last_name(const char *s, const char *until)
 			last = s;
 		while (s < until && !is_blank(*s))
 			s++;
-		s = blanks(s, until);
+		s = spaces(s, until);
 	}
 	return last;
 }
@@ -346,7 +345,7 @@ static int more_strings(const char *s, const char *end)
 
 		while (s < end && !is_blank(*s))
 			s++;
-		s = blanks(s, end);
+		s = spaces(s, end);
 		value = behind_name(s, end);
 		if (value && quote_of(value, end))
 			return 1;
@@ -356,7 +355,7 @@ static int more_strings(const char *s, const char *end)
 
 /*
  * Return the field named key of an event whose strings are all quoted. A string may contain
- * quotes as well, so only fields in front of the first quote and behind the last quote are
+ * quotes as well, so only fields before the first quote and after the last quote are
  * certain.
  * If no other string seems to begin between these quotes, all text between them is one
  * string.

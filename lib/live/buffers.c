@@ -13,11 +13,6 @@
  * between the two checks, before it leaves, are never read and never counted. It is enough
  * that the reading CPU pauses for a moment, as a virtual CPU does.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* kernel.c - formats, options, symbols and names of this machine's kernel */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/base.h"
@@ -34,7 +29,7 @@ static int clock_is_raw(const char *clocks)
 /* Names of dead tasks are dropped every so many calls of live_kernel_refresh. */
 #define PRUNE 20
 
-/* Does the text have the word between blanks or newlines? */
+/* Does the text have the word between spaces or newlines? */
 static int has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* names.c - names of tasks, from procfs and from the naming events */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -16,7 +13,7 @@ int names_add_task(struct comms *c, const struct task *t)
 	const char *colon;
 
 	/*
-	 * procfs adds the current work of a kworker behind its name and a '-' or '+'. The
+	 * procfs adds the current work of a kworker after its name and a '-' or '+'. The
 	 * trace does not.
 	 */
 	if (!strncmp(t->comm, "kworker/", 8) && (colon = strchr(t->comm, ':')))

@@ -5,12 +5,7 @@
  * A cgroup is a path in a hierarchy. /proc/PID/cgroup has a line for each
  * hierarchy, ID:CONTROLLERS:PATH (cgroups(7)). The hierarchy of version 2 has the ID 0.
  */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -78,7 +73,7 @@ int cgroup_has(const struct cgroup *c, pid_t pid)
  * Write the container's id that is in the name of a directory, of n bytes, to id. Return 0, or -1
  * if the name has none. Runtimes call the directory docker-ID.scope, cri-containerd-ID.scope,
  * crio-ID.scope, libpod-ID.scope, SLICE:cri-containerd:ID, or ID. The uid of a pod stands
- * behind "pod". conmon is the monitor of a container and not in it.
+ * after "pod". conmon is the monitor of a container and not in it.
  */
 static int id_in_name(const char *name, size_t n, char *id)
 {
@@ -103,7 +98,7 @@ static int id_in_name(const char *name, size_t n, char *id)
 /*
  * A container that may make cgroups below its own can give them any name, also the id of another
  * container. So only the outermost id of a path is one that a runtime has given. Amazon's ECS
- * has the id of a task in front of that of the container: /ecs/TASK/ID.
+ * has the id of a task before that of the container: /ecs/TASK/ID.
  */
 size_t cgroup_container(const char *path, char *id)
 {
@@ -216,7 +211,7 @@ struct mount {
 };
 
 /*
- * Copy a word of the mount table, which escapes a blank as \040. Return the beginning of
+ * Copy a word of the mount table, which escapes a space as \040. Return the beginning of
  * the next word.
  */
 static const char *mount_word(char *to, const char *s)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* pid_args.c - pids of the command line or of standard input */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* pids.c - sorted sets of pids */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -7,10 +7,6 @@
  * descriptors watch (fdinfo), the symbols of its programs. A stream that reads them would
  * otherwise follow only that task, and would not end when it is told to.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

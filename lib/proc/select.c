@@ -7,9 +7,6 @@
  * in one pass, and add_descendants adds children from the result of that pass. At the end gather
  * adds the threads.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

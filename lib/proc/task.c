@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* task.c - tasks and processes, read from procfs; proc(5) describes the formats */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -54,7 +49,7 @@ int task_read(pid_t pid, struct task *t)
 	*t = (struct task){ .pid = pid };
 	str_format(t->comm, sizeof(t->comm), "%s", open_p + 1);
 	t->state = close_p[2];
-	/* behind the state: ppid is field 4, num_threads field 20 */
+	/* after the state: ppid is field 4, num_threads field 20 */
 	p = close_p + 3;
 	for (int field = 4; field <= 20 && *p == ' '; field++) {
 		unsigned long long value;

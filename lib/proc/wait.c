@@ -2,7 +2,6 @@
 /* wait.c - wait for a signal, a time limit, a descriptor, or the end of tasks */
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

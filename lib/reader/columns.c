@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* columns.c - the columns that a hook or a person chooses for the people who read a trace */
-#include <string.h>
 
 #include "base/base.h"
 #include "reader/reader.h"

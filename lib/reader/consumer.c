@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* consumer.c - write a trace to a reader that may be slow, or leave */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"

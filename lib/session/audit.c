@@ -6,13 +6,9 @@
  * of /dev/kmsg. A record that cannot be sent at once is lost, because a session must not
  * depend on the log.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "session/session.h"

@@ -17,17 +17,12 @@
  *	# whom: subject
  * A CONDITION is a path that must exist, or !PATH that must not. "|" separates alternatives;
  * one of them must hold. A VALUE is a type in capitals (enum hook_type) or choices that are
- * separated by |. "..." behind it allows many values. ",..." allows many values of type TEXT
+ * separated by |. "..." after it allows many values. ",..." allows many values of type TEXT
  * that commas separate; for all other types commas always separate values. Brackets around
- * both allow no value, too. A [prefix] before the type is optional in a value. Two blanks
+ * both allow no value, too. A [prefix] before the type is optional in a value. Two spaces
  * end a VALUE.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"

@@ -6,11 +6,7 @@
  * manager is done or dead, or --clear sent SIGTERM. If the janitor is killed, it leaves locks that
  * no process holds (owned.c). Then the manager or the next manager removes what is left.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -18,7 +14,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -42,8 +37,8 @@
  */
 #define STALL_MS 10000
 /*
- * A stream that does not run while the FIFO is empty waits for something else: a disk, a processor
- * that others keep busy, or a tool in front of the filter that waits for these. If it does not run
+ * A stream that does not run while the FIFO is empty waits for something else: a disk, a CPU
+ * that others keep busy, or a tool before the filter that waits for these. If it does not run
  * for this long, take it for a stream that hangs for ever.
  */
 #define HANG_MS 60000

@@ -17,9 +17,6 @@
  * Exit: 0 done, 1 --check: this kernel cannot, 100 usage error, 111 the system refused,
  * 128+n signal n before the session recorded.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -5,16 +5,10 @@
  * Outline: check what the kernel can do, make the instance, find and follow the selected
  * tasks, follow tasks that enter a cgroup, remove the instances of stale sessions.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -46,7 +40,7 @@ static int check_clock(const char *clock, int root)
  */
 static int check_buffer(unsigned long kb, int root)
 {
-	/* with musl, sysconf counts only the processors of this process's affinity mask */
+	/* with musl, sysconf counts only the CPUs of this process's affinity mask */
 	int per_cpu = dir_open(root, "per_cpu");
 	unsigned cpus = per_cpu < 0 ? 0 : instance_cpu_count(per_cpu);
 	unsigned long long most;
@@ -63,7 +57,7 @@ static int check_buffer(unsigned long kb, int root)
 	free(text);
 	if (kb <= most)
 		return 0;
-	return err_msg("--buffer: %lu KB for each of %u processors is more than half "
+	return err_msg("--buffer: %lu KB for each of %u CPUs is more than half "
 		       "of the memory that is free; %llu would fit", kb, cpus, most);
 }
 
@@ -352,7 +346,7 @@ static int leave_own_out(struct pids *set)
 
 /*
  * Add all matching tasks but the session's own with one write, because a second write waits for
- * all processors to drop the first list. From that write on, the kernel follows their children.
+ * all CPUs to drop the first list. From that write on, the kernel follows their children.
  * Look again for children that were born before it. Set *added to the number of tasks. Return 0,
  * or -1, reported.
  */
@@ -516,10 +510,10 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
 	const struct instance_kind *kind = manager_subsystem.instances;
 	const struct sweep *s = arg;
-	const char *behind = name + strlen(kind->prefix);
+	const char *after = name + strlen(kind->prefix);
 	size_t n = s->session ? strlen(s->session) : 0;
-	int its = n && !strncmp(behind, s->session, n);
-	int beside = its && behind[n] == '+'; /* TRIGGER_SUFFIX and others */
+	int its = n && !strncmp(after, s->session, n);
+	int beside = its && after[n] == '+'; /* TRIGGER_SUFFIX and others */
 
 	/* an instance of the stream: the stream dies after the janitor, not at once */
 	if (owner != OWNER_NONE)
@@ -529,7 +523,7 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 		kind->release(dir, name);
 		return 0;
 	}
-	if (s->session && !beside && !(its && !behind[n]))
+	if (s->session && !beside && !(its && !after[n]))
 		return 0;
 	if (s->last && !s->session)
 		err_file("unable to remove stale instance %s", name);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* request.c - parse and check the options that the caller gave; make nothing */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -30,7 +26,7 @@ const char request_common_options[] =
 	"# option: --header  begin with the lines by which Perfetto and Chrome recognize a trace\n"
 	"# option: --date  begin with the date, for times of day; with --json one in each event\n"
 	"# option: --size KB  maximum size of a file, such as 64M, default 65536\n"
-	"# option: --buffer KB  size of each processor's ring buffer, such as 8M\n"
+	"# option: --buffer KB  size of each CPU's ring buffer, such as 8M\n"
 	"# option: --clock NAME  trace clock, one of trace_clock\n";
 
 /* ---- words to options -------------------------------------------------------------- */
@@ -127,7 +123,7 @@ static int check_given(const struct hook *r, const struct hook_option *o, size_t
 static int parse_words(struct hook *r, char **words)
 {
 	struct hook_option *o = NULL, *next;
-	size_t n = 0; /* the values of o in front of this word */
+	size_t n = 0; /* the values of o before this word */
 	char *value;
 
 	for (; *words; words++) {
@@ -454,7 +450,7 @@ static char *variable(const char *name, const char *value)
 	return s;
 }
 
-/* Return HOOK_NAME=VALUES with blanks between the values, or 1 for a flag; NULL: no memory. */
+/* Return HOOK_NAME=VALUES with spaces between the values, or 1 for a flag; NULL: no memory. */
 static char *option_variable(const struct hook_option *o)
 {
 	size_t size = sizeof("HOOK_=1") + strlen(o->name), n;

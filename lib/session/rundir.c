@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* rundir.c - the directories of sessions: /run/tfs/SUBSYSTEM/SESSION */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -6,17 +6,12 @@
  * hangs up. The two processes share a socket. Only the manager holds the manager's end, so the
  * socket also hangs up when the manager dies, for any reason.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -69,7 +64,7 @@ static const char *without_tool(const char *line)
 
 /*
  * Print the first line as a message of the manager, and the lines below it that begin with two
- * blanks: the kernel's command and caret.
+ * spaces: the kernel's command and caret.
  */
 static void print_messages(struct messages *s)
 {

@@ -31,7 +31,7 @@ enum hook_type {
 	TYPE_PID,    /* the pid of a live task */
 	TYPE_NUMBER, /* N, or N:LEAST-MOST */
 	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
-	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these behind ! */
+	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these after ! */
 	TYPE_ERROR,  /* ENOENT */
 	TYPE_ID,     /* of a container: its first digits */
 	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
@@ -152,7 +152,7 @@ struct request {
 	int date;                    /* give the date */
 	int json;                    /* print JSON lines, not text */
 	int persist;                 /* record in the reserved instance (a hook's --persist) */
-	unsigned long buffer_kb;     /* per processor; 0: the kernel's default */
+	unsigned long buffer_kb;     /* per CPU; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */
 	const char *args;            /* the unparsed words, for audit.c */

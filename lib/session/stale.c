@@ -7,10 +7,6 @@
  * name of the instance, so they have to be removed first.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tracefs/tracefs.h"
 #include "tracedat/tracedat.h"

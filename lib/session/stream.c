@@ -9,12 +9,8 @@
  * Both processes are forked before the session records, so that the janitor knows their pids. The
  * filter then waits for a reader, and the tool waits for the filter.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "reader/reader.h"
@@ -40,13 +36,13 @@ int stream_parse(struct stream_words *s, size_t n, const char *hook, const char 
 	char *end;
 
 	if (n == sizeof(s->text) || (n && s->text[n - 1] != '\n'))
-		return err_msg("%s: the hook printed too many words, or no newline behind the "
-			       "last word", hook);
+		return err_msg("%s: the hook printed too many arguments, or no newline after the "
+			       "last argument", hook);
 	for (char *p = s->text; p < s->text + n; p = end + 1) {
 		end = memchr(p, '\n', (size_t)(s->text + n - p));
 		*end = '\0';
 		if (words == STREAM_WORDS_MAX - 1)
-			return err_msg("%s: the hook printed too many words", hook);
+			return err_msg("%s: the hook printed too many arguments", hook);
 		if (!s->filter && !strcmp(p, STREAM_FILTER))
 			s->filter = &s->word[words++ + 1];
 		else
@@ -139,7 +135,7 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 	struct request tool = *rq;
 	size_t n = 0;
 
-	/* the tool in front of a filter writes to a pipe, whose only reader is the filter */
+	/* the tool before a filter writes to a pipe, whose only reader is the filter */
 	if (rq->output < OUTPUT_FILE && !two.tool && reader_expect_next(STDOUT_FILENO) < 0)
 		_exit(REFUSED);
 	if (two.filter)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* value.c - check a value of a hook's option by its type */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -182,7 +179,7 @@ static const char *check_text(const struct hook_option *o, const char *s)
 {
 	/* the hook gets many values with spaces between them (option_variable) */
 	if (o->many && o->for_hook && strchr(s, ' ')) {
-		err_msg("--%s: '%.80s' has a blank, which would make it two values; give "
+		err_msg("--%s: '%.80s' has a space, which would make it two values; give "
 			"each value as a word", o->name, s);
 		return reported;
 	}

@@ -13,15 +13,9 @@
  *	rules: what each call does, as data/follow.in says
  *	the interface
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -4,14 +4,10 @@
  *
  * A file system is known by its device. Words 2 to 4 of a line of mountinfo are the device, the
  * directory of the file system that is mounted, and the directory where it is mounted
- * (proc_pid_mountinfo(5)). The kernel writes a blank in a directory as \040.
+ * (proc_pid_mountinfo(5)). The kernel writes a space in a directory as \040.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* print.c - print arguments and results of system calls, as a C programmer would write them */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "syscalls/tables.h"
@@ -856,7 +853,7 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 
 	if (arg >= call->nargs)
 		return 0;
-	if (a->behind && new && !has_sides(l))
+	if (a->after && new && !has_sides(l))
 		user = &v->entry[arg];
 	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
 		out_string(&p.o, "\"\""); /* the end of a file: nothing was read */
@@ -866,13 +863,13 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	} else if (l && a->out && !a->in && a->count >= 0 && v->args[arg] && v->returned &&
 		   !v->result) {
 		out_string(&p.o, "[]"); /* no event came */
-	} else if (new && !a->behind && l && l->bare) {
+	} else if (new && !a->after && l && l->bare) {
 		changed(&p, call, arg, &v->entry[arg], new);
 	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
 		   v->args[arg] && (a->in || (a->out == CALL_OUT ? v->returned && v->result >= 0 :
 						   is_interrupted(v))) &&
 		   (a->kind != CALL_STRUCT || l)) {
-		if (new && !a->behind && is_known(&v->entry[arg])) {
+		if (new && !a->after && is_known(&v->entry[arg])) {
 			p.old = v->entry[arg].bytes;
 			p.nold = v->entry[arg].n;
 		}
@@ -892,7 +889,7 @@ size_t call_print_written(const struct calls *c, const struct call *call, unsign
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *new = written(a, arg, v);
 
-	if (arg >= call->nargs || !a->behind || !new)
+	if (arg >= call->nargs || !a->after || !new)
 		return 0;
 	p.written = has_sides(layout_of(c, a));
 	print_user(&p, call, arg, new);
@@ -911,7 +908,7 @@ size_t call_print_behind(const struct calls *c, const struct call *call,
 		char *begin = p.o.at;
 		size_t n;
 
-		if (!a->behind || !v->returned || v->result < 0 || p.o.cut)
+		if (!a->after || !v->returned || v->result < 0 || p.o.cut)
 			continue;
 		if (!v->result && !any) {
 			out_string(&p.o, " (Timeout)");

@@ -16,9 +16,6 @@
 #ifndef CALLS_H
 #define CALLS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/base.h"
 
 /* ---- table.c: the tables ---------------------------------------------------------------- */
@@ -66,7 +63,7 @@ struct call_arg {
 	uint8_t kind;           /* enum call_kind */
 	uint8_t in;             /* user memory is read by the kernel: it counts at the entry */
 	uint8_t out;            /* user memory is written by the kernel: enum call_out */
-	uint8_t behind;         /* if both, what was written is printed after the result */
+	uint8_t after;         /* if both, what was written is printed after the result */
 	int8_t count;           /* argument with the number of elements or bytes; -1: one */
 	uint8_t place;          /* enum call_place */
 	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
@@ -176,7 +173,7 @@ size_t call_print_written(const struct calls *, const struct call *, unsigned ar
 			  const struct call_values *, char *buf, size_t size);
 
 /*
- * Print that of all arguments, as strace does behind the result: " (in [4], left {tv_sec=0,
+ * Print that of all arguments, as strace does after the result: " (in [4], left {tv_sec=0,
  * tv_usec=999999})" or " (Timeout)". Return the length; 0: nothing.
  */
 size_t call_print_behind(const struct calls *, const struct call *, const struct call_values *,
@@ -194,7 +191,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
 /*
  * Programs of tfs-strings calls print the user memory of a call in the event
  * bpf_trace:bpf_trace_printk, in the task's own context. A record is the id of the programs, a
- * blank, a tag, the number of the argument (0 to 5), a blank, and what the tag says:
+ * space, a tag, the number of the argument (0 to 5), a space, and what the tag says:
  *
  *	a2 TEXT           the string, or its last part
  *	b2 TEXT           a part of the string; more follows
@@ -216,12 +213,12 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  * that the kernel reads is read at the entry, if it is in memory there, and otherwise at the
  * return; then x says so at the entry.
  *
- * Bytes behind the size of a structure or buffer have no meaning. Members that are not printed may
+ * Bytes after the size of a structure or buffer have no meaning. Members that are not printed may
  * be missing at the end of a structure. A record that should follow b or s may be missing if
  * events are lost.
  *
- * The records at the entry come in front of the record sys_enter of the call, and those at the
- * return in front of sys_exit, if the instance enables these events after the programs were
+ * The records at the entry come before the record sys_enter of the call, and those at the
+ * return before sys_exit, if the instance enables these events after the programs were
  * attached. If an exec succeeds, words and environment that could not be read at the entry
  * are read from the stack of the new program, and k says that the new program is 32-bit code. Its
  * path is then as the kernel names it: /dev/fd/3/name for a file below descriptor 3. These
@@ -250,7 +247,7 @@ struct call_user {
 };
 
 /*
- * Add a record, without its id and the blank. Return 0; -1 if it is no such record or memory
+ * Add a record, without its id and the space. Return 0; -1 if it is no such record or memory
  * is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then cut.
  * The strings of an array end with a NUL each, except for a last one that is cut. The first
  * CALL_STRINGS_MOST of them can be cut each.
@@ -272,7 +269,7 @@ void call_user_get(const struct call_user *, const struct call *, struct call_va
 
 /*
  * An execveat(2) has returned as execve(2): let each record that came at the return belong to
- * the argument behind. The memory of the last argument belongs to the first one then.
+ * the argument after. The memory of the last argument belongs to the first one then.
  */
 void call_user_shift(struct call_user *);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* table.c - the compiled tables of system calls, and the calls of an ABI made from them */
-#include <string.h>
 
 #include "syscalls/tables.h"
 #include "syscalls_data.h" /* made by tables.awk */
@@ -29,7 +28,7 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 
 	*a = (struct call_arg){
 		.name = call_texts + from->name, .label = call_texts + from->label,
-		.kind = from->kind, .in = from->in, .out = from->out, .behind = from->behind,
+		.kind = from->kind, .in = from->in, .out = from->out, .after = from->after,
 		.count = (int8_t)(from->count - 1), .place = from->place, .sized = from->sized,
 		.size = (uint16_t)width_of(c, from->width), .set = from->set,
 	};

@@ -145,7 +145,7 @@ function argument(text,   name, type, out, side, label) {
 			side = substr(side, RLENGTH + 1)
 			out = out ", .out = CALL_OUT"
 			if (label != "")
-				out = out ", .behind = 1, .label = " text_of(label == "_" ? "" : label)
+				out = out ", .after = 1, .label = " text_of(label == "_" ? "" : label)
 		}
 	}
 	if (side ~ /^\[[a-z_0-9]+\]$/)

@@ -76,7 +76,7 @@ struct call_argument {
 	uint16_t name, label;
 	uint8_t set, bytes;
 	uint16_t kind : 5, width : 5, place : 3, in : 1, out : 2;
-	uint8_t behind : 1, count : 3, sized : 3;       /* 1 + the argument; 0: none */
+	uint8_t after : 1, count : 3, sized : 3;       /* 1 + the argument; 0: none */
 };
 
 enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* user.c - user memory of a call, from the records of a trace */
-#include <stdlib.h>
-#include <string.h>
 
 #include "syscalls/syscalls.h"
 
@@ -34,7 +32,7 @@ static int add(struct call_user *u, struct call_memory *m, const char *s, size_t
 }
 
 /*
- * Read a hexadecimal number at *s up to a blank, a dot or the end, and move *s there. Return 0 or
+ * Read a hexadecimal number at *s up to a space, a dot or the end, and move *s there. Return 0 or
  * -1.
  */
 static int read_hex(const char **s, const char *end, uint64_t *v)
@@ -52,7 +50,7 @@ static int read_hex(const char **s, const char *end, uint64_t *v)
 	return digits ? 0 : -1;
 }
 
-/* Add the bytes of hexadecimal numbers with blanks between. Return 0 or -1. */
+/* Add the bytes of hexadecimal numbers with spaces between. Return 0 or -1. */
 static int add_words(struct call_user *u, struct call_memory *m, const char *s, const char *end)
 {
 	int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__), words = 0;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* cursor.c - read the head of an untrusted trace.dat step by step */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "event/event.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* head.c - write the head of a trace.dat of version 6, from a tracefs */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -15,7 +9,7 @@
 #include "tracedat/tracedat.h"
 
 /*
- * Add a file behind its length of size bytes; without a file the length is 0. If the head comes
+ * Add a file after its length of size bytes; without a file the length is 0. If the head comes
  * from a saved one, add its bytes at saved.
  */
 static void add_file(const struct dat_head *h, struct bytes *b, int dir, const char *file,
@@ -167,7 +161,7 @@ int dat_begin(struct dat_head *h)
 	h->cpus = instance_cpu_count(fd);
 	close(fd);
 	if (!h->cpus)
-		return err_msg("no processor in per_cpu");
+		return err_msg("no CPU in per_cpu");
 
 	d = file_list(h->dir, "events/ftrace");
 	if (!d)

@@ -3,13 +3,8 @@
  * last_boot.c - a trace.dat of the events of the last boot
  *
  * To read a ring buffer removes its events. So the file gets its disk space first, and then
- * its sub-buffers behind room for the head, which is written when all names are known.
+ * its sub-buffers after room for the head, which is written when all names are known.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -6,11 +6,7 @@
  * allocation is not larger than the file and not larger than the maximum of its section,
  * because a sparse file may have any size.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -85,7 +81,7 @@ static void header_pages(struct dat_cursor *a, struct dat *d)
 	d->header_event = limited_extent(a, 8, FORMAT_MOST);
 }
 
-/* Read the formats of a system behind their number, and call fn with each unless it is NULL. */
+/* Read the formats of a system after their number, and call fn with each unless it is NULL. */
 static int some_formats(struct dat_cursor *a, const char *system,
 			int (*fn)(void *, const char *, const char *, size_t), void *arg)
 {
@@ -104,7 +100,7 @@ static int some_formats(struct dat_cursor *a, const char *system,
 	return a->failed ? -1 : r;
 }
 
-/* Read the formats of all systems behind their number. */
+/* Read the formats of all systems after their number. */
 static int all_systems(struct dat_cursor *a, int (*fn)(void *, const char *, const char *, size_t),
 		       void *arg)
 {
@@ -212,12 +208,12 @@ static void add_cpu(struct dat_cursor *a, struct dat *d, struct dat_buffer *b, u
 		e.at = 0;
 	/* if CPUs shared sub-buffers, their sum could be larger than the file */
 	if (e.n > d->size - d->subbuf_bytes)
-		dat_cursor_damaged(a, "processors have sub-buffers in common");
+		dat_cursor_damaged(a, "CPUs have sub-buffers in common");
 	if (b->ncpus == CPUS_MOST)
-		dat_cursor_damaged(a, "too many processors");
+		dat_cursor_damaged(a, "too many CPUs");
 	b->nfull += e.n != 0;
 	if (b->nfull > SUBBUFS_MOST / b->subbuf_size)
-		dat_cursor_damaged(a, "too many processors with large sub-buffers");
+		dat_cursor_damaged(a, "too many CPUs with large sub-buffers");
 	if (a->failed)
 		return;
 	d->subbuf_bytes += e.n;
@@ -285,7 +281,7 @@ static void option_stats(struct stats *s, struct dat_cursor *a, struct dat_curso
 		return;
 	}
 	if (s->n == STATS_MOST) {
-		dat_cursor_damaged(a, "the stats of too many processors");
+		dat_cursor_damaged(a, "the stats of too many CPUs");
 		return;
 	}
 	if (!(s->n & (s->n - 1)))
@@ -345,7 +341,7 @@ static void assign_stats(struct stats *s, struct dat *d)
 
 /* ---- version 6 ---- */
 
-/* Read the table of a ring buffer, and with clock the clock behind it. */
+/* Read the table of a ring buffer, and with clock the clock after it. */
 static void table6(struct dat_cursor *a, struct dat *d, const char *name, int clock)
 {
 	struct dat_buffer *b = add_buffer(a, d);
@@ -488,7 +484,7 @@ static void version6(struct dat_cursor *a, struct dat *d, struct stats *stats)
 	d->cmdlines = limited_extent(a, 8, CMDLINES_MOST);
 	d->cpus = (unsigned)dat_cursor_number(a, 4);
 	if (d->cpus > CPUS_MOST)
-		dat_cursor_damaged(a, "too many processors");
+		dat_cursor_damaged(a, "too many CPUs");
 	a->what = "its options";
 	p = dat_cursor_bytes(a, 10);
 	if (p && !memcmp(p, "options  ", 10))
@@ -498,7 +494,7 @@ static void version6(struct dat_cursor *a, struct dat *d, struct stats *stats)
 	flyrecord(a);
 	table6(a, d, "", clock);
 	for (size_t i = 0; i < others.n && !a->failed; i++) {
-		/* each table is behind the one before, so that none is read twice */
+		/* each table is after the one before, so that none is read twice */
 		if (others.v[i].at < a->at) {
 			dat_cursor_damaged(a, "the tables of instances are not in order");
 			break;
@@ -592,7 +588,7 @@ static void option7(struct dat_cursor *a, struct dat *d, struct stats *stats, un
 static void version7(struct dat_cursor *a, struct dat *d, struct stats *stats)
 {
 	char algorithm[64], version[64];
-	uint64_t at, behind = 0;
+	uint64_t at, after = 0;
 
 	a->what = "its head";
 	dat_cursor_string(a, algorithm, sizeof(algorithm));
@@ -606,10 +602,10 @@ static void version7(struct dat_cursor *a, struct dat *d, struct stats *stats)
 	for (int n = 0; at && !a->failed; n++) {
 		struct dat_cursor s = section(a, at, "its options");
 
-		/* each section is behind the one before, so that none is read twice */
-		if (!s.failed && at < behind)
+		/* each section is after the one before, so that none is read twice */
+		if (!s.failed && at < after)
 			dat_cursor_damaged(&s, "the sections of options are not in order");
-		behind = s.end;
+		after = s.end;
 		at = 0;
 		if (n == SECTIONS)
 			dat_cursor_damaged(&s, "options without an end");

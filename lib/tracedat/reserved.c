@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* reserved.c - instances in memory that the command line reserved */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -99,7 +94,7 @@ struct range {
 	int ram;
 };
 
-/* Read the next range behind *at, and set *at behind its line. Return 0 at the end. */
+/* Read the next range after *at, and set *at after its line. Return 0 at the end. */
 static int next_range(const char **at, struct range *r)
 {
 	const char *line = *at, *p, *end;

@@ -7,12 +7,7 @@
  * trace clock it gives the time since 1970), then "PID NAME". FORMATS is written first, and
  * NAMES replaces the old one when FORMATS is complete.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* directory.c - the directory of saved heads and of the trace of the last boot */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "tracedat/tracedat.h"

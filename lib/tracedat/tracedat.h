@@ -32,7 +32,7 @@ enum dat_option {
 	 */
 	DAT_CPUSTAT = 2,
 	DAT_BUFFER = 3,
-	DAT_TRACECLOCK = 4,     /* empty: the clock is behind the table */
+	DAT_TRACECLOCK = 4,     /* empty: the clock is after the table */
 	DAT_UNAME = 5,          /* text, NUL: system, name, release, machine */
 	DAT_CPUCOUNT = 8,
 	DAT_HEADER_INFO = 16,
@@ -101,7 +101,7 @@ int dat_head(const struct dat_head *, struct bytes *out, size_t most);
 /* Add the names of tasks as lines of saved_cmdlines, as many as fit in `most` bytes. */
 void dat_names(const struct dat_head *, struct bytes *out, size_t most);
 
-/* Return the size of the table and the clock behind it. */
+/* Return the size of the table and the clock after it. */
 size_t dat_table_size(const struct dat_head *);
 
 /* Write the table, with offset and size of each CPU's sub-buffers, and the clock. */
@@ -188,7 +188,7 @@ struct dat_subbufs {
 	const struct dat *dat;
 	size_t subbuf_size;     /* bytes of a sub-buffer */
 	size_t most;            /* bytes that are read at a time, a multiple of subbuf_size */
-	struct dat_extent left; /* in the file, behind the bytes in text */
+	struct dat_extent left; /* in the file, after the bytes in text */
 	char *text;
 	size_t at, n;           /* offset in text, bytes in text */
 	int failed;             /* a read failed; the message has been printed */

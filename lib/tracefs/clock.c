@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* clock.c - the trace clock of an instance, and the time of day */
-#include <stdlib.h>
-#include <string.h>
 
 #include "tracefs/tracefs.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* control.c - write control files: one record per write, and the kernel's own reason */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -168,7 +163,7 @@ const char *ctl_cut_name(const char *at)
 {
 	switch ((unsigned char)*at) {
 	case ' ':
-		return "a blank";
+		return "a space";
 	case '\t':
 		return "a tab";
 	case '\n':
@@ -176,7 +171,7 @@ const char *ctl_cut_name(const char *at)
 	case '#':
 		return "'#'";
 	case 0xa0:
-		return "the byte a0, a blank for the kernel";
+		return "the byte a0, a space for the kernel";
 	default:
 		return "a control character";
 	}

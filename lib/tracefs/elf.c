@@ -8,12 +8,7 @@
  * against the file's size before using it.
  */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -86,7 +81,7 @@ static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_tab
 	uint64_t at = 0;
 
 	if (offset > e->size || n > e->size - offset)
-		return fail(e, NULL, "%s is damaged: a table lies behind the end of the file",
+		return fail(e, NULL, "%s is damaged: a table lies after the end of the file",
 			    e->path);
 	if (n > (e->discreet == SILENT ? SILENT_MOST : MOST))
 		return fail(e, NULL, "%s has a table of more than a gigabyte", e->path);
@@ -513,7 +508,7 @@ const char *elf_function_around(const struct elf_functions *f, uint64_t offset, 
 {
 	size_t low = 0, high = f->n, mid;
 
-	while (low < high) { /* find the first function behind the offset */
+	while (low < high) { /* find the first function after the offset */
 		mid = low + (high - low) / 2;
 		if (f->v[mid].from > offset)
 			high = mid;

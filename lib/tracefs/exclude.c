@@ -8,8 +8,6 @@
  * lost. An event filter can distinguish an interrupt from the task. It costs more than the
  * list, so the list stays in use for events that never come from an interrupt.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

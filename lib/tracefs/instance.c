@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* instance.c - instances of tracefs */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -7,13 +7,8 @@
  * translates the holder's pid. owned_make and owned_each exclude each other by flock(2) on the
  * parent, so that no process sees a directory that is made but not locked yet.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tracefs/tracefs.h"
 

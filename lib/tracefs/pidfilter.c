@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* pidfilter.c - the tasks that an instance traces: set_event_pid and similar files */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

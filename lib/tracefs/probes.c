@@ -7,13 +7,7 @@
  *	TYPE:GROUP/EVENT PLACE [ARGUMENT]...
  * The record "-:GROUP/EVENT" removes an event that no instance has enabled.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

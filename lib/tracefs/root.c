@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* root.c - find and open tracefs in the same way for every tool */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

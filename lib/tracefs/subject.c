@@ -6,7 +6,6 @@
  * table that is often or always another one: the task that wakes, migrates or kills, or one that
  * an interrupt has stopped. trace_events.c makes an exception for sched_switch and wake-ups.
  */
-#include <string.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -4,9 +4,6 @@
  *
  * The names are those of events/syscalls: the kernel's function newstat is the call stat.
  */
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -67,7 +64,7 @@ static int is_call(int root, const char *name)
 	       file_exists(root, path);
 }
 
-/* Does one of the globs, with blanks between, match the name? */
+/* Does one of the globs, with spaces between, match the name? */
 static int one_matches(const char *globs, const char *name)
 {
 	char glob[128];
@@ -162,7 +159,7 @@ struct expansion {
 	const char **out;
 };
 
-/* Choose the calls of a word, or with not leave out those behind its "!". 0, or -1, reported. */
+/* Choose the calls of a word, or with not leave out those after its "!". 0, or -1, reported. */
 static int choose(struct expansion *x, const char *given, int not)
 {
 	const char *word = given + not, *globs;

@@ -11,7 +11,6 @@
 #ifndef TRACEFS_H
 #define TRACEFS_H
 
-#include <stdint.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -219,7 +218,7 @@ struct probe {
  */
 void probe_group(char *group, const char *session);
 
-/* Read the next probe of the list, and move *text behind it. Return 1, or 0 at the end. */
+/* Read the next probe of the list, and move *text after it. Return 1, or 0 at the end. */
 int probe_next(const char **text, struct probe *);
 
 /*
@@ -367,14 +366,14 @@ int elf_each_usdt(const struct elf_file *, int (*fn)(void *, const struct elf_us
  */
 void uprobe_path(const struct elf_file *, char *path);
 
-/* Return the part of a listed path that people know: that behind UPROBE_FD and a number. */
+/* Return the part of a listed path that people know: that after UPROBE_FD and a number. */
 const char *uprobe_shown(const char *path);
 
 /* ---- syscalls.c: names of system calls from globs, classes and negations ------------- */
 
 /*
  * Replace the *n words in *v, values of the option, by the names of system calls of the tracefs at
- * root. A word is a name, a glob, a class of strace(1) with or without "%", or one of these behind
+ * root. A word is a name, a glob, a class of strace(1) with or without "%", or one of these after
  * "!" to leave its calls out. A call wins over a class of its name. "sys_exit_" before it means the
  * return. Names of unknown calls stay. The new vector is allocated. Change nothing if tracefs has
  * no events/syscalls. Return 0, or -1, reported.

@@ -11,11 +11,8 @@
  * memory that no other process can reach, and that ends with this process:
  *	/proc/self/fd/M/usr/lib/libc.so.6 -> /proc/self/fd/N
  */
-#include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

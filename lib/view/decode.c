@@ -11,8 +11,6 @@
  *	records
  *	the interface
  */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
 
 #include "base/base.h"
@@ -116,7 +114,7 @@ static void decide(struct decode_event *of, const struct event *e)
 		of->nargs = CALL_ARGS;
 		return;
 	}
-	/* an argument each, and behind them __NAME_val, what the argument NAME points to */
+	/* an argument each, and after them __NAME_val, what the argument NAME points to */
 	for (unsigned i = e->ncommon; i < e->nfields && of->nargs < CALL_ARGS; i++) {
 		const struct field *f = &e->fields[i];
 
@@ -764,7 +762,7 @@ static void take_registers(struct decode_task *t)
 		t->call = calls_match(t->call, t->values.args);
 }
 
-/* Is the next record of another CPU behind a loss, which began before this record? */
+/* Is the next record of another CPU after a loss, which began before this record? */
 static int in_loss(const struct decode *d)
 {
 	return d->merge && merge_in_loss(d->merge);

@@ -6,7 +6,7 @@
 #include "view/view.h"
 
 enum {
-	TAIL = 24,              /* room behind the last field: }, "cut", } and newline */
+	TAIL = 24,              /* room after the last field: }, "cut", } and newline */
 	MOST_NAME = 256,        /* bytes of the name of an event or instance that are printed */
 };
 

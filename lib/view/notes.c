@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* notes.c - what a part of this layer keeps of each event */
-#include <stdlib.h>
 
 #include "event/event.h"
 #include "view/view.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* pick.c - select records by event, task and time */
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

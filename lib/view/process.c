@@ -10,11 +10,7 @@
  *	lines of -P
  *	the interface
  */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

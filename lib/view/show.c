@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* show.c - the options with which a tool shows records */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -95,7 +93,7 @@ void show_begin(struct show *s, struct line_format *l)
 	pick_begin(&s->pick, l->raw_clock);
 	process_begin(&s->process, l);
 	s->plain = !s->json && s->pick.all && !process_on(&s->process) && !s->subjects.member;
-	/* leave out a stack without an event in front of it, unless all is shown */
+	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, s->pick.all && !process_on(&s->process) && !s->subjects.member ?
 	       0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;

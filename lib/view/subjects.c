@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* subjects.c - select the records that are about given tasks and their later children */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -40,7 +40,7 @@ void event_notes_free(struct event_notes *);
 struct pick_time {
 	uint64_t whole;
 	uint32_t nano;          /* of a second */
-	uint8_t digits;         /* how many were given behind the point */
+	uint8_t digits;         /* how many were given after the point */
 	uint8_t given;
 };
 
@@ -136,7 +136,7 @@ size_t json_begin(struct json *, const struct record *, char *buf, size_t size);
 void json_value(const struct event_set *, struct out *, const struct event *,
 		const struct field *, const struct record *);
 
-/* Print {"ts":...,"cpu":0,"lost":204} in front of the record; null if lost is not known. */
+/* Print {"ts":...,"cpu":0,"lost":204} before the record; null if lost is not known. */
 size_t json_lost(struct json *, const struct record *, int64_t lost, char *buf, size_t size);
 
 /* Forget cached names, as line_changed does. */

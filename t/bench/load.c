@@ -179,7 +179,7 @@ static void outlier(long n, const char *file)
 		fcntl(ours, F_OFD_SETLKW, &(struct flock){ .l_type = F_WRLCK });
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		flock(ours, LOCK_UN);
-		/* without a processor for this process, the child may be ready before it waits */
+		/* without a CPU for this process, the child may be ready before it waits */
 		n -= (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec >=
 		     10000000;
 		fcntl(ours, F_OFD_SETLK, &(struct flock){ .l_type = F_UNLCK });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ISC
-// run.mjs RECORDS FILE... - load lines of JSON into ClickHouse behind the first SQL file, and run the
+// run.mjs RECORDS FILE... - load lines of JSON into ClickHouse after the first SQL file, and run the
 // statements of the others; print each row of the queries with tabs between the values, and an empty
-// line behind each query
+// line after each query
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 

@@ -97,7 +97,7 @@ dead_pid() {
 	gives 11 pids-of 11
 }
 
-@test "pids-of: plain directory: -C compares the whole comm, blanks and parentheses included" {
+@test "pids-of: plain directory: -C compares the whole comm, spaces and parentheses included" {
 	plain_procfs
 	task 9 1 prog
 	task 10 1 program

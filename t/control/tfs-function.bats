@@ -39,7 +39,7 @@ vfs_read*"
 	done
 	# in brackets a glob matches, and the kernel would read a command or two names
 	for word in '[v:traceoff:]*' '[v do_exit ]*'; do
-		fails 111 "tfs-function: fatal: not a glob for the kernel: '$word'; a colon begins a command, and a blank another name" \
+		fails 111 "tfs-function: fatal: not a glob for the kernel: '$word'; a colon begins a command, and a space another name" \
 			tfs-function -R root "$word"
 	done
 	[ ! -s root/set_ftrace_filter ]

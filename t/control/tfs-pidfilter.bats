@@ -95,8 +95,8 @@ getppids() {
 		# shellcheck disable=SC2086 # words
 		misuse "no pids" from /dev/null tfs-pidfilter -R root $command
 	done
-	printf ' \n\t\n' >blank
-	misuse "no pids" from blank tfs-pidfilter -R root set
+	printf ' \n\t\n' >space
+	misuse "no pids" from space tfs-pidfilter -R root set
 	exactly root/set_event_pid ''
 }
 

@@ -153,21 +153,21 @@ r:g/two /bin/sh:32 x=%di word=+0(%si):string'
 @test "tfs-probe: refuses each character at which the kernel would cut a path, a probe or a value" {
 	plain_root kprobe_events uprobe_events dynamic_events
 	mkdir plain
-	for text in ' blank' $'\ttab' '#hash' $'\nnewline' $'\vcontrol' $'\rcontrol' $'\x7fcontrol' $'\xc3\xa0byte'; do
+	for text in ' space' $'\ttab' '#hash' $'\nnewline' $'\vcontrol' $'\rcontrol' $'\x7fcontrol' $'\xc3\xa0byte'; do
 		case $text in
-		*blank) name='a blank' ;;
+		*space) name='a space' ;;
 		*tab) name='a tab' ;;
 		*hash) name="'#'" ;;
 		*newline) name='a newline' ;;
 		*control) name='a control character' ;;
-		*byte) name='the byte a0, a blank for the kernel' ;;
+		*byte) name='the byte a0, a space for the kernel' ;;
 		esac
 		cp /bin/sh "plain/z:16$text"
 		run -111 --separate-stderr tfs-probe -oR root -g g -b "$PWD/plain/z:16$text" add e 'p 0x10'
 		[[ $stderr == "tfs-probe: fatal: e: the path '$PWD/plain/z:16"*"' has $name, where the kernel would cut it; give a link to the file that has none" ]]
 		run -100 --separate-stderr tfs-probe -R root -g g -a "x=%di$text" add e 'p f'
 		[[ $stderr == "tfs-probe: fatal: not one value to record: 'x=%di"*"' has $name" ]]
-		[ "$name" != 'a blank' ] || continue
+		[ "$name" != 'a space' ] || continue
 		fails 111 "tfs-probe: fatal: e: a probe cannot have $name, where the kernel would cut it; remove that" \
 			tfs-probe -oR root -g g add e "p $PWD/plain/z:16$text:0x10"
 		fails 111 "tfs-probe: fatal: e: a probe cannot have $name, where the kernel would cut it; remove that" \
@@ -477,7 +477,7 @@ acts_size() {
 	[[ ${stderr_lines[0]} == "tfs-probe: fatal: unable to write 'p:$TFS_GROUP/third $PROG/acts:"*" x=nonsense' to uprobe_events, the kernel says: "*": Invalid argument" ]]
 	[[ ${stderr_lines[1]} == "  Command: p:$TFS_GROUP/third "*' x=nonsense' ]]
 	[[ ${stderr_lines[2]} =~ ^\ +\^$ ]]
-	# the kernel's mark is in or behind the argument
+	# the kernel's mark is in or after the argument
 	before=${stderr_lines[1]%x=nonsense} caret=${stderr_lines[2]}
 	[ "${#caret}" -gt "${#before}" ]
 	[ "${#caret}" -le "$((${#before} + 11))" ]

@@ -75,7 +75,7 @@ hundred() {
 @test "image: podman, with one command and no capability, from the image to the trace of a program" {
 	hundred
 	pod_image
-	# the command of deploy/image/README.md, but for the name of the image
+	# the command of deploy/image/README.md, except the name of the image
 	pod_run --cap-drop=all --read-only --tmpfs /run --tmpfs /tmp \
 		-v /proc:/host/proc:ro -v /sys:/host/sys "$IMAGE" \
 		tfs-run trace_syscalls -s mkdir -- "${HUNDRED[@]}" >got 2>err

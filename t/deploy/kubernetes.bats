@@ -323,7 +323,7 @@ session_in_pod() {
 	release "$CALLS"
 }
 
-# pre_stop MANIFEST CONTAINER: Print the words of the container's preStop command, one a line.
+# pre_stop MANIFEST CONTAINER: Print the words of the container's preStop command, one per line.
 pre_stop() {
 	node -e 'const { createRequire } = require("module");
 		const { parseAllDocuments } = createRequire(process.argv[1] + "/package.json")("yaml");
@@ -390,7 +390,7 @@ pre_stop() {
 		>out 2>&1
 	finishes "$SERVING" 0
 	silent out
-	# Each request has a window in the middle and another in the server behind it. All nodes of
+	# Each request has a window in the middle and another in the server after it. All nodes of
 	# the test have one kernel, so one session sees both.
 	[ "$(grep -c 'bpf_trace_printk: dtB ' got.server)" = 20 ]
 	[ "$(truths T got.server) $(truths U got.server) $(truths A got.server)" = "40 0 0" ]

@@ -72,7 +72,7 @@ need_schema() {
 }
 
 # bats test_tags=quick
-@test "tfs-export: adds host, boot, session, number, container and pod in front of a record" {
+@test "tfs-export: adds host, boot, session, number, container and pod before a record" {
 	local id=4f2a00112233445566778899aabbccddeeff00112233445566778899aabbccdd
 	in_cgroup 7 "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0a1b2c3d_1111_2222_3333_444455556666.slice/cri-containerd-$id.scope"
 	in_cgroup 8 /user.slice/session-1.scope

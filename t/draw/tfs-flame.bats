@@ -148,7 +148,7 @@ http://www.w3.org/2000/svg' ]
 	well_formed got.svg
 	grep -q "^<g class='u[0-5]' .*<title>/usr/lib/libc.so.6\[+0xd2011\] (1 stack, 100.0%)</title>.*>libc.so.6\[+0xd2011\]</text></g>$" got.svg
 	grep -q "<rect class='u1' .*>program</text></g>$" got.svg
-	# the stack of the program alone, and another event before it on another processor
+	# the stack of the program alone, and another event before it on another CPU
 	{ stack sh 0 e | head -n 1; stack sh 1 f x; user_stack ' <00007f1c2a>' ' <0000550010>'; } |
 		tfs-flame -f -k event | diff - <(printf '%s\n' 'e;<0000550010>;<00007f1c2a> 1' 'f;x 1')
 	# as tfs-catpipe -f names functions: without the place of the call, and without the file

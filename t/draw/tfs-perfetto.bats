@@ -267,7 +267,7 @@ slices() {
 	"$PROG/cuts" cut 1 in sh -c 'exec tfs-perfetto >out.$$' >runs
 	[ "$(awk '$2 > 1' runs)" = "" ]
 	file_has $(($(stat -c %s in) + 1)) runs
-	# traces behind each other are a trace
+	# traces after each other are a trace
 	cat out.* | decode >text
 	[ "$(grep -c 'type: TYPE_SLICE_BEGIN' text)" = "$(grep -c 'type: TYPE_SLICE_END' text)" ]
 	# the fields of a line that is cut are text

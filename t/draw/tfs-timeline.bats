@@ -154,7 +154,7 @@ well_formed() {
 	tfs-timeline -a <events >got.svg
 	labels <got.svg | diff - <(printf '%s\n' traced-7 kworker/0:1-5 fourth-6)
 	run -1 grep 'left out' got.svg
-	# the processors show all of them
+	# the CPUs show all of them
 	tfs-timeline -c <events | bars | grep -c kworker | diff - <(echo 1)
 }
 

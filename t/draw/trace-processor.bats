@@ -32,7 +32,7 @@ made() {
 	python3 "$TREE/t/prog/$1.py" "${@:2}"
 }
 
-@test "tfs-perfetto: the trace processor has each event of a recording with its time, processor, name and task" {
+@test "tfs-perfetto: the trace processor has each event of a recording with its time, CPU, name and task" {
 	need_processor
 	record_mixed
 	tfs-perfetto file >out

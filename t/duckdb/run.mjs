@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
 // run.mjs RECORDS FILE... - run the statements of SQL files over records; print each row of the
-// queries with tabs between the values, and an empty line behind each query. The database is the
+// queries with tabs between the values, and an empty line after each query. The database is the
 // file DATABASE, or in memory.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

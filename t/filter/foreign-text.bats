@@ -207,7 +207,7 @@ strange() {
 	EOF
 }
 
-SAID='6 lines: 2 without task, CPU and time in front; 1 without a time behind the CPU; 1 without an event behind the time; 1 of function_graph, which tfs-slower reads; 1 of JSON that are no events; the first is line 9'
+SAID='6 lines: 2 without task, CPU and time in front; 1 without a time after the CPU; 1 without an event after the time; 1 of function_graph, which tfs-slower reads; 1 of JSON that are no events; the first is line 9'
 
 @test "filters: the last line says how many lines are not understood, and why" {
 	strange >in
@@ -224,7 +224,7 @@ SAID='6 lines: 2 without task, CPU and time in front; 1 without a time behind th
 	[ "$stderr" = "dt-window: not understood, and treated like the event before: $SAID" ]
 	run -0 --separate-stderr dt-join a=in
 	[ "$stderr" = "dt-join: in: not understood, and joined as they are: $SAID" ]
-	# a filter behind a filter repeats the line
+	# a filter after a filter repeats the line
 	tfs-latency wakeup <in | tfs-count | tail -n 1 | same "# not understood $SAID" || [ $? = 1 ]
 }
 

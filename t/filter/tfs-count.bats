@@ -42,7 +42,7 @@ json() {
 	EOF
 }
 
-@test "tfs-count: --help, also behind other options, lists the options, one line each" {
+@test "tfs-count: --help, also after other options, lists the options, one line each" {
 	cat >want <<-'END'
 		usage: tfs-count [-H] [-k KEY]... [-n N]
 		tfs-count - count the events of a trace by the values of a key
@@ -137,7 +137,7 @@ json() {
 	text | sed '$d' | counts '1 58694.570132' -k time -n 1
 }
 
-@test "tfs-count: text: counts by fields with blanks, commas, quotes and arrows, and - for a missing field" {
+@test "tfs-count: text: counts by fields with spaces, commas, quotes and arrows, and - for a missing field" {
 	text | sed '$d' | counts '5 -	-
 1 a b	ls
 1 ls	swapper/1' -k prev_comm -k next_comm
@@ -263,7 +263,7 @@ of() {
 		'             sh-1  [0] 1.0:' >none
 	run -1 --separate-stderr from none tfs-count
 	[ "$output" = "# not understood 6 lines: 2 without task, CPU and time in front; 1 without an\
- event behind the time; 3 of JSON that are no events; the first is line 1" ]
+ event after the time; 3 of JSON that are no events; the first is line 1" ]
 	[ -z "$stderr" ]
 	run -1 from /dev/null tfs-count
 }

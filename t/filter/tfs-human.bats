@@ -293,7 +293,7 @@ $TITLE
 @test "tfs-human: prints the date again at midnight, and no time of day that is out of range" {
 	mkdir -p root/per_cpu/cpu0
 	export TZ=UTC
-	# the trace clock is a day and two seconds behind the beginning of a day
+	# the trace clock is a day and two seconds after the beginning of a day
 	now=$(($(date +%s) / 86400 * 86400))
 	ahead=$(($(date +%s) - now))
 	printf 'entries: 0\nnow ts: %d.000000\n' "$((100000 + ahead))" >root/per_cpu/cpu0/stats

@@ -44,7 +44,7 @@ json() {
 	[ -z "$stderr" ]
 }
 
-@test "tfs-latency: -H prints the unit of lat in front of the first line" {
+@test "tfs-latency: -H prints the unit of lat before the first line" {
 	calls_text | tfs-latency syscalls >want
 	calls_text | tfs-latency -H syscalls >got
 	lines_are <(head -n 1 got) '# lat: microseconds from the beginning to the end'
@@ -56,7 +56,7 @@ json() {
 	} | tfs-latency -H syscalls >got
 	lines_are <(head -n 1 got) '# lat: units of the trace clock from the beginning to the end'
 	calls_text | run -1 --separate-stderr tfs-latency -H -s a -e b
-	misuse '-d excludes all other options but -s and -e' tfs-latency -H -d -s a -e b
+	misuse '-d cannot be combined with other options, except -s and -e' tfs-latency -H -d -s a -e b
 }
 
 @test "tfs-latency: prints the unit of lat on a terminal, and not into a pipe or a file" {
@@ -508,7 +508,7 @@ bio_completed() {
 		bio_completed 0.500004 'WS|64 + 8'
 		# the kernel has moved its beginning
 		bio_completed 0.500010 'R|916 + 0'
-		# a flush in front of data, and a flush alone
+		# a flush before data, and a flush alone
 		queued 10 'FWS|200 + 8'
 		queued 11 'FWS|0 + 0'
 		bio_completed 0.500020 'WS|200 + 8'
@@ -829,7 +829,7 @@ CPU:1 [LOST 3 EVENTS]'
 		diff - <(printf '      %s\n' $'1 close\t3\ttask\t1' $'1 openat\t-\ttask\t5' $'1 read\t3\ttask\t1000001')
 }
 
-@test "tfs-latency: -c: a value with blanks or names in it stays one value for the reader" {
+@test "tfs-latency: -c: a value with spaces or names in it stays one value for the reader" {
 	for value in 'a b' 'x lat=99999' 'a"b' 'a=b' 'a,' '/etc/(x)' 'x)' ; do
 		{ event 7 1.000001 "b: name=\"${value//\"/\'}\""; event 7 1.000003 'e: (x+0x0/0x10) ret=0x1'; } |
 			tfs-latency -s b -e e -c path=name >got
@@ -1237,8 +1237,8 @@ at() {
 	done | tfs-latency -c j=i -f _entry | sed 's/.*"fields"//' >got
 	lines_are got ':{"i":3,"j":2,"lat":0.001}}
 :{"i":4,"j":1,"lat":0.003}}'
-	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f ''
-	misuse '-f takes a suffix, and excludes -s and -e' tfs-latency -f _entry -s a -e b
-	misuse 'a pair by name excludes -s, -e and -f' tfs-latency -f _entry syscalls
-	misuse '-d excludes all other options but -s and -e' tfs-latency -d -f _entry
+	misuse '-f takes a suffix, and cannot be combined with -s and -e' tfs-latency -f ''
+	misuse '-f takes a suffix, and cannot be combined with -s and -e' tfs-latency -f _entry -s a -e b
+	misuse 'a pair by name cannot be combined with -s, -e and -f' tfs-latency -f _entry syscalls
+	misuse '-d cannot be combined with other options, except -s and -e' tfs-latency -d -f _entry
 }

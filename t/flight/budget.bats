@@ -19,7 +19,7 @@ flight() {
 
 # An instance that records the calls of a flood, and a rare event. t/unit/budget.c tests which step
 # is right. The tests here prove that the kernel takes each step, and that the counts are exact. So
-# they take a budget that calls without pause exceed even with a small share of a processor, and
+# they take a budget that calls without pause exceed even with a small share of a CPU, and
 # they allow for each step that samples of a busy machine may lead to.
 flood_instance() {
 	need_tracefs events/syscalls

@@ -36,7 +36,7 @@ called() {
 	finishes "$CALLS" 0
 }
 
-# A buffer of 16 MB has room for so many numbered calls, on whatever processor they are made.
+# A buffer of 16 MB has room for so many numbered calls, on whatever CPU they are made.
 ROOM=300000
 
 # numbers N [THREADS]: Start a program whose threads each make N numbered calls in one second, or
@@ -178,7 +178,7 @@ plain() {
 	[ "$(ls -A d)" = dump.1 ]
 }
 
-@test "tfs-flight: a dump has all events of a processor, even if the others have none" {
+@test "tfs-flight: a dump has all events of a CPU, even if the others have none" {
 	small_instance
 	echo 4096 >"$DIR/buffer_size_kb"
 	flight
@@ -258,7 +258,7 @@ plain() {
 	done
 }
 
-@test "tfs-flight: -p writes each call into the dump of one processor" {
+@test "tfs-flight: -p writes each call into the dump of one CPU" {
 	numbers_instance 16384
 	flight -ep -c 10000
 	numbers_on

@@ -92,7 +92,7 @@ that 'tfs-persist reserve' prints to the kernel's command line, and reboot" ]
 	[ "$(tfs-report state/last-boot.dat | wc -l)" = 1000 ]
 }
 
-@test "tfs-persist: tells a gap behind the reader's sub-buffer if all others have events, too" {
+@test "tfs-persist: tells a gap after the reader's sub-buffer if all others have events, too" {
 	recording
 	crash
 	where=boot/instances/tfs.boot/per_cpu
@@ -143,11 +143,11 @@ ring buffer: No space left on device" ]
 	cmp state/last-boot.dat state/last-boot.dat.2
 }
 
-@test "tfs-persist: names tasks by the newest event of all processors" {
+@test "tfs-persist: names tasks by the newest event of all CPUs" {
 	recording task
 	echo $$ >"$DIR/set_event_pid"
 	echo 1 >"$DIR/options/event-fork"
-	# two tasks of different processors: a fork on one, an exec on the other
+	# two tasks of different CPUs: a fork on one, an exec on the other
 	for _ in 1 2 3 4 5 6 7 8; do
 		( exec tfs-dir >/dev/null )
 	done

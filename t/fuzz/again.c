@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* again.c - run a main on input after input. Its own variables survive each run. */
-#include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -85,7 +82,7 @@ void __wrap_confine_paths(void)
 {
 }
 
-/* ---- what a run leaves behind ------------------------------------------------------------- */
+/* ---- what a run leaves after ------------------------------------------------------------- */
 
 /* The sanitizers call these functions; without them memory is not freed. */
 int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
@@ -223,8 +220,8 @@ static int make_words(char **argv, char *line, const uint8_t **data, size_t *siz
 
 		must(argc < WORDS - 1);
 		argv[argc++] = word;
-		for (char *blank = word; (blank = strchr(blank, '^'));)
-			*blank = ' ';
+		for (char *space = word; (space = strchr(space, '^'));)
+			*space = ' ';
 		if (!*mark)
 			continue;
 		must(files < FILES);

@@ -16,7 +16,7 @@
 struct again {
 	int (*main)(int, char **);
 	/*
-	 * Command lines, each a string of words, with ^ for a blank in a word, up to NULL. The
+	 * Command lines, each a string of words, with ^ for a space in a word, up to NULL. The
 	 * first byte of the input selects one. A word "%" is a file with the next part of the
 	 * input, up to a NUL; "N=%" is one, too. "&" is a file with all of the rest. A "!" in
 	 * front: standard output is a terminal.
@@ -27,7 +27,7 @@ struct again {
 };
 
 /*
- * Run the main on the input behind its first byte. Check that its status is one of those that a
+ * Run the main on the input after its first byte. Check that its status is one of those that a
  * valid command line may lead to, and that it fails with a message. Each eighth size runs twice,
  * and must print the same twice.
  */

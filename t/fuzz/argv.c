@@ -5,9 +5,6 @@
  * Input: argv[1] NUL argv[2] ...; the first byte selects the tool.
  */
 #include <setjmp.h>
-#include <stdarg.h>
-#include <errno.h>
-#include <fcntl.h>
 
 #include "fuzz.h"
 

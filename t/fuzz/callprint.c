@@ -4,7 +4,7 @@
  *
  * Input: an ABI, flags, the number of the call in two bytes, the result and six arguments in 8
  * bytes each, as far as they are there; then the user memory of all arguments. The text fits
- * its buffer, has no control characters, and does not depend on memory behind the input.
+ * its buffer, has no control characters, and does not depend on memory after the input.
  */
 #include "fuzz.h"
 

@@ -2,8 +2,8 @@
 /*
  * calluser.c - records of user memory
  *
- * Input: the byte order, and records, one a line. The strings of arguments without an array
- * are their parts one behind the other; a plainer parser puts them together.
+ * Input: the byte order, and records, one per line. The strings of arguments without an array
+ * are their parts one after the other; a plainer parser puts them together.
  */
 #include "fuzz.h"
 

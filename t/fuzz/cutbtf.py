@@ -5,7 +5,7 @@
 Writes to standard output what of BTF (as /sys/kernel/btf/vmlinux) these structures
 and functions need: structures as they are with the members that are given as
 STRUCTURE.MEMBER,... and those without a name; what members refer to is an INT of
-that name, but for structures without a name. Made t/fuzz/corpus/btf/kernel-*.
+that name, except structures without a name. Made t/fuzz/corpus/btf/kernel-*.
 """
 import struct
 import sys

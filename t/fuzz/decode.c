@@ -72,7 +72,7 @@ static void add(const char *system, const char *name, int id, const char *fields
 	must(event_add(evs, system, text, strlen(text)));
 }
 
-/* Write a field of a format behind others. */
+/* Write a field of a format after others. */
 static void field(char *fields, const char *type, const char *name, int at, int size)
 {
 	char one[128];
@@ -159,7 +159,7 @@ static void words(size_t at, unsigned n)
 		put(at + i * (unsigned)evs->long_size, (unsigned)evs->long_size, number());
 }
 
-/* Put a string of n bytes of the input behind the record, and its place at the offset. */
+/* Put a string of n bytes of the input after the record, and its place at the offset. */
 static void string(size_t at, const char *text, size_t n)
 {
 	size_t from = r.len;

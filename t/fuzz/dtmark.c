@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* dtmark.c - read a probe's mark from a line, compared with strtoull and sscanf */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 
 #include "fuzz.h"

@@ -6,7 +6,6 @@
  * file, and a failure is reported on one line. All functions are inside the file and sorted,
  * and the function around a place contains it; reading them says nothing.
  */
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "fuzz.h"

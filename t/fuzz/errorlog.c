@@ -4,7 +4,6 @@
  *
  * Input: the record, NUL, the log.
  */
-#include <fcntl.h>
 
 #include "fuzz.h"
 

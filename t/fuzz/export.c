@@ -5,7 +5,6 @@
  * Input: the room of the fields, and lines. Fields take no more room than they have, and no
  * record of OTLP makes a line longer.
  */
-#include <fcntl.h>
 
 #include "draw/export.h"
 #include "fuzz.h"

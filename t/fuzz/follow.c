@@ -3,7 +3,6 @@
  * follow.c - calls of a few tasks in any order, compared with plain arrays; then calls with any
  * arguments and user memory, whose names have to be printable
  */
-#include <fcntl.h>
 #include <sched.h>
 
 #include "fuzz.h"

@@ -4,7 +4,6 @@
  *
  * Input: which directive, room, 8 bytes of a value, then text NUL text.
  */
-#include <errno.h>
 #include <stdio.h>
 
 #include "fuzz.h"

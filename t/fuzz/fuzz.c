@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* fuzz.c - functions that all harnesses share */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

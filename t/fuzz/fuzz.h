@@ -9,11 +9,6 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"

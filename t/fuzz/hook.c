@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* hook.c - check what must be true of an accepted hook and of a request */
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 
@@ -113,7 +112,7 @@ int valid(const struct hook_option *o, const char *s)
 				    "0123456789_.-*?[]!%")] &&
 		       (!strchr(s, '%') || (strrchr(s, '%') == s + (*s == '!')));
 	case TYPE_TEXT:
-		/* a blank would part the values of a hook, and | would begin a filter */
+		/* a space would part the values of a hook, and | would begin a filter */
 		return *s && !text_has_control(s) &&
 		       !(o->for_hook && ((o->many && strchr(s, ' ')) || !strcmp(s, "|")));
 	case TYPE_ERROR:

@@ -4,8 +4,6 @@
  *
  * Input: the table. "@" in it stands for the prepared directory.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 

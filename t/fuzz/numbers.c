@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* numbers.c - numbers, names and lists of pids, against the C library */
 #include <ctype.h>
-#include <errno.h>
 
 #include "fuzz.h"
 

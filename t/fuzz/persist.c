@@ -5,7 +5,6 @@
  * Input: the text of `names`, a NUL, the text of /proc/iomem, a NUL, and formats.dat. A head that
  * can be read must make a head again that can be read.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

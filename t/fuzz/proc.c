@@ -20,7 +20,7 @@ static int is_number(const char *s, size_t n)
 	return digits && digits <= n && !s[digits];
 }
 
-/* Read the fields of a stat as in proc(5), one blank between them. Return 1 if it is valid. */
+/* Read the fields of a stat as in proc(5), one space between them. Return 1 if it is valid. */
 static int oracle(const char *stat, struct task *t)
 {
 	char text[1024], *tail = text, *token;

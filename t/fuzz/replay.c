@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* replay - pass each of the files to a harness, if there is no fuzzer */
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "fuzz.h"

@@ -13,7 +13,7 @@ static void check(const char *out, size_t n, int status, const char *line)
 	if (n && !strchr(line, 's')) {
 		char *text = malloc(n), *to = text;
 
-		/* names of calls have no blanks */
+		/* names of calls have no spaces */
 		must(text);
 		for (size_t i = 0; i < n; i++)
 			if (!strchr(" \n\t", out[i]))

@@ -5,7 +5,6 @@
  * Input: the file. Everything that is read must lie inside the file, and must be the same
  * when it is read twice.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "fuzz.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* value.c - a number in any notation, and its power of two */
-#include <errno.h>
 
 #include "fuzz.h"
 

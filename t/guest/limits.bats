@@ -257,11 +257,11 @@ unmeasured() {
 @test "manager: refuses a --buffer above half of the memory, and makes the size that it offers" {
 	need_guest
 	bystander
-	cpus=$(grep -c '^processor' /proc/cpuinfo)
+	cpus=$(grep -c '^CPU' /proc/cpuinfo)
 	kb=$(memory MemTotal)
 	run --separate-stderr -111 run_now --buffer "$kb"
 	[ -z "$output" ]
-	[[ $stderr =~ ^"manager: fatal: --buffer: $kb KB for each of $cpus processors is more than half of the memory that is free; "([0-9]+)" would fit"$ ]]
+	[[ $stderr =~ ^"manager: fatal: --buffer: $kb KB for each of $cpus CPUs is more than half of the memory that is free; "([0-9]+)" would fit"$ ]]
 	fits=${BASH_REMATCH[1]}
 	[ "$fits" -gt $(($(memory MemAvailable) * 2 / 5 / cpus)) ]
 	nothing_left
@@ -278,11 +278,11 @@ unmeasured() {
 	need_guest
 	need_tool taskset
 	calls 1
-	cpus=$(grep -c '^processor' /proc/cpuinfo)
+	cpus=$(grep -c '^CPU' /proc/cpuinfo)
 	kb=$(memory MemTotal)
 	run --separate-stderr -111 taskset 1 "$MANAGER" --run trace_syscalls \
 		--args "--instance $MARK --time 1 --pid $CALLS --buffer $kb"
-	[[ $stderr == "manager: fatal: --buffer: $kb KB for each of $cpus processors is more "* ]]
+	[[ $stderr == "manager: fatal: --buffer: $kb KB for each of $cpus CPUs is more "* ]]
 }
 
 @test "manager: prints the kernel's reason for a buffer that it cannot make, and keeps nothing" {
@@ -330,8 +330,8 @@ use_up() {
 	has 1000
 	CALLS=$BYSTANDER
 	tells 111 "manager: fatal: unable to make instance tfs.$MARK: $NO_MEMORY" run_now
-	cpus=$(grep -c '^processor' /proc/cpuinfo)
-	tells 111 "manager: fatal: --buffer: 4 KB for each of $cpus processors is more than half of the memory that is free; 0 would fit" \
+	cpus=$(grep -c '^CPU' /proc/cpuinfo)
+	tells 111 "manager: fatal: --buffer: 4 KB for each of $cpus CPUs is more than half of the memory that is free; 0 would fit" \
 		run_now --buffer 4
 	fails 111 "tfs-instance: fatal: unable to make instance $MARK: $NO_MEMORY" \
 		tfs-instance make "$MARK"
@@ -389,13 +389,13 @@ programs() {
 	[ -z "$(ls -A "$TRACEFS/instances")$(ls -A "$TFS_RUNDIR/ftrace")" ]
 }
 
-# ---- processors come and go ------------------------------------------------------
+# ---- CPUs come and go ------------------------------------------------------
 
 # need_cpu1: Skip unless there are two CPUs and the second can go offline.
 need_cpu1() {
 	CPU1=/sys/devices/system/cpu/cpu1
 	need_tool taskset
-	[ -d "$CPU1" ] || skip "needs two processors"
+	[ -d "$CPU1" ] || skip "needs two CPUs"
 	[ -w "$CPU1/online" ] || skip "needs CONFIG_HOTPLUG_CPU"
 	later to "$CPU1/online" echo 1
 }

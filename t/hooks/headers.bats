@@ -452,7 +452,7 @@ became() {
 	became kb 7K=7 7k=7 64M=65536 64m=65536 2G=2097152 1g=1048576 2047G=2146435072
 	became user root=0 "$(sed -n '$s/:.*//p' /etc/passwd)=$(sed -n '$p' /etc/passwd | cut -d : -f 3)" \
 		'0,root 7=0 0 7'
-	grep -Eq '^http[[:blank:]]+80/tcp' /etc/services || skip "needs http in /etc/services"
+	grep -Eq '^http[[:space:]]+80/tcp' /etc/services || skip "needs http in /etc/services"
 	became port http=80 'http,443 domain=80 443 53'
 }
 
@@ -474,7 +474,7 @@ became() {
 	}
 	refused 100 "--port: no port 'nosuchporthere' in /etc/services; give the number" \
 		--run typed --args "--pid $$ --port nosuchporthere"
-	grep -Eq '^domain[[:blank:]]+53/tcp' /etc/services || skip "needs domain in /etc/services"
+	grep -Eq '^domain[[:space:]]+53/tcp' /etc/services || skip "needs domain in /etc/services"
 	refused 100 "--port: no port 'domian' in /etc/services; did you mean domain?" \
 		--run typed --args "--pid $$ --port domian"
 }

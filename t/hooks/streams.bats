@@ -95,7 +95,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	watch_end
 }
 
-@test "hook: a manager that is killed while its filter works leaves nothing behind" {
+@test "hook: a manager that is killed while its filter works leaves nothing after" {
 	need_tracefs events/syscalls
 	prints '|' through
 	own_tool through <<<'while read -r line; do echo "$line"; done'
@@ -131,7 +131,7 @@ prints_refused() {
 	prints_refused "printed '', which is not a tool of tfs-tools" -j '|'
 	# shellcheck disable=SC2046 # a word each
 	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
-	prints_refused "printed too many words, or no newline behind the last word" \
+	prints_refused "printed too many arguments, or no newline after the last argument" \
 		"-$(printf 'x%.0s' {1..32768})"
 }
 
@@ -146,7 +146,7 @@ prints_refused() {
 	calls 1
 	watch_whole prints --pid "$CALLS"
 	lines_are got "$((most - 11))"
-	prints_refused "printed too many words, or no newline behind the last word" \
+	prints_refused "printed too many arguments, or no newline after the last argument" \
 		'|' counted "x$word"
 }
 

@@ -69,10 +69,10 @@ act_traced() {
 
 @test "trace_event: events about another task than the one that runs are those of the traced tasks" {
 	need_tracefs events/sched/sched_migrate_task
-	[ "$(nproc)" -ge 2 ] || skip "needs two processors"
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 	act moves 50 3
 	act_traced -e sched_migrate_task
-	# the first move is to the processor on which a task may be already
+	# the first move is to the CPU on which a task may be already
 	n=$(moved "$ACT")
 	[ "$n" = 50 ] || [ "$n" = 51 ]
 	[ "$(grep -v '^#' got | grep -vc ' comm=acts ')" = 0 ]

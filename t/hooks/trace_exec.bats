@@ -87,7 +87,7 @@ load ../hooks
 	acts=$PROG/acts
 	act execs 5 3 one "two words" ''
 	traced trace_exec --source bpf
-	[ "$(head -n 1 got)" = '# words are read by BPF programs' ]
+	[ "$(head -n 1 got)" = '# arguments are read by BPF programs' ]
 	[ "$(lines ": exec5: (sched_process_exec) filename=\"$acts\" argc=5 argv0=\"$acts\" argv1=\"nothing\" argv2=\"one\" argv3=\"two words\" argv4=\"\"$")" = 5 ]
 	file_has 6 got
 }
@@ -131,9 +131,9 @@ load ../hooks
 	need_bpf
 	for n in 62 63 64 447 448 449 3900; do
 		word=$(printf "%0${n}d" 0)
-		act execs 3 0 "$word" behind
+		act execs 3 0 "$word" after
 		traced trace_exec --source bpf
-		[ "$(lines ": exec4: .* argv2=\"$word\" argv3=\"behind\"$")" = 3 ]
+		[ "$(lines ": exec4: .* argv2=\"$word\" argv3=\"after\"$")" = 3 ]
 		[ "$(grep -vc '^#' got)" = 3 ]
 	done
 	word=$(printf "%0100000d" 0)
@@ -160,11 +160,11 @@ load ../hooks
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
-@test "trace_exec: --source syscalls prints the files, and says that the words are not known" {
+@test "trace_exec: --source syscalls prints the files, and says that the arguments are not known" {
 	need_bpf
 	act execs 5 3 one
 	traced trace_exec --source syscalls
-	[ "$(head -n 1 got)" = '# words are not known' ]
+	[ "$(head -n 1 got)" = '# arguments are not known' ]
 	[ "$(lines ": sched_process_exec: filename=$PROG/acts ")" = 5 ]
 	file_has 6 got
 }

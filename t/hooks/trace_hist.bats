@@ -52,7 +52,7 @@ getppids() {
 # bats test_tags=guest
 @test "trace_hist: --pid counts the migrations of that task, which happen in a thread of the kernel" {
 	need_tracefs events/sched/sched_migrate_task/hist
-	[ "$(nproc)" -ge 2 ] || skip "needs two processors"
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 	act moves 20 0
 	watch trace_hist --pid "$ACT" -e sched_migrate_task -k pid
 	release "$ACT"

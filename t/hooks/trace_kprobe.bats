@@ -83,11 +83,11 @@ load ../hooks
 }
 
 # bats test_tags=guest
-@test "trace_kprobe: --latency excludes --filter and --stack, and old kernels have no arguments at a return" {
+@test "trace_kprobe: --latency cannot be combined with --filter and --stack, and old kernels have no arguments at a return" {
 	uses kprobe_events
 	for option in '--filter x' --stack; do
 		# shellcheck disable=SC2086 # words
-		refuses trace_kprobe 100 '--latency excludes --filter and --stack' --pid $$ -k do_exit --latency $option
+		refuses trace_kprobe 100 '--latency cannot be combined with --filter and --stack' --pid $$ -k do_exit --latency $option
 	done
 	! grep -q 'return probes.*\$arg' "$TRACEFS/README" || return 0
 	refuses trace_kprobe 100 'a return has no $arg; give --latency to record arguments at the call' \

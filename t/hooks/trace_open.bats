@@ -316,7 +316,7 @@ killed() {
 	killed trace_exec
 }
 
-@test "trace_open: --check leaves no BPF program behind" {
+@test "trace_open: --check leaves no BPF program after" {
 	need_bpf
 	outputs 0 'trace_open: yes' "$MANAGER" --check trace_open --args "--pid $$ --source bpf"
 }
@@ -326,7 +326,7 @@ killed() {
 	act opens 12 8 "$PWD/there"
 	traced trace_open --source syscalls
 	if [ -e "$TRACEFS/syscall_user_buf_size" ]; then
-		[ "$(head -n 1 got)" = '# paths are cut behind 165 bytes' ]
+		[ "$(head -n 1 got)" = '# paths are cut after 165 bytes' ]
 		[ "$(lines ": sys_open.*\"$PWD/there\"")" = 12 ]
 	else
 		[ "$(head -n 1 got)" = '# paths are addresses' ]

@@ -437,7 +437,7 @@ refuse() {
 
 # alone: the session of another test would remove the dead session first
 # bats test_tags=alone
-@test "trace_request: leaves nothing behind if manager, janitor or both are killed" {
+@test "trace_request: leaves nothing after if manager, janitor or both are killed" {
 	need_probe
 	for victim in manager janitor both; do
 		start_session trace_request --pid $$ --output fifo
@@ -639,7 +639,7 @@ killed_early() {
 	# shellcheck disable=SC2016 # it must not be expanded
 	refuse 100 "-f: not an address or a network: '\$(>pwned)'; $usage" "--from '\$(>pwned)'"
 	refuse 100 "-f: not an address or a network: '1.2.3.4;>pwned'; $usage" "--from '1.2.3.4;>pwned'"
-	refuse 100 "--from: '\$(touch pwned)' has a blank, which would make it two values; give each value as a word" \
+	refuse 100 "--from: '\$(touch pwned)' has a space, which would make it two values; give each value as a word" \
 		"--from '\$(touch pwned)'"
 	refuse 100 "-f: not an address or a network: '*'; $usage" "--from '*'"
 	refuse 111 "no event is called '\`>pwned\`'; tfs-event -l prints the names of all" \

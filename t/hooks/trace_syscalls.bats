@@ -370,12 +370,12 @@ overrun() {
 	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
 }
 
-@test "trace_syscalls: --user-stack excludes --slower and decoded calls, and tfs-run prints it for people" {
+@test "trace_syscalls: --user-stack cannot be combined with --slower and decoded calls, and tfs-run prints it for people" {
 	need_tracefs events/syscalls
 	need_tracefs options/userstacktrace
 	calls 2
 	for option in '--slower 1ms' --decode --failed '--data 9'; do
-		fails 100 'manager: fatal: --user-stack excludes --slower, and what needs decoded calls' \
+		fails 100 'manager: fatal: --user-stack cannot be combined with --slower, and what needs decoded calls' \
 			"$MANAGER" --run trace_syscalls --args "--instance $MARK --pid $CALLS --user-stack $option"
 		nothing_left
 	done

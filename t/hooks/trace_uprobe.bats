@@ -102,7 +102,7 @@ slept() {
 		--pid $$ --binary "$acts" --symbol acts_work --return --arg 'i=$arg1'
 	for option in '--filter ret' --stack; do
 		# shellcheck disable=SC2086 # words
-		refuses trace_uprobe 100 '--latency excludes --filter and --stack' \
+		refuses trace_uprobe 100 '--latency cannot be combined with --filter and --stack' \
 			--pid $$ --binary "$acts" --symbol acts_work --latency $option
 	done
 	[[ $(uname -m) != arm* ]] || return 0
@@ -182,11 +182,11 @@ both_end() {
 		'      2 acts_often' acts_ask '      2 acts_often' acts_work | diff - got
 }
 
-@test "trace_uprobe: --top excludes --usdt, --return and --latency" {
+@test "trace_uprobe: --top cannot be combined with --usdt, --return and --latency" {
 	uses uprobe_events
 	for words in '--usdt acts:two' '--symbol acts_work --return' '--symbol acts_work --latency'; do
 		# shellcheck disable=SC2086 # words
-		refuses trace_uprobe 100 '--top excludes --usdt, --return and --latency' \
+		refuses trace_uprobe 100 '--top cannot be combined with --usdt, --return and --latency' \
 			--pid $$ --binary "$acts" --top 3 $words
 	done
 }
@@ -230,7 +230,7 @@ both_end() {
 	done
 	for option in '--symbol x' --return --latency; do
 		# shellcheck disable=SC2086 # words
-		refuses trace_uprobe 100 '--usdt excludes --symbol, --return and --latency' \
+		refuses trace_uprobe 100 '--usdt cannot be combined with --symbol, --return and --latency' \
 			--pid $$ --binary "$acts" --usdt acts:two $option
 	done
 }
@@ -324,13 +324,13 @@ place() {
 		cp lib.so "$path/libodd.so"
 		refuses trace_uprobe 111 "malloc: the path '$PWD/$path/libodd.so' has $(case $path in
 			*#) echo "'#'" ;;
-			*) echo 'a blank' ;;
+			*) echo 'a space' ;;
 			esac), where the kernel would cut it; give a link to the file that has none" \
 			--pid $$ --binary "'$PWD/$path/libodd.so'" --symbol malloc
 	done
 	# a value of several words is refused before anything exists
 	exits 100 "$MANAGER" --run trace_uprobe --args "--instance $MARK --pid $$ --binary $acts --symbol acts_work --arg 'x=%di y=%si'"
-	[ "$(cat err)" = "manager: fatal: --arg: 'x=%di y=%si' has a blank, which would make it two values; give each value as a word" ]
+	[ "$(cat err)" = "manager: fatal: --arg: 'x=%di y=%si' has a space, which would make it two values; give each value as a word" ]
 }
 
 @test "trace_uprobe: finds a library by its name in the system's directories" {

@@ -5,7 +5,7 @@
  *	query LIBRARY TRACE SQL...
  *
  * LIBRARY is libtest_trace_processor.so of Debian's package chromium-shell: the trace processor
- * behind three C++ functions. This program calls them with the layouts that libc++ and the
+ * after three C++ functions. This program calls them with the layouts that libc++ and the
  * Itanium C++ ABI give to their values on x86_64. A row is a line with a tab between columns,
  * and an empty line follows each answer. The first line of an answer has the names of its columns
  * and is left out.
@@ -30,7 +30,7 @@ struct vector {
 	char *begin, *end, *room;
 };
 
-/* std::string; a string of up to 22 bytes is in the object itself, behind its length times 2 */
+/* std::string; a string of up to 22 bytes is in the object itself, after its length times 2 */
 union string {
 	struct {
 		size_t room_and_1, size;

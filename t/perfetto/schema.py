@@ -16,7 +16,7 @@ LAST = b"protos/perfetto/trace/trace.proto"
 
 
 def number(data, at):
-    """Return the varint at this place, and the place behind it."""
+    """Return the varint at this place, and the place after it."""
     value = shift = 0
     while True:
         value |= (data[at] & 127) << shift

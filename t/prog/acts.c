@@ -29,7 +29,7 @@
  *	                          lists; then execute this program
  *	acts secrets              pass a secret to the kernel in each way that secrets() lists;
  *	                          then wait for another line of standard input
- *	acts moves N M            move to another processor N times, by its affinity, in this
+ *	acts moves N M            move to another CPU N times, by its affinity, in this
  *	                          process and in M children, after a move to the first one
  *	acts nothing
  * First it prints "ready" and waits for a line of standard input, except for "nothing".
@@ -198,7 +198,7 @@ static void unread(long n, long m, const char *file)
 	close(fd);
 }
 
-/* Move between the first two processors that this process may use. */
+/* Move between the first two CPUs that this process may use. */
 static void move_often(long n)
 {
 	cpu_set_t all, one;

@@ -2,7 +2,7 @@
 /*
  * beats - numbered events, and the last numbers in memory that survives a crash
  *
- *	beats ADDRESS THREADS MARKER	each thread, on a processor of its own, counts for ever:
+ *	beats ADDRESS THREADS MARKER	each thread, on a CPU of its own, counts for ever:
  *		it stores its number at this physical address, and then writes "beat THREAD NUMBER"
  *		to the file MARKER
  *	beats ADDRESS THREADS		print the numbers that are stored there

@@ -7,7 +7,6 @@
  * number; -1 or 0 if there is none. Exit: 0, or 111 and one line if FILE cannot be read.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -25,7 +25,7 @@
  *	          connection: one thread reads a message, the next works on it and sends, the
  *	          next reads, and so on; one: one thread, one request at a time, and one
  *	          connection from the middle to the server
- *	-q SEQ    on connections that this host makes, the sequence numbers begin behind SEQ
+ *	-q SEQ    on connections that this host makes, the sequence numbers begin after SEQ
  *	-z        make the last byte of each answer of the server wrong
  * The middle has one connection to the server for each connection of a client, or with -m
  * one a single connection. It connects when the first request has come.

@@ -9,7 +9,6 @@
  * to freed memory.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "event/event.h"
 

@@ -3,7 +3,7 @@
  * crowd - many processes that do nothing
  *
  *	crowd N
- * It prints the pids of N processes in one line, separated by blanks, and waits for
+ * It prints the pids of N processes in one line, separated by spaces, and waits for
  * a line of standard input. Then, or when it dies, the processes end.
  */
 #include <sys/prctl.h>

@@ -9,7 +9,6 @@
  * stderr if FILE cannot be read or is not complete.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "event/event.h"

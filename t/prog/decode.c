@@ -18,7 +18,6 @@
  *	-h  print the header only, as of an empty buffer
  *	-m  the address of the kernel's array of struct page
  */
-#include <dirent.h>
 #include <sys/utsname.h>
 #include <time.h>
 

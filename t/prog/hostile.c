@@ -36,7 +36,7 @@ static void opens(const char *path)
 		close(fd);
 }
 
-/* Return the end of n mapped pages, behind which nothing is mapped. */
+/* Return the end of n mapped pages, after which nothing is mapped. */
 static char *end_of_pages(long n)
 {
 	char *p = mmap(NULL, (size_t)((n + 1) * page), PROT_READ | PROT_WRITE,
@@ -60,7 +60,7 @@ static void strings(void)
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
-		opens(end - lengths[i]); /* no NUL in front of the end */
+		opens(end - lengths[i]); /* no NUL before the end */
 		end[-1] = '\0';
 		opens(end - lengths[i]); /* the NUL is the last byte */
 		end[-1] = 'z';

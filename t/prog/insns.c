@@ -13,8 +13,6 @@
  */
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "bpf/bpf.h"

@@ -18,10 +18,8 @@
  * 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>
-#include <limits.h>
 #include <net/if.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
 
 olddat.py print ORDER LONG FILE: of Linux 4.4, whose formats declare the array at the end of an
 entry without brackets and with size 0: print, bputs, bprint, raw_data, kernel_stack, user_stack.
-olddat.py graph ORDER LONG FILE: two processors with function_graph: leaves, nested calls, a call
-that ends on another sub-buffer, an end without a beginning, two tasks on one processor.
+olddat.py graph ORDER LONG FILE: two CPUs with function_graph: leaves, nested calls, a call
+that ends on another sub-buffer, an end without a beginning, two tasks on one CPU.
 olddat.py markers ORDER LONG FILE: tracing_mark_write of a driver, with fields of its own.
 """
 import sys

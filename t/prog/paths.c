@@ -6,11 +6,11 @@
  * DIR is a directory of its own.
  *	dots      each read is of /etc/hostname: by links, "..", /proc/self, a link that is removed
  *	chroot    DIR becomes the root directory; opens /sub, ../sub, and /sub/../../none
- *	chrooted  prints "ready" in there, and waits for a line before and behind its opens
+ *	chrooted  prints "ready" in there, and waits for a line before and after its opens
  *	pivot     in a new mount namespace DIR becomes the root, "DIR/a b" is bound to /b, and /t is
  *	          a tmpfs; opens /f, /b/x, /t/y and /sub. pivotdot: pivot_root(".", ".")
  *	unknown   reads /etc/hostname by a hard link of a symbolic link, and removes both
- *	moved     writes to a file before and behind its rename, and behind its removal
+ *	moved     writes to a file before and after its rename, and after its removal
  *	accept    two connections to a socket of all addresses; the second gives no address
  *	uring     two opens by io_uring. Exit 2: the kernel has none
  */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 """Make a trace.dat with the events that tfs-perfetto treats differently.
 
-perfettodat.py FILE: one processor, ten events: a print, a switch, a call with its return as
+perfettodat.py FILE: one CPU, ten events: a print, a switch, a call with its return as
 raw_syscalls and as syscalls, an event with 32 fields, one without a format, a stack, and one
 whose string is not UTF-8.
 """

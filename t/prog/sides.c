@@ -7,7 +7,7 @@
  *                           that is not in memory at the entry
  *        sides execs N      execute /bin/true with N variables in each way
  *        sides words        execute /bin/true with long words
- * It works in the current directory, and makes the call getpriority in front of the first call of
+ * It works in the current directory, and makes the call getpriority before the first call of
  * interest.
  */
 #include <poll.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 """Make a trace.dat of version 6, as trace-cmd.dat.v6(5) describes it.
 
-tracedat.py little|big 4|8 FILE [INSTANCE]: one of two processors, of that byte
+tracedat.py little|big 4|8 FILE [INSTANCE]: one of two CPUs, of that byte
 order and long, with an event demo:demo that has a field of each kind; and the
 same in an instance of that name, with a clock that counts. $DATE is the text of the option
 DATE, if it is set, and $STATS has those of the options CPUSTAT, with "|" between them.

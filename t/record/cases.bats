@@ -53,7 +53,7 @@ has() {
 	decoded bigword
 	grep '^execve("/bin/true"' calls >execs
 	[ "$(wc -l <execs)" = 15 ]
-	# a word of z or q has the length that the program gave it, or a mark behind its end
+	# a word of z or q has the length that the program gave it, or a mark after its end
 	awk -F '"' -v lengths='100 1000 3000 4000 4090 5000 19999' '{
 		split(lengths, z, " ")
 		for (i = 4; i < NF; i += 2)

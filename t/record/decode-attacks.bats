@@ -303,7 +303,7 @@ forged() {
 }
 
 @test "decode: 32-bit calls of a 64-bit program have their own names, and lend their paths to no other call" {
-	[ "$(uname -m)" = x86_64 ] || skip "needs a processor of x86_64"
+	[ "$(uname -m)" = x86_64 ] || skip "needs a CPU of x86_64"
 	need_strings
 	run "$PROG/hostile" compat 1 </dev/null
 	[ "$status" != 139 ] || # int 0x80 is SIGSEGV
@@ -319,7 +319,7 @@ forged() {
 
 # ---- the two sides of a call -----------------------------------------------------------------
 
-# decoded ACT... : Print the lines of "sides ACT..." behind its getpriority, without heads and
+# decoded ACT... : Print the lines of "sides ACT..." after its getpriority, without heads and
 # times, and addresses as ADDR.
 decoded() {
 	tfs-run trace_syscalls --instance "$MARK" --decode --buffer 4096 -o x.txt -- "$PROG/sides" "$@" \
@@ -368,7 +368,7 @@ decoded() {
 @test "decode: each exec has its path and words, with any number of variables" {
 	need_strings
 	decoded execs 3000 | sed -n 's/^execveat([0-9]*,/execveat(FD,/; /^exec/p' >lines
-	# strace has the same, but for the number of variables
+	# strace has the same, except the number of variables
 	diff lines - <<-'EOF'
 		execve("/bin/true", ["one", ""], ADDR) = 0
 		execve("/bin/true", ["one", ""], ADDR) = 0
@@ -384,7 +384,7 @@ decoded() {
 	EOF
 }
 
-@test "decode: a word that is cut has a mark behind it, and a complete list of words has none" {
+@test "decode: a word that is cut has a mark after it, and a complete list of words has none" {
 	need_strings
 	decoded words | sed -n 's/^execve("\/bin\/true", \(.*\), NULL) = 0$/\1/p' >lines
 	# a letter and a number stand for a word of so many letters

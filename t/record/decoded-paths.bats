@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# trace_syscalls: the files behind descriptors and paths, as /proc/PID/fd and the host have them
+# trace_syscalls: the files after descriptors and paths, as /proc/PID/fd and the host have them
 
 load ../helper
 
-# traced WHAT OPTION...: Trace the program paths; got has its calls behind the times.
+# traced WHAT OPTION...: Trace the program paths; got has its calls after the times.
 traced() {
 	local what=$1
 	shift
@@ -38,7 +38,7 @@ $DIR/two
 $DIR/two (deleted)" ]
 }
 
-@test "trace_syscalls: --names puts ? in front of a path that may have been a link" {
+@test "trace_syscalls: --names puts ? before a path that may have been a link" {
 	need_cached_names
 	traced unknown --names
 	[ "$(sed -n 's/^read([0-9]*<\([^>]*\)>.*, 1) = 1$/\1/p' got)" = "?$DIR/link" ]
@@ -93,7 +93,7 @@ host_paths() {
 	done
 }
 
-@test "trace_syscalls: --host-paths follows mounts and pivot_root, blanks in names, and marks what the host lacks" {
+@test "trace_syscalls: --host-paths follows mounts and pivot_root, spaces in names, and marks what the host lacks" {
 	need_cached_names
 	unshare -m true || skip "needs mount namespaces (unshare -m)"
 	for what in pivot pivotdot; do

@@ -19,7 +19,7 @@ workload() {
 	mkdir -p deep/er
 	rmdir deep/er deep
 	sigwait-run -t 600000 & # a timer, and a process to kill
-	kill -KILL "$!" # bash may lose another signal in front of an exec
+	kill -KILL "$!" # bash may lose another signal before an exec
 	wait "$!" || :
 	(trap : USR1; sh -c 'kill -USR1 $PPID'; :)
 	echo abc | tr a b | cat >/dev/null
@@ -468,7 +468,7 @@ text() {
 	need_tracefs events/ipi/ipi_send_cpumask
 	set_up_record() { echo 1 >"$DIR/options/bitmask-list"; }
 	record ipi/enable
-	grep -aq ' cpumask=' trace || skip "needs a signal to several processors at once (three processors)"
+	grep -aq ' cpumask=' trace || skip "needs a signal to several CPUs at once (three CPUs)"
 	grep -aq ' cpumask=[0-9]*[-,]' trace
 	decoded -b
 	same_lines

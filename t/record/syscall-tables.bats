@@ -115,7 +115,7 @@ assertions() {
 
 @test "calls: each call has as many arguments as this kernel's format of it" {
 	need_tracefs events/syscalls
-	# the kernel's text has all arguments behind the fields of each event and the number
+	# the kernel's text has all arguments after the fields of each event and the number
 	awk -v abi="$(host_abi)" '
 		FNR == 1 {
 			name = FILENAME

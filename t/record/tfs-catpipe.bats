@@ -999,7 +999,7 @@ stacks() {
 marked() {
 	reading "$@" >got
 	local mark
-	for mark in 'one\n# lost 9 events: 9\ntwo\tand\033[31m\177\n' 'none behind it\0not read\n' \
+	for mark in 'one\n# lost 9 events: 9\ntwo\tand\033[31m\177\n' 'none after it\0not read\n' \
 		'last\n\n' 'plain\n'; do
 		# shellcheck disable=SC2059 # a format of nothing but escapes
 		printf "$mark" >mark
@@ -1016,7 +1016,7 @@ marked() {
 	marked
 	diff - got <<-'END'
 	MARK: one\n# lost 9 events: 9\ntwo\tand\x1b[31m\x7f
-	MARK: none behind it
+	MARK: none after it
 	MARK: last\n
 	MARK: plain
 	END

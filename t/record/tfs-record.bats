@@ -192,7 +192,7 @@ in_small() {
 	fails 111 "tfs-record: fatal: unable to read per_cpu: No such file or directory" \
 		tfs-record -R root file
 	mkdir root/per_cpu
-	fails 111 "tfs-record: fatal: no processor in per_cpu" tfs-record -R root file
+	fails 111 "tfs-record: fatal: no CPU in per_cpu" tfs-record -R root file
 	mkdir root/per_cpu/cpu0
 	mv root/events/ftrace ftrace
 	fails 111 "tfs-record: fatal: unable to read events/ftrace: No such file or directory" \

@@ -495,7 +495,7 @@ ftrace_file() {
 	tfs-report -i '' six | cmp <(hand_text) -
 }
 
-@test "tfs-report: -d: prints the date in front of the first event, and in each event of JSON" {
+@test "tfs-report: -d: prints the date before the first event, and in each event of JSON" {
 	for order in little big; do
 		DATE=0x660f9d93f0f4a by_hand $order 8
 		tfs-report -d file >out

@@ -292,7 +292,7 @@ printed() {
 	)" ]
 }
 
-@test "tfs-strings calls: each record comes in front of the entry or the return of its call" {
+@test "tfs-strings calls: each record comes before the entry or the return of its call" {
 	memory calls openat
 	# what follows a return is the next call's
 	[ "$(grep -A 1 '^sys_enter' got | grep -c '^  x1')" = 1 ]

@@ -202,7 +202,7 @@ state() {
 	dt-probe -N "$PROBE" state | sed -n "s/^$1 //p"
 }
 
-# counts NAME=NUMBER...: Compare the probe's counters, with - for a blank. A guest is so slow
+# counts NAME=NUMBER...: Compare the probe's counters, with - for a space. A guest is so slow
 # that hosts take segments for lost and send them twice.
 counts() {
 	local pair name more text
@@ -1174,7 +1174,7 @@ orphaned() {
 
 # A proxy of the kernel shakes hands for the server, so both ends know other numbers.
 # bats test_tags=long
-@test "dt: behind synproxy a window has no parent, says so, and loses none of its spans" {
+@test "dt: after synproxy a window has no parent, says so, and loses none of its spans" {
 	need_tool python3 nft
 	n=$(($(so_many 2000) / 200 * 200))
 	hosts

@@ -74,11 +74,11 @@ titles() {
 		a    |               cl-7       [000] .....     5.000450: bpf_trace_printk: dtR 2a 7 2
 	EOF
 	heads b=b a=a | diff - <(echo 'b: all times are by this clock; 2 messages'
-		echo 'a: 9.999900 s behind, plus or minus 0.000201; 2 messages')
+		echo 'a: 9.999900 s after, plus or minus 0.000201; 2 messages')
 }
 
 @test "dt-join: a chain of three hosts has its true offsets within the printed bounds" {
-	# c is 7.000000 s behind a, b is 1000.5 s ahead of it; only b talks to both
+	# c is 7.000000 s after a, b is 1000.5 s ahead of it; only b talks to both
 	awk 'function mark(f, c, t, w, k) {
 			printf "%16s-%-7d [000] ..... %12.6f: bpf_trace_printk: dt%s 2a %d %x\n", c, 7, t, w, 7, k >f }
 		BEGIN { srand(5); for (i = 0; i < 100; i++) { t = 50 + i / 10
@@ -90,7 +90,7 @@ titles() {
 	heads a=a b=b c=c >got
 	grep -q '^a: .*; 200 messages$' got
 	grep -q '^b: .*; 400 messages$' got
-	awk '/^b: .* ahead/ { truth = 1000.5 } /^c: .* behind/ { truth = 7 }
+	awk '/^b: .* ahead/ { truth = 1000.5 } /^c: .* after/ { truth = 7 }
 		truth { off = $2 - truth; off = off < 0 ? -off : off; n++
 			if (off > $8 + 0 || $8 > 0.0005) exit 1; truth = 0 } END { exit n != 2 }' got
 	# the result is the same in the other order
@@ -107,7 +107,7 @@ titles() {
 	grep -v '^#' got | head -n 2 | sed 's/ .* \([0-9.]*\): .*: \(...\) .*/ \1 \2/' |
 		diff - <(printf '%s\n' 'a 5.000000 dtM' 'b 5.000000 dtB')
 	heads b=b a=a | diff - <(echo 'b: all times are by this clock; 1 message, 1 sent and not received'
-		echo 'a: at most 10.000100 s behind, by messages of one direction; 1 message')
+		echo 'a: at most 10.000100 s after, by messages of one direction; 1 message')
 }
 
 @test "dt-join: does not adjust hosts without messages, and compares the others with them" {
@@ -175,7 +175,7 @@ titles() {
 		echo 'b: 9.999900 s ahead, plus or minus 0.000201; 2 messages')
 }
 
-@test "dt-join: keeps lines without a time behind their event, and keeps losses and gaps" {
+@test "dt-join: keeps lines without a time after their event, and keeps losses and gaps" {
 	{ echo '# tracer: nop'; event x-1 1.000001 '<stack trace>'; echo ' => f'; echo ' => g'
 		echo 'CPU:0 [LOST 3 EVENTS]'; event x-1 1.000003 'e: x=1'; echo '# lost 7 events: 7 overwritten in a full buffer, 0 not written'; } >a
 	{ echo '# tracer: nop'; event y-1 1.000001 'e: x=1'; printf 'odd \0 line\n'; event y-1 1.000002 'e: x=1'; } >b
@@ -226,7 +226,7 @@ titles() {
 b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is 5.000210 of the trace's clock
 a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1"
 	dt-join a=a b=b | cmp - <(grep -v date got)
-	# 10 us in front of the date of b
+	# 10 us before the date of b
 	sed '/^a . # date/d' got | tfs-human | grep -x 'b | 23:00:00.999990 .* dtB 2a 9 1'
 	# times that are made later
 	{ echo "# date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is 1.500000 of the trace's clock"

@@ -142,7 +142,7 @@ quiet() {
 	done
 }
 
-@test "dt-window: does not take task names with blanks, brackets and dashes for columns" {
+@test "dt-window: does not take task names with spaces, brackets and dashes for columns" {
 	for COMM in 'a b' '] [0' '(1)' 'x-9  [000] ....' '-' 'dtB 2a 7 1' '# lost 1 event'; do
 		{ mark 7 1.1 'dtB 2a 7 1'; event 7 1.2 'a: 1'; event 9 1.3 'a: 2'
 			mark 7 1.4 'dtE 2a 7 1'; } >in

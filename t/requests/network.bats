@@ -42,7 +42,7 @@ is() {
 	done
 }
 
-@test "net: taking a namespace down leaves nothing behind" {
+@test "net: taking a namespace down leaves nothing after" {
 	need_net
 	net_up 1 2
 	box 1

@@ -23,7 +23,7 @@ need_confinement() {
 
 # status_of KEY PID: Print the value of a line of /proc/PID/status.
 status_of() {
-	sed -n "s/^$1:[[:blank:]]*//p" "/proc/$2/status"
+	sed -n "s/^$1:[[:space:]]*//p" "/proc/$2/status"
 }
 
 # rights PID: Print NoNewPrivs, the seccomp mode and the capabilities.

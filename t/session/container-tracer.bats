@@ -3,7 +3,7 @@
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own
 # caller: run sessions as container-tracer does, with exact counts. container-tracer runs
 # ./manager.tfs in its directory, sends --pid with pids that it has kept (some of them
-# dead), joins all words by one blank, and waits 5 seconds for the path. It takes one line
+# dead), joins all words by one space, and waits 5 seconds for the path. It takes one line
 # of each read(4096), and stops a session by SIGINT to the manager alone.
 
 load ../helper

@@ -154,7 +154,7 @@ lists() {
 	--header  begin with the lines by which Perfetto and Chrome recognize a trace
 	--date  begin with the date, for times of day; with --json one in each event
 	--size KB  maximum size of a file, such as 64M, default 65536
-	--buffer KB  size of each processor's ring buffer, such as 8M
+	--buffer KB  size of each CPU's ring buffer, such as 8M
 	--clock NAME  trace clock, one of trace_clock
 	END
 	diff expected out
@@ -225,7 +225,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		--run wants --args "--pid $$"
 }
 
-@test "manager: --check with --args checks everything that --run does, and leaves nothing behind" {
+@test "manager: --check with --args checks everything that --run does, and leaves nothing after" {
 	need_tracefs events/syscalls
 	run -0 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s openat"
 	[ "$output" = 'trace_syscalls: yes' ]
@@ -320,7 +320,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		--args "--instance $MARK --pid $$"
 }
 
-@test "manager: leaves nothing behind if a signal ends --check" {
+@test "manager: leaves nothing after if a signal ends --check" {
 	need_tracefs
 	own_tree
 	mkfifo begun never
@@ -401,7 +401,7 @@ not() {
 	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
 		--args "--pid $$ --buffer 2147483647"
 	[ -z "$output" ]
-	[[ $stderr =~ ^'manager: fatal: --buffer: 2147483647 KB for each of '[0-9]+' processors is more than half of the memory that is free; '[0-9]+' would fit'$ ]]
+	[[ $stderr =~ ^'manager: fatal: --buffer: 2147483647 KB for each of '[0-9]+' CPUs is more than half of the memory that is free; '[0-9]+' would fit'$ ]]
 	[ ! -e "$TFS_RUNDIR" ]
 	run --separate-stderr -111 "$MANAGER" --run trace_syscalls \
 		--args "--pid $$ --output file --size 2147483647"
@@ -433,7 +433,7 @@ not() {
 @test "manager: refuses a hook whose kernel option is missing, and names the option" {
 	need_tracefs events/syscalls
 	need_tool unshare
-	# hide files behind empty directories, as on a kernel without them
+	# hide files after empty directories, as on a kernel without them
 	cat >without <<-'END'
 	mount -t tmpfs none "$1/events/syscalls" && mount -t tmpfs none "$1/events/raw_syscalls" &&
 	exec "$2" --run trace_syscalls --args "--pid 1"

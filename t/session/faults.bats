@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2153 # each test is a subshell; helper.bash
 # manager: however and whenever a session ends, it leaves no instance, no enabled event,
-# no FIFO and no process behind
+# no FIFO and no process after
 #
 # FAULT_SEED=N repeats the random moments of a run that printed N.
 # parts: 2
@@ -120,7 +120,7 @@ echoing_hook() {
 }
 
 # says STATUS LINE: Fail unless the session ends with STATUS, has printed LINE on stderr ("":
-# nothing) and no path, and leaves nothing behind.
+# nothing) and no path, and leaves nothing after.
 says() {
 	finishes "$SESSION" "$1"
 	[ ! -s out ] || { echo "printed: $(cat out)"; return 1; }
@@ -507,7 +507,7 @@ next_one_sweeps() {
 
 # ---- hooks ---------------------------------------------------------------------
 
-@test "manager: reports the status of a hook that fails half way or is killed, and leaves nothing behind" {
+@test "manager: reports the status of a hook that fails half way or is killed, and leaves nothing after" {
 	need_tracefs
 	own_tree
 	calls 1
@@ -914,8 +914,8 @@ told() {
 		paste -sd +))) = 40000 ]
 }
 
-# slow_tool: Make the hook "slow". Its tool stands in front of a filter, waits for a line of
-# the FIFO "gate" without using the processor, and then prints an event.
+# slow_tool: Make the hook "slow". Its tool stands before a filter, waits for a line of
+# the FIFO "gate" without using the CPU, and then prints an event.
 slow_tool() {
 	need_tracefs
 	own_tree

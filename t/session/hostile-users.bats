@@ -233,7 +233,7 @@ long_text() {
 
 @test "hostile: a file of hooks.d that is not executable or not named like a hook is not a hook" {
 	own_tree
-	for name in .hidden plain backup.orig 'with blank' "-dash" directory; do
+	for name in .hidden plain backup.orig 'with space' "-dash" directory; do
 		cp "$HOOKS/trace_syscalls" "$HOOKS/$name"
 	done
 	chmod -x "$HOOKS/plain"
@@ -244,7 +244,7 @@ long_text() {
 	[ "$("$MANAGER" --get-all)" = "$(cd "$TREE/trace-hooks/ftrace/hooks.d" && LC_ALL=C ls)" ]
 	refused 100 "plain is not executable; run chmod +x $HOOKS/plain" --describe plain
 	refused 100 "plain is not executable; run chmod +x $HOOKS/plain" --run plain
-	for name in .hidden backup.orig 'with blank' "-dash" directory fifo dangling; do
+	for name in .hidden backup.orig 'with space' "-dash" directory fifo dangling; do
 		refused 100 "no hook '$name'; --get-all lists them" "--describe=$name"
 		refused 100 "no hook '$name'; --get-all lists them" "--run=$name" --args "--pid $$"
 	done

@@ -83,10 +83,10 @@ setup_file() {
 	for words in "--binary '$PWD/tgt:acts_work x=+0(%di)' --symbol string" \
 		"--binary '$PWD/tgt:acts_work x=+0(%di) y' --symbol acts_work"; do
 		run -111 --separate-stderr "$MANAGER" --run trace_uprobe --args "--instance $MARK --pid $$ $words"
-		[[ $stderr == "manager: fatal: "*": the path '$PWD/tgt:acts_work x=+0(%di)"*"' has a blank, where the kernel would cut it; give a link to the file that has none" ]]
+		[[ $stderr == "manager: fatal: "*": the path '$PWD/tgt:acts_work x=+0(%di)"*"' has a space, where the kernel would cut it; give a link to the file that has none" ]]
 		nothing_left
 	done
-	refused 100 "--symbol: 'acts_work x=+0(%di)' has a blank, which would make it two values; give each value as a word" \
+	refused 100 "--symbol: 'acts_work x=+0(%di)' has a space, which would make it two values; give each value as a word" \
 		--run trace_uprobe --args "--instance $MARK --pid $$ --binary $PWD/tgt --symbol 'acts_work x=+0(%di)'"
 	# a word of the janitor's protocol
 	refused 100 "--budget: '|' alone is not a value; leave it out" \

@@ -142,7 +142,7 @@ p:g/i $PWD/victim:$((WORK + 1))"
 	done
 	# the path cannot smuggle a place in either
 	for binary in "$PROG/acts:0x1146(0x3028) x" "$PROG/acts:1146 x"; do
-		no_session "manager: fatal: acts_work: the path '$binary' has a blank, where the kernel would cut it; give a link to the file that has none" \
+		no_session "manager: fatal: acts_work: the path '$binary' has a space, where the kernel would cut it; give a link to the file that has none" \
 			trace_uprobe "--binary '$binary' --symbol acts_work"
 	done
 }
@@ -252,8 +252,8 @@ refuses() {
 @test "tfs-report: refuses a file that would make it read one table again and again, in 32 MB" {
 	refuses tables 'file is damaged: the tables of instances are not in order'
 	refuses ring 'file is damaged: the sections of options are not in order'
-	refuses pages 'file is damaged: processors have sub-buffers in common'
-	refuses cpus 'file is damaged: too many processors'
+	refuses pages 'file is damaged: CPUs have sub-buffers in common'
+	refuses cpus 'file is damaged: too many CPUs'
 }
 
 @test "tfs-report: refuses a section above its maximum in 32 MB, even if the file is as long as it says" {

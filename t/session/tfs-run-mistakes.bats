@@ -42,7 +42,7 @@ table() {
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
 	table 63 <<-'END'
-	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls
+	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- before it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
 	100|trace_event --nosuchthing -- true|trace_event has no option '--nosuchthing'; tfs-run trace_event --help lists them
 	111|trace_syscalls -s opnat -- true|trace_syscalls: no system call 'opnat' in this kernel; did you mean openat, openat2?
@@ -90,11 +90,11 @@ table() {
 	111|./hooks/bare -- true|unable to run $PWD/hooks/bare: its first line must be #!/bin/sh
 	100|./hooks/closed -- true|closed is not executable; run chmod +x $PWD/hooks/closed
 	100|ls|'ls' is a program, not a hook; tfs-run trace_process -- ls shows what it does
-	100|-p 123|option -p needs a hook in front of it; tfs-run trace_process -p 123 shows system calls
-	100|-e open ls -l|option -e needs a hook in front of it; tfs-run trace_process -- ls -l shows system calls
-	100|-f ls|option -f needs a hook in front of it; tfs-run trace_process -- ls shows system calls
-	100|--time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
-	100|-o x --time 5s trace_open --all|option --time belongs behind the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|-p 123|option -p needs a hook before it; tfs-run trace_process -p 123 shows system calls
+	100|-e open ls -l|option -e needs a hook before it; tfs-run trace_process -- ls -l shows system calls
+	100|-f ls|option -f needs a hook before it; tfs-run trace_process -- ls shows system calls
+	100|--time 5s trace_open --all|option --time belongs after the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|-o x --time 5s trace_open --all|option --time belongs after the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
 	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
 	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
@@ -118,7 +118,7 @@ table() {
 	100|strace|'strace' is a program, not a hook; tfs-run trace_process -- strace shows what it does
 	END
 	fails 100 "tfs-run: fatal: --returns takes no value; leave 'ls' out
-tfs-run: to trace the program ls, put -- in front of it: tfs-run trace_syscalls --returns -- ls" \
+tfs-run: to trace the program ls, put -- before it: tfs-run trace_syscalls --returns -- ls" \
 		tfs-run trace_syscalls --returns ls
 }
 

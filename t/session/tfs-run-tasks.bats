@@ -126,7 +126,7 @@ sources() {
 	[ "$(rows '^ +500 +0 .* getppid$')" = 1 ]
 }
 
-@test "task: how long tasks wait for a processor, as a histogram" {
+@test "task: how long tasks wait for a CPU, as a histogram" {
 	need_tracefs events/sched/sched_wakeup
 	now 'tfs-run trace_sched -- waits loops 2 30 | tfs-hist'
 	n=$(sed -n '1s/^lat: \([0-9]*\) values, .*/\1/p' got)

@@ -186,8 +186,8 @@ man hook has the fields, the cost and all messages." ]]
 	nothing_runs 111 "$no" hook --check
 }
 
-@test "tfs-run: names a program that has no -- in front of it" {
-	fails 100 "tfs-run: fatal: 'ls' is not an option; to trace that program, put -- in front of it: tfs-run trace_syscalls -- ls -l 'a b'" \
+@test "tfs-run: names a program that has no -- before it" {
+	fails 100 "tfs-run: fatal: 'ls' is not an option; to trace that program, put -- before it: tfs-run trace_syscalls -- ls -l 'a b'" \
 		tfs-run trace_syscalls ls -l 'a b'
 	fails 100 "tfs-run: fatal: 'nosuch' is not an option of trace_syscalls; tfs-run trace_syscalls --help lists them; usage: $USAGE" \
 		tfs-run trace_syscalls nosuch
@@ -195,7 +195,7 @@ man hook has the fields, the cost and all messages." ]]
 		tfs-run ls -l
 	run -100 --separate-stderr tfs-run trace_syscalls -s openat ls -l
 	[ "$stderr" = "tfs-run: fatal: trace_syscalls has no option '-l'; tfs-run trace_syscalls --help lists them
-tfs-run: to trace the program ls, put -- in front of it: tfs-run trace_syscalls -s openat -- ls -l" ]
+tfs-run: to trace the program ls, put -- before it: tfs-run trace_syscalls -s openat -- ls -l" ]
 }
 
 @test "tfs-run: runs a hook of the user, by its path or from a directory of TFS_HOOKS" {
@@ -537,7 +537,7 @@ hook() {
 	tfs-run trace_syscalls --instance "$MARK" "$@"
 }
 
-@test "tfs-run: kernel: records PROG's execve as its first event, and leaves nothing behind" {
+@test "tfs-run: kernel: records PROG's execve as its first event, and leaves nothing after" {
 	need_tracefs events/syscalls
 	hook --syscall execve -- /bin/true >out 2>err
 	exactly err ''
@@ -672,7 +672,7 @@ hook() {
 	exactly err $'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing\n'
 }
 
-@test "tfs-run: kernel: leaves nothing behind after SIGKILL" {
+@test "tfs-run: kernel: leaves nothing after after SIGKILL" {
 	need_tracefs events/syscalls
 	calls 1
 	background tfs-run trace_syscalls --instance "$MARK" --pid "$CALLS" >out 2>err
@@ -772,7 +772,7 @@ hook() {
 	done
 }
 
-@test "tfs-run: names a missing filter before PROG runs, and leaves nothing behind" {
+@test "tfs-run: names a missing filter before PROG runs, and leaves nothing after" {
 	noting_tree
 	while IFS='|' read -r tool words; do
 		# shellcheck disable=SC2086 # several words

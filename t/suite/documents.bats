@@ -19,7 +19,7 @@ text_of() {
 	mandoc -T ascii -O width=999 "$1" | sed 's/.'$'\b''//g'
 }
 
-# section PAGE SECTION: Print the words of the section, separated by one blank.
+# section PAGE SECTION: Print the words of the section, separated by one space.
 section() {
 	section_of "$1" "$2"
 	[ -z "$SECTION" ] || echo "$SECTION"
@@ -31,7 +31,7 @@ section_of() {
 	[ "$1" = "${PAGE-}" ] || read_page "$1"
 	SECTION=
 	for line in "${PAGE_LINES[@]}"; do
-		if [[ $line == [![:blank:]]* ]]; then
+		if [[ $line == [![:space:]]* ]]; then
 			[ -z "$inside" ] || return 0
 			[ "$line" != "$2" ] || inside=yes
 		elif [ -n "$inside" ]; then
@@ -49,7 +49,7 @@ read_page() {
 }
 
 # SOURCE...: of each message that the code can print its longest part that is
-# always there, one a line. A message is a string among the arguments of the
+# always there, one per line. A message is a string among the arguments of the
 # functions that print one (base/error.c).
 messages() {
 	awk '
@@ -158,7 +158,7 @@ example() {
 }
 
 # questions: a line SUBSYSTEM HOOK OPTION... for each command in the README's table of
-# questions, but for hooks that need a device, another host or a file
+# questions, except hooks that need a device, another host or a file
 questions() {
 	# shellcheck disable=SC2016 # backquotes of the README
 	sed -n '/^| I want to know/,/^$/p' "$TREE/README.md" | grep -Ev "trace_(request|blk) |/my_hook" |
@@ -426,7 +426,7 @@ woke() {
 	heads >all
 	grep -q ':# description: ' all
 	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|columns|example|requires|option|stream|whom): ' all)
-	run -1 grep -Ei ':#[[:blank:]]*(desc|req|opt)[a-z]*[[:blank:]]*:' \
+	run -1 grep -Ei ':#[[:space:]]*(desc|req|opt)[a-z]*[[:space:]]*:' \
 		<(grep -Ev ':# (description|alternative|question|columns|example|requires|option|stream|whom): ' all)
 }
 

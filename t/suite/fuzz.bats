@@ -106,7 +106,7 @@ targets() {
 # bats test_tags=long
 @test "fuzz: a wrong answer that harms no memory is found as well" {
 	own_copy
-	# inside double quotes a backslash stays in front of an ordinary character
+	# inside double quotes a backslash stays before an ordinary character
 	sed -i "s/if (quote && !strchr(/if (!strchr(/" tree/lib/base/words.c
 	run -1 cmp -s tree/lib/base/words.c "$TREE/lib/base/words.c"
 	run -1 --separate-stderr tree/t/fuzz/run 0 words

@@ -28,7 +28,7 @@ load ../helper
 	"$PROG/unit/decimal"
 }
 
-@test "lib: records of several processors are merged in the order of time" {
+@test "lib: records of several CPUs are merged in the order of time" {
 	"$PROG/unit/merge"
 }
 

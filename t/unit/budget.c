@@ -6,11 +6,7 @@
  * which events a sample misses, and the time of the test goes on by the time that the recorder
  * wants to wait. So no step depends on the machine. The argument is an empty directory.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

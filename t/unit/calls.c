@@ -481,7 +481,7 @@ static void test_sides(void)
 	EQUAL_TEXT(returns(0), "epoll_wait(3, [], 4, 1) = 0");
 }
 
-/* A mark is behind the string that is cut; a complete list has none. */
+/* A mark is after the string that is cut; a complete list has none. */
 static void test_cut(void)
 {
 	CALL(59, 0x1000, 0x2000, 0);

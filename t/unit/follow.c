@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* follow.c - descriptors and directories of tasks, driven by made-up calls */
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "syscalls/syscalls.h"
 #include "unit.h"

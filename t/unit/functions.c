@@ -4,11 +4,8 @@
  *
  * With an argument: print each function of that file as "PLACE SIZE NAME".
  */
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

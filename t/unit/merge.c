@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* merge.c - records of several processors in the order of time */
-#include <stdint.h>
+/* merge.c - records of several CPUs in the order of time */
 
 #include "event/event.h"
 #include "unit.h"
@@ -59,7 +58,7 @@ static int more(void *unused, unsigned cpu, struct subbuf *sb)
 	return MERGE_SUBBUF;
 }
 
-/* Take all records, and continue behind the records that came before. */
+/* Take all records, and continue after the records that came before. */
 static size_t take(struct merge *m, size_t n)
 {
 	const struct record *r;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* names.c - the names of tasks that a recorder of any length keeps */
-#include <unistd.h>
 
 #include "live/live.h"
 #include "unit.h"

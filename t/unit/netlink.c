@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* netlink.c - requests and answers of netlink(7) */
-#include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "unit.h"

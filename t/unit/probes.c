@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* probes.c - the dynamic events of a group in a plain directory */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* procfs.c - files of procfs that a task makes long */
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "proc/proc.h"
 #include "unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* subbuf.c - sub-buffers that are split at a time, and events lost before them */
-#include <stdint.h>
 
 #include "event/event.h"
 #include "unit.h"
@@ -32,7 +31,7 @@ static unsigned char *put_record(unsigned char *p, uint64_t delta, unsigned valu
 
 /*
  * Make a sub-buffer with five records of four bytes: 1 at 1000, 2 and 3 at 1010, 4 at
- * 1010 + 2^27 behind a time extend, and 5 at 2^40 behind a time stamp.
+ * 1010 + 2^27 after a time extend, and 5 at 2^40 after a time stamp.
  */
 static void make(int big, unsigned word, int64_t lost)
 {

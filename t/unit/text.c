@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* text.c, format.c, suggest.c - numbers, UTF-8, formatted text and suggestions */
-#include <limits.h>
 
 #include "base/base.h"
 #include "event/event.h"

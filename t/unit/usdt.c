@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* usdt.c - the arguments of USDT probes on several machines */
 #include <elf.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"

@@ -7,11 +7,7 @@
  * holds the lock that shows whether the session is alive. It is made first and removed last. So the
  * tracing of a device is stale if no live janitor has the instance of its key.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

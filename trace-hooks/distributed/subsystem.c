@@ -8,10 +8,6 @@
  * enables events. dt-window passes the events inside of windows. The selected tasks are added to
  * the probe after recording has begun.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"

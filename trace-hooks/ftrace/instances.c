@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* instances.c - ftrace: a session has an instance and, outside of it, dynamic events */
-#include <string.h>
 
 #include "tracefs/tracefs.h"
 #include "session/session.h"

@@ -6,13 +6,6 @@
  * (TRIGGER_SUFFIX) and for its budget (BUDGET_SUFFIX), the list of selected tasks if the hook
  * selects the events (TASKS_SUFFIX), and the record of tasks that enter a cgroup (ENTRIES_SUFFIX).
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -20,7 +13,7 @@
 #include "live/live.h"
 #include "session/session.h"
 
-/* Room for the formats of all system calls, and a sub-buffer of some processors. */
+/* Room for the formats of all system calls, and a sub-buffer of some CPUs. */
 #define LEAST_DAT_KB 1024
 
 static int instances = -1, instance = -1; /* of the janitor's session */
@@ -301,7 +294,7 @@ static int members(const struct request *rq, struct pids *out)
 
 /*
  * Return the probe groups of all instances of sessions in one allocated string, each between
- * blanks, or NULL.
+ * spaces, or NULL.
  */
 static char *groups_of_sessions(int dir)
 {
