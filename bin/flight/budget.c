@@ -159,6 +159,7 @@ static void step_down(struct flight_budget *b)
 	if (!b->off && !b->known && flight_cost_events(c) < 0)
 		return;
 	for (struct flight_event *e = c->events; !b->known && e < c->events + c->n; e++) {
+		e->costly = 0;
 		e->stays = !strncmp(e->name, "task:", 5);
 		for (size_t i = 0; i < b->trigger->n; i++)
 			e->stays |= !strcmp(e->name, b->trigger->events[i]);

@@ -153,14 +153,21 @@ int flight_cost_events(struct flight_cost *c)
 
 	if (!text)
 		return err_file("unable to read set_event");
+	/* to copy the filters of hundreds of events takes seconds */
+	if (c->enabled && !strcmp(text, c->enabled)) {
+		free(text);
+		return 0;
+	}
 	for (const char *p = text; (p = strchr(p, '\n')); p++)
 		room++;
+	free(c->enabled);
 	free(c->names);
 	free(c->events);
 	c->names = text;
 	c->n = 0;
+	c->enabled = strdup(text);
 	c->events = calloc(room, sizeof(*c->events));
-	if (!c->events)
+	if (!c->events || !c->enabled)
 		return err_msg("out of memory");
 	for (char *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
 		c->events[c->n].name = p;

@@ -202,7 +202,7 @@ struct flight_cost {
 
 	/* private */
 	struct flight_beside beside;
-	char *names;            /* of events */
+	char *enabled, *names;  /* set_event, as it was read; names of events */
 	int all_calls;          /* the instance recorded all events of syscalls */
 	uint64_t seen;          /* events when they were counted last */
 };
@@ -219,7 +219,10 @@ int flight_cost_open(struct flight_cost *, int top, const char *instance);
 /* Return the number of events of all CPUs since the last call. */
 uint64_t flight_cost_count(struct flight_cost *);
 
-/* Read which events the instance records, and their filters. Return 0 or -1. */
+/*
+ * Read which events the instance records, and their filters, unless that is the same as at the last
+ * call. Return 0 or -1.
+ */
 int flight_cost_events(struct flight_cost *);
 
 /* Enable or disable the events with `change` in the instance at dir. Return 0 or -1. */

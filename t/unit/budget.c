@@ -62,6 +62,8 @@ void flight_cost_close(struct flight_cost *c)
 
 int flight_cost_events(struct flight_cost *c)
 {
+	if (c->events) /* the same as at the last call */
+		return 0;
 	memset(events, 0, sizeof(events));
 	c->events = events;
 	for (c->n = 0; sources[c->n].name; c->n++) {
