@@ -2,10 +2,11 @@
 /*
  * budget.c - keep what a recorder takes from programs below a budget
  *
- * A bucket holds time, at most the budget of a second. Time refills it at the rate of the budget;
- * events and the work of this file spend from it. When it is empty, the costly events are off
- * until it is full again. So the load is at most the budget on the average of ten seconds. Events
- * that start dumps or name tasks are never off.
+ * A bucket holds time, at most the budget of half a second. Time refills it at the rate of the
+ * budget; events and the work of this file spend from it. When it is empty, the costly events are
+ * off until it is full again. Until then it is filled at half the rate, because steps cost more than
+ * can be measured: they stop CPUs. So the load is at most the budget on the average of ten seconds.
+ * Events that start dumps or name tasks are never off.
  */
 
 #include "base/base.h"
@@ -84,6 +85,12 @@ static int tell(struct flight_budget *b, const char *change, int publish)
 
 /* ---- steps ----------------------------------------------------------------------------- */
 
+/* Return the rate at which the bucket is filled, in ppm. */
+static uint32_t rate(const struct flight_budget *b)
+{
+	return b->off ? b->ppm / 2 : b->ppm;
+}
+
 /* Charge the events and the own time since the last call to the bucket, and compute the load. */
 static void charge(struct flight_budget *b)
 {
@@ -92,20 +99,20 @@ static void charge(struct flight_budget *b)
 	uint64_t spent = flight_cost_count(&b->cost) * b->cost.event;
 
 	b->load = (uint32_t)(spent * MILLION / (wall ? wall : 1));
-	b->bucket += (int64_t)(wall * b->ppm / MILLION) - (int64_t)(spent + own - b->own);
+	b->bucket += (int64_t)(wall * rate(b) / MILLION) - (int64_t)(spent + own - b->own);
 	b->at = at;
 	b->own = own;
 }
 
 /*
  * Choose the costly events by the sample, the most frequent first, so that the others take at
- * most three quarters of the budget. A sample that misses the flood chooses the wrong ones; the
+ * most three eighths of the budget. A sample that misses the flood chooses the wrong ones; the
  * next sample then has no event, and chooses all.
  */
 static void choose(struct flight_budget *b)
 {
 	struct flight_cost *c = &b->cost;
-	uint64_t all = c->sampled ? c->sampled : 1, rest = b->load, aim = b->ppm / 4 * 3;
+	uint64_t all = c->sampled ? c->sampled : 1, rest = b->load, aim = b->ppm / 8 * 3;
 	/* any event of a system call makes every call slower */
 	int calls = (uint64_t)b->load * c->calls / all * c->detour / c->event > aim / 2;
 
@@ -208,21 +215,20 @@ int flight_budget_wait(const struct flight_budget *b)
 
 void flight_budget_look(struct flight_budget *b)
 {
-	int64_t second = (int64_t)b->ppm * 1000;
+	int64_t full = (int64_t)b->ppm * 500;
 	char *on;
 
 	if (!b->ppm)
 		return;
 	charge(b);
-	b->bucket = b->bucket > second ? second :
-		    b->bucket < -10 * second ? -10 * second : b->bucket;
+	b->bucket = b->bucket > full ? full : b->bucket < -10 * full ? -10 * full : b->bucket;
 	on = file_read(b->cost.dir, "tracing_on", NULL);
 	if (on && *on == '1') { /* otherwise a step could not be told */
-		if (b->bucket < 0 && b->load > b->ppm)
+		if (b->bucket < 0 && b->load > rate(b))
 			step_down(b);
-		else if (b->bucket == second && b->off)
+		else if (b->bucket == full && b->off)
 			step(b, 0);
-		else if (b->bucket == second)
+		else if (b->bucket == full)
 			b->known = 0;
 	}
 	free(on);
