@@ -402,6 +402,7 @@ static void write_losses(struct stream *s, int failed)
 {
 	struct losses l = { .overwritten = instance_lost(s->dir), .unwritten = s->cut };
 	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
+	int why = s->to.failed; /* consumer_take_back forgets it */
 	char line[CONSUMER_LAST];
 	struct out o = out_to(line, sizeof(line));
 
@@ -411,8 +412,8 @@ static void write_losses(struct stream *s, int failed)
 	if (moved)
 		out_format(&o, s->show.json ? "{\"moved_ms\":%lld}\n" :
 			   "# the time of day moved by %lld ms against the trace's clock\n", moved);
-	if (s->to.failed && !s->show.json && (l.overwritten || l.unwritten))
-		out_format(&o, "# unable to write the trace: %.60s\n", strerror(s->to.failed));
+	if (why && !s->show.json && (l.overwritten || l.unwritten))
+		out_format(&o, "# unable to write the trace: %.60s\n", strerror(why));
 	o.at += show_losses(&s->show, &l, o.at, out_room(&o));
 	if (o.at > line)
 		consumer_last(&s->to, line, (size_t)(o.at - line));

@@ -130,7 +130,7 @@ prints_refused() {
 	prints_refused "printed '', which is not a tool of tfs-tools" ''
 	prints_refused "printed '', which is not a tool of tfs-tools" -j '|'
 	# shellcheck disable=SC2046 # a word each
-	prints_refused "printed too many words" $(printf -- '-%s ' {1..64})
+	prints_refused "printed too many arguments" $(printf -- '-%s ' {1..64})
 	prints_refused "printed too many arguments, or no newline after the last argument" \
 		"-$(printf 'x%.0s' {1..32768})"
 }

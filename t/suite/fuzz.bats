@@ -46,13 +46,14 @@ targets() {
 	for file in t/fuzz/{again,fuzz,hook,replay}.c "$FUZZ_DIR/none.c"; do
 		"${compile[@]}" -c -o "$FUZZ_DIR/$(basename "$file" .c).o" "$file"
 	done
-	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o build/gen/kinds.o build/bin/*/*.o \
-		build/trace-hooks/*/instances.o
+	ar qcs "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR"/{fuzz,hook,none}.o
+	# state.ld knows the names of the archives
+	ar qcs "$FUZZ_DIR/lib.a" build/gen/kinds.o build/bin/*/*.o build/trace-hooks/*/instances.o
 	for target in $(targets); do
 		"${compile[@]}" -c -o "$FUZZ_DIR/target.o" "t/fuzz/$target.c"
 		# shellcheck disable=SC2046 # several options
 		gcc $(t/fuzz/link) -o "$FUZZ_DIR/replay" "$FUZZ_DIR"/{target,again,replay}.o \
-			-Wl,--start-group "$FUZZ_DIR/fuzz.a" build/libtfs.a -Wl,--end-group
+			-Wl,--start-group "$FUZZ_DIR/fuzz.a" "$FUZZ_DIR/lib.a" build/libtfs.a -Wl,--end-group
 		"$FUZZ_DIR/replay" "t/fuzz/corpus/$target" >"$FUZZ_DIR/out" 2>"$FUZZ_DIR/err" ||
 			{ echo "$target"; tail "$FUZZ_DIR/err"; return 1; }
 		[ "$(tail -n 1 "$FUZZ_DIR/out")" = "$(find "t/fuzz/corpus/$target" -type f | wc -l)" ]
