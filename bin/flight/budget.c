@@ -4,9 +4,9 @@
  *
  * A bucket holds time, at most the budget of half a second. Time refills it at the rate of the
  * budget; events and the work of this file spend from it. When it is empty, the costly events are
- * off until it is full again. Until then it is filled at half the rate, because steps cost more than
- * can be measured: they stop CPUs. So the load is at most the budget on the average of ten seconds.
- * Events that start dumps or name tasks are never off.
+ * off until it is full again. Until then it is filled at half the rate, because steps cost more
+ * than can be measured: they stop CPUs. So the load is at most the budget on the average of ten
+ * seconds. Events that start dumps or name tasks are never off.
  */
 
 #include "base/base.h"
