@@ -128,10 +128,11 @@ static int call(const char *name, uint64_t key, int (*fn)(int fd), int *n)
 	str_format(path, sizeof(path), "%s/block/%s/dev", path_sysfs(), name);
 	p = text = file_read(AT_FDCWD, path, NULL);
 	if (text) {
-		unsigned high = (unsigned)text_digits(&p);
+		unsigned high = (unsigned)text_digits(&p), low;
 
 		p += *p == ':';
-		disk = makedev(high, (unsigned)text_digits(&p));
+		low = (unsigned)text_digits(&p); /* makedev may be a macro */
+		disk = makedev(high, low);
 	}
 	free(text);
 	end = disk ? blk_end_lba(disk) : 0;

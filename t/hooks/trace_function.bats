@@ -58,7 +58,7 @@ load ../hooks
 	calls 1
 	refuses trace_function 100 'no function is named; give --function' --pid "$CALLS"
 	refuses trace_function 111 \
-		"the kernel cannot trace a function that is called 'vfs_raed'; did you mean vfs_read, vfs_readv?" \
+		"the kernel cannot trace a function that is called 'vfs_raed'; did you mean vfs_read, vfs_readv, vcs_read?" \
 		--pid "$CALLS" --function vfs_open vfs_raed
 	for word in '!nonesuch' 'vfs_read:traceoff' ':mod:ext4' '$(evil)'; do
 		refuses trace_function 111 \
