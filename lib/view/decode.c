@@ -974,10 +974,12 @@ static int parse_errors(struct decode *d, const char *names)
 static int parse_time(struct decode *d, const char *us)
 {
 	unsigned long v;
+	uint64_t n;
 
 	if (text_number(us, 0, ULONG_MAX, &v) < 0)
 		return -1;
-	d->slower = v < UINT64_MAX / 1000 ? (uint64_t)v * 1000 : UINT64_MAX;
+	n = v; /* an unsigned long may have 32 bits */
+	d->slower = n < UINT64_MAX / 1000 ? n * 1000 : UINT64_MAX;
 	return 0;
 }
 
