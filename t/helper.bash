@@ -557,7 +557,7 @@ two_hosts() {
 }
 
 # stop_session [SIGNAL]: Stop the session; fail unless it ends with status 0, has
-# printed only its path, and leaves nothing after.
+# printed only its path, and leaves nothing behind.
 stop_session() {
 	kill "-${1:-INT}" "$SESSION"
 	session_ends
@@ -599,7 +599,7 @@ verdict() {
 	fi
 }
 
-# alike HOOK WORDS: Fail unless --check and --run refuse alike and leave nothing after.
+# alike HOOK WORDS: Fail unless --check and --run refuse alike and leave nothing behind.
 alike() {
 	local check
 	verdict --check "$@"

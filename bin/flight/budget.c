@@ -158,22 +158,32 @@ static void step(struct flight_budget *b, int off)
 		e->since = e->off ? e->since : 0;
 }
 
-/* Record less. Events that were costly the last time are known; others need a sample. */
-static void step_down(struct flight_budget *b)
+/* Find out which events stay. Return whether another one is recorded, which can be switched off. */
+static int can_reduce(struct flight_budget *b)
 {
 	struct flight_cost *c = &b->cost;
+	int can = 0;
 
-	if (!b->off && !b->known && flight_cost_events(c) < 0)
-		return;
-	for (struct flight_event *e = c->events; !b->known && e < c->events + c->n; e++) {
-		e->costly = 0;
+	for (struct flight_event *e = c->events; e < c->events + c->n; e++) {
+		if (!b->known)
+			e->costly = 0;
 		e->stays = !strncmp(e->name, "task:", 5);
 		for (size_t i = 0; i < b->trigger->n; i++)
 			e->stays |= !strcmp(e->name, b->trigger->events[i]);
+		can |= !e->off && !e->stays;
 	}
-	if ((b->off || !b->known) && flight_cost_sample(c) < 0)
+	return can;
+}
+
+/* Record less. Events that were costly the last time are known; others need a sample. */
+static void step_down(struct flight_budget *b)
+{
+	int sample = b->off || !b->known;
+
+	if ((!b->off && !b->known && flight_cost_events(&b->cost) < 0) || !can_reduce(b) ||
+	    (sample && flight_cost_sample(&b->cost) < 0))
 		return;
-	if (b->off || !b->known)
+	if (sample)
 		choose(b);
 	b->known = 1;
 	step(b, 1);

@@ -299,7 +299,7 @@ static void change_window(struct bpf_code *c, const struct dt_plan *p)
 	emit_exit(c, 0);
 }
 
-/* Forget a range that is far after R9, before the numbers come around to it. */
+/* Forget a range that is far behind R9, before the numbers come around to it. */
 static void forget_range(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_get(c, R0, R7, dt_received, range);

@@ -9,7 +9,7 @@
  * end of PROG or the end of all traced tasks. PROG's standard output goes to standard
  * error, so that the trace contains nothing but events. tfs-run passes HUP, INT and TERM
  * to PROG; if no PROG is alive, these signals end the session. tfs-run passes USR1 to
- * the manager. Nothing is left after.
+ * the manager. Nothing is left behind.
  * Exit: 0 done, PROG's status, 100 usage error, 111 refused, 126 127 PROG did not start,
  * 128+n signal n came before the session recorded, or the reader of the trace left.
  */

@@ -1725,7 +1725,7 @@ size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path,
 
 	if (!n)
 		return 0;
-	/* on the host, .. after a link or at the root directory leads elsewhere */
+	/* on the host, .. of a link or at the root directory leads elsewhere */
 	if (f->host_paths && strstr(joined, "/..") && !sure) {
 		struct call_bytes user = { .bytes = path, .n = strlen(path) };
 		struct file *p = opened(f, pid, m, dirfd, &user, NO_FOLLOW, -1);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2089,SC2090,SC2153,SC2154 # each test is a process of its own
 # blk-trace, blk-text, trace_blk: trace our own block devices; the text equals that of
-# blkparse, the counts of I/O are exact, and nothing stays after
+# blkparse, the counts of I/O are exact, and nothing stays behind
 
 load ../helper
 
@@ -109,7 +109,7 @@ refuse() {
 	done
 }
 
-@test "blk-trace: reports relay files that cannot be read, and leaves nothing after" {
+@test "blk-trace: reports relay files that cannot be read, and leaves nothing behind" {
 	new_device
 	status=0
 	blk-trace -k "$MARK" setup "$DEVICE" >out 2>err || status=$?
@@ -123,7 +123,7 @@ refuse() {
 	free "$DEVICE"
 }
 
-@test "blk-trace: names the capability that a closed debugfs needs, and leaves nothing after" {
+@test "blk-trace: names the capability that a closed debugfs needs, and leaves nothing behind" {
 	new_device
 	need_tool setpriv
 	mkdir -m 700 closed

@@ -82,7 +82,7 @@ void __wrap_confine_paths(void)
 {
 }
 
-/* ---- what a run leaves after ------------------------------------------------------------- */
+/* ---- what a run leaves behind ------------------------------------------------------------- */
 
 /* The sanitizers call these functions; without them memory is not freed. */
 int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),

@@ -95,7 +95,7 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	watch_end
 }
 
-@test "hook: a manager that is killed while its filter works leaves nothing after" {
+@test "hook: a manager that is killed while its filter works leaves nothing behind" {
 	need_tracefs events/syscalls
 	prints '|' through
 	own_tool through <<<'while read -r line; do echo "$line"; done'

@@ -437,7 +437,7 @@ refuse() {
 
 # alone: the session of another test would remove the dead session first
 # bats test_tags=alone
-@test "trace_request: leaves nothing after if manager, janitor or both are killed" {
+@test "trace_request: leaves nothing behind if manager, janitor or both are killed" {
 	need_probe
 	for victim in manager janitor both; do
 		start_session trace_request --pid $$ --output fifo

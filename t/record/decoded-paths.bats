@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# trace_syscalls: the files after descriptors and paths, as /proc/PID/fd and the host have them
+# trace_syscalls: the files that descriptors and paths name, as /proc/PID/fd and the host have them
 
 load ../helper
 

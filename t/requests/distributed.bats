@@ -956,8 +956,8 @@ spans_of() {
 # or with a parent that is missing or of another trace, and these numbers:
 #	roots, traces, uneven   spans without parent; traces; those that have not six spans
 #	noted, strange          notes of a missing sender; those not of a window without parent
-#	windows, pairs, mixed   windows; pairs of a sending and a serving thread; messages of a
-#	                        thread that did not reach the one thread that serves it
+#	windows, pairs, mixed   windows; pairs of a sending and a serving thread; messages that
+#	                        another thread served than the one that serves this sender
 spans_are() {
 	local pair
 	[ "$(grep -c . spans)" = $((6 * $1 + 1)) ] # and the count of events without a duration

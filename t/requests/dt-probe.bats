@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2031,SC2034,SC2153 # each test is a process of its own; t/net.bash uses them
-# dt-probe, dt-dev, dt-pid, dt-trace: test their output and that they leave nothing after.
+# dt-probe, dt-dev, dt-pid, dt-trace: test their output and that they leave nothing behind.
 # distributed.bats tests the effect of the marks.
 # parts: 6
 
@@ -265,7 +265,7 @@ killed_at() {
 	"$PROG/atstep" -o step 9 "$1" "$(command -v "$2")" "${@:3}" >killed.out 2>&1 || :
 }
 
-# Kill on at that call; fail unless off leaves nothing after.
+# Kill on at that call; fail unless off leaves nothing behind.
 killed_and_off() {
 	local status=0 said
 	killed_at "$1" dt-probe -N "$N" on

@@ -42,7 +42,7 @@ is() {
 	done
 }
 
-@test "net: taking a namespace down leaves nothing after" {
+@test "net: taking a namespace down leaves nothing behind" {
 	need_net
 	net_up 1 2
 	box 1

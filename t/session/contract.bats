@@ -225,7 +225,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		--run wants --args "--pid $$"
 }
 
-@test "manager: --check with --args checks everything that --run does, and leaves nothing after" {
+@test "manager: --check with --args checks everything that --run does, and leaves nothing behind" {
 	need_tracefs events/syscalls
 	run -0 --separate-stderr "$MANAGER" --check trace_syscalls --args "--pid $$ -s openat"
 	[ "$output" = 'trace_syscalls: yes' ]
@@ -320,7 +320,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		--args "--instance $MARK --pid $$"
 }
 
-@test "manager: leaves nothing after if a signal ends --check" {
+@test "manager: leaves nothing behind if a signal ends --check" {
 	need_tracefs
 	own_tree
 	mkfifo begun never
@@ -433,7 +433,7 @@ not() {
 @test "manager: refuses a hook whose kernel option is missing, and names the option" {
 	need_tracefs events/syscalls
 	need_tool unshare
-	# hide files after empty directories, as on a kernel without them
+	# hide files behind empty directories, as on a kernel without them
 	cat >without <<-'END'
 	mount -t tmpfs none "$1/events/syscalls" && mount -t tmpfs none "$1/events/raw_syscalls" &&
 	exec "$2" --run trace_syscalls --args "--pid 1"

@@ -120,7 +120,7 @@ echoing_hook() {
 }
 
 # says STATUS LINE: Fail unless the session ends with STATUS, has printed LINE on stderr ("":
-# nothing) and no path, and leaves nothing after.
+# nothing) and no path, and leaves nothing behind.
 says() {
 	finishes "$SESSION" "$1"
 	[ ! -s out ] || { echo "printed: $(cat out)"; return 1; }
@@ -507,7 +507,7 @@ next_one_sweeps() {
 
 # ---- hooks ---------------------------------------------------------------------
 
-@test "manager: reports the status of a hook that fails half way or is killed, and leaves nothing after" {
+@test "manager: reports the status of a hook that fails half way or is killed, and leaves nothing behind" {
 	need_tracefs
 	own_tree
 	calls 1

@@ -148,7 +148,7 @@ setup_file() {
 	janitor=$(children "$a")
 	kill -STOP "$a"
 	kill -KILL "$janitor"
-	kill -KILL "$a"
+	ends_by "$a" KILL 137 # bash tells of that; not while standard error is a file
 	eventually gone "$janitor"
 	start_session trace_syscalls --pid "$first"
 	ends_by "$b" INT 0

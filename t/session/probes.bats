@@ -115,7 +115,7 @@ load ../hooks
 	no_probes
 }
 
-@test "manager: a hook that is killed between two probes leaves none after" {
+@test "manager: a hook that is killed between two probes leaves none behind" {
 	uses uprobe_events
 	own_tree
 	make_hook half <<-END

@@ -537,7 +537,7 @@ hook() {
 	tfs-run trace_syscalls --instance "$MARK" "$@"
 }
 
-@test "tfs-run: kernel: records PROG's execve as its first event, and leaves nothing after" {
+@test "tfs-run: kernel: records PROG's execve as its first event, and leaves nothing behind" {
 	need_tracefs events/syscalls
 	hook --syscall execve -- /bin/true >out 2>err
 	exactly err ''
@@ -672,7 +672,7 @@ hook() {
 	exactly err $'tfs-run: fatal: unable to write the trace: signal 15 came, and the reader reads nothing\n'
 }
 
-@test "tfs-run: kernel: leaves nothing after after SIGKILL" {
+@test "tfs-run: kernel: leaves nothing behind after SIGKILL" {
 	need_tracefs events/syscalls
 	calls 1
 	background tfs-run trace_syscalls --instance "$MARK" --pid "$CALLS" >out 2>err
@@ -772,7 +772,7 @@ hook() {
 	done
 }
 
-@test "tfs-run: names a missing filter before PROG runs, and leaves nothing after" {
+@test "tfs-run: names a missing filter before PROG runs, and leaves nothing behind" {
 	noting_tree
 	while IFS='|' read -r tool words; do
 		# shellcheck disable=SC2086 # several words

@@ -25,7 +25,7 @@ finds() {
 
 # This test is alone because it measures the memory of the whole machine.
 # bats test_tags=alone,long
-@test "soak: sessions that start, stop and are killed at random leave nothing after" {
+@test "soak: sessions that start, stop and are killed at random leave nothing behind" {
 	need_tracefs events/syscalls
 	run -0 soak 15
 	printf '# %s\n' "${lines[@]:1}" >&3
@@ -65,7 +65,7 @@ finds() {
 	[ "$(sed -n 2p out)" = "t/soak: left: top level: syscalls:sys_enter_acct" ]
 }
 
-@test "soak: leaves nothing after if it is stopped in the middle" {
+@test "soak: leaves nothing behind if it is stopped in the middle" {
 	need_tracefs events/syscalls
 	export TMPDIR=$PWD/tmp
 	mkdir tmp
