@@ -81,7 +81,7 @@ targets() {
 	own_copy
 	mkdir path
 	for tool in sh gcc cc ar as ld mkdir basename printf grep rm mktemp dirname tail cat find \
-		make sed sort awk cmp cp mv touch nproc; do
+		make sed sort awk tr cmp cp mv touch nproc; do
 		ln -s "$(command -v "$tool")" path
 	done
 	PATH=$PWD/path tree/t/fuzz/run 0 words args >out 2>err
