@@ -466,6 +466,15 @@ in_every_shell() {
 	done
 }
 
+@test "trace_syscalls: with returns and without a name it enables all events in every shell" {
+	export HOOK_RETURNS=1
+	in_every_shell
+	(cd "$TRACEFS/events/syscalls" && printf 'syscalls:%s\n' sys_*) | LC_ALL=C sort >all
+	for set in set.*; do
+		cmp all "$set"
+	done
+}
+
 # without_syscalls ARGS: Run the manager with events/syscalls as an empty directory.
 without_syscalls() {
 	need_tracefs events/raw_syscalls
