@@ -418,6 +418,16 @@ static int text_is_left(const struct janitor *j, int mode)
 	return n > 0;
 }
 
+/*
+ * End the BPF programs of the hook's tools. The kernel waits for all CPUs when it detaches one, but
+ * not if no event of the session is enabled any more: so call this at the end if that comes soon.
+ */
+static void end_programs(struct janitor *j)
+{
+	fd_close_together(j->keeps, j->nkeeps);
+	j->nkeeps = 0;
+}
+
 static void tell_stream(const struct janitor *j, int signo)
 {
 	if (kill(-j->stream, signo) < 0)
@@ -440,6 +450,7 @@ static int drain(struct janitor *j)
 			break;
 		if (await(j, j->stream, left < LOOK_MS ? (long)left : LOOK_MS, 0))
 			return 1;
+		end_programs(j); /* a slow reader does not slow down other programs */
 		/* a stream that works alone has other work than to write to a reader */
 		if (!j->rq->hook->alone && !reader_is_there(j))
 			return 0;
@@ -464,8 +475,10 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		return;
 	if (!j->rq->dry) {
 		tell_stream(j, SIGTERM);
-		if (!reader_is_there(j))
+		if (!reader_is_there(j)) {
+			end_programs(j);
 			ended = await(j, j->stream, wait_for_reader ? LATE_READER_MS : 0, 0);
+		}
 		if (!ended && reader_is_there(j))
 			ended = drain(j);
 	}
@@ -491,6 +504,7 @@ static int writes_at_end(const struct janitor *j)
 static int take_down(struct janitor *j, int by_itself)
 {
 	int r = 0, files, fifo = -1, unread;
+	long long unlinked = 0, left;
 	struct stat st;
 
 	/* the path of the trace was not printed yet, so no file stays */
@@ -499,16 +513,18 @@ static int take_down(struct janitor *j, int by_itself)
 		 st.st_mode & S_ISVTX);
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
-		fd_close_together(j->keeps, j->nkeeps);
-		j->nkeeps = 0;
 		end_stream(j, by_itself && (unread || writes_at_end(j) ||
 					    text_is_left(j, O_RDONLY)));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = rundir_unlink_trace(j->dir);
+		unlinked = time_now_ms();
 		r = manager_subsystem.close(j->rq);
+		end_programs(j);
 	}
 	if (fifo >= 0) {
-		poll(NULL, 0, OPENING_MS);
+		left = unlinked + OPENING_MS - time_now_ms();
+		if (left > 0)
+			poll(NULL, 0, (int)left);
 		close(fifo);
 	}
 	if (j->dir >= 0) {

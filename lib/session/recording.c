@@ -162,6 +162,8 @@ int recording_remove(const struct request *rq, int instances, int instance)
 	const char *name = recording_name(rq);
 	int r = 0;
 
+	/* with its events disabled, the kernel drops the pid filter without waiting for all CPUs */
+	ctl_try(instance, "events/enable", "0", 0);
 	if (stale_remove(instances, name, INSTANCE_REMOVE_MS) < 0 && errno != ENOENT)
 		r = err_file("unable to remove instance %s", name);
 	close(instance);
