@@ -45,7 +45,7 @@ static const struct tool tool = {
  * After a stop signal: how long a terminal may go on showing what came before it, and how often
  * to say after that time that it is over.
  */
-#define SHOW_MS 500
+#define SHOW_MS 250
 #define HURRY_MS 50
 
 /* Wait so long for the stream to read which files PROG has open. */
