@@ -503,14 +503,10 @@ static int writes_at_end(const struct janitor *j)
 /* Undo everything that exists. Return 0, or -1, reported. */
 static int take_down(struct janitor *j, int by_itself)
 {
-	int r = 0, files, fifo = -1, unread;
+	int r = 0, fifo = -1, unread;
 	long long unlinked = 0, left;
 	struct stat st;
 
-	/* the path of the trace was not printed yet, so no file stays */
-	files = j->rq->dry ||
-		(j->dir >= 0 && !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) &&
-		 st.st_mode & S_ISVTX);
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
 		end_stream(j, by_itself && (unread || writes_at_end(j) ||
@@ -531,8 +527,8 @@ static int take_down(struct janitor *j, int by_itself)
 		/* remove an empty file: the disk was full, so no trace.dat was made */
 		if (j->rq->output == OUTPUT_DAT &&
 		    !fstatat(j->dir, "trace", &st, AT_SYMLINK_NOFOLLOW) && !st.st_size)
-			files = 1;
-		if (rundir_remove(j->rundir, j->rq->session, files) < 0)
+			unlinkat(j->dir, "trace", 0);
+		if (rundir_remove(j->rundir, j->rq->session, 0) < 0)
 			r = err_errno("unable to remove %s", j->path);
 		close(j->dir);
 	}

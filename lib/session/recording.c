@@ -361,9 +361,9 @@ static int add_all(const struct selector *selectors, size_t n, int instance, siz
 		pids_clear(&now);
 		r = select_pids(selectors, n,
 				SELECT_THREADS | SELECT_DESCENDANTS | SELECT_GONE_OK, &now);
-		if (!r)
-			r = leave_own_out(&now);
 		pids_minus(&now, &known);
+		if (!r && now.n)
+			r = leave_own_out(&now);
 		if (!r)
 			r = pidfilter_add(instance, &now, 0);
 		if (!r)
