@@ -35,14 +35,14 @@ static const struct tool tool = {
 		"[-n PID[,PID...]]... [-d DIR]... [FILE]...\n"
 		"print records of the block layer's trace as blkparse does\n"
 		"-d DIR  read the relay files of DIR until a signal comes; may be repeated\n"
-		"-i INSTANCE  print only I/O of the tasks that this instance follows\n"
+		"-i, --instance INSTANCE  print only I/O of the tasks that this instance follows\n"
 		"-l  write one line per packet to standard output, a FIFO or pipe\n"
 		"-n PID,...  do not print I/O of these tasks\n"
 		"-p PID,...  print only I/O of these tasks\n"
 		"-s KB  write no more than KB kilobytes\n"
 		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
 	.places = (const struct opt_place[]){
-		{ 'i', &instance, NULL }, { 'l', NULL, &packets }, { 0 },
+		{ 'i', .text = &instance }, { 'l', .flag = &packets }, { 0 },
 	},
 };
 

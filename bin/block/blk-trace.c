@@ -35,7 +35,9 @@ static const struct tool tool = {
 		"-l FROM-TO  setup: record only these sectors\n"
 		"-n N  setup: the number of sub-buffers in a buffer; default 4\n"
 		"-p PID  setup: record only what this task does itself\n",
-	.places = (const struct opt_place[]){ { 'f', NULL, &any_key }, { 'k', &key, NULL }, { 0 } },
+	.places = (const struct opt_place[]){
+		{ 'f', .flag = &any_key }, { 'k', .text = &key }, { 0 },
+	},
 };
 
 /* Return the bits of the kinds in the list of -a. */

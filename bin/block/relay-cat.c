@@ -31,7 +31,7 @@ static const struct tool tool = {
 		"-p PREFIX  the names of the files are PREFIX and a number; default trace\n"
 		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
 	.places = (const struct opt_place[]){
-		{ '1', NULL, &once }, { 'o', &to, NULL }, { 'p', &prefix, NULL }, { 0 },
+		{ '1', .flag = &once }, { 'o', .text = &to }, { 'p', .text = &prefix }, { 0 },
 	},
 };
 

@@ -26,7 +26,7 @@ static const struct tool tool = {
 		"-t MS  wait no longer than MS milliseconds\n"
 		"-p PID  wait until this task has ended; if repeated, until all have\n"
 		"-u COMMAND  run this undo command once, in every case, with sh -c\n",
-	.places = (const struct opt_place[]){ { 'u', &undo, NULL }, { 0 } },
+	.places = (const struct opt_place[]){ { 'u', .text = &undo }, { 0 } },
 };
 
 static sigset_t inherited;

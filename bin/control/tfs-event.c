@@ -29,7 +29,7 @@ static const struct tool tool = {
 		OPTION_INSTANCE,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
-		{ 'l', NULL, &lists }, { 'f', &filter, NULL }, { 0 },
+		{ 'l', .flag = &lists }, { 'f', .text = &filter }, { 0 },
 	},
 };
 

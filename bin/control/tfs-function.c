@@ -25,7 +25,7 @@ static const struct tool tool = {
 		OPTION_INSTANCE,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
-		{ 'l', NULL, &lists }, { 'n', NULL, &excludes }, { 0 },
+		{ 'l', .flag = &lists }, { 'n', .flag = &excludes }, { 0 },
 	},
 };
 

@@ -31,7 +31,9 @@ static const struct tool tool = {
 		"-s  list, remove: the stale instances, whose owner is dead\n"
 		"-t MS  remove: wait at most MS milliseconds; default 2000\n"
 		OPTION_ROOT,
-	.places = (const struct opt_place[]){ { 'R', &root, NULL }, { 's', NULL, &stale }, { 0 } },
+	.places = (const struct opt_place[]){
+		{ 'R', .text = &root }, { 's', .flag = &stale }, { 0 },
+	},
 };
 
 static int print_stale(void *arg, int dir, const char *name)

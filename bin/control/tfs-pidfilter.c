@@ -30,7 +30,7 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
-	.places = (const struct opt_place[]){ { 'f', NULL, &functions }, { 0 } },
+	.places = (const struct opt_place[]){ { 'f', .flag = &functions }, { 0 } },
 };
 
 static int print_list(int dir)

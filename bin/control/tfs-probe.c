@@ -51,9 +51,9 @@ static const struct tool tool = {
 		"-q  if a FILE cannot be probed, do not say why\n"
 		OPTION_ROOT,
 	.places = (const struct opt_place[]){
-		{ 'R', &root, NULL }, { 'g', &group, NULL }, { 'b', &binary, NULL },
-		{ 'n', &binary_name, NULL }, { 'o', NULL, &any_offset }, { 'c', NULL, &counters },
-		{ 'q', NULL, &discreet }, { 0 },
+		{ 'R', .text = &root }, { 'g', .text = &group }, { 'b', .text = &binary },
+		{ 'n', .text = &binary_name }, { 'o', .flag = &any_offset },
+		{ 'c', .flag = &counters }, { 'q', .flag = &discreet }, { 0 },
 	},
 };
 

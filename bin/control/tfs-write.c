@@ -27,7 +27,7 @@ static const struct tool tool = {
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
-	.places = (const struct opt_place[]){ { 'c', NULL, &clears }, { 0 } },
+	.places = (const struct opt_place[]){ { 'c', .flag = &clears }, { 0 } },
 };
 
 /* Write each line of standard input as a record. */

@@ -25,7 +25,7 @@ static const struct tool tool = {
 		"print a trace for people: names for numbers, times of day, colours\n"
 		OPTION_ROOT
 		"-c COLUMNS  print these fields in columns: NAME[:WIDTH]=FIELD[-PREFIX]...\n"
-		"-i INSTANCE  print times of day, by the trace clock of this instance\n",
+		"-i, --instance INSTANCE  print times of day, by this instance's trace clock\n",
 	.takes_instance = 1,
 };
 

@@ -47,9 +47,10 @@ static const struct tool tool = {
 		"-u  do not count beginnings without an end\n"
 		"-x  wakeup: leave out the session that tfs-latency is part of\n",
 	.places = (const struct opt_place[]){
-		{ 'a', NULL, &t.ends }, { 'b', NULL, &t.beginnings }, { 'd', NULL, &drop },
-		{ 'e', &to, NULL }, { 'f', &t.suffix, NULL }, { 'H', NULL, &header },
-		{ 's', &from, NULL }, { 'u', NULL, &t.some_end }, { 'x', NULL, &except }, { 0 },
+		{ 'a', .flag = &t.ends }, { 'b', .flag = &t.beginnings }, { 'd', .flag = &drop },
+		{ 'e', .text = &to }, { 'f', .text = &t.suffix }, { 'H', .flag = &header },
+		{ 's', .text = &from }, { 'u', .flag = &t.some_end }, { 'x', .flag = &except },
+		{ 0 },
 	},
 };
 

@@ -27,7 +27,7 @@ static const struct tool tool = {
 		"-f  print the profile although events were lost\n"
 		"-s  print SystemCallFilter= for a unit of systemd instead of JSON\n",
 	.places = (const struct opt_place[]){
-		{ 'f', NULL, &forced }, { 's', NULL, &systemd }, { 0 },
+		{ 'f', .flag = &forced }, { 's', .flag = &systemd }, { 0 },
 	},
 };
 

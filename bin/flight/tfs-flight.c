@@ -83,10 +83,12 @@ static const struct tool tool = {
 		OPTION_INSTANCE,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
-		{ 'r', NULL, &f.raw }, { 'p', NULL, &f.dumps.per_cpu }, { 'e', NULL, &f.end_dumps },
-		{ 'E', NULL, &f.end_writes }, { 'P', NULL, &f.persists }, { 'L', NULL, &f.locked },
-		{ 'n', NULL, &f.show.hide_names }, { 'l', NULL, &f.dumps.packets },
-		{ 'D', NULL, &f.show.dated }, { 'f', &f.trigger.filter, NULL }, { 0 } },
+		{ 'r', .flag = &f.raw }, { 'p', .flag = &f.dumps.per_cpu },
+		{ 'e', .flag = &f.end_dumps }, { 'E', .flag = &f.end_writes },
+		{ 'P', .flag = &f.persists }, { 'L', .flag = &f.locked },
+		{ 'n', .flag = &f.show.hide_names }, { 'l', .flag = &f.dumps.packets },
+		{ 'D', .flag = &f.show.dated }, { 'f', .text = &f.trigger.filter }, { 0 },
+	},
 };
 
 static int record(int on)

@@ -25,7 +25,7 @@ static const struct tool tool = {
 		"reserve [MB]  print the kernel parameters that reserve memory\n"
 		"save [FILE]  write the events of the last boot to a trace.dat\n"
 		OPTION_ROOT
-		"-i INSTANCE  the reserved instance; default " PERSIST_INSTANCE "\n",
+		"-i, --instance INSTANCE  the reserved instance; default " PERSIST_INSTANCE "\n",
 	.takes_instance = 1,
 };
 

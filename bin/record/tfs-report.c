@@ -26,7 +26,7 @@ static const struct tool tool = {
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
 		"print the events of a trace.dat as text or JSON\n"
-		"-i INSTANCE  print only this instance; '' is the one without a name\n"
+		"-i, --instance INSTANCE  print only this instance; '' is the one without a name\n"
 		"-B  print the trace of the last boot, see tfs-persist(1)\n"
 		SHOW_OPTIONS
 		DECODE_OPTIONS,

@@ -96,7 +96,7 @@ static void suggest_line(char *line, size_t size, const struct ask *ask, size_t 
 static int takes_values(const struct hook *h, const char *word)
 {
 	for (size_t i = 0; i < h->noptions; i++) {
-		const struct hook_option *o = &h->options[i];
+		const struct opt *o = &h->options[i];
 
 		if (o->type != TYPE_FLAG && word[0] == '-' &&
 		    (word[1] == '-' ? !strcmp(word + 2, o->name) : word[1] == o->letter))

@@ -5,34 +5,6 @@
 #include "front.h"
 #include "session/session.h"
 
-enum { WIDTH = 80 };
-
-/*
- * Print text, which begins in this column, and continue at the column indent. Spaces are
- * broken before the line is longer than WIDTH.
- */
-static void print_wrapped(const char *text, size_t column, size_t indent)
-{
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		if (column > indent && column + 1 + n > WIDTH) {
-			stdout_print("\n");
-			column = 0;
-		}
-		for (; column < indent; column++)
-			stdout_print(" ");
-		if (column > indent) {
-			stdout_print(" ");
-			column++;
-		}
-		stdout_print("%.*s", (int)n, text);
-		column += n;
-		text += n + strspn(text + n, " ");
-	}
-	stdout_print("\n");
-}
-
 /* ---- what this kernel can run ------------------------------------------------------------ */
 
 /*
@@ -171,24 +143,6 @@ void help_list(const char *dir, const char *subsystem)
 
 /* ---- one hook ------------------------------------------------------------------------------ */
 
-enum { TEXT_COLUMN = 24 };
-
-/* Print one option, whose line is "NAMES [VALUE]  TEXT". */
-static void print_option(const char *line)
-{
-	const char *text = strstr(line, "  ");
-	size_t n = text ? (size_t)(text - line) : strlen(line);
-
-	stdout_print("  %.*s", (int)n, line);
-	if (n + 4 > TEXT_COLUMN) {
-		stdout_print("\n");
-		n = 0;
-	} else {
-		n += 2;
-	}
-	print_wrapped(text ? text + 2 : "", n, TEXT_COLUMN);
-}
-
 static void print_examples(const struct hook *parsed)
 {
 	for (size_t i = 0; i < parsed->nexamples; i++) {
@@ -223,7 +177,7 @@ int help_hook(const struct catalog_hook *h, const char *const *front_options)
 	if (parsed.noptions > parsed.ncommon)
 		stdout_print("\noptions of this hook:\n");
 	for (size_t i = parsed.ncommon; i < parsed.noptions; i++)
-		print_option(parsed.options[i].line);
+		opt_print(parsed.options[i].line);
 	stdout_print("\nwhich tasks, and their later children; PROG needs none of these:\n");
 	if (parsed.selects)
 		print_wrapped(parsed.selects, 0, 2);
@@ -231,12 +185,12 @@ int help_hook(const struct catalog_hook *h, const char *const *front_options)
 		if (i == selectors)
 			stdout_print("\nthe session:\n");
 		if (!parsed.options[i].taken && !is_own(parsed.options[i].name))
-			print_option(parsed.options[i].line);
+			opt_print(parsed.options[i].line);
 	}
 	if (*front_options)
 		stdout_print("\nthe output:\n");
 	for (; *front_options; front_options++)
-		print_option(*front_options);
+		opt_print(*front_options);
 	stdout_print("\n");
 	print_examples(&parsed);
 	stdout_print("man %s has the fields, the cost and all messages.\n", h->name);

@@ -132,33 +132,105 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
 /* For keep: to read the files that a task maps: CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE. */
 #define CAPS_MAPPED (CAPS(K_CAP_DAC_READ_SEARCH) | CAPS(K_CAP_CHECKPOINT_RESTORE))
 
-/* ---- options.c: the command line of a tool ----------------------------------------- */
+/* ---- options.c: declared options, and the command line of a tool -------------------- */
+
+/* The type of an option's value. The words for the types are in options.c. */
+enum opt_type {
+	TYPE_FLAG,   /* no value */
+	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
+	TYPE_PID,
+	TYPE_NUMBER, TYPE_MS, TYPE_US, TYPE_KB, /* from least to most; times and sizes with units */
+	TYPE_UID, TYPE_PORT, /* or their names */
+	TYPE_KEY,    /* what a filter counts by */
+	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these after ! */
+	TYPE_ERROR,  /* ENOENT */
+	TYPE_ID,     /* of a container: its first digits */
+	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
+	TYPE_TEXT,   /* printable text */
+	TYPE_CHOICE, /* one|of|these */
+};
+
+/*
+ * An option as a line declares it, in the help of a tool or in the header of a hook:
+ *	[-x, ]--name[ VALUE]  TEXT
+ * A VALUE is a word of options.c such as MS, which names a type, or choices that are separated by
+ * |. :LEAST-MOST or :LEAST- after the word of a number, a time or a size is the range of the
+ * value; --help does not print it. "..." allows many values, and "[VALUE...]" none, too. ",..."
+ * allows many values of type TEXT that commas separate; for all other types commas always separate
+ * values. A [prefix] before the word is optional in a value. Two spaces begin the TEXT, which is
+ * for people.
+ */
+struct opt {
+	const char *line;
+	char letter;        /* 0: long form only */
+	char name[32];
+	enum opt_type type;
+	unsigned long least, most;
+	char prefix[32];    /* it is removed from a value */
+	char choices[96];
+	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
+	/* for managers, see session.h */
+	int taken, for_hook, given;
+	const char **v;
+	size_t n;
+};
+
+/* Read a line, which a newline may end. Return 0, or -1, silent: it declares no option. */
+int opt_parse(struct opt *, const char *line);
+
+/*
+ * Does the word, --name, --name=VALUE, -x or -xVALUE, give the option? Then set *value to the value
+ * in the word, or to NULL if it has none.
+ */
+int opt_is(const struct opt *, const char *word, const char **value);
+
+/* Print the line without ranges, as it is or as --help does, within 80 columns. */
+void opt_describe(const char *line);
+void opt_print(const char *line);
+
+/* Print text, which begins in this column, and continue at the column indent, to 80 columns. */
+void print_wrapped(const char *text, size_t column, size_t indent);
+
+/*
+ * Check a value. Return it as programs take it: a number without a unit, or the number of a name.
+ * Return NULL, with what is wrong in why (OPT_WHY bytes), if the option cannot have the value.
+ */
+enum { OPT_WHY = 400 };
+const char *opt_check(const struct opt *, const char *value, char *why);
 
 /*
  * The command line of one tool. The lines of help, which --help prints, are:
  * - the synopsis without "usage", the same in the manual page and the README;
  * - the purpose, the text after the dash in the tool's first comment;
- * - a line for each option and command, from which opt_next reads the command line:
- *	-k KEY  text    the option -k with a value
- *	-f  text        the option -f without a value
- *	list  text      anything else is only printed
- *   Two spaces begin the text. The manual page has the same options, commands and values.
+ * - a line for each option, as above, and for each command, which is only printed.
+ * The manual page has the same options, commands and values. In the line of a tool, a word that
+ * names no type stands for text that opt_next does not check.
  */
 struct tool {
 	const char *name, *help;
 	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself, */
 	const struct opt_place {
 		char letter;            /* 0: the end; NULL: no places */
-		const char **value;     /* of an option with a value, or */
-		int *flag;              /* becomes 1 */
+		int *flag;              /* becomes 1, or */
+		const char **text;      /* the last value, or */
+		unsigned long *number;  /* the last value, of type N, MS, US or KB, or */
+		struct opt_list *list;  /* all values */
 	} *places;              /* and these options */
 };
 
-/* Lines of help that many tools have. */
-#define OPTION_ROOT "-R ROOT  take ROOT for the tracefs root, without a check\n"
-#define OPTION_INSTANCE "-i INSTANCE  use this instance of tracefs; default $TFS_INSTANCE\n"
+/* The values of an option that may be repeated; zero it. */
+struct opt_list {
+	const char **v;         /* NULL: none; else NULL ends them */
+	size_t n;
+};
 
-/* The value of the last option, NULL if it takes none; the index of the next argument in argv. */
+/* Lines of help that many tools have. */
+#define OPTION_ROOT "-R, --root ROOT  take ROOT for the tracefs root, without a check\n"
+#define OPTION_INSTANCE \
+	"-i, --instance INSTANCE  use this instance of tracefs; default $TFS_INSTANCE\n"
+
+/* The last option; its value, NULL if it takes none; the index of the next argument in argv. */
+extern struct opt opt_last;
 extern char *opt_value;
 extern int opt_index;
 
@@ -166,11 +238,17 @@ extern int opt_index;
 extern const char *opt_root, *opt_instance;
 
 /*
- * Return the letter of the next option, or -1 after the last one; opt_index is then the index of
- * the first operand. The rules are those of POSIX getopt(3). Answer -h, --help and --version, and
- * exit DONE. On an unknown option, report the synopsis and exit MISUSED.
+ * Return the letter of the next option, OPT_LONG if it has none, or -1 after the last one;
+ * opt_index is then the index of the first operand. The rules are those of POSIX getopt(3), and
+ * --name VALUE or --name=VALUE is the same as -x VALUE. Check the value by its type: opt_value is
+ * then as opt_check returns it. Answer -h, --help and --version, and exit DONE. If an option or its
+ * value is wrong, report that and the synopsis, and exit MISUSED.
  */
+enum { OPT_LONG = 1 };
 int opt_next(const struct tool *t, int argc, char **argv);
+
+/* Return the number that opt_value is, an option of type N, MS, US or KB. */
+unsigned long opt_ulong(void);
 
 /*
  * Read opt_value as text_number does. Exit MISUSED if it is no number from low to high, with the
@@ -179,8 +257,11 @@ int opt_next(const struct tool *t, int argc, char **argv);
 void opt_number(const struct tool *, const char *what, unsigned long low, unsigned long high,
 		unsigned long *n);
 
-/* Return the pid that an argument names. Exit MISUSED if it names none. */
-pid_t opt_pid(const struct tool *, const char *argument);
+/* Exit MISUSED: the value of the last option is not what it has to be, such as "a list of pids". */
+_Noreturn void opt_refuse(const struct tool *, const char *what);
+
+/* Return the pid that an operand names. Exit MISUSED if it names none. */
+pid_t opt_pid(const struct tool *, const char *operand);
 
 /* Exit MISUSED unless operand, the first argument that the tool does not take, is NULL. */
 void opt_end(const struct tool *, const char *operand);
@@ -409,6 +490,9 @@ pid_t text_pid(const char *s);
  */
 int text_name_fits(const char *s, size_t most);
 int text_is_name(const char *s);
+
+/* The number of digits of a container's id. */
+enum { CONTAINER_ID = 64 };
 
 /* Return the length of the first line with its newline; n if the line has no newline. */
 size_t text_line_length(const char *text, size_t n);

@@ -163,9 +163,6 @@ struct cgroup {
  */
 int cgroup_find(const char *name, struct cgroup *);
 
-/* The digits of a container's id. */
-enum { CONTAINER_ID = 64 };
-
 /*
  * Write the id of the container that a cgroup's path (up to a newline) leads to, to id
  * (CONTAINER_ID + 1 bytes): the outermost one, which the runtime has given, or "". Return the

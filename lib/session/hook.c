@@ -16,11 +16,7 @@
  *	# whom: hook  TEXT
  *	# whom: subject
  * A CONDITION is a path that must exist, or !PATH that must not. "|" separates alternatives;
- * one of them must hold. A VALUE is a type in capitals (enum hook_type) or choices that are
- * separated by |. "..." after it allows many values. ",..." allows many values of type TEXT
- * that commas separate; for all other types commas always separate values. Brackets around
- * both allow no value, too. A [prefix] before the type is optional in a value. Two spaces
- * end a VALUE.
+ * one of them must hold. opt_parse reads the options.
  */
 #include <sys/stat.h>
 
@@ -31,112 +27,23 @@
 
 /* ---- parsing ----------------------------------------------------------------------- */
 
-static const struct { const char *name; enum hook_type type; } types[] = {
-	{ "NAME", TYPE_NAME }, { "PID", TYPE_PID }, { "N", TYPE_NUMBER },
-	{ "MS", TYPE_MS }, { "US", TYPE_US }, { "KB", TYPE_KB }, { "UID", TYPE_UID },
-	{ "PORT", TYPE_PORT }, { "ID", TYPE_ID }, { "DISK", TYPE_DISK },
-	{ "SYSCALL", TYPE_SYSCALL }, { "ERROR", TYPE_ERROR }, { "TEXT", TYPE_TEXT },
-};
-
-static int copy(char *to, size_t size, const char *from, size_t n)
-{
-	if (n >= size)
-		return -1;
-	memcpy(to, from, n);
-	to[n] = '\0';
-	return 0;
-}
-
-/* Parse a VALUE of n bytes into o. Return 0 or -1. */
-static int parse_value(struct hook_option *o, const char *s, size_t n)
-{
-	const char *end;
-
-	if (!n)
-		return 0;
-	if (n > 5 && *s == '[' && !strncmp(s + n - 4, "...]", 4)) {
-		o->may_be_empty = 1;
-		s++;
-		n -= 2;
-	}
-	if (n > 3 && !strncmp(s + n - 3, "...", 3)) {
-		o->many = 1;
-		n -= 3;
-		o->commas = s[n - 1] == ',';
-		n -= (size_t)o->commas;
-	}
-	if (*s == '[') {
-		end = memchr(s, ']', n);
-		if (!end || copy(o->prefix, sizeof(o->prefix), s + 1, (size_t)(end - s) - 1) < 0)
-			return -1;
-		n -= (size_t)(end + 1 - s);
-		s = end + 1;
-	}
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (strlen(types[i].name) == n && !strncmp(types[i].name, s, n)) {
-			o->type = types[i].type;
-			return 0;
-		}
-	if (n > 2 && !strncmp(s, "N:", 2)) {
-		const char *text = s + 2;
-
-		o->type = TYPE_NUMBER;
-		o->least = (unsigned long)text_digits(&text);
-		if (*text++ != '-')
-			return -1;
-		o->most = (unsigned long)text_digits(&text);
-		return text == s + n && o->least <= o->most ? 0 : -1;
-	}
-	if (!memchr(s, '|', n) || memchr(s, ' ', n))
-		return -1;
-	o->type = TYPE_CHOICE;
-	return copy(o->choices, sizeof(o->choices), s, n);
-}
-
-static int parse_option(struct hook_option *o, const char *s)
-{
-	const char *end;
-	size_t n;
-
-	*o = (struct hook_option){ .line = s, .most = ULONG_MAX };
-	if (*s == '-' && s[1] && s[1] != '-') {
-		if (s[2] != ',' || s[3] != ' ')
-			return -1;
-		o->letter = s[1];
-		s += 4;
-	}
-	if (strncmp(s, "--", 2))
-		return -1;
-	s += 2;
-	n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-");
-	if (!n || *s == '-' || copy(o->name, sizeof(o->name), s, n) < 0)
-		return -1;
-	s += n;
-	end = strstr(s, "  ");
-	if (!end)
-		end = s + strlen(s);
-	if (s == end)
-		return 0;
-	return *s == ' ' ? parse_value(o, s + 1, (size_t)(end - s) - 1) : -1;
-}
-
 /*
  * Return whether a hook may have its own option of this name. These two options select tasks
  * by a state that changes, and the hook can test that state at each event instead.
  */
-static int may_be_redefined(const struct hook_option *o)
+static int may_be_redefined(const struct opt *o)
 {
 	return !strcmp(o->name, "uid") || !strcmp(o->name, "comm");
 }
 
 static int add_option(struct hook *r, const char *line)
 {
-	struct hook_option o;
+	struct opt o;
 
-	if (r->noptions == HOOK_OPTIONS_MAX || parse_option(&o, line) < 0)
+	if (r->noptions == HOOK_OPTIONS_MAX || opt_parse(&o, line) || !*o.name)
 		return -1;
 	for (size_t i = 0; i < r->noptions; i++) {
-		struct hook_option *other = &r->options[i];
+		struct opt *other = &r->options[i];
 
 		if (other->letter && other->letter == o.letter)
 			return -1;
@@ -331,15 +238,15 @@ void hook_describe(const struct hook *r)
 {
 	stdout_print("%s\n", r->description);
 	for (size_t i = r->ncommon; i < r->noptions; i++)
-		stdout_print("%s\n", r->options[i].line);
+		opt_describe(r->options[i].line);
 	if (r->selects)
 		stdout_print("with selectors: %s\n", r->selects);
 	for (size_t i = 0; i < r->ncommon; i++)
 		if (!r->options[i].taken)
-			stdout_print("%s\n", r->options[i].line);
+			opt_describe(r->options[i].line);
 }
 
-const struct hook_option *hook_common_option(const struct hook *r, const char *name)
+const struct opt *hook_common_option(const struct hook *r, const char *name)
 {
 	for (size_t i = 0; i < r->ncommon; i++)
 		if (!strcmp(r->options[i].name, name))
@@ -350,7 +257,7 @@ const struct hook_option *hook_common_option(const struct hook *r, const char *n
 /* ---- requirements ------------------------------------------------------------------ */
 
 /* Return the option that {NAME} in a requirement names, or NULL. */
-static const struct hook_option *braces(const struct hook *r, const char *s)
+static const struct opt *braces(const struct hook *r, const char *s)
 {
 	const char *open = strchr(s, '{');
 
@@ -412,7 +319,7 @@ static int holds(int root, const char *s, const char *end, const char *value,
 /* A condition that does not hold, of a line that has value for {NAME} of o, or both NULL. */
 struct lack {
 	const char *line, *path; /* path of the root */
-	const struct hook_option *o;
+	const struct opt *o;
 	const char *value;
 	char missing[PATH_MAX];
 	int reason;             /* why the file cannot be opened; 0: it does not exist */
@@ -481,7 +388,7 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 			    size_t size)
 {
 	for (size_t i = 0; i < r->nrequires; i++) {
-		const struct hook_option *o = braces(r, r->requires[i]);
+		const struct opt *o = braces(r, r->requires[i]);
 
 		for (size_t j = 0; j < (o ? o->n : 1); j++)
 			if (check_one(&(struct lack){ .line = r->requires[i], .path = path, .o = o,

@@ -22,8 +22,21 @@
 #include "proc/proc.h"
 #include "session/session.h"
 
-static const char usage[] =
-	"manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]";
+/* main puts the name of the subsystem in. */
+static const char help_format[] =
+	"manager --get-all | --describe HOOK | --clear | --check|--run HOOK "
+	"[--args WORDS]\n"
+	"run the trace hooks of %s\n"
+	"-g, --get-all  print the names of all hooks\n"
+	"-d, --describe HOOK  print what a hook does, and its options\n"
+	"-k, --check HOOK  print whether this kernel can run the hook, or what it lacks\n"
+	"-c, --clear  end and remove all sessions, reset the subsystem\n"
+	"-r, --run HOOK  run a session; when it records, print the path of the trace\n"
+	"-a, --args WORDS  run, check: the options of the hook, as a shell splits words\n"
+	"-V, --version  print the version\n";
+
+static char help[sizeof(help_format) + 64];
+static struct tool tool = { .name = "manager", .help = help };
 
 /* Find the directory of the tools, with the subsystem's stream in it. Return 0, or -1, reported. */
 static int find_tools(const char *dir, const struct request *rq, char *tools)
@@ -145,67 +158,27 @@ static int describe(const char *dir, const char *hook)
 
 /* ---- the command line ---------------------------------------------------------------- */
 
-static const struct named_option {
-	const char *name;
-	char letter;
-	int takes; /* a value */
-} named_options[] = {
-	{ "get-all", 'g', 0 }, { "describe", 'd', 1 }, { "clear", 'c', 0 },
-	{ "check", 'k', 1 }, { "run", 'r', 1 }, { "args", 'a', 1 }, { "help", 'h', 0 },
-	{ "version", 'V', 0 },
-};
-
-/*
- * Return the option that an argument is, or NULL. Set value to the value after =, or to NULL if
- * the next argument is the value.
- */
-static const struct named_option *find_named(const char *word, const char **value)
-{
-	*value = NULL;
-	for (size_t i = 0; i < sizeof(named_options) / sizeof(*named_options); i++) {
-		const struct named_option *o = &named_options[i];
-		size_t n = strlen(o->name);
-
-		if (word[0] == '-' && word[1] == o->letter && !word[2])
-			return o;
-		if (strncmp(word, "--", 2) || strncmp(word + 2, o->name, n))
-			continue;
-		if (!word[2 + n])
-			return o;
-		if (word[2 + n] == '=' && o->takes) {
-			*value = word + 3 + n;
-			return o;
-		}
-	}
-	return NULL;
-}
-
 /* Return the letter of the action, and set its hook and args. Exit if the arguments are wrong. */
-static char read_action(char **argv, const char **hook, const char **args)
+static char read_action(int argc, char **argv, const char **hook, const char **args)
 {
-	const struct named_option *o;
-	const char *value;
 	char action = 0;
+	int c;
 
-	for (argv++; *argv; argv++) {
-		o = find_named(*argv, &value);
-		if (!o)
-			err_exit(MISUSED, "no such option: '%.80s'; usage: %s", *argv, usage);
-		if (o->takes && !value && !(value = *++argv))
-			err_exit(MISUSED, "--%s needs a value; usage: %s", o->name, usage);
-		if (o->letter == 'a' ? *args != NULL : action != 0)
-			err_exit(MISUSED, "--%s is one option too many; usage: %s", o->name, usage);
-		if (o->letter == 'a') {
-			*args = value;
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		if (c == 'a' ? *args != NULL : action != 0)
+			usage_error(&tool, "--%s is one option too many", opt_last.name);
+		if (c == 'a') {
+			*args = opt_value;
 			continue;
 		}
-		action = o->letter;
-		*hook = value;
+		action = (char)c;
+		*hook = opt_value;
 	}
+	opt_end(&tool, argv[opt_index]);
 	if (!action)
-		err_exit(MISUSED, "no action; usage: %s", usage);
+		usage_error(&tool, "no action");
 	if (*args && action != 'r' && action != 'k')
-		err_exit(MISUSED, "--args goes with --run or --check; usage: %s", usage);
+		usage_error(&tool, "--args goes with --run or --check");
 	return action;
 }
 
@@ -215,10 +188,11 @@ int main(int argc, char **argv)
 	char dir[PATH_MAX], action;
 	int status = DONE;
 
-	(void)argc;
-	program_name = getenv(FOR_PEOPLE) ? "tfs-run" : "manager";
+	if (getenv(FOR_PEOPLE))
+		tool.name = "tfs-run"; /* in messages */
+	str_format(help, sizeof(help), help_format, manager_subsystem.name);
 	fd_open_standard();
-	action = read_action(argv, &hook, &args);
+	action = read_action(argc, argv, &hook, &args);
 	if (program_directory(dir) < 0)
 		return REFUSED;
 	if (action == 'r' || (action == 'k' && args))
@@ -242,12 +216,6 @@ int main(int argc, char **argv)
 	case 'd':
 		status = describe(dir, hook);
 		break;
-	case 'h':
-		stdout_print("usage: %s\nmanager - run the trace hooks of %s\n", usage,
-			     manager_subsystem.name);
-		break;
-	case 'V':
-		stdout_print("manager %s\n", VERSION);
 	}
 	stdout_flush();
 	return status;

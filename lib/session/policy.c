@@ -242,7 +242,7 @@ int policy_request(const struct request *rq)
 	if (!policy.is_there)
 		return 0;
 	for (size_t i = 0; i < r->noptions; i++) {
-		const struct hook_option *o = &r->options[i];
+		const struct opt *o = &r->options[i];
 
 		if (!o->given || !strcmp(o->name, "all"))
 			continue;

@@ -31,27 +31,40 @@ const char request_common_options[] =
 
 /* ---- words to options -------------------------------------------------------------- */
 
-static struct hook_option *find_option(struct hook *r, char *word, char **value)
+static struct opt *find_option(struct hook *r, const char *word, const char **value)
 {
-	char *equals = strchr(word, '=');
-	size_t n = equals ? (size_t)(equals - word) : strlen(word);
-
-	*value = equals ? equals + 1 : NULL;
-	for (size_t i = 0; i < r->noptions; i++) {
-		struct hook_option *o = &r->options[i];
-
-		if (o->taken)
-			continue;
-		if (n == 2 && !equals && o->letter && word[1] == o->letter)
-			return o;
-		if (n == strlen(o->name) + 2 && word[1] == '-' &&
-		    !strncmp(word + 2, o->name, n - 2))
-			return o;
-	}
+	for (size_t i = 0; i < r->noptions; i++)
+		if (!r->options[i].taken && opt_is(&r->options[i], word, value))
+			return &r->options[i];
 	return NULL;
 }
 
-static int add_one(struct hook_option *o, const char *given)
+/*
+ * Check a value, also for what managers do with it. Return it as the hook gets it, or NULL,
+ * reported. drop_dead checks that a task is alive.
+ */
+static const char *check_value(const struct opt *o, const char *s)
+{
+	const char *value;
+	char why[OPT_WHY];
+
+	/* the hook gets many values with spaces between them (option_variable) */
+	if (o->type == TYPE_TEXT && o->many && o->for_hook && strchr(s, ' '))
+		return err_msg("--%s: '%.80s' has a space, which would make it two values; give "
+			       "each value as a word", o->name, s), NULL;
+	/* the hook may print the value as a word for its stream (stream_parse) */
+	if (o->type == TYPE_TEXT && o->for_hook && !strcmp(s, STREAM_FILTER))
+		return err_msg("--%s: '%s' alone is not a value; leave it out", o->name, s), NULL;
+	if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z')
+		return err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s),
+		       NULL;
+	value = opt_check(o, s, why);
+	if (!value)
+		err_msg("%s", why);
+	return value;
+}
+
+static int add_one(struct opt *o, const char *given)
 {
 	const char **more, *s;
 	size_t n = strlen(o->prefix);
@@ -68,7 +81,7 @@ static int add_one(struct hook_option *o, const char *given)
 			return err_msg("out of memory");
 		o->v = more;
 	}
-	s = value_check(o, given);
+	s = check_value(o, given);
 	if (!s)
 		return -1;
 	o->v[o->n++] = s;
@@ -76,14 +89,14 @@ static int add_one(struct hook_option *o, const char *given)
 }
 
 /* Return whether commas separate values in this word. A TEXT may contain commas. */
-static int has_commas(const struct hook_option *o, const char *s)
+static int has_commas(const struct opt *o, const char *s)
 {
 	return o->many && (o->type != TYPE_TEXT || o->commas ||
 			   (!strcmp(o->name, "cgroup") && !s[strspn(s, "0123456789,")]));
 }
 
 /* Add the values of one word. Overwrite its commas. */
-static int add_value(struct hook_option *o, char *s)
+static int add_value(struct opt *o, char *s)
 {
 	char *comma;
 
@@ -113,7 +126,7 @@ static int no_option(const struct hook *r, const char *word)
 }
 
 /* Has the option the values that it needs, if it had n of them when it was given? */
-static int check_given(const struct hook *r, const struct hook_option *o, size_t n)
+static int check_given(const struct hook *r, const struct opt *o, size_t n)
 {
 	if (!o || o->n > n || o->type == TYPE_FLAG || o->may_be_empty)
 		return 0;
@@ -122,9 +135,9 @@ static int check_given(const struct hook *r, const struct hook_option *o, size_t
 
 static int parse_words(struct hook *r, char **words)
 {
-	struct hook_option *o = NULL, *next;
+	struct opt *o = NULL, *next;
 	size_t n = 0; /* the values of o before this word */
-	char *value;
+	const char *value;
 
 	for (; *words; words++) {
 		if (**words == '-') {
@@ -136,7 +149,7 @@ static int parse_words(struct hook *r, char **words)
 			o = next;
 			o->given = 1;
 			n = o->n;
-			if (value && add_value(o, value) < 0)
+			if (value && add_value(o, (char *)(size_t)value) < 0)
 				return -1;
 		} else if (!o) {
 			return err_msg("'%.80s' stands before any option; put its option in "
@@ -159,7 +172,7 @@ static const struct { const char *name; enum selector_kind kind; } selector_opti
 
 enum { NSELECTORS = sizeof(selector_options) / sizeof(*selector_options) };
 
-static int is_selector(const struct hook_option *o)
+static int is_selector(const struct opt *o)
 {
 	for (size_t i = 0; i < NSELECTORS; i++)
 		if (!strcmp(selector_options[i].name, o->name))
@@ -172,7 +185,7 @@ static int is_selector(const struct hook_option *o)
  * keeps pids may name a task that has ended, and wants the others traced. Set *first to the
  * first dead pid unless it is set.
  */
-static void drop_dead(struct request *rq, struct hook_option *o, const char **first)
+static void drop_dead(struct request *rq, struct opt *o, const char **first)
 {
 	size_t n = 0;
 
@@ -203,7 +216,7 @@ static int drop_all_dead(struct request *rq)
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->noptions; i++) {
-		struct hook_option *o = &r->options[i];
+		struct opt *o = &r->options[i];
 		const char *one_dead = NULL;
 		int cgroup = i < r->ncommon && !strcmp(o->name, "cgroup");
 
@@ -230,7 +243,7 @@ static int drop_all_dead(struct request *rq)
 	return err_msg("--%s: no task %s is alive%s", name, first, rq->dead.n > 1 ? others : "");
 }
 
-static void add_selectors(struct request *rq, const struct hook_option *o, enum selector_kind kind)
+static void add_selectors(struct request *rq, const struct opt *o, enum selector_kind kind)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		struct selector *s = &rq->selectors[rq->nselectors++];
@@ -245,7 +258,7 @@ static void add_selectors(struct request *rq, const struct hook_option *o, enum 
 
 static const char *one(const struct hook *r, const char *name)
 {
-	const struct hook_option *o = hook_common_option(r, name);
+	const struct opt *o = hook_common_option(r, name);
 
 	return o->n ? o->v[0] : NULL;
 }
@@ -289,7 +302,7 @@ static int check_subjects(struct request *rq)
 	const struct hook *r = rq->hook;
 
 	for (size_t i = r->ncommon; i < r->noptions && !rq->all_tasks; i++) {
-		const struct hook_option *o = &r->options[i];
+		const struct opt *o = &r->options[i];
 		int dump = !strcmp(o->name, "dump-on");
 
 		for (size_t k = 0; k < o->n && (dump || !strcmp(o->name, "event")); k++) {
@@ -310,7 +323,7 @@ static int check_subjects(struct request *rq)
 static int fill_selectors(struct request *rq)
 {
 	const struct hook *r = rq->hook;
-	const struct hook_option *parent = hook_common_option(r, "parent");
+	const struct opt *parent = hook_common_option(r, "parent");
 	size_t n = 0;
 
 	for (size_t i = 0; i < NSELECTORS; i++)
@@ -347,7 +360,7 @@ static int fill_selectors(struct request *rq)
 
 int request_find_containers(struct request *rq)
 {
-	const struct hook_option *o = hook_common_option(rq->hook, "container");
+	const struct opt *o = hook_common_option(rq->hook, "container");
 	struct selector *s = rq->selectors + rq->nselectors - o->n;
 
 	for (size_t i = 0; i < o->n; i++, s++) {
@@ -367,7 +380,7 @@ int request_expand_syscalls(struct request *rq, int root)
 	struct hook *r = rq->hook;
 
 	for (size_t i = r->ncommon; i < r->noptions; i++) {
-		struct hook_option *o = &r->options[i];
+		struct opt *o = &r->options[i];
 
 		if (o->type == TYPE_SYSCALL && o->n &&
 		    syscalls_expand(root, o->name, &o->v, &o->n) < 0)
@@ -451,7 +464,7 @@ static char *variable(const char *name, const char *value)
 }
 
 /* Return HOOK_NAME=VALUES with spaces between the values, or 1 for a flag; NULL: no memory. */
-static char *option_variable(const struct hook_option *o)
+static char *option_variable(const struct opt *o)
 {
 	size_t size = sizeof("HOOK_=1") + strlen(o->name), n;
 	char *s;

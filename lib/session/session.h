@@ -25,37 +25,11 @@
 
 /* ---- hook.c: find hooks and read their headers ------------------------------------- */
 
-enum hook_type {
-	TYPE_FLAG,   /* no value */
-	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
-	TYPE_PID,    /* the pid of a live task */
-	TYPE_NUMBER, /* N, or N:LEAST-MOST */
-	TYPE_MS, TYPE_US, TYPE_KB, TYPE_UID, TYPE_PORT, /* with units, or names */
-	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these after ! */
-	TYPE_ERROR,  /* ENOENT */
-	TYPE_ID,     /* of a container: its first digits */
-	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
-	TYPE_TEXT,   /* printable text */
-	TYPE_CHOICE, /* one|of|these */
-};
-
-struct hook_option {
-	char letter;        /* 0: long form only */
-	char name[32];
-	enum hook_type type;
-	unsigned long least, most;      /* of a number */
-	char prefix[32];    /* optional before a value; it is removed */
-	char choices[96];
-	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
-	int taken;          /* a common option that the hook has redefined */
-	int for_hook;       /* the hook's own option: it gets the values as one text */
-	const char *line;   /* the line of the header, for --describe */
-	/* given by the caller; the request owns the words */
-	int given;
-	const char **v;
-	size_t n;
-};
-
+/*
+ * The options of a hook are struct opt of base.h. Here, taken is set of a common option that the
+ * hook has redefined, for_hook of the hook's own option, which gets the values as one text, and
+ * given of an option of the request, which has the n values v and owns them.
+ */
 #define HOOK_OPTIONS_MAX 40
 
 struct hook {
@@ -74,7 +48,7 @@ struct hook {
 	const char *alternative;    /* a command that needs less of the kernel, or NULL */
 	const char *requires[16];
 	size_t nrequires;
-	struct hook_option options[HOOK_OPTIONS_MAX]; /* the common options first */
+	struct opt options[HOOK_OPTIONS_MAX]; /* the common options first */
 	size_t noptions, ncommon;
 };
 
@@ -120,15 +94,7 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 			    size_t size);
 
 /* Return the common option of that name, which must exist. */
-const struct hook_option *hook_common_option(const struct hook *r, const char *name);
-
-/* ---- value.c: check the values of options ------------------------------------------ */
-
-/*
- * Check a value of the option. Return it as the hook gets it: a number without a unit, or the
- * number of a name. Return NULL, reported, if the option cannot have the value.
- */
-const char *value_check(const struct hook_option *o, const char *s);
+const struct opt *hook_common_option(const struct hook *r, const char *name);
 
 /* ---- request.c: parse the options that the caller gave ----------------------------- */
 

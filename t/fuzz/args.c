@@ -19,21 +19,21 @@ static const char every_type[] =
 	"# option: --user UID  somebody\n"
 	"# option: --a-long-name-of-31-characters-x MS  time\n";
 
-static struct hook_option *look_up(struct hook *r, const char *word)
+static struct opt *look_up(struct hook *r, const char *word)
 {
 	for (size_t i = 0; i < r->noptions; i++) {
-		struct hook_option *o = &r->options[i];
-		char letter[] = { '-', o->letter, '\0' }, name[64] = "--";
+		struct opt *o = &r->options[i];
+		char name[64] = "--";
 
 		strcat(name, o->name);
-		if ((o->letter && !strcmp(word, letter)) || !strcmp(word, name))
+		if ((o->letter && word[1] == o->letter) || !strcmp(word, name))
 			return o;
 	}
 	return NULL;
 }
 
 /* for each option: how many of its values are pids of dead tasks, which are skipped */
-static size_t dead[sizeof(((struct hook *)0)->options) / sizeof(struct hook_option)];
+static size_t dead[sizeof(((struct hook *)0)->options) / sizeof(struct opt)];
 
 static int digits(const char *s)
 {
@@ -41,7 +41,7 @@ static int digits(const char *s)
 }
 
 /* Return 1 if r's option o accepts this value. */
-static int take(struct hook *r, struct hook_option *o, const char *value)
+static int take(struct hook *r, struct opt *o, const char *value)
 {
 	if (!strncmp(value, o->prefix, strlen(o->prefix)))
 		value += strlen(o->prefix);
@@ -56,7 +56,7 @@ static int take(struct hook *r, struct hook_option *o, const char *value)
 
 /* Check the values of a word. Commas separate the values of an option that takes many;
  * in a cgroup they do so only if everything else is digits. */
-static int take_all(struct hook *r, struct hook_option *o, char *word)
+static int take_all(struct hook *r, struct opt *o, char *word)
 {
 	int parted = o->many && (o->type != TYPE_TEXT || o->commas ||
 		(!strcmp(o->name, "cgroup") && !word[strspn(word, "0123456789,")]));
@@ -74,7 +74,7 @@ static int take_all(struct hook *r, struct hook_option *o, char *word)
 }
 
 /* Return 1 if an option needs a value, and has taken none since it had n of them. */
-static int lacks_value(const struct hook_option *o, size_t n)
+static int lacks_value(const struct opt *o, size_t n)
 {
 	return o && o->type != TYPE_FLAG && !o->may_be_empty && o->n == n;
 }
@@ -84,7 +84,7 @@ static int acceptable(struct hook *r, char **words)
 {
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm",
 		"container" };
-	struct hook_option *o = NULL;
+	struct opt *o = NULL;
 	size_t who = 0, gone = 0, before = 0;
 
 	memset(dead, 0, sizeof(dead));
@@ -93,19 +93,20 @@ static int acceptable(struct hook *r, char **words)
 		char *value = *words;
 
 		if (**words == '-') {
-			size_t n = equals ? (size_t)(equals - *words) : strlen(*words);
+			int is_long = words[0][1] == '-';
+			size_t n = equals && is_long ? (size_t)(equals - *words) : strlen(*words);
 
-			if (n >= sizeof(word) || lacks_value(o, before))
+			if ((is_long && n >= sizeof(word)) || lacks_value(o, before))
 				return 0;
-			memcpy(word, *words, n);
+			memcpy(word, *words, is_long || n < 2 ? n : 2);
 			o = look_up(r, word);
 			before = o ? o->n : 0;
-			if (!o || (equals && n == 2))
+			if (!o)
 				return 0;
 			o->given = 1;
-			if (!equals)
+			value = is_long ? equals ? equals + 1 : NULL : n > 2 ? *words + 2 : NULL;
+			if (!value)
 				continue;
-			value = equals + 1;
 		}
 		if (!o)
 			return 0;

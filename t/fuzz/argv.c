@@ -134,7 +134,8 @@ struct subsystem manager_subsystem = { .name = "none", .root = root, .reset = no
 
 static const struct tool tools[] = {
 	{ .name = "pids-of",
-	  .help = "pids-of ...\nprint pids\n-d  a\n-t  b\n-c C  c\n-n N  d\n-u U  e\n-C C  f\n" },
+	  .help = "pids-of ...\nprint pids\n-d, --down  a\n-t  b\n-c C  c\n-n, --number N:1-9  d\n"
+		  "-u, --uid UID  e\n--time MS  f\n" },
 	{ .name = "tfs-write",
 	  .help = "tfs-write ...\nput records\n-c  a\n" OPTION_ROOT OPTION_INSTANCE },
 	{ .name = "syscall-nr",
@@ -148,11 +149,10 @@ static void run_tool(const struct tool *t, int argc, char **argv)
 	int c;
 
 	while ((c = opt_next(t, argc, argv)) != -1) {
-		const char line[] = { '\n', '-', (char)c, ' ', '\0' };
-		const char *option = strstr(t->help, line);
-
-		must(c > 0 && c != '-' && option);
-		must((option[4] != ' ') == (opt_value != NULL));
+		must(c > 0 && c != '-' && strstr(t->help, opt_last.line));
+		must(c == (opt_last.letter ? opt_last.letter : OPT_LONG));
+		must((opt_last.type != TYPE_FLAG) == (opt_value != NULL));
+		must(opt_last.type != TYPE_NUMBER || (opt_ulong() >= 1 && opt_ulong() <= 9));
 	}
 	must(opt_index >= 1 && opt_index <= argc);
 	status = -1;

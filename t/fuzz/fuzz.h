@@ -64,7 +64,7 @@ uint32_t must_be_utf8(const unsigned char **at, const unsigned char *end);
 void must_be_json(const char *text, size_t n, int depth);
 
 /* Return 1 if the option may have the value s, decided without request.c. */
-int valid(const struct hook_option *o, const char *s);
+int valid(const struct opt *o, const char *s);
 
 /* Check what must be true of an accepted hook, or of a request. */
 void check_hook(const struct hook *r);

@@ -70,7 +70,7 @@ static int one_of(const char *choices, const char *s)
 	return found;
 }
 
-int valid(const struct hook_option *o, const char *s)
+int valid(const struct opt *o, const char *s)
 {
 	struct suggest near = { .word = s };
 	unsigned long n;
@@ -111,6 +111,8 @@ int valid(const struct hook_option *o, const char *s)
 		       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				    "0123456789_.-*?[]!%")] &&
 		       (!strchr(s, '%') || (strrchr(s, '%') == s + (*s == '!')));
+	case TYPE_KEY:
+		return *s && strcmp(s, ".");
 	case TYPE_TEXT:
 		/* a space would part the values of a hook, and | would begin a filter */
 		return *s && !text_has_control(s) &&
@@ -124,7 +126,7 @@ int valid(const struct hook_option *o, const char *s)
 }
 
 /* An option's line, alone in a header of its own, must give the same option. */
-static void check_option(const struct hook_option *o)
+static void check_option(const struct opt *o)
 {
 	static struct hook again;
 	char *head;
@@ -151,7 +153,7 @@ void check_hook(const struct hook *r)
 	must(r->noptions <= HOOK_OPTIONS_MAX && r->ncommon <= r->noptions);
 	must(r->nrequires <= sizeof(r->requires) / sizeof(*r->requires));
 	for (size_t i = 0; i < r->noptions; i++) {
-		const struct hook_option *a = &r->options[i];
+		const struct opt *a = &r->options[i];
 
 		check_option(a);
 		for (size_t j = 0; j < i; j++)
@@ -167,7 +169,7 @@ static void check_environment(const struct request *rq)
 	size_t n = 0, given = 0;
 
 	for (size_t i = 0; i < rq->hook->noptions; i++) {
-		const struct hook_option *o = &rq->hook->options[i];
+		const struct opt *o = &rq->hook->options[i];
 
 		given += o->given && (i >= rq->hook->ncommon || !strcmp(o->name, "buffer") ||
 				      !strcmp(o->name, "json"));
@@ -195,7 +197,7 @@ void check_request(const struct request *rq)
 	size_t who = 0;
 
 	for (size_t i = 0; i < r->noptions; i++) {
-		const struct hook_option *o = &r->options[i];
+		const struct opt *o = &r->options[i];
 
 		must(o->given || !o->n);
 		must(o->n <= 1 || o->many);
@@ -220,7 +222,7 @@ void free_request(struct request *rq)
 	if (words)
 		end += malloc_usable_size(rq->words);
 	for (size_t i = 0; i < rq->hook->noptions; i++) {
-		const struct hook_option *o = &rq->hook->options[i];
+		const struct opt *o = &rq->hook->options[i];
 
 		/* the number of a name or quantity is not a part of the words */
 		for (size_t j = 0; words && j < o->n; j++)

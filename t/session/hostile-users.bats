@@ -113,8 +113,8 @@ hostile_names=(
 	not "--pid 1 --output 'lines|fifo'" "--output: 'lines|fifo' is not one of lines|fifo|file|dat"
 	not "--pid 1 --output ''" "--output: '' is not one of lines|fifo|file|dat"
 	not "--pid 1 --output LINES" "--output: 'LINES' is not one of lines|fifo|file|dat"
-	for word in -i= -ix -i=x -p1; do
-		no_option $word $word
+	for word in = =x ../x; do
+		not "--pid 1 -i$word" "--instance: '$word' is not a name: letters, digits, _ . - and 64 of them at most"
 	done
 	for word in -- - --=x -=x; do
 		no_option "--pid 1 $word" $word

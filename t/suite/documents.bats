@@ -69,7 +69,7 @@ messages() {
 	{ all = all $0 "\n" }
 	END { all_of_file() }
 	function all_of_file(   depth, text, open, quiet, i, c) {
-		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number)\(/)) {
+		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number|opt_refuse|refuse)\(/)) {
 			all = substr(all, RSTART + RLENGTH)
 			depth = 1; text = ""; open = 0; quiet = 1
 			for (i = 1; depth; i++) {
@@ -270,10 +270,10 @@ histogram() {
 	local tool n=0
 	for tool in $(tools); do
 		# operands such as HOOK may be in both or in the page only
-		"$tool" --help | sed -n '1,/^$/d; s/^  \(.*[^ ]\)  .*/\1/; s/  .*//; p' |
+		"$tool" --help | sed -n '1,/^$/d; s/^  \([^ ]\)/\1/p' | sed 's/  .*//' |
 			grep -v '^[A-Z]' | sort >help
 		sed -n 's/^\.It Fl /-/p; s/^\.It Cm //p' "$TREE"/bin/*/"$tool.1" |
-			grep -v '^--help' | sed 's/ Ar / /' | sort >page
+			grep -v '^--help' | sed 's/ , -/, --/; s/ Ar / /' | sort >page
 		diff -u page help || { echo "$tool"; return 1; }
 		n=$((n + $(wc -l <help)))
 	done

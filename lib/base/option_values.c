@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: ISC */
+/* option_values.c - check the value of an option by its type */
+
+#include "base/base.h"
+
+#define DIGITS "0123456789"
+
+/* Say why a value is refused, after the name of the option. Return NULL. */
+__attribute__((format(printf, 2, 3)))
+static const char *refuse(char *why, const char *fmt, ...)
+{
+	size_t n = strlen(why);
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vformat(why + n, OPT_WHY - n, fmt, ap);
+	va_end(ap);
+	return NULL;
+}
+
+/* Return the number as an allocated text. */
+static const char *number_text(unsigned long n, char *why)
+{
+	char *s = malloc(24);
+
+	if (!s)
+		return refuse(why, "out of memory");
+	str_format(s, 24, "%lu", n);
+	return s;
+}
+
+static const char *check_name(const struct opt *o, const char *s, char *why)
+{
+	(void)o, (void)why;
+	return text_is_name(s) ? s : NULL;
+}
+
+static const char *check_pid(const struct opt *o, const char *s, char *why)
+{
+	(void)o, (void)why;
+	return text_pid(s) ? s : NULL;
+}
+
+static const char *check_number(const struct opt *o, const char *s, char *why)
+{
+	unsigned long n;
+
+	if (!text_number(s, o->least, o->most, &n))
+		return s;
+	if (o->most == ULONG_MAX)
+		return o->least ? refuse(why, "'%.80s' is not a number from %lu on", s, o->least) :
+				  NULL;
+	return refuse(why, "'%.80s' is not a number from %lu to %lu", s, o->least, o->most);
+}
+
+/* Times and sizes. The value becomes the number of the first unit. */
+static const struct quantity {
+	struct text_unit units[8];
+	const char *what, *unit, *examples;
+} quantities[] = {
+	[TYPE_MS] = {
+		{ { "", 1 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 } },
+		"a time", "milliseconds", "500ms, 5s, 2m or 1h",
+	},
+	[TYPE_US] = {
+		{ { "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 } },
+		"a time", "microseconds", "500us, 10ms or 1s",
+	},
+	[TYPE_KB] = {
+		{ { "", 1 }, { "K", 1 }, { "k", 1 }, { "M", 1024 }, { "m", 1024 },
+		  { "G", 1048576 }, { "g", 1048576 } },
+		"a size", "kilobytes", "64M or 1G",
+	},
+};
+
+static const char *check_quantity(const struct opt *o, const char *s, char *why)
+{
+	const struct quantity *q = &quantities[o->type];
+	int bare = !s[strspn(s, DIGITS)];
+	unsigned long n;
+
+	if (!text_quantity(s, q->units, o->least, o->most, &n))
+		return bare ? s : number_text(n, why);
+	if (*s && (bare || !text_quantity(s, q->units, 0, ULONG_MAX, &n)))
+		return refuse(why, "'%.80s' is not from %lu to %lu %s; give %s such as %s", s,
+			      o->least, o->most, q->unit, q->what, q->examples);
+	return refuse(why, "'%.80s' is not %s such as 500 (%s), %s", s, q->what, q->unit,
+		      q->examples);
+}
+
+/* Check the number or the name of a user or a port. The hook gets the number. */
+static const char *check_known(const struct opt *o, const char *s, char *why)
+{
+	int user = o->type == TYPE_UID, r;
+	const char *what = user ? "user" : "port";
+	const char *file = user ? "/etc/passwd" : "/etc/services";
+	struct suggest near = { .word = s };
+	unsigned long n;
+
+	if (!text_number(s, 0, user ? UINT_MAX : 65535, &n))
+		return s;
+	/* a name of a service may begin with a digit */
+	if (!text_is_name(s) || (user ? strchr(DIGITS, *s) != NULL : !s[strspn(s, DIGITS)]))
+		return NULL;
+	r = user ? names_user(s, &n, &near) : names_port(s, &n, &near);
+	if (!r)
+		return number_text(n, why);
+	if (r < 0)
+		return refuse(why, "unable to look up %s '%.80s' in %s, give the number: %s", what,
+			      s, file, strerror(errno));
+	return refuse(why, "no %s '%.80s' in %s; %s", what, s, file,
+		      suggest_remedy(&near, user ? "give the number, as id -u prints it" :
+						   "give the number"));
+}
+
+static const char *check_syscall(const struct opt *o, const char *s, char *why)
+{
+	size_t n = *s == '!';
+
+	(void)o, (void)why;
+	n += s[n] == '%';
+	n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" DIGITS
+			   "_.-*?[]!");
+	return n && n <= 64 && !s[n] && *s != '.' && *s != '-' ? s : NULL;
+}
+
+static const char *check_error(const struct opt *o, const char *s, char *why)
+{
+	(void)o, (void)why;
+	return error_of_name(s, strlen(s)) ? s : NULL;
+}
+
+static const char *check_key(const struct opt *o, const char *s, char *why)
+{
+	(void)o, (void)why;
+	return *s && strcmp(s, ".") ? s : NULL;
+}
+
+static const char *check_id(const struct opt *o, const char *s, char *why)
+{
+	size_t n = strspn(s, DIGITS "abcdef");
+
+	(void)o, (void)why;
+	return n >= 4 && n <= CONTAINER_ID && !s[n] ? s : NULL;
+}
+
+static const char *check_disk(const struct opt *o, const char *name, char *why)
+{
+	struct suggest near = { .word = name };
+	char disks[PATH_MAX], file[PATH_MAX], **names;
+
+	(void)o;
+	if (!text_is_name(name))
+		return NULL;
+	str_format(disks, sizeof(disks), "%s/class/block", path_sysfs());
+	str_format(file, sizeof(file), "%s/%s/partition", disks, name);
+	if (file_exists(AT_FDCWD, file))
+		return refuse(why, "%s is a partition; give its disk", name);
+	*strrchr(file, '/') = '\0';
+	if (file_exists(AT_FDCWD, file))
+		return name;
+	names = file_names(disks);
+	for (char **disk = names; disk && *disk; disk++) {
+		str_format(file, sizeof(file), "%s/%s/partition", disks, *disk);
+		if (!file_exists(AT_FDCWD, file))
+			suggest_offer(&near, *disk);
+	}
+	refuse(why, "no disk '%s' in %s; %s", name, disks,
+	       suggest_remedy(&near, "give one of the names there"));
+	free(names);
+	return NULL;
+}
+
+static const char *check_text(const struct opt *o, const char *s, char *why)
+{
+	(void)o, (void)why;
+	return *s && !text_has_control(s) ? s : NULL;
+}
+
+static const char *check_choice(const struct opt *o, const char *s, char *why)
+{
+	size_t n = strlen(s), m;
+
+	for (const char *choice = o->choices; n && *choice; choice += m + (choice[m] == '|')) {
+		m = strcspn(choice, "|");
+		if (m == n && !strncmp(choice, s, n))
+			return s;
+	}
+	return refuse(why, "'%.80s' is not one of %s", s, o->choices);
+}
+
+/*
+ * How a value of each type is checked: the function returns the value as programs take it, or NULL.
+ * If it has not said why, the value is not "what".
+ */
+static const struct {
+	const char *(*check)(const struct opt *, const char *, char *why);
+	const char *what;
+} types[] = {
+	[TYPE_NAME] = { check_name, "a name: letters, digits, _ . - and 64 of them at most" },
+	[TYPE_PID] = { check_pid, "a pid" },
+	[TYPE_NUMBER] = { check_number, "a number" },
+	[TYPE_MS] = { check_quantity, NULL },
+	[TYPE_US] = { check_quantity, NULL },
+	[TYPE_KB] = { check_quantity, NULL },
+	[TYPE_UID] = { check_known, "the name or the number of a user" },
+	[TYPE_PORT] = { check_known, "the name or the number of a port" },
+	[TYPE_KEY] = { check_key, "a key" },
+	[TYPE_SYSCALL] = { check_syscall,
+			   "a system call, a glob such as open*, or a class such as file" },
+	[TYPE_ERROR] = { check_error, "the name of an error, such as ENOENT" },
+	[TYPE_ID] = { check_id, "a container's id: at least 4 of its first digits, 0-9 a-f" },
+	[TYPE_DISK] = { check_disk, "the name of a disk, such as sda" },
+	[TYPE_TEXT] = { check_text, "printable text" },
+	[TYPE_CHOICE] = { check_choice, NULL },
+};
+
+const char *opt_check(const struct opt *o, const char *s, char *why)
+{
+	const char *value;
+	size_t n;
+
+	if (o->type == TYPE_FLAG) {
+		str_format(why, OPT_WHY, "--%s takes no value; leave '%.80s' out", o->name, s);
+		return NULL;
+	}
+	n = str_format(why, OPT_WHY, "--%s: ", o->name);
+	value = types[o->type].check(o, s, why);
+	if (!value && !why[n])
+		refuse(why, "'%.80s' is not %s", s, types[o->type].what);
+	return value;
+}
