@@ -257,7 +257,7 @@ unmeasured() {
 @test "manager: refuses a --buffer above half of the memory, and makes the size that it offers" {
 	need_guest
 	bystander
-	cpus=$(grep -c '^CPU' /proc/cpuinfo)
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
 	kb=$(memory MemTotal)
 	run --separate-stderr -111 run_now --buffer "$kb"
 	[ -z "$output" ]
@@ -278,7 +278,7 @@ unmeasured() {
 	need_guest
 	need_tool taskset
 	calls 1
-	cpus=$(grep -c '^CPU' /proc/cpuinfo)
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
 	kb=$(memory MemTotal)
 	run --separate-stderr -111 taskset 1 "$MANAGER" --run trace_syscalls \
 		--args "--instance $MARK --time 1 --pid $CALLS --buffer $kb"
@@ -330,7 +330,7 @@ use_up() {
 	has 1000
 	CALLS=$BYSTANDER
 	tells 111 "manager: fatal: unable to make instance tfs.$MARK: $NO_MEMORY" run_now
-	cpus=$(grep -c '^CPU' /proc/cpuinfo)
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
 	tells 111 "manager: fatal: --buffer: 4 KB for each of $cpus CPUs is more than half of the memory that is free; 0 would fit" \
 		run_now --buffer 4
 	fails 111 "tfs-instance: fatal: unable to make instance $MARK: $NO_MEMORY" \
