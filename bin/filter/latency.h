@@ -11,7 +11,7 @@
 
 /*
  * A matcher pairs events, and keeps its open beginnings in latency.open: by their keys
- * (latency_keys.c), as the scheduler moves tasks (latency_sched.c), or as requests reach a disk
+ * (latency_keys.c), as calls (latency_calls.c), as the scheduler moves tasks (latency_sched.c), or as requests reach a disk
  * (latency_block.c, bios.c).
  */
 
@@ -55,6 +55,7 @@ struct latency {
 	unsigned long long printed, no_end, no_begin;
 	/* latency_sched.c: how many of these lack an event inside the trace; events were lost */
 	unsigned long long lost_end, lost_begin;
+	unsigned long long denied;      /* latency_calls.c: calls that seccomp(2) denied */
 	int gap;
 	int ended;                      /* the trace has ended */
 	int json;                       /* the last event was JSON */
@@ -120,6 +121,9 @@ struct latency_matcher {
 /* from the moment when a task can run until it runs */
 extern const struct latency_matcher latency_sched;
 
+/* from the beginning of a system call to its end */
+extern const struct latency_matcher latency_calls;
+
 /* from the issue of a request to a block device to its completion */
 extern const struct latency_matcher latency_block;
 
@@ -133,25 +137,10 @@ struct keyed {
 	struct caller *callers;         /* with a suffix: the calls around it, innermost first */
 	unsigned long long cpu;         /* with -d: the CPU of the beginning */
 	int dropped;                    /* with -d, of a CPU: its last event was dropped */
-	void *owner;                    /* of tfs-summary */
-	int gap;                        /* of tfs-summary: events were lost since the beginning */
 };
 
 /* first, last and suffix of struct latency choose the events. */
 extern const struct latency_matcher latency_keys;
-
-/*
- * Open a beginning of the event. If one with the same keys is open, that one counts as a
- * beginning without an end; with a suffix, it goes on around the new one. Return NULL if the
- * event has none of the keys.
- */
-struct keyed *keyed_begin(struct latency *, const struct trace_line *);
-
-/* Return the open beginning that the event ends, or NULL. */
-struct keyed *keyed_end(struct latency *, const struct trace_line *);
-
-/* Close the beginning, or the innermost one. */
-void keyed_close(struct latency *, struct keyed *);
 
 /* Print all lines of a trace except the ends that have a beginning: -d. */
 void keyed_drop_ends(struct latency *, char *line, size_t n);

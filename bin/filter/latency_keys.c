@@ -36,7 +36,7 @@ static struct keyed *find(struct latency *t)
 	return table_find(&t->open, t->key.text, t->key.n);
 }
 
-struct keyed *keyed_begin(struct latency *t, const struct trace_line *l)
+static struct keyed *keyed_begin(struct latency *t, const struct trace_line *l)
 {
 	struct keyed *k;
 
@@ -56,12 +56,12 @@ struct keyed *keyed_begin(struct latency *t, const struct trace_line *l)
 	return k;
 }
 
-struct keyed *keyed_end(struct latency *t, const struct trace_line *l)
+static struct keyed *keyed_end(struct latency *t, const struct trace_line *l)
 {
 	return make_key(t, &t->last, l) < 0 ? NULL : find(t);
 }
 
-void keyed_close(struct latency *t, struct keyed *k)
+static void keyed_close(struct latency *t, struct keyed *k)
 {
 	struct caller *c = k->callers;
 

@@ -57,11 +57,8 @@ static const struct tool tool = {
 static const struct pair {
 	const char *name;
 	const struct latency_matcher *matcher;
-	const char *from, *to;          /* as of -s and -e; NULL: the matcher knows the events */
 } pairs[] = {
-	{ "syscalls", &latency_keys, "sys_enter*:pid,call", "sys_exit*:pid,call" },
-	{ "block", &latency_block, NULL, NULL },
-	{ "wakeup", &latency_sched, NULL, NULL },
+	{ "syscalls", &latency_calls }, { "block", &latency_block }, { "wakeup", &latency_sched },
 };
 
 /* ---- the lines of all pairs -------------------------------------------------------- */
@@ -98,18 +95,22 @@ static int each_line(void)
 static void print_unpaired(void)
 {
 	unsigned long long lost;
-	char reason[80] = "";
+	char reason[120] = "";
+	size_t n = 0;
 
 	t.ended = 1;
 	matcher->forget(&t);
 	if (t.some_end)
 		t.no_end = t.lost_end = 0;
-	if (!t.no_end && !t.no_begin)
+	if (!t.no_end && !t.no_begin && !t.denied)
 		return;
 	lost = t.lost_end + t.lost_begin;
 	if (lost)
-		str_format(reason, sizeof(reason), t.json ? ",\"events_missing\":%llu" :
-			   "; %llu because events are missing", lost);
+		n = str_format(reason, sizeof(reason), t.json ? ",\"events_missing\":%llu" :
+			       "; %llu because events are missing", lost);
+	if (t.denied)
+		str_format(reason + n, sizeof(reason) - n, t.json ? ",\"denied\":%llu" :
+			   "; %llu more are calls that seccomp denied", t.denied);
 	stdout_print(t.json ?
 		     "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu%s}\n" :
 		     "# unpaired %llu events: %llu without an end, %llu without a beginning%s\n",
@@ -172,10 +173,7 @@ static void choose_pair(char **operands)
 		if (from || to || t.suffix)
 			usage_error(&tool, "a pair by name cannot be combined with -s, -e and -f");
 		matcher = pairs[i].matcher;
-		from = pairs[i].from;
-		to = pairs[i].to;
-		if (!from)
-			return;
+		return;
 	}
 	if (t.suffix) {
 		if (from || to || !*t.suffix)

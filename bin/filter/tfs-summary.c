@@ -4,7 +4,7 @@
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
  * tfs-summary pairs the beginning and the end of each system call, as tfs-latency syscalls
- * does. For other events it sums up the lat= that tfs-latency has appended: for each next_comm of
+ * does; a call that seccomp(2) denies counts. For other events it sums up the lat= that tfs-latency has appended: for each next_comm of
  * sched_switch, for each dev and rwbs of block devices, otherwise for each event. If no event has
  * lat=, it counts the events.
  * At the end of the trace, tfs-summary prints a header, a line for each key, and a line
@@ -16,7 +16,7 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
-#include "latency.h"
+#include "calls.h"
 
 static const struct tool tool = {
 	.name = "tfs-summary",
@@ -36,7 +36,7 @@ static const char *const column_names[COLUMNS] = { "calls", "errors", "total", "
 static const struct kind {
 	const char *glob, *keys[3];
 } kinds[] = {
-	{ "sys_*", { "syscall" } }, /* is_call decides */
+	{ "sys_*", { "syscall" } }, /* calls_side decides */
 	{ "sched_switch", { "next_comm" } },
 	{ "signal_*", { "event", "sig" } },
 	{ "block_*", { "dev", "rwbs" } },
@@ -58,22 +58,18 @@ static struct summary {
 	struct table untimed;           /* events without lat; shown if there are no others */
 	struct strbuf key, event;
 	struct row all;
-	unsigned long long no_begin, no_time, no_lat;
+	unsigned long long no_begin, denied, no_time, no_lat;
 	int other;                      /* the trace has lines that are not events */
 	int precise;                    /* a time has digits after its point */
 	int plain;                      /* a clock without a point has its own unit */
 } sum;
 
-static const char *call_keys[] = { "pid", "call", NULL };
-
-/* The open calls. The owner of each is its row. */
-static struct latency calls = {
-	.first.keys = call_keys, .last.keys = call_keys, .open.size = sizeof(struct keyed),
-};
+/* The owner of a task is the row of its call. */
+static struct calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 /* ---- times ------------------------------------------------------------------------- */
 
-enum { NANO = 1000000000 };
+enum { NANO = 1000000000, UNTIMED = -2 /* digits of a beginning without a time */ };
 
 /* Add a time. The greatest number of microseconds stays where it is. */
 static void add(struct decimal *to, const struct decimal *v)
@@ -108,34 +104,11 @@ static void add_time(struct row *r, const struct decimal *v)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static int part_begins(struct text_part p, const char *word)
+static int is_error(const struct trace_line *l)
 {
-	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
-}
+	int64_t result;
 
-/* Return 1 for the beginning of a system call, -1 for its end, 0 for another event. */
-static int is_call(const struct trace_line *l)
-{
-	if (*l->prefix)
-		return !strcmp(l->prefix, "sys_enter_") ? 1 : -1;
-	if (text_part_is(l->event, "sys_enter") || part_begins(l->event, "sys_enter_"))
-		return 1;
-	return text_part_is(l->event, "sys_exit") || part_begins(l->event, "sys_exit_") ? -1 : 0;
-}
-
-/*
- * Is the result an error, -4095 to -1 (include/linux/err.h)? A kernel of 32 bits prints
- * these numbers with eight hexadecimal digits.
- */
-static int is_error(struct text_part p)
-{
-	struct decimal v;
-
-	if (!p.text || decimal_parse(&v, p) < 0)
-		return 0;
-	if (p.n == 10 && part_begins(p, "0x"))
-		return error_of_result((int32_t)(uint32_t)v.whole) != 0;
-	return v.negative && error_of_result(0 - (int64_t)v.whole);
+	return l->error.n || (!calls_result(l, &result) && error_of_result(result));
 }
 
 /* Return whether an event that is not a call has an error: another error than 0, or ret < 0. */
@@ -146,42 +119,20 @@ static int has_error(const struct trace_line *l)
 
 	if (p.text && !decimal_parse(&v, p))
 		return v.whole != 0;
-	p = trace_line_key(l, "ret");
-	return is_error(p);
-}
-
-/* Is this the return of a new task from the call of its parent? The task made no call. */
-static int is_birth(const struct trace_line *l)
-{
-	static const char *const names[] = { "clone", "clone3", "fork", "vfork" };
-	struct text_part call = trace_line_key(l, "call");
-	struct decimal v;
-
-	if (decimal_parse(&v, trace_line_result(l)) < 0 || v.whole)
-		return 0;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (text_part_is(call, names[i]))
-			return 1;
-	return 0;
+	return is_error(l);
 }
 
 /* Set sum.key to the first byte and the key of the event's row. */
 static void make_row_key(const struct trace_line *l, size_t kind)
 {
-	static const char *const call[] = { "call", NULL };
 	static struct strbuf values;
-	struct text_part number = { 0 };
+	int named = kind == KIND_CALL && !*sum.keys;
 
-	trace_line_values(&values, l, *sum.keys ? sum.keys : kind == KIND_CALL ? call :
-				      kinds[kind].keys);
-	if (!*sum.keys && kind == KIND_CALL && !trace_line_key(l, "call").n)
-		number = trace_line_number(l);
+	if (!named)
+		trace_line_values(&values, l, *sum.keys ? sum.keys : kinds[kind].keys);
 	sum.key.n = 0;
-	strbuf_format(&sum.key, "%c%s", '0' + (int)kind, number.n ? "syscall_" : "");
-	if (number.n) /* escaped, as no kernel has printed it for certain */
-		strbuf_escaped(&sum.key, number.text, number.n);
-	else
-		strbuf_add(&sum.key, values.text, values.n);
+	strbuf_format(&sum.key, "%c", '0' + (int)kind);
+	strbuf_puts(&sum.key, named ? calls.name.text : values.text);
 }
 
 static struct row *row_of(struct table *rows, const struct trace_line *l, size_t kind)
@@ -201,66 +152,71 @@ static int read_lat(const struct trace_line *l, struct text_part p, struct decim
 }
 
 /* Read the time from the beginning of a call to its end. Return 0, or -1 if there is none. */
-static int measure(const struct keyed *k, const struct trace_line *l, struct decimal *v)
+static int measure(const struct call_task *t, const struct trace_line *l, struct decimal *v)
 {
 	struct latency_event m;
 
-	if (k->gap || trace_line_time(l, &m.time, &m.digits) < 0 ||
-	    (m.digits < 0) != (k->begun.digits < 0))
+	if (t->begun.digits == UNTIMED || trace_line_time(l, &m.time, &m.digits) < 0 ||
+	    (m.digits < 0) != (t->begun.digits < 0))
 		return -1;
-	*v = latency_start_time(&k->begun, &m);
+	*v = latency_start_time(&t->begun, &m);
 	if (v->negative)
 		return -1;
-	sum.precise |= m.digits > 6 || k->begun.digits > 6;
+	sum.precise |= m.digits > 6 || t->begun.digits > 6;
 	sum.plain |= m.digits < 0;
 	return 0;
 }
 
-static void begin_call(const struct trace_line *l)
+static void each_call(const struct trace_line *l)
 {
-	struct row *r = row_of(&sum.rows, l, KIND_CALL);
-	struct keyed *k = keyed_begin(&calls, l);
-
-	r->calls++;
-	calls.no_end += !k;
-	if (!k)
-		return;
-	k->owner = r;
-	k->gap = trace_line_time(l, &k->begun.time, &k->begun.digits) < 0;
-}
-
-static void end_call(const struct trace_line *l)
-{
-	struct text_part lat = trace_line_key(l, "lat");
-	struct keyed *k = keyed_end(&calls, l);
+	struct call_task *t;
+	enum pairing_fate fate = calls_event(&calls, l, &t);
+	struct text_part lat;
 	struct decimal v;
 	struct row *r;
 
-	if (!k && !lat.text) {
-		sum.no_begin += !is_birth(l);
+	if (fate == PAIRING_NOTHING || fate == PAIRING_BORN)
+		return;
+	if (fate == PAIRING_RESUMED) {
+		sum.no_begin++;
 		return;
 	}
-	r = k ? k->owner : row_of(&sum.rows, l, KIND_CALL);
-	r->calls += !k;
-	r->errors += (unsigned)is_error(trace_line_result(l));
-	if (lat.text ? !read_lat(l, lat, &v) : !measure(k, l, &v))
-		add_time(r, &v);
-	else
-		sum.no_time++;
-	if (k)
-		keyed_close(&calls, k);
+	if ((fate == PAIRING_RETURNED && t) || fate == PAIRING_ACROSS) {
+		r = t->owner;
+	} else {
+		r = row_of(&sum.rows, l, KIND_CALL);
+		r->calls++;
+	}
+	switch (fate) {
+	case PAIRING_BEGAN:
+		t->owner = r;
+		if (trace_line_time(l, &t->begun.time, &t->begun.digits) < 0)
+			t->begun.digits = UNTIMED;
+		break;
+	case PAIRING_RETURNED:
+	case PAIRING_ACROSS:
+		r->errors += (unsigned)is_error(l);
+		lat = trace_line_key(l, "lat");
+		if (fate == PAIRING_RETURNED &&
+		    (lat.text ? !read_lat(l, lat, &v) : !measure(t, l, &v)))
+			add_time(r, &v);
+		else
+			sum.no_time++;
+		break;
+	default:
+		r->errors += fate == PAIRING_DENIED;
+		sum.denied += fate == PAIRING_DENIED;
+	}
 }
-
 static void each_event(const struct trace_line *l)
 {
-	int call = is_call(l);
 	size_t kind = KIND_CALL + 1;
 	struct text_part lat;
 	struct decimal v;
 	struct row *r;
 
-	if (call) {
-		call > 0 ? begin_call(l) : end_call(l);
+	if (calls_side(l)) {
+		each_call(l);
 		return;
 	}
 	lat = trace_line_key(l, "lat");
@@ -277,14 +233,6 @@ static void each_event(const struct trace_line *l)
 		add_time(r, &v);
 	else
 		sum.no_time++;
-}
-
-/* After lost events, the end of an open call may be that of a later call. */
-static void each_gap(void)
-{
-	for (size_t i = 0; i < calls.open.room; i++)
-		if (calls.open.v[i])
-			((struct keyed *)calls.open.v[i])->gap = 1;
 }
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -410,7 +358,9 @@ static void print_table(unsigned long most)
 		}
 		print_row(&sum.all, "total");
 	}
-	print_count("calls without an end", calls.no_end + calls.open.n, "counted, without a time");
+	calls_end(&calls);
+	print_count("calls without an end", calls.no_end, "counted, without a time");
+	print_count("calls that seccomp denied", sum.denied, "counted, without a time");
 	print_count("calls of unknown time", sum.no_time,
 		    "counted; events were lost meanwhile, or the clock went back");
 	print_count("ends without a beginning", sum.no_begin, "not counted");
@@ -450,8 +400,8 @@ int main(int argc, char **argv)
 		if (!input_event(&in)) {
 			sum.other |= *in.line != '#' && *in.line != '{';
 			comments_keep(&in.comments, in.line);
-			if (comments_is_gap(in.line))
-				each_gap();
+			/* the end of an open call may be that of a later call */
+			calls.pairing.losses += (uint32_t)comments_is_gap(in.line);
 		} else if (!in.l.stack) {
 			each_event(&in.l);
 		}

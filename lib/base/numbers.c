@@ -136,14 +136,16 @@ const char *syscall_of_function(const char *function)
 		{ "umount2", "umount" }, { "uname", "newuname" },
 	};
 	const char *call = NULL;
+	size_t i = 0;
 	int n;
 
+	while (i < COUNT(functions) && strcmp(functions[i][1], function))
+		i++;
+	if (i == COUNT(functions))
+		return function;
 	/* where both calls exist, as on s390, the function umount is still that of umount2 */
 	while (strcmp(function, "umount") && (call = syscall_next(call, &n)))
 		if (!strcmp(call, function))
 			return function;
-	for (size_t i = 0; i < COUNT(functions); i++)
-		if (!strcmp(functions[i][1], function))
-			return functions[i][0];
-	return function;
+	return functions[i][0];
 }

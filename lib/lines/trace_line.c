@@ -23,6 +23,7 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 	static const char unfinished[] = " <unfinished ...>";
 	int resumed = begins(s, end, "<... ");
 	const char *name = resumed ? s + 5 : s, *p = name, *last;
+	enum pairing_fate fate = resumed ? PAIRING_RESUMED : PAIRING_RETURNED;
 	char *lat = l->lat;
 
 	while (p < end && in_name(*p))
@@ -33,9 +34,10 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 	l->body = (struct text_part){ s, (size_t)(end - s) };
 	last = last_of(p, end, " <");
 	if (!resumed && last && !strncmp(last, unfinished, (size_t)(end - last)) &&
-	    end - last == sizeof(unfinished) - 1)
+	    end - last == sizeof(unfinished) - 1) {
+		fate = PAIRING_UNFINISHED;
 		end = p;
-	else if (!resumed && last && end[-1] == '>') {
+	} else if (!resumed && last && end[-1] == '>') {
 		for (const char *d = last + 2; d < end - 1; d++) {
 			if (!is_digit(*d) && *d != '.')
 				return 0;
@@ -47,12 +49,15 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 		end = last;
 	} else if (end[-1] == ')' && (last = last_of(p, end, " (")) &&
 		   (begins(last, end, " (denied)") || begins(last, end, " (emulated)"))) {
-		end = last; /* by a filter of seccomp(2) */
-	} else if (!resumed && !(end - p > 5 && begins(end - 5, end, ") = ?"))) {
-		return 0;
+		fate = last[2] == 'd' ? PAIRING_DENIED : PAIRING_EMULATED;
+		end = last;
+	} else if (!resumed) {
+		if (end - p <= 5 || !begins(end - 5, end, ") = ?"))
+			return 0;
+		fate = PAIRING_NO_RETURN;
 	}
 	*lat = '\0';
-	l->decoded = 1;
+	l->decoded = fate;
 	l->prefix = "sys_exit_";
 	last = last_of(p, end, ") = ");
 	if (last) {

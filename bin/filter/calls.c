@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * calls.c - the system calls of event lines, each once
+ *
+ * The lines are entries and returns of syscalls or raw_syscalls, in text or JSON, with the lat of
+ * tfs-latency or without, or decoded calls. All of them give the same calls.
+ */
+
+#include "base/base.h"
+#include "lines/lines.h"
+#include "calls.h"
+
+static int begins(struct text_part p, const char *word)
+{
+	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
+}
+
+int calls_side(const struct trace_line *l)
+{
+	if (*l->prefix)
+		return !strcmp(l->prefix, "sys_enter_") ? 1 : -1;
+	if (text_part_is(l->event, "sys_enter") || begins(l->event, "sys_enter_"))
+		return 1;
+	return text_part_is(l->event, "sys_exit") || begins(l->event, "sys_exit_") ? -1 : 0;
+}
+
+int calls_result(const struct trace_line *l, int64_t *result)
+{
+	struct text_part p = trace_line_result(l);
+	struct decimal v;
+
+	if (!p.text || decimal_parse(&v, p) < 0)
+		return -1;
+	*result = p.n == 10 && begins(p, "0x") ? (int32_t)(uint32_t)v.whole :
+		  v.negative ? (int64_t)(0 - v.whole) : (int64_t)v.whole;
+	return 0;
+}
+
+/* Return what a decoded line, or one with lat, says about its call; PAIRING_NOTHING for others. */
+static enum pairing_fate told(const struct trace_line *l)
+{
+	static const struct { const char *key; enum pairing_fate fate; } keys[] = {
+		{ "lat", PAIRING_RETURNED }, { "unfinished", PAIRING_UNFINISHED },
+		{ "denied", PAIRING_DENIED }, { "emulated", PAIRING_EMULATED },
+		{ "resumed", PAIRING_RESUMED },
+	};
+
+	if (l->decoded)
+		return l->decoded;
+	for (size_t i = 0; i < (l->json ? sizeof(keys) / sizeof(*keys) : 1); i++)
+		if (trace_line_key(l, keys[i].key).n)
+			return keys[i].fate;
+	return PAIRING_NOTHING;
+}
+
+/* Set the name of the line's call, and its id and class. Return 1 for an event of raw_syscalls. */
+static int identify(struct calls *c, const struct trace_line *l, struct pairing_event *e)
+{
+	struct text_part call = trace_line_key(l, "call"), number = { 0 };
+	const char *name = NULL;
+	struct decimal v;
+
+	if (!call.n)
+		number = trace_line_number(l);
+	c->name.n = 0;
+	if (call.n) {
+		strbuf_escaped(&c->name, call.text, call.n);
+		name = syscall_of_function(c->name.text);
+	} else if (decimal_parse(&v, number) < 0) { /* no kernel has printed it */
+		strbuf_puts(&c->name, "syscall_");
+		strbuf_escaped(&c->name, number.text, number.n);
+	} else {
+		e->id = v.negative ? 0 - v.whole : v.whole;
+		name = name_of_syscall((int64_t)e->id);
+		strbuf_format(&c->name, "syscall_0x%llx", (unsigned long long)e->id);
+	}
+	if (name && name != c->name.text) {
+		c->name.n = 0;
+		strbuf_puts(&c->name, name);
+	}
+	if (e->id != PAIRING_FORGOTTEN)
+		e->id = text_hash(TEXT_HASH, c->name.text, c->name.n);
+	e->class = pairing_class(c->name.text);
+	return !call.n;
+}
+
+/* The open call of the task is not known to return. */
+static void end_open(struct calls *c, struct call_task *t)
+{
+	c->no_end += t->pair.open;
+	t->pair.open = 0;
+	latency_start_clear(&t->begun);
+}
+
+static struct call_task *task_of(struct calls *c, const struct trace_line *l)
+{
+	struct text_part pid = trace_line_key(l, "pid");
+	struct pairing_task *surplus;
+	struct call_task *t;
+
+	c->key.n = 0;
+	strbuf_puts(&c->key, l->json ? "j" : "t");
+	strbuf_add(&c->key, pid.text, pid.n);
+	strbuf_puts(&c->key, " ");
+	strbuf_add(&c->key, l->host.text, l->host.n);
+	t = table_find(&c->pairing.tasks, c->key.text, c->key.n);
+	while (!t && (surplus = pairing_surplus(&c->pairing))) {
+		end_open(c, (struct call_task *)surplus);
+		table_remove(&c->pairing.tasks, surplus);
+	}
+	return t ? t : table_at(&c->pairing.tasks, c->key.text, c->key.n);
+}
+
+/*
+ * Give the task the call with which one of its threads has executed a program, if that is certain:
+ * no other task of this host is in such a call.
+ */
+static void take_exec(struct calls *c, struct call_task *t)
+{
+	size_t n = strcspn(t->pair.entry.key, " ");
+	const char *host = t->pair.entry.key + n;
+	struct call_task *thread = NULL;
+
+	for (size_t i = 0; i < c->pairing.tasks.room; i++) {
+		struct call_task *other = (struct call_task *)(void *)c->pairing.tasks.v[i];
+
+		if (!other || !other->pair.open || other->pair.class != PAIRING_EXEC ||
+		    *other->pair.entry.key != *t->pair.entry.key ||
+		    strcmp(other->pair.entry.key + strcspn(other->pair.entry.key, " "), host))
+			continue;
+		if (thread)
+			return;
+		thread = other;
+	}
+	if (!thread)
+		return;
+	end_open(c, t);
+	thread->pair.entry = t->pair.entry;
+	*t = *thread;
+	/* the pid of the thread is free */
+	thread->pair.open = 0;
+	thread->begun = (struct latency_start){ 0 };
+}
+
+/*
+ * Is the result of a call that failed its own number? If seccomp(2) traps or kills, the kernel puts
+ * the number of the call back where it was (syscall_rollback), on these machines.
+ */
+static int is_trapped(const struct calls *c, int64_t result)
+{
+#if defined(__x86_64__) || defined(__i386__) || defined(__mips__)
+	const char *name = name_of_syscall(result);
+
+	return name && !strcmp(name, c->name.text);
+#else
+	(void)c;
+	(void)result;
+	return 0;
+#endif
+}
+
+enum pairing_fate calls_event(struct calls *c, const struct trace_line *l, struct call_task **task)
+{
+	int side = calls_side(l), raw, same;
+	enum pairing_fate said, fate;
+	struct pairing_event e = { 0 };
+	struct call_task *t;
+
+	if (!side)
+		return PAIRING_NOTHING;
+	said = side < 0 ? told(l) : PAIRING_NOTHING;
+	if (said == PAIRING_UNFINISHED || said == PAIRING_NO_RETURN)
+		side = 1;
+	raw = identify(c, l, &e);
+	*task = t = task_of(c, l);
+	/* a trace of both syscalls and raw_syscalls says everything twice */
+	if (raw != t->raw && side == t->side && e.id == t->pair.id)
+		return PAIRING_NOTHING;
+	t->raw = (uint8_t)raw;
+	t->side = (int8_t)side;
+	same = pairing_is_same(&t->pair, &e);
+	if (side > 0) {
+		end_open(c, t);
+		fate = pairing_enter(&c->pairing, &t->pair, &e);
+		t->pair.begun -= said == PAIRING_UNFINISHED; /* a return comes after a loss */
+		c->no_end += fate == PAIRING_NO_RETURN;
+		return fate;
+	}
+	if (!same) {
+		calls_result(l, &e.result);
+		e.trapped = is_trapped(c, e.result);
+		if (!said && e.class == PAIRING_EXEC && !e.result &&
+		    pairing_is_certain(&c->pairing, &t->pair)) {
+			take_exec(c, t);
+			same = pairing_is_same(&t->pair, &e);
+		}
+	}
+	if (!same || (said && said != PAIRING_RESUMED && !pairing_is_certain(&c->pairing, &t->pair)))
+		end_open(c, t);
+	fate = pairing_return(&c->pairing, &t->pair, &e);
+	if (said == PAIRING_RETURNED && fate != said)
+		*task = NULL;
+	return !said || fate == PAIRING_ACROSS || fate == PAIRING_BORN ? fate : said;
+}
+
+void calls_end(struct calls *c)
+{
+	for (size_t i = 0; i < c->pairing.tasks.room; i++)
+		if (c->pairing.tasks.v[i])
+			end_open(c, (struct call_task *)(void *)c->pairing.tasks.v[i]);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+/* calls.h - the system calls of event lines, each once (pairing.h) */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include "pairing/pairing.h"
+#include "latency.h"
+
+/* A task, and the call that it is in. */
+struct call_task {
+	struct pairing_task pair;       /* by host, form and pid */
+	struct latency_start begun;
+	void *owner;                    /* of tfs-summary */
+	int8_t side;                    /* of its last event: calls_side */
+	uint8_t raw;                    /* that was one of raw_syscalls */
+};
+
+/* All zero at first, except pairing.tasks.size. */
+struct calls {
+	struct pairing pairing;
+	unsigned long long no_end;      /* calls that are not known to return */
+	struct strbuf key, name;        /* name: of the last line's call */
+};
+
+/* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for another event. */
+int calls_side(const struct trace_line *);
+
+/*
+ * Return what an event says about a call; PAIRING_NOTHING also for another event. Set *task to the
+ * task of the call, or to NULL if the line has the time of the call, and its entry is not known.
+ */
+enum pairing_fate calls_event(struct calls *, const struct trace_line *, struct call_task **task);
+
+/* Count the calls that are open at the end of the trace. */
+void calls_end(struct calls *);
+
+/*
+ * Read the result of a call. A kernel of 32 bits prints errors with eight hexadecimal digits.
+ * Return 0, or -1 if there is none.
+ */
+int calls_result(const struct trace_line *, int64_t *result);
+
+#endif

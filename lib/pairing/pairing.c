@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: ISC */
+/* pairing.c - what becomes of each system call: the entry and the return of a task, paired */
+
+#include "pairing/pairing.h"
+
+enum { TASKS_MOST = 65536 };            /* that are known at the same time */
+
+enum pairing_class pairing_class(const char *name)
+{
+	switch (*name) {
+	case 'e':
+		return !strncmp(name, "exec", 4) ? PAIRING_EXEC :
+		       !strcmp(name, "exit") || !strcmp(name, "exit_group") ? PAIRING_EXIT :
+		       PAIRING_PLAIN;
+	case 'c': case 'f': case 'v':
+		return !strcmp(name, "clone") || !strcmp(name, "clone3") ||
+		       !strcmp(name, "fork") || !strcmp(name, "vfork") ? PAIRING_FORK :
+		       PAIRING_PLAIN;
+	case 'r': case 's':
+		return !strcmp(name, "rt_sigreturn") || !strcmp(name, "sigreturn") ?
+		       PAIRING_SIGRETURN : PAIRING_PLAIN;
+	}
+	return PAIRING_PLAIN;
+}
+
+enum pairing_fate pairing_enter(const struct pairing *p, struct pairing_task *t,
+				const struct pairing_event *e)
+{
+	t->id = e->id;
+	t->class = (uint8_t)e->class;
+	t->cpu = e->cpu;
+	t->begun = p->losses;
+	t->outside = 0;
+	t->entered = 1;
+	t->open = e->class < PAIRING_EXIT;
+	t->skip = e->class == PAIRING_SIGRETURN;
+	return t->open ? PAIRING_BEGAN : PAIRING_NO_RETURN;
+}
+
+int pairing_is_same(const struct pairing_task *t, const struct pairing_event *e)
+{
+	return t->open && (t->id == e->id || e->id == PAIRING_FORGOTTEN ||
+			   (t->class == PAIRING_EXEC && e->class == PAIRING_EXEC));
+}
+
+int pairing_is_certain(const struct pairing *p, const struct pairing_task *t)
+{
+	return t->open ? t->begun == p->losses : t->outside == p->losses + 1;
+}
+
+/*
+ * Had this call no entry? The task has come back from another call, without a loss since then on
+ * any CPU. BPF programs that have not seen an entry either have recorded the arguments. Without
+ * them the trace must have entries of the task, and the call must fail.
+ */
+static int had_no_entry(const struct pairing *p, const struct pairing_task *t,
+			const struct pairing_event *e, int failed)
+{
+	return !t->open && pairing_is_certain(p, t) && !e->losing &&
+	       (e->registers || (t->entered && failed));
+}
+
+enum pairing_fate pairing_return(const struct pairing *p, struct pairing_task *t,
+				 const struct pairing_event *e)
+{
+	enum pairing_fate fate = PAIRING_RESUMED;
+	int same = pairing_is_same(t, e), failed = e->trapped || error_of_result(e->result);
+
+	if (t->skip || (e->id == PAIRING_FORGOTTEN && !t->open))
+		fate = PAIRING_NOTHING;
+	else if (same)
+		fate = t->begun != p->losses || (t->cpu != e->cpu && e->losing) ?
+		       PAIRING_ACROSS : PAIRING_RETURNED;
+	else if (had_no_entry(p, t, e, failed))
+		fate = failed ? PAIRING_DENIED : PAIRING_EMULATED;
+	else if (e->class == PAIRING_FORK && !e->result)
+		fate = PAIRING_BORN;
+	if (!same) {
+		t->id = e->id;
+		t->class = (uint8_t)e->class;
+	}
+	t->open = t->skip = 0;
+	t->outside = p->losses + 1;
+	return fate;
+}
+
+struct pairing_task *pairing_surplus(struct pairing *p)
+{
+	struct table_entry *e = NULL;
+
+	while (p->tasks.n >= TASKS_MOST && !e)
+		e = p->tasks.v[p->hand++ & (p->tasks.room - 1)];
+	return (struct pairing_task *)(void *)e;
+}
