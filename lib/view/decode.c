@@ -15,11 +15,11 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "pairing/pairing.h"
 #include "syscalls/syscalls.h"
 #include "view/view.h"
 
 enum {
-	TASKS_MOST = 65536,             /* tasks that are known at the same time */
 	HELD_MOST = 16 * 1024 * 1024,   /* bytes of user memory of all tasks */
 	HEAD = 16,                      /* bytes of a record with its common fields */
 	LINE_MOST = SHOW_ROOM / 4,      /* of a line, in bytes */
@@ -46,25 +46,22 @@ enum mark { MARK_NONE, MARK_ENTRY, MARK_RETURN };
 
 /* The call of a task. */
 struct decode_task {
-	struct table_entry entry;       /* the pid */
-	int32_t pid, cpu;
-	uint8_t open;                   /* a call has begun */
-	uint8_t shown;                  /* its beginning is selected */
-	uint8_t swallow;                /* the next return is not news: the call is printed */
+	struct pairing_task pair;       /* by pid */
+	int32_t pid;
+	uint8_t shown;                  /* the beginning of the call is selected */
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
+	uint8_t trapped;                /* it has no result */
 	uint8_t marked;                 /* so is that of the next event: enum mark */
-	uint32_t mark;                  /* struct decode's generation when the mark came */
+	uint32_t mark;                  /* the number of losses when the mark came */
 	struct calls *tables;           /* those of the call */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
 	unsigned char head[HEAD];
-	uint32_t generation;            /* struct decode's when the call began */
-	uint32_t memory;                /* and when its user memory began */
-	uint32_t outside;               /* and 1 more, when it was last known to be in no call */
-	uint8_t entered;                /* the trace has an entry of its calls */
-	uint64_t ts, number;
+	uint32_t memory;                /* and when the user memory of the call began */
+	uint64_t ts, time;              /* of its beginning; how long it took */
+	enum pairing_fate fate;         /* what is printed of it */
 	const struct call *call;        /* NULL: not in the tables */
 	char name[32];                  /* then: its name, of the event */
 	unsigned nargs;
@@ -166,7 +163,7 @@ static void free_memory(struct decode *d, struct decode_task *t)
 static void drop_memory(struct decode *d, struct decode_task *t)
 {
 	t->lacking = t->early = 0;
-	t->memory = d->generation;
+	t->memory = d->pairing.losses;
 	if (d->held >= HELD_MOST / 2)
 		free_memory(d, t);
 	else if (t->user)
@@ -178,22 +175,22 @@ static void forget(struct decode *d, struct decode_task *t)
 	free_memory(d, t);
 	if (d->last == t)
 		d->last = NULL;
-	table_remove(&d->tasks, t);
+	table_remove(&d->pairing.tasks, t);
 }
 
 static struct decode_task *find(struct decode *d, int32_t pid)
 {
 	if (d->last && d->last->pid == pid)
 		return d->last;
-	return table_find(&d->tasks, (const char *)&pid, sizeof(pid));
+	return table_find(&d->pairing.tasks, (const char *)&pid, sizeof(pid));
 }
 
 /* Return the user memory of a task; NULL if there is too much, and the call lacks it. */
 static struct call_user *memory_of(struct decode *d, struct decode_task *t)
 {
 	/* a part may be lost */
-	t->lacking |= t->memory != d->generation;
-	t->memory = d->generation;
+	t->lacking |= t->memory != d->pairing.losses;
+	t->memory = d->pairing.losses;
 	if (t->lacking)
 		return NULL;
 	if (!t->user && d->held < HELD_MOST && (t->user = calloc(1, sizeof(*t->user)))) {
@@ -207,7 +204,7 @@ static struct call_user *memory_of(struct decode *d, struct decode_task *t)
 /* Use the user memory of the call, if all of it came. */
 static void use_memory(const struct decode *d, struct decode_task *t)
 {
-	if (t->user && !t->lacking && t->memory == d->generation) {
+	if (t->user && !t->lacking && t->memory == d->pairing.losses) {
 		call_user_get(t->user, t->call, &t->values);
 	} else {
 		memset(t->values.user, 0, sizeof(t->values.user));
@@ -223,11 +220,6 @@ static struct calls *tables_of(const struct decode *d, int compat)
 
 /* ---- filters ---- */
 
-static int is_error(int64_t v)
-{
-	return v < 0 && v >= -MAX_ERROR;
-}
-
 /*
  * Do the options select a call by its result and its time? resumed: the time is not known.
  * trapped: the call failed without a result.
@@ -235,7 +227,7 @@ static int is_error(int64_t v)
 static int picks_result(const struct decode *d, int64_t result, int trapped, int resumed,
 			uint64_t time)
 {
-	uint64_t error = is_error(result) && !trapped ? (uint64_t)-result : 0;
+	uint64_t error = trapped ? 0 : (uint64_t)error_of_result(result);
 
 	if ((d->failed && !error && !trapped) || (d->slower && (resumed || time < d->slower)))
 		return 0;
@@ -327,7 +319,7 @@ static void put_result(const struct decode_task *t, struct out *o)
 		o->at += call_print_result(t->tables, t->call, result, o->at, out_room(o));
 		return;
 	}
-	name = is_error(result) ? name_of_error(-result) : NULL;
+	name = error_of_result(result) ? name_of_error(-result) : NULL;
 	if (name) {
 		out_string(o, "-1 ");
 		out_string(o, name);
@@ -348,7 +340,7 @@ static void put_duration(const struct decode *d, struct out *o, uint64_t time)
 /* The record of the beginning of a call, as far as a line's head needs it. */
 static struct record head_of(const struct decode_task *t)
 {
-	return (struct record){ .ts = t->ts, .data = t->head, .len = t->nhead, .cpu = t->cpu };
+	return (struct record){ .ts = t->ts, .data = t->head, .len = t->nhead, .cpu = t->pair.cpu };
 }
 
 /* Let the files of the task be those after its call. */
@@ -357,26 +349,6 @@ static void follow(struct decode *d, struct decode_task *t)
 	if ((d->names || d->paths) && t->call && !t->followed)
 		follow_call(&d->follow, t->pid, t->call, &t->values);
 	t->followed = 1;
-}
-
-/*
- * A call, as far as it is known. Filters of seccomp(2) come before the event of the entry, so a
- * call that a filter denies has a return only.
- */
-enum state { RETURNED, NO_RETURN, UNFINISHED, RESUMED, DENIED };
-
-/*
- * Does a denied call have no result? If the call is trapped or killed, the kernel puts back what
- * was in the register of the result (syscall_rollback): the number, or the first argument.
- */
-static int is_trapped(const struct decode *d, const struct decode_task *t)
-{
-	uint64_t first = t->values.args[0];
-
-	if (d->keeps_number)
-		return t->values.result == (int64_t)t->number;
-	return t->nargs && (t->values.result == (int64_t)first ||
-			    (first <= UINT32_MAX && t->values.result == (int32_t)first));
 }
 
 static const char *name_of(const struct decode_task *t)
@@ -395,31 +367,37 @@ static unsigned arguments(const struct decode_task *t)
 	return t->call ? t->call->nargs : t->nargs;
 }
 
-/* Are the arguments known? Those of a call without an entry may be. */
-static int has_arguments(const struct decode_task *t, enum state state)
+/* Had the call no entry? */
+static int had_no_entry(const struct decode_task *t)
 {
-	return state == DENIED ? t->nargs != 0 : state != RESUMED;
+	return t->fate == PAIRING_DENIED || t->fate == PAIRING_EMULATED;
+}
+
+/* Are the arguments known? Those of a call without an entry may be. */
+static int has_arguments(const struct decode_task *t)
+{
+	return had_no_entry(t) ? t->nargs != 0 : t->fate != PAIRING_RESUMED;
 }
 
 /* Has the call a result that is known? */
-static int has_result(const struct decode *d, const struct decode_task *t, enum state state)
+static int has_result(const struct decode_task *t)
 {
-	return state == RETURNED || state == RESUMED || (state == DENIED && !is_trapped(d, t));
+	return t->fate == PAIRING_RETURNED || t->fate == PAIRING_RESUMED ||
+	       (had_no_entry(t) && !t->trapped);
 }
 
 /* Write the line of a call after its head. */
-static void put_call(struct decode *d, struct decode_task *t, enum state state,
-		     uint64_t time, struct out *o)
+static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 {
 	const char *comma = "";
 
-	if (state == RESUMED) {
+	if (t->fate == PAIRING_RESUMED) {
 		out_format(o, "<... %s resumed>)", name_of(t));
 	} else {
 		out_string(o, name_of(t));
 		out_char(o, '(');
 	}
-	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t); i++) {
+	for (unsigned i = 0; has_arguments(t) && i < arguments(t); i++) {
 		if (!is_printed(t, i))
 			continue;
 		out_string(o, comma);
@@ -428,26 +406,25 @@ static void put_call(struct decode *d, struct decode_task *t, enum state state,
 	}
 	/* the rest is short: there is room for it after a long line */
 	o->end += LINE_HEAD_ROOM;
-	if (state == DENIED && !has_arguments(t, state))
+	if (had_no_entry(t) && !has_arguments(t))
 		out_string(o, "...");
-	out_string(o, state == UNFINISHED ? " <unfinished ...>" :
-		      state == RESUMED ? " = " : ") = ");
-	if (state == RETURNED)
+	out_string(o, t->fate == PAIRING_UNFINISHED ? " <unfinished ...>" :
+		      t->fate == PAIRING_RESUMED ? " = " : ") = ");
+	if (t->fate == PAIRING_RETURNED)
 		follow(d, t);
-	if (has_result(d, t, state))
+	if (has_result(t))
 		put_result(t, o);
-	else if (state != UNFINISHED)
+	else if (t->fate != PAIRING_UNFINISHED)
 		out_char(o, '?');
-	if (state == DENIED)
-		out_string(o, is_trapped(d, t) || t->values.result < 0 ? " (denied)" :
-			      " (emulated)");
-	if (state == RETURNED && t->call && t->call->result.kind == CALL_FD)
+	if (had_no_entry(t))
+		out_string(o, t->fate == PAIRING_DENIED ? " (denied)" : " (emulated)");
+	if (t->fate == PAIRING_RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
-	if (state == RETURNED && t->call)
+	if (t->fate == PAIRING_RETURNED && t->call)
 		o->at += call_print_behind(t->tables, t->call, &t->values, o->at, out_room(o));
-	if (state == RETURNED) {
+	if (t->fate == PAIRING_RETURNED) {
 		out_string(o, " <");
-		put_duration(d, o, time);
+		put_duration(d, o, t->time);
 		out_char(o, '>');
 	}
 	out_char(o, '\n');
@@ -477,36 +454,37 @@ static void put_value(const struct decode_task *t, unsigned i, struct out *o)
 }
 
 /* Write the result of a call, or why it has none, in JSON. */
-static void put_json_result(const struct decode *d, const struct decode_task *t, enum state state,
-			    uint64_t time, struct out *o)
+static void put_json_result(const struct decode *d, const struct decode_task *t,
+			    struct out *o)
 {
 	int64_t v = t->values.result;
 	int raw = d->show->line->raw_clock;
-	const char *name = is_error(v) ? name_of_error(-v) : NULL;
+	const char *name = error_of_result(v) ? name_of_error(-v) : NULL;
 
-	if (has_result(d, t, state)) {
+	if (has_result(t)) {
 		out_format(o, "\"ret\":%lld", (long long)v);
 		if (name)
 			out_format(o, ",\"error\":\"%s\"", name);
 	}
-	switch (state) {
-	case RETURNED:
+	switch (t->fate) {
+	case PAIRING_RETURNED:
 		out_string(o, ",\"lat\":");
 		if (raw)
-			out_decimal(o, time);
+			out_decimal(o, t->time);
 		else
-			out_decimals(o, time, 3);
+			out_decimals(o, t->time, 3);
 		break;
-	case UNFINISHED:
-	case NO_RETURN:
-		out_string(o, "\"unfinished\":true");
+	case PAIRING_DENIED:
+		out_string(o, t->trapped ? "\"denied\":true" : ",\"denied\":true");
 		break;
-	case DENIED:
-		out_string(o, is_trapped(d, t) ? "\"denied\":true" :
-			      v < 0 ? ",\"denied\":true" : ",\"emulated\":true");
+	case PAIRING_EMULATED:
+		out_string(o, ",\"emulated\":true");
 		break;
-	case RESUMED:
+	case PAIRING_RESUMED:
 		out_string(o, ",\"resumed\":true");
+		break;
+	default:
+		out_string(o, "\"unfinished\":true");
 	}
 }
 
@@ -535,8 +513,7 @@ static void put_json_argument(struct decode *d, const struct decode_task *t, uns
 }
 
 /* Write a call as JSON after its head. */
-static void put_json(struct decode *d, const struct decode_task *t, enum state state,
-		     uint64_t time, struct out *o)
+static void put_json(struct decode *d, const struct decode_task *t, struct out *o)
 {
 	const char *comma = "";
 	char *mark;
@@ -544,9 +521,9 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 
 	out_format(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_%s\",\"fields\":{",
 		   name_of(t));
-	put_json_result(d, t, state, time, o);
-	out_string(o, state == RESUMED ? "" : ",\"args\":[");
-	for (unsigned i = 0; has_arguments(t, state) && i < arguments(t) && !cut; i++) {
+	put_json_result(d, t, o);
+	out_string(o, t->fate == PAIRING_RESUMED ? "" : ",\"args\":[");
+	for (unsigned i = 0; has_arguments(t) && i < arguments(t) && !cut; i++) {
 		if (!is_printed(t, i))
 			continue;
 		mark = o->at;
@@ -559,13 +536,13 @@ static void put_json(struct decode *d, const struct decode_task *t, enum state s
 		}
 	}
 	o->end += LINE_HEAD_ROOM;
-	out_string(o, state == RESUMED ? "}" : "]}");
+	out_string(o, t->fate == PAIRING_RESUMED ? "}" : "]}");
 	out_string(o, cut ? ",\"cut\":true}\n" : "}\n");
 }
 
 /* Write a call. r: the record of its beginning, or of its return if that is all there is. */
-static void put_record(struct decode *d, struct decode_task *t, enum state state,
-		       uint64_t time, const struct record *r, struct out *o)
+static void put_record(struct decode *d, struct decode_task *t, const struct record *r,
+		       struct out *o)
 {
 	struct show *s = d->show;
 	struct out line = *o;
@@ -574,33 +551,40 @@ static void put_record(struct decode *d, struct decode_task *t, enum state state
 		return;
 	d->last = t; /* for print_fd */
 	/* the files of a pair have names when it exists */
-	if (state == RETURNED && t->call && follow_makes_pair(t->call))
+	if (t->fate == PAIRING_RETURNED && t->call && follow_makes_pair(t->call))
 		follow(d, t);
 	line.end = o->at + LINE_MOST - LINE_HEAD_ROOM;
 	if (s->json) {
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
-		put_json(d, t, state, time, &line);
+		put_json(d, t, &line);
 	} else {
 		line.at += line_begin(s->line, r, line.at);
-		put_call(d, t, state, time, &line);
+		put_call(d, t, &line);
 	}
 	o->at = line.at;
 }
 
-/* End the call of a task that is not known to return. */
-static void put_unfinished(struct decode *d, struct decode_task *t, enum state state,
-			   struct out *o)
+/* Print the call of a task that does not return. */
+static void put_endless(struct decode *d, struct decode_task *t, enum pairing_fate fate,
+			struct out *o)
 {
 	struct record r = head_of(t);
 
-	if (!t->open)
-		return;
-	t->open = 0;
+	t->fate = fate;
 	t->values.returned = 0;
 	use_memory(d, t);
 	if (t->shown && !d->failed && !d->by_error && !d->slower && picks_arguments(d, t))
-		put_record(d, t, state, 0, &r, o);
+		put_record(d, t, &r, o);
 	drop_memory(d, t);
+}
+
+/* End the call of a task that is not known to return. */
+static void put_unfinished(struct decode *d, struct decode_task *t, struct out *o)
+{
+	if (!t->pair.open)
+		return;
+	t->pair.open = 0;
+	put_endless(d, t, PAIRING_UNFINISHED, o);
 }
 
 /* ---- records ---- */
@@ -609,20 +593,16 @@ static void put_unfinished(struct decode *d, struct decode_task *t, enum state s
 static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
 {
 	struct decode_task *t = find(d, pid);
+	struct pairing_task *surplus;
 
-	for (; !t && d->tasks.n >= TASKS_MOST; d->hand++) {
-		struct table_entry *e = d->tasks.v[d->hand &= d->tasks.room - 1];
-
-		if (!e)
-			continue;
-		put_unfinished(d, (struct decode_task *)(void *)e, UNFINISHED, o);
-		forget(d, (struct decode_task *)(void *)e);
-		break;
+	while (!t && (surplus = pairing_surplus(&d->pairing))) {
+		put_unfinished(d, (struct decode_task *)surplus, o);
+		forget(d, (struct decode_task *)surplus);
 	}
 	if (!t) {
-		t = table_at(&d->tasks, (const char *)&pid, sizeof(pid));
+		t = table_at(&d->pairing.tasks, (const char *)&pid, sizeof(pid));
 		t->pid = pid;
-		t->memory = d->generation;
+		t->memory = d->pairing.losses;
 		t->values.print_fd = d->names ? print_fd : NULL;
 		t->values.arg = d;
 	}
@@ -635,19 +615,18 @@ static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
  * not in the tables has the name that strace(1) gives it.
  */
 static void set_call(struct decode *d, struct decode_task *t, const struct decode_event *of,
-		     const struct record *r, int compat)
+		     uint64_t number, int compat)
 {
-	t->number = (uint64_t)number_at(d, of, 0, r);
 	t->compat = compat != 0;
 	t->tables = tables_of(d, compat);
-	t->call = compat && !d->calls_32 ? NULL : calls_find(t->tables, t->number);
+	t->call = compat && !d->calls_32 ? NULL : calls_find(t->tables, number);
 	if (t->call)
 		return;
 	if (of->call)
 		str_format(t->name, sizeof(t->name), "%s", of->call);
 	else
 		str_format(t->name, sizeof(t->name), "syscall_0x%llx",
-			   (unsigned long long)t->number);
+			   (unsigned long long)number);
 }
 
 /* Take the user memory that the kernel has copied into the record. */
@@ -680,15 +659,6 @@ static void take_copies(struct decode *d, struct decode_task *t, const struct de
 	}
 }
 
-/* Does a call end the task, or return to where a signal came? 2: its return is not news. */
-static int never_returns(const char *name)
-{
-	if (*name == 'e')
-		return !strcmp(name, "exit") || !strcmp(name, "exit_group");
-	name += *name == 'r' ? strlen("rt_") : 0;
-	return *name == 's' && !strcmp(name, "sigreturn") ? 2 : 0;
-}
-
 /*
  * Is this event one of 32-bit code? If the mark of the event may be lost, the code is that of the
  * task's event before.
@@ -697,7 +667,7 @@ static int is_compat(const struct decode *d, struct decode_task *t, enum mark ma
 {
 	int marked = t->marked == mark;
 
-	if (marked ? t->mark != d->generation : d->gap)
+	if (marked ? t->mark != d->pairing.losses : d->gap)
 		return t->compat;
 	return marked;
 }
@@ -709,25 +679,20 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	struct decode_task *t = task_at(d, record_pid(evs, r), o);
 	uint32_t at = of->field[1] ? of->field[1]->offset : 0;
 	unsigned size = (unsigned)evs->long_size;
-	int never, compat;
+	uint64_t number = (uint64_t)number_at(d, of, 0, r);
+	int compat;
 
-	put_unfinished(d, t, UNFINISHED, o);
+	put_unfinished(d, t, o);
 	/* of a call without events, as those of 32-bit code */
 	compat = is_compat(d, t, MARK_ENTRY);
 	t->marked = MARK_NONE;
 	if (!t->early || (compat && of->call))
 		drop_memory(d, t);
 	t->early = 0;
-	t->outside = 0;
-	t->entered = 1;
-	set_call(d, t, of, r, compat && !d->abi && !of->call);
-	t->open = 1;
+	set_call(d, t, of, number, compat && !d->abi && !of->call);
 	t->followed = 0;
-	t->swallow = 0;
 	t->shown = shown != 0;
-	t->generation = d->generation;
 	t->ts = r->ts;
-	t->cpu = r->cpu;
 	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
 	memcpy(t->head, r->data, t->nhead);
 	t->nargs = of->nargs;
@@ -737,19 +702,39 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	if (t->call)
 		t->call = calls_match(t->call, t->values.args);
 	take_copies(d, t, of, r);
-	never = never_returns(name_of(t));
-	if (never) {
-		put_unfinished(d, t, NO_RETURN, o);
-		t->swallow = never == 2;
-	}
+	if (pairing_enter(&d->pairing, &t->pair, &(struct pairing_event){
+		.id = number, .class = pairing_class(name_of(t)), .cpu = r->cpu }) ==
+	    PAIRING_NO_RETURN)
+		put_endless(d, t, PAIRING_NO_RETURN, o);
 }
 
-/* Does the number at the return name an exec, and the task is in an exec? */
-static int is_exec(const struct decode *d, const struct decode_task *t, int64_t number, int compat)
+/* Return the class of the call that returns by this number. */
+static enum pairing_class class_of(const struct decode *d, const struct decode_task *t,
+				   uint64_t number, int compat)
 {
-	const struct call *c = calls_find(tables_of(d, compat), (uint64_t)number);
+	const struct call *c;
 
-	return c && begins(c->name, "exec") && begins(name_of(t), "exec");
+	if (t->pair.open && t->pair.id == number)
+		return t->pair.class;
+	c = calls_find(tables_of(d, compat), number);
+	return c ? pairing_class(c->name) : PAIRING_PLAIN;
+}
+
+/*
+ * Has a call without an entry no result? If the call is trapped or killed, the kernel puts back what
+ * was in the register of the result (syscall_rollback): the number, or the first argument.
+ */
+static int is_trapped(const struct decode *d, const struct decode_task *t, uint64_t number,
+		      int64_t result)
+{
+	uint64_t first;
+
+	if (d->keeps_number)
+		return result == (int64_t)number;
+	if (!t->user || t->lacking || !t->user->nregisters)
+		return 0;
+	first = t->user->registers[0];
+	return result == (int64_t)first || (first <= UINT32_MAX && result == (int32_t)first);
 }
 
 /* Take the arguments of a call without an entry, if they are known. */
@@ -768,68 +753,61 @@ static int in_loss(const struct decode *d)
 	return d->merge && merge_in_loss(d->merge);
 }
 
-/*
- * Was this call without an entry denied? The task has come back from another call, without a loss
- * since then on any CPU. BPF programs that have not seen an entry either have recorded its
- * arguments. Without them the trace must have entries of the task, and the call must fail.
- */
-static int is_denied(const struct decode *d, const struct decode_task *t, int64_t result)
+/* Do the options select the call that has returned? */
+static int picks(const struct decode *d, const struct decode_task *t)
 {
-	return t->outside == d->generation + 1 && !in_loss(d) &&
-	       ((t->user && t->user->nregisters) || (t->entered && is_error(result)));
+	int known = t->fate == PAIRING_RETURNED || (had_no_entry(t) && t->nargs);
+
+	return picks_result(d, t->values.result, t->trapped, t->fate != PAIRING_RETURNED, t->time) &&
+	       (known ? picks_arguments(d, t) : !d->by_fd && !d->path);
 }
 
 static void leave(struct decode *d, const struct decode_event *of, const struct record *r,
 		  int shown, struct out *o)
 {
 	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
-	int64_t number = number_at(d, of, 0, r);
+	struct pairing_event e = {
+		.id = (uint64_t)number_at(d, of, 0, r), .result = number_at(d, of, 1, r),
+		.cpu = r->cpu, .registers = t->user && t->user->nregisters,
+	};
 	struct record begin = head_of(t);
-	uint64_t time = r->ts > t->ts ? r->ts - t->ts : 0;
-	enum state state;
-	int compat, marked, exec;
+	int compat, marked, exec, open = t->pair.open;
+	enum pairing_fate fate;
 
-	if (t->swallow || (number == -1 && !t->open)) {
-		t->swallow = 0;
-		t->marked = MARK_NONE;
-		t->outside = d->generation + 1;
-		return;
-	}
 	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
 	compat = marked = is_compat(d, t, MARK_RETURN) && !d->abi && !of->call;
 	t->marked = MARK_NONE;
-	/*
-	 * The kernel has forgotten the number (-1) if the program changed meanwhile, or, on x86,
-	 * says execve for any call that executed it, by the number of the new program's ABI.
-	 */
-	exec = t->open && is_exec(d, t, number, compat);
-	if (t->open && (t->generation != d->generation || (t->cpu != r->cpu && in_loss(d)) ||
-			(number != -1 && (uint64_t)number != t->number && !exec)))
-		put_unfinished(d, t, UNFINISHED, o);
-	if (t->open && exec && t->user && (uint64_t)number != t->number &&
+	e.class = class_of(d, t, e.id, compat);
+	e.losing = (!open || t->pair.cpu != r->cpu) && in_loss(d);
+	e.trapped = !open && is_trapped(d, t, e.id, e.result);
+	/* on x86 an exec returns by the number of the new program's ABI */
+	exec = open && t->pair.class == PAIRING_EXEC && e.class == PAIRING_EXEC;
+	fate = pairing_return(&d->pairing, &t->pair, &e);
+	if (fate == PAIRING_NOTHING)
+		return;
+	if (open && fate != PAIRING_RETURNED)
+		put_endless(d, t, PAIRING_UNFINISHED, o);
+	t->fate = fate == PAIRING_ACROSS || fate == PAIRING_BORN ? PAIRING_RESUMED : fate;
+	if (fate == PAIRING_RETURNED && exec && t->user && e.id != t->pair.id &&
 	    !strcmp(name_of(t), "execveat"))
 		call_user_shift(t->user);
-	if (t->open && (exec || t->compat))
+	if (fate == PAIRING_RETURNED && (exec || t->compat))
 		compat = t->compat;
-	state = t->open ? RETURNED : is_denied(d, t, number_at(d, of, 1, r)) ? DENIED : RESUMED;
-	if (!t->open || compat != t->compat)
-		set_call(d, t, of, r, compat);
-	if (state == DENIED)
+	if (fate != PAIRING_RETURNED || compat != t->compat)
+		set_call(d, t, of, e.id, compat);
+	t->trapped = had_no_entry(t) && e.trapped;
+	if (had_no_entry(t))
 		take_registers(t);
-	t->open = 0;
-	t->values.result = number_at(d, of, 1, r);
+	t->time = r->ts > t->ts ? r->ts - t->ts : 0;
+	t->values.result = e.result;
 	t->values.returned = 1;
 	use_memory(d, t);
-	if (shown && picks_result(d, t->values.result, state == DENIED && is_trapped(d, t),
-				  state != RETURNED, time) &&
-	    (state == RETURNED || (state == DENIED && t->nargs) ? picks_arguments(d, t) :
-	     !d->by_fd && !d->path))
-		put_record(d, t, state, time, state == RETURNED ? &begin : r, o);
-	if (state == RETURNED)
+	if (shown && picks(d, t))
+		put_record(d, t, fate == PAIRING_RETURNED ? &begin : r, o);
+	if (fate == PAIRING_RETURNED)
 		follow(d, t);
 	drop_memory(d, t);
-	t->compat = (uint8_t)(exec ? marked : compat);
-	t->outside = d->generation + 1;
+	t->compat = (uint8_t)(exec && fate == PAIRING_RETURNED ? marked : compat);
 }
 
 /* Take a record of user memory. Return 1, or 0 if tfs-strings did not write the record. */
@@ -854,7 +832,7 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 	if (call_user_begins((const char *)v.data + n, v.n - n)) {
 		/* the return of the last call is missing, as that of an exec of 32-bit code */
 		t = t ? t : task_at(d, pid, o);
-		put_unfinished(d, t, UNFINISHED, o);
+		put_unfinished(d, t, o);
 		drop_memory(d, t);
 		t->early = 1;
 	} else if (!t) { /* perhaps its first part is from before the trace */
@@ -866,7 +844,7 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		t->early = 0;
 	if (v.n - n == 1 && (v.data[n] == 'K' || v.data[n] == 'k')) {
 		t->marked = v.data[n] == 'K' ? MARK_ENTRY : MARK_RETURN;
-		t->mark = d->generation;
+		t->mark = d->pairing.losses;
 		return 1;
 	}
 	u = memory_of(d, t);
@@ -889,17 +867,17 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	t = task_at(d, pid, o);
 	old = find(d, old_pid); /* if task_at has not dropped it */
 	if (!old)
-		return put_unfinished(d, t, UNFINISHED, o);
+		return put_unfinished(d, t, o);
 	if (t->user && old->user) /* this memory came under the new pid already */
 		call_user_move_program(old->user, t->user);
-	put_unfinished(d, t, UNFINISHED, o);
+	put_unfinished(d, t, o);
 	free_memory(d, t);
-	entry = t->entry;
+	entry = t->pair.entry;
 	*t = *old;
-	t->entry = entry;
+	t->pair.entry = entry;
 	t->pid = pid;
 	old->user = NULL;
-	old->open = 0;
+	old->pair.open = 0;
 	forget(d, old);
 }
 
@@ -915,7 +893,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 	struct decode_task *t;
 
 	d->gap = lost != 0;
-	d->generation += lost != 0;
+	d->pairing.losses += lost != 0;
 	if (lost)
 		follow_lost(&d->follow);
 	if (kind == ENTER) {
@@ -926,8 +904,8 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		if (kind == EXEC) {
 			exec(d, (int)number_at(d, of, 0, r), pid, &o);
 			t = find(d, pid);
-			if (!t || !t->open) /* its calls are not recorded, but others are */
-				task_at(d, pid, &o)->outside = d->generation + 1;
+			if (!t || !t->pair.open) /* its calls are not recorded, but others are */
+				task_at(d, pid, &o)->pair.outside = d->pairing.losses + 1;
 			if (d->names || d->paths) {
 				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
 				follow_exec(&d->follow, pid);
@@ -941,7 +919,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 			follow_end(&d->follow, pid);
 		t = kind == END ? find(d, pid) : NULL;
 		if (t) {
-			put_unfinished(d, t, UNFINISHED, &o);
+			put_unfinished(d, t, &o);
 			forget(d, t);
 		}
 		if (*shown)
@@ -1069,7 +1047,7 @@ int decode_open(struct decode *d, const char *machine)
 void decode_begin(struct decode *d, struct show *s)
 {
 	decode_free(d);
-	d->tasks.size = sizeof(struct decode_task);
+	d->pairing.tasks.size = sizeof(struct decode_task);
 	d->follow.swapped = calls_big_endian(d->calls) !=
 			    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	d->show = s;
@@ -1092,11 +1070,11 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 	struct out o = out_to(buf, size);
 
 	if (!d->ended++) {
-		table_sort(&d->tasks, by_time);
+		table_sort(&d->pairing.tasks, by_time);
 		d->hand = 0;
 	}
-	while (d->hand < d->tasks.n && out_room(&o) >= LINE_MOST)
-		put_unfinished(d, (struct decode_task *)(void *)d->tasks.v[d->hand++], UNFINISHED,
+	while (d->hand < d->pairing.tasks.n && out_room(&o) >= LINE_MOST)
+		put_unfinished(d, (struct decode_task *)(void *)d->pairing.tasks.v[d->hand++],
 			       &o);
 	if (o.at == buf && d->requests && size >= LINE_MOST) {
 		out_format(&o, d->show->json ? "{\"io_uring\":%llu}\n" :
@@ -1109,8 +1087,8 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 
 void decode_free(struct decode *d)
 {
-	for (size_t i = 0; i < (d->ended ? d->tasks.n : d->tasks.room); i++) {
-		struct decode_task *t = (struct decode_task *)(void *)d->tasks.v[i];
+	for (size_t i = 0; i < (d->ended ? d->pairing.tasks.n : d->pairing.tasks.room); i++) {
+		struct decode_task *t = (struct decode_task *)(void *)d->pairing.tasks.v[i];
 
 		if (t)
 			free_memory(d, t);
@@ -1118,8 +1096,8 @@ void decode_free(struct decode *d)
 	}
 	event_notes_free(&d->events);
 	follow_free(&d->follow);
-	free(d->tasks.v);
-	d->tasks = (struct table){ 0 };
+	free(d->pairing.tasks.v);
+	d->pairing.tasks = (struct table){ 0 };
 	d->held = d->hand = 0;
 	d->last = NULL;
 	d->ended = 0;

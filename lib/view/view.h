@@ -8,7 +8,7 @@
  * tfs-catpipe, tfs-report and tfs-flight together. The exit code of a task is what wait(2)
  * gives. A struct decode makes one line of each system call (-D).
  *
- * It includes the layers base, proc, event and calls; its files also use tracefs.
+ * It includes the layers base, pairing, proc, event and syscalls; its files also use tracefs.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "pairing/pairing.h"
 #include "syscalls/syscalls.h"
 
 /* ---- notes.c: what a part of this layer keeps of each event ----------------------------- */
@@ -329,11 +330,10 @@ struct decode {
 	struct calls *calls_32; /* of 32-bit programs; NULL: none, or -O names the ABI */
 	struct show *show;
 	struct event_notes events;
-	struct table tasks;
+	struct pairing pairing; /* its losses, and its tasks */
 	struct decode_task *last;
 	size_t held;            /* bytes of user memory */
-	size_t hand;            /* where to look for a task to drop */
-	uint32_t generation;    /* number of losses */
+	size_t hand;            /* decode_end: the next task */
 	int gap;                /* events were lost directly before this one */
 	int ended;
 	unsigned long long requests; /* of io_uring */
