@@ -56,6 +56,7 @@ struct decode_task {
 	uint8_t marked;                 /* so is that of the next event: enum mark */
 	uint32_t mark;                  /* the number of losses when the mark came */
 	struct calls *tables;           /* those of the call */
+	uint8_t filled;                 /* its user memory may have bytes */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
 	unsigned char head[HEAD];
@@ -166,8 +167,9 @@ static void drop_memory(struct decode *d, struct decode_task *t)
 	t->memory = d->pairing.losses;
 	if (d->held >= HELD_MOST / 2)
 		free_memory(d, t);
-	else if (t->user)
+	else if (t->filled)
 		call_user_clear(t->user);
+	t->filled = 0;
 }
 
 static void forget(struct decode *d, struct decode_task *t)
@@ -198,13 +200,14 @@ static struct call_user *memory_of(struct decode *d, struct decode_task *t)
 		d->held += sizeof(*t->user);
 	}
 	t->lacking = !t->user || d->held >= HELD_MOST;
+	t->filled |= t->user != NULL;
 	return t->lacking ? NULL : t->user;
 }
 
 /* Use the user memory of the call, if all of it came. */
 static void use_memory(const struct decode *d, struct decode_task *t)
 {
-	if (t->user && !t->lacking && t->memory == d->pairing.losses) {
+	if (t->filled && !t->lacking && t->memory == d->pairing.losses) {
 		call_user_get(t->user, t->call, &t->values);
 	} else {
 		memset(t->values.user, 0, sizeof(t->values.user));
@@ -868,8 +871,10 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	old = find(d, old_pid); /* if task_at has not dropped it */
 	if (!old)
 		return put_unfinished(d, t, o);
-	if (t->user && old->user) /* this memory came under the new pid already */
+	if (t->user && old->user) { /* this memory came under the new pid already */
 		call_user_move_program(old->user, t->user);
+		old->filled = 1;
+	}
 	put_unfinished(d, t, o);
 	free_memory(d, t);
 	entry = t->pair.entry;
