@@ -83,32 +83,105 @@ calls_text() {
        12        5          0          0          0  total' <trace
 }
 
-@test "tfs-summary: reads the calls of raw_syscalls, which have numbers" {
+@test "tfs-summary: reads the calls of raw_syscalls by the names that their numbers have on this host" {
+	local open read back
+	open=$(syscall-nr openat) read=$(syscall-nr read) back=$(syscall-nr rt_sigreturn)
 	{
-		event 7 1.000010 'sys_enter: NR 257 (ffffff9c, 7f00, 80000, 0, 0, 0)'
-		event 7 1.000015 'sys_exit: NR 257 = -2'
-		event 8 1.000016 'sys_enter: NR 0 (3, 7f00, a, 0, 0, 0)'
-		event 7 1.000017 'sys_enter: NR 15 (0, 0, 0, 0, 0, 0)'
-		event 8 1.000018 'sys_exit: NR 0 = 10'
+		event 7 1.000010 "sys_enter: NR $open (ffffff9c, 7f00, 80000, 0, 0, 0)"
+		event 7 1.000015 "sys_exit: NR $open = -2"
+		event 8 1.000016 "sys_enter: NR $read (3, 7f00, a, 0, 0, 0)"
+		event 7 1.000017 "sys_enter: NR $back (0, 0, 0, 0, 0, 0)"
+		event 8 1.000018 "sys_exit: NR $read = 10"
 		event 7 1.000020 'sys_exit: NR -1 = 0'
+		event 7 1.000021 'sys_enter: NR 99999 (0, 0, 0, 0, 0, 0)'
+		event 7 1.000022 'sys_exit: NR 99999 = -38'
 	} | sums 'syscall
-        1        1          5          5          5  syscall_257
-        1        0          3          3          3  syscall_15
-        1        0          2          2          2  syscall_0
-        3        1         10          3          5  total'
+        1        1          5          5          5  openat
+        1        0          2          2          2  read
+        1        1          1          1          1  syscall_0x1869f
+        1        0          -          -          -  rt_sigreturn
+        4        2          8          2          5  total
+# calls without an end: 1 (counted, without a time)'
+}
+
+@test "tfs-summary: counts a call once if the trace has events of syscalls and of raw_syscalls" {
+	local nr
+	nr=$(syscall-nr read)
+	{
+		event 7 1.00001 "sys_enter: NR $nr (3, 0, 0, 0, 0, 0)"
+		event 7 1.00001 'sys_read(fd: 3, buf: 0, count: 0)'
+		event 7 1.00001 'sys_read -> 0xfffffffffffffff2'
+		event 7 1.00001 "sys_exit: NR $nr = -14"
+		event 7 1.00003 'sys_exit_group(error_code: 0)'
+		event 7 1.00003 "sys_enter: NR $(syscall-nr exit_group) (0)"
+	} | sums 'syscall
+        1        0          -          -          -  exit_group
+        1        1          0          0          0  read
+        2        1          0          0          0  total
+# calls without an end: 1 (counted, without a time)'
+}
+
+# denied_text: A task is denied two calls after it has made one. Of another task the trace has only
+# returns, and of a third one it has lost events.
+denied_text() {
+	event 7 1.000010 'sys_getpid()'
+	event 7 1.000011 'sys_getpid -> 0x7'
+	event 7 1.000012 'sys_mkdir -> 0xffffffffffffffff'
+	event 7 1.000013 'sys_mkdir -> 0xffffffffffffffff'
+	event 8 1.000014 'sys_mkdir -> 0xffffffffffffffff'
+	event 8 1.000015 'sys_mkdir -> 0xffffffffffffffff'
+	event 9 1.000016 'sys_getpid()'
+	event 9 1.000017 'sys_getpid -> 0x7'
+	echo 'CPU:1 [LOST 3 EVENTS]'
+	event 9 1.000018 'sys_mkdir -> 0xffffffffffffffff'
+	event 9 1.000019 'sys_mkdir -> 0xffffffffffffffff'
+}
+
+@test "tfs-summary: a call that seccomp denies has a return and no entry, and counts" {
+	denied_text | sums 'syscall
+        2        0          2          1          1  getpid
+        3        3          -          -          -  mkdir
+        5        3          2          1          1  total
+# calls that seccomp denied: 3 (counted, without a time)
+# ends without a beginning: 3 (not counted)'
+	denied_text | tfs-latency syscalls | grep -v LOST | tail -n 2 >got
+	lines_are got "$(event 9 1.000017 'sys_getpid -> 0x7 lat=1')
+# unpaired 3 events: 0 without an end, 3 without a beginning; 3 more are calls that seccomp denied"
+}
+
+@test "tfs-summary: a program executed by execveat or by a thread returns as execve, once, in the call that began it" {
+	{
+		event 5 1.000010 'sys_execveat(fd: 3, filename: 7, argv: 8, envp: 9, flags: 1000)'
+		event 5 1.000015 'sys_execve -> 0x0'
+		# 8 is a thread of 7, which waits for a lock
+		event 7 1.000020 'sys_futex(uaddr: 7)'
+		event 8 1.000021 'sys_execve(filename: 7, argv: 8, envp: 9)'
+		event 7 1.000029 'sys_execve -> 0x0'
+		event 8 1.000030 'sys_getpid()'
+		event 8 1.000031 'sys_getpid -> 0x8'
+		# no task that is known makes this call
+		event 6 1.000040 'sys_execve -> 0x0'
+	} | sums 'syscall
+        1        0          8          8          8  execve
+        1        0          5          5          5  execveat
+        1        0          1          1          1  getpid
+        1        0          -          -          -  futex
+        4        0         14          4          8  total
+# calls without an end: 1 (counted, without a time)
+# ends without a beginning: 1 (not counted)'
 }
 
 @test "tfs-summary: reads JSON, with three digits if the trace has nanoseconds" {
 	cat >trace <<-'END'
 		{"ts":1.000000001,"cpu":0,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_enter_openat","fields":{"__syscall_nr":257,"filename":"ret"}}
 		{"ts":1.000012346,"cpu":1,"pid":5,"comm":"a\"b","system":"syscalls","event":"sys_exit_openat","fields":{"__syscall_nr":257,"ret":-2}}
-		{"ts":2.000000000,"cpu":1,"pid":6,"comm":"c","system":"raw_syscalls","event":"sys_enter","fields":{"id":39,"args":[0,0,0,0,0,0]}}
-		{"ts":2.000000007,"cpu":1,"pid":6,"comm":"c","system":"raw_syscalls","event":"sys_exit","fields":{"id":39,"ret":6}}
+		{"ts":2.000000000,"cpu":1,"pid":6,"comm":"c","system":"raw_syscalls","event":"sys_enter","fields":{"id":99999,"args":[0,0,0,0,0,0]}}
+		{"ts":2.000000007,"cpu":1,"pid":6,"comm":"c","system":"raw_syscalls","event":"sys_exit","fields":{"id":99999,"ret":6}}
 		{"lost":7,"overwritten":7,"unwritten":0}
 	END
 	sums 'syscall
         1        1     12.345     12.345     12.345  openat
-        1        0      0.007      0.007      0.007  syscall_39
+        1        0      0.007      0.007      0.007  syscall_0x1869f
         2        1     12.352      6.176     12.345  total
 {"lost":7,"overwritten":7,"unwritten":0}' <trace
 }
