@@ -195,7 +195,9 @@ enum pairing_fate calls_event(struct calls *c, const struct trace_line *l, struc
 			same = pairing_is_same(&t->pair, &e);
 		}
 	}
-	if (!same || (said && said != PAIRING_RESUMED && !pairing_is_certain(&c->pairing, &t->pair)))
+	/* a line with the time of its own call does not end one that was open at a loss */
+	if (!same || (said && said != PAIRING_RESUMED &&
+		      !pairing_is_certain(&c->pairing, &t->pair)))
 		end_open(c, t);
 	fate = pairing_return(&c->pairing, &t->pair, &e);
 	if (said == PAIRING_RETURNED && fate != said)

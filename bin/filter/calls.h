@@ -22,7 +22,7 @@ struct calls {
 	struct strbuf key, name;        /* name: of the last line's call */
 };
 
-/* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for another event. */
+/* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for others. */
 int calls_side(const struct trace_line *);
 
 /*

@@ -4,9 +4,9 @@
  *
  * Requires: only a trace on standard input, as text or lines of JSON.
  * tfs-summary pairs the beginning and the end of each system call, as tfs-latency syscalls
- * does; a call that seccomp(2) denies counts. For other events it sums up the lat= that tfs-latency has appended: for each next_comm of
- * sched_switch, for each dev and rwbs of block devices, otherwise for each event. If no event has
- * lat=, it counts the events.
+ * does; a call that seccomp(2) denies counts. For other events it sums up the lat= that
+ * tfs-latency has appended: for each next_comm of sched_switch, for each dev and rwbs of block
+ * devices, otherwise for each event. If no event has lat=, it counts the events.
  * At the end of the trace, tfs-summary prints a header, a line for each key, and a line
  * with the total. Times are in microseconds. Comment lines count what the table lacks; the
  * lines about lost events come last. tfs-summary ignores SIGINT, so that the program that

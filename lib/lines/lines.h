@@ -40,7 +40,7 @@ struct trace_line {
 	int stack;              /* no event, but the title of a stack; 0: neither */
 	enum trace_miss miss;   /* why it is no event line */
 	/* a call of tfs-catpipe -D: event is its name, and body is all of its text */
-	enum pairing_fate decoded;      /* what it says of the call; PAIRING_NOTHING: no such call */
+	enum pairing_fate decoded;      /* PAIRING_NOTHING: no such call */
 	struct text_part ret, error;
 	char lat[24];           /* in microseconds; "": not known */
 };

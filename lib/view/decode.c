@@ -724,8 +724,8 @@ static enum pairing_class class_of(const struct decode *d, const struct decode_t
 }
 
 /*
- * Has a call without an entry no result? If the call is trapped or killed, the kernel puts back what
- * was in the register of the result (syscall_rollback): the number, or the first argument.
+ * Has a call without an entry no result? If the call is trapped or killed, the kernel puts back
+ * what was in the register of the result (syscall_rollback): the number, or the first argument.
  */
 static int is_trapped(const struct decode *d, const struct decode_task *t, uint64_t number,
 		      int64_t result)
@@ -761,7 +761,8 @@ static int picks(const struct decode *d, const struct decode_task *t)
 {
 	int known = t->fate == PAIRING_RETURNED || (had_no_entry(t) && t->nargs);
 
-	return picks_result(d, t->values.result, t->trapped, t->fate != PAIRING_RETURNED, t->time) &&
+	return picks_result(d, t->values.result, t->trapped, t->fate != PAIRING_RETURNED,
+			    t->time) &&
 	       (known ? picks_arguments(d, t) : !d->by_fd && !d->path);
 }
 
