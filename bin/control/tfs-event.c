@@ -109,6 +109,7 @@ struct change {
 	char *old_filter;
 	const char *const *triggers;
 	size_t attached;        /* number of triggers that tfs-event has attached */
+	int fresh;              /* no event of the instance was enabled */
 	int enabled;            /* by tfs-event */
 };
 
@@ -156,14 +157,10 @@ static int attach_triggers(struct change *c)
 
 static int enable(struct change *c)
 {
-	char path[PATH_MAX], *now;
-	int before;
+	char path[PATH_MAX];
 
 	ctl_event_file(path, c->name, "enable");
-	now = file_read(c->dir, path, NULL);
-	before = now && *now == '1';
-	free(now);
-	if (before)
+	if (!c->fresh && file_begins(c->dir, path, '1'))
 		return 0;
 	c->enabled = 1;
 	return write_record(c, "enable", "1");
@@ -208,7 +205,7 @@ int main(int argc, char **argv)
 	static const char **triggers;
 	static struct change *changes;
 	static struct event_names events;
-	int dir, top;
+	int dir, top, fresh;
 	size_t n = 0;
 	char *text;
 
@@ -239,9 +236,11 @@ int main(int argc, char **argv)
 		stdout_flush();
 		return DONE;
 	}
+	fresh = file_begins(dir, "set_event", '\0');
 	changes = xcalloc(events.n, sizeof(*changes));
 	for (size_t i = 0; i < events.n; i++)
 		changes[i] = (struct change){ .dir = dir, .name = events.name[i],
-					      .filter = filter, .triggers = triggers };
+					      .filter = filter, .triggers = triggers,
+					      .fresh = fresh };
 	return apply(changes, events.n) < 0 ? REFUSED : DONE;
 }

@@ -44,8 +44,7 @@ int flight_beside_pids(const struct flight_beside *b, int from, const struct pid
 {
 	struct pids known = { 0 }, now = { 0 }, not = { 0 };
 	char *text = file_read(from, "set_event_notrace_pid", NULL);
-	char *follow = file_read(from, "options/event-fork", NULL);
-	int to = b->dir, r;
+	int follow = file_begins(from, "options/event-fork", '1'), to = b->dir, r;
 	size_t nobody;
 
 	r = pids_parse(&not, text ? text : "");
@@ -61,15 +60,14 @@ int flight_beside_pids(const struct flight_beside *b, int from, const struct pid
 		pids_clear(&now);
 	}
 	/* All followed tasks have exited. An empty list would select every task. */
-	if (!r && !known.n && !nobody && follow && *follow == '1') {
+	if (!r && !known.n && !nobody && follow) {
 		r = pids_add(&known, NO_TASK);
 		if (!r)
 			r = pidfilter_add(to, &known, 0);
 	}
 	if (!r)
-		r = ctl_write(to, "options/event-fork", follow && *follow == '1' ? "1" : "0", 0);
+		r = ctl_write(to, "options/event-fork", follow ? "1" : "0", 0);
 	free(text);
-	free(follow);
 	pids_clear(&known);
 	pids_clear(&now);
 	pids_clear(&not);

@@ -226,22 +226,19 @@ int flight_budget_wait(const struct flight_budget *b)
 void flight_budget_look(struct flight_budget *b)
 {
 	int64_t full = (int64_t)b->ppm * 500;
-	char *on;
 
 	if (!b->ppm)
 		return;
 	charge(b);
 	b->bucket = b->bucket > full ? full : b->bucket < -10 * full ? -10 * full : b->bucket;
-	on = file_read(b->cost.dir, "tracing_on", NULL);
-	if (on && *on == '1') { /* otherwise a step could not be told */
-		if (b->bucket < 0 && b->load > rate(b))
-			step_down(b);
-		else if (b->bucket == full && b->off)
-			step(b, 0);
-		else if (b->bucket == full)
-			b->known = 0;
-	}
-	free(on);
+	if (!file_begins(b->cost.dir, "tracing_on", '1'))
+		return; /* a step could not be told */
+	if (b->bucket < 0 && b->load > rate(b))
+		step_down(b);
+	else if (b->bucket == full && b->off)
+		step(b, 0);
+	else if (b->bucket == full)
+		b->known = 0;
 }
 
 void flight_budget_hurry(struct flight_budget *b, int on)

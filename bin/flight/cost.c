@@ -173,9 +173,7 @@ int flight_cost_events(struct flight_cost *c)
 		c->events[c->n].name = p;
 		c->n += strchr(p, ':') && !read_event(c, &c->events[c->n]);
 	}
-	text = file_read(c->dir, "events/syscalls/enable", NULL);
-	c->all_calls = text && *text == '1';
-	free(text);
+	c->all_calls = file_begins(c->dir, "events/syscalls/enable", '1');
 	return 0;
 }
 

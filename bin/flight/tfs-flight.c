@@ -159,15 +159,6 @@ static int has_failed(pid_t pid)
 	return failed;
 }
 
-static int is_on(void)
-{
-	char *text = file_read(f.dir, "tracing_on", NULL);
-	int on = text && *text == '1';
-
-	free(text);
-	return on;
-}
-
 /* Do as -e, -E and -F ask at the end. */
 static void end(void)
 {
@@ -314,7 +305,7 @@ static int open_all(const char *root, const char *instance)
 	if (f.back && !trace_clock_now(f.dir))
 		return err_msg("-b is not possible: this trace_clock does not count time; choose "
 			       "another");
-	f.on = is_on();
+	f.on = file_begins(f.dir, "tracing_on", '1');
 	if (flight_trigger_open(&f.trigger, top, f.dir,
 				instance ? instance : getenv("TFS_INSTANCE")) < 0)
 		return -1;

@@ -66,10 +66,8 @@ static void print_notes(const char *instance)
 			 "GRUB's configuration, and reboot");
 	}
 	str_format(path, sizeof(path), "%s/sys/kernel/panic", path_procfs());
-	text = file_read(AT_FDCWD, path, NULL);
-	if (text && *text == '0')
+	if (file_begins(AT_FDCWD, path, '0'))
 		err_note("this machine does not boot again after a panic: add panic=10 as well");
-	free(text);
 }
 
 static int reserve(const char *instance, const char *operand)

@@ -834,6 +834,9 @@ void file_raise_limit(void);
 char *file_read(int dir, const char *file, size_t *len);
 char *file_read_most(int dir, const char *file, size_t most, size_t *len);
 
+/* Is c the first character of the file? It is '\0' if the file is empty. */
+int file_begins(int dir, const char *file, char c);
+
 /* The most bytes of the own mount table; a container that shares its mounts can make it long. */
 enum { MOUNTS_MOST = 16 << 20 };
 

@@ -123,6 +123,15 @@ char *file_read(int dir, const char *file, size_t *len)
 	return file_read_most(dir, file, SIZE_MAX, len);
 }
 
+int file_begins(int dir, const char *file, char c)
+{
+	char *text = file_read(dir, file, NULL);
+	int r = text && *text == c;
+
+	free(text);
+	return r;
+}
+
 void file_raise_limit(void)
 {
 	struct rlimit l;

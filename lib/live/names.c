@@ -92,12 +92,8 @@ unsigned names_events_enabled(int dir)
 {
 	unsigned which = 0;
 
-	for (unsigned i = 0; i < 2; i++) {
-		char *now = file_read(dir, naming[i], NULL);
-
-		which |= (now && *now == '1' ? 1u : 0u) << i;
-		free(now);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		which |= (unsigned)file_begins(dir, naming[i], '1') << i;
 	return which;
 }
 

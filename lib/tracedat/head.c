@@ -120,16 +120,6 @@ static void add_enabled(struct dat_head *h)
 	free(list);
 }
 
-/* Does the file say 1? */
-static int is_on(int dir, const char *file)
-{
-	char *text = file_read(dir, file, NULL);
-	int on = text && *text == '1';
-
-	free(text);
-	return on;
-}
-
 /* Does the tracer or an option record addresses of code? */
 static int records_addresses(int dir)
 {
@@ -137,8 +127,8 @@ static int records_addresses(int dir)
 	int some = tracer && strcmp(tracer, "nop\n") && strcmp(tracer, "nop");
 
 	free(tracer);
-	return some || is_on(dir, "options/stacktrace") ||
-	       is_on(dir, "options/func_stack_trace");
+	return some || file_begins(dir, "options/stacktrace", '1') ||
+	       file_begins(dir, "options/func_stack_trace", '1');
 }
 
 int dat_begin(struct dat_head *h)

@@ -15,18 +15,14 @@ int reserved_is(int instances, const char *name)
 
 int reserved_at_rest(int instance)
 {
-	char *on, *events, *tracer;
+	char *tracer;
 	int rest;
 
 	if (!file_exists(instance, "tracing_on"))
 		return 1;
-	on = file_read(instance, "tracing_on", NULL);
-	events = file_read(instance, "set_event", NULL);
 	tracer = file_read(instance, "current_tracer", NULL);
-	rest = on && *on == '0' && events && !*events && tracer && !strcmp(tracer, "nop\n");
-
-	free(on);
-	free(events);
+	rest = tracer && !strcmp(tracer, "nop\n") && file_begins(instance, "tracing_on", '0') &&
+	       file_begins(instance, "set_event", '\0');
 	free(tracer);
 	return rest;
 }
