@@ -525,6 +525,7 @@ static const char *more_options(const struct ask *ask, const struct output *o,
 	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls") ||
 	    ask_has_word(ask->words, "--returns") || ask_has_word(ask->words, "--decode") ||
 	    (o->human && (ask_has_word(ask->words, "--raw") ||
+			  ask_has_word(ask->words, "--numbers") ||
 			  ask_has_word(ask->words, "--user-stack"))))
 		return "";
 	return o->human ? " --decode" : " --returns";

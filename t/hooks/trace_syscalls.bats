@@ -385,6 +385,41 @@ overrun() {
 	[ "$(grep -c '<user stack trace>' <<<"$output")" = 2 ]
 }
 
+# ---- --numbers ------------------------------------------------------------------------
+
+@test "trace_syscalls: --numbers records calls that have no name: as text, with returns, as JSON, slow ones, in the summary and for people" {
+	need_tracefs events/raw_syscalls
+	local unknown=$PROG/case/weird_sys way
+	numbers() { # WORDS: print the lines of the call 999
+		tfs-run trace_syscalls --instance "$MARK" --numbers "$@" -- "$unknown" 2>err >got
+		grep -E '(NR |"id":|syscall_)(999|0x3e7)\>' got | sed -E 's/.*: (sys_)/\1/; s/^[{].*"event"/{"event"/'
+	}
+	way=$(numbers)
+	[ "$way" = 'sys_enter: NR 999 (1, 2, 3, 4, 5, 6)' ]
+	way=$(numbers --returns)
+	[ "$way" = 'sys_enter: NR 999 (1, 2, 3, 4, 5, 6)
+sys_exit: NR 999 = -38' ]
+	way=$(numbers --json)
+	[ "$way" = '{"event":"sys_enter","fields":{"id":999,"args":[1,2,3,4,5,6]}}' ]
+	way=$(numbers --slower 0)
+	[[ $way =~ ^'sys_exit: NR 999 = -38 lat='[0-9]+$ ]]
+	way=$(numbers --summary)
+	[[ $way =~ ^\ +1\ +1\ .*\ syscall_(999|0x3e7)$ ]]
+	way=$(numbers --human)
+	[[ $way = *' sys_enter NR 999 (1, 2, 3, 4, 5, 6)' ]]
+	refuses trace_syscalls 100 '--numbers cannot be combined with what needs decoded calls' \
+		--pid $$ --numbers --decode
+}
+
+@test "trace_syscalls: a call that seccomp denies has a return and no beginning" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls --instance "$MARK" --returns -- "$PROG/case/denied" 2>err >got || :
+	run -1 grep ': sys_mkdir(' got
+	[ "$(grep -c ': sys_mkdir -> 0xffffffffffffffff$' got)" = 5 ]
+	tfs-run trace_count --instance "$MARK" -s sys_exit_mkdir mkdir -- "$PROG/case/denied" 2>err >got || :
+	lines_are got '      5 sys_exit_mkdir'
+}
+
 # ---- --slower ---------------------------------------------------------------------------
 
 @test "trace_syscalls: --slower passes the returns of calls that take at least so long, with lat" {
