@@ -757,9 +757,6 @@ int fd_send(int socket, const int *fds, size_t n);
  */
 size_t fd_receive(int socket, int *fds, size_t room);
 
-/* Close descriptors whose close waits for the kernel, all at the same time. */
-void fd_close_together(const int *fds, size_t n);
-
 /* ---- paths.c: where procfs, sysfs and the other programs of this installation are ----- */
 
 /* Return the value of the environment variable, or fallback if it is unset or empty. */

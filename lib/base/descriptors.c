@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* descriptors.c - pass open descriptors to another process, and close them */
+/* descriptors.c - pass open descriptors to another process */
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "base/base.h"
 
@@ -57,42 +56,4 @@ size_t fd_receive(int socket, int *fds, size_t room)
 		n += got;
 	}
 	return n;
-}
-
-/*
- * A process of its own is the last to hold each descriptor: all of them close at the same
- * time when the pipe closes.
- */
-void fd_close_together(const int *fds, size_t n)
-{
-	pid_t pids[64];
-	int gate[2] = { -1, -1 };
-	size_t made = 0;
-	char c;
-
-	if (n > 1 && n <= sizeof(pids) / sizeof(*pids) && pipe2(gate, O_CLOEXEC) < 0)
-		gate[0] = -1;
-	for (; gate[0] >= 0 && made < n; made++) {
-		pids[made] = fork();
-		if (pids[made] < 0)
-			break;
-		if (pids[made])
-			continue;
-		for (size_t i = 0; i < n; i++)
-			if (i != made)
-				close(fds[i]);
-		close(gate[1]);
-		while (read(gate[0], &c, 1) < 0 && errno == EINTR)
-			;
-		_exit(0);
-	}
-	for (size_t i = 0; i < n; i++)
-		close(fds[i]);
-	if (gate[0] < 0)
-		return;
-	close(gate[0]);
-	close(gate[1]);
-	for (size_t i = 0; i < made; i++)
-		while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
-			;
 }

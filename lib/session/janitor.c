@@ -229,6 +229,16 @@ static int await_ready(struct janitor *j, int fd)
 }
 
 /*
+ * End the BPF programs of the hook's tools. The kernel waits for all CPUs when it detaches one from
+ * a tracepoint that has others, such as an event of the session. So disable the events before.
+ */
+static void end_programs(struct janitor *j)
+{
+	while (j->nkeeps)
+		close(j->keeps[--j->nkeeps]);
+}
+
+/*
  * Become the stream. The stream waits for the reader of a FIFO in open(), where all signals but
  * SIGKILL stay pending, so that a signal before the tool is ready is not lost. A stream that works
  * alone opens the FIFO for reading as well, does not wait for a reader, and writes to READY_FD when
@@ -241,8 +251,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	unsigned long used;
 	struct stat st;
 
-	while (j->nkeeps)
-		close(j->keeps[--j->nkeeps]);
+	end_programs(j); /* of this process */
 	/* no process reads stderr any more, and SIGPIPE would end a process that writes to it */
 	if (!alone)
 		fd_to_null(STDERR_FILENO);
@@ -416,16 +425,6 @@ static int text_is_left(const struct janitor *j, int mode)
 		n = 0;
 	close(fd);
 	return n > 0;
-}
-
-/*
- * End the BPF programs of the hook's tools. The kernel waits for all CPUs when it detaches one, but
- * not if no event of the session is enabled any more: so call this at the end if that comes soon.
- */
-static void end_programs(struct janitor *j)
-{
-	fd_close_together(j->keeps, j->nkeeps);
-	j->nkeeps = 0;
 }
 
 static void tell_stream(const struct janitor *j, int signo)
