@@ -251,7 +251,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	unsigned long used;
 	struct stat st;
 
-	end_programs(j); /* of this process */
+	end_programs(j); /* close the copies of this process */
 	/* no process reads stderr any more, and SIGPIPE would end a process that writes to it */
 	if (!alone)
 		fd_to_null(STDERR_FILENO);

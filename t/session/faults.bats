@@ -796,6 +796,26 @@ stream_waits() {
 	leaves_nothing
 }
 
+# programs: List the descriptors of BPF programs that the janitor keeps.
+programs() {
+	find "/proc/$JANITOR/fd" -lname 'anon_inode:*bpf*' -o -lname 'anon_inode:*perf*'
+}
+
+@test "manager: ends the BPF programs of a session although its reader stalls" {
+	need_tracefs events/syscalls
+	need_tracefs events/bpf_trace
+	calls 20000
+	session --decode --pid "$CALLS"
+	[ -n "$(programs)" ] || skip "needs BPF programs at raw tracepoints"
+	read_by "$PROG/paced" 0 100 >got
+	release
+	eventually eval '[ -z "$(programs)" ]'
+	[ -e "$TRACE" ] # the janitor waits for the reader
+	ends_by "$READER" USR1 0
+	session_ends
+	leaves_nothing
+}
+
 @test "manager: a reader that comes after the tasks' end gets the lines that a killed reader left" {
 	need_tracefs events/syscalls
 	kept_calls 1000
