@@ -101,7 +101,7 @@ static const char *task_label(struct timeline *t, const struct trace_line *l,
 			      struct text_part comm, struct text_part pid)
 {
 	begin_with_host(t, l);
-	strbuf_add(&t->words, comm.n ? comm.text : "?", comm.n ? comm.n : 1);
+	trace_line_add_string(&t->words, l, comm.n ? comm : (struct text_part){ "?", 1 });
 	strbuf_format(&t->words, "-%.*s", (int)pid.n, pid.text);
 	return keep_words(t);
 }

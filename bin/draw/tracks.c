@@ -100,6 +100,7 @@ static struct track *track_below(const struct track *parent, char kind, struct t
 static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct text_part comm)
 {
 	static const struct track top;
+	static struct strbuf string;
 	struct text_part name = l->host.n ? l->host : part_of("trace");
 	int added;
 	struct track *host = track_at(&top, HOST, name, &added), *t;
@@ -108,6 +109,7 @@ static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct 
 		proto_put("1{60{1u3{1u6p}}.", host->uuid, host->uuid, &name);
 	t = track_at(host, THREAD, (struct text_part){ (const char *)&tid, sizeof(tid) }, &added);
 	t->host = host;
+	comm = strbuf_unescaped(&string, comm, l->json);
 	if (comm.n >= sizeof(t->comm))
 		comm.n = sizeof(t->comm) - 1;
 	if (comm.n && *comm.text != '<' && !text_part_is(comm, t->comm))
@@ -264,14 +266,14 @@ static struct text_part up_to_bar(struct text_part *s)
 static struct text_part marker_text(const struct trace_line *l)
 {
 	static const char end[] = MARKER_EVENT;
+	static struct strbuf string;
 	struct text_part s = l->json ? trace_line_key(l, "buf") : l->body, e = l->event;
 
 	if (!text_part_is(e, "print") && !(e.n > 2 && !memcmp(e.text, "0x", 2)) &&
 	    !(e.n >= strlen(end) && !memcmp(e.text + e.n - strlen(end), end, strlen(end))))
 		return (struct text_part){ NULL, 0 };
-	if (l->json && s.n > 1 && !memcmp(s.text + s.n - 2, "\\n", 2))
-		s.n -= 2;
-	while (s.n && (s.text[s.n - 1] == '\r' || s.text[s.n - 1] == ' '))
+	s = strbuf_unescaped(&string, s, l->json);
+	while (s.n && strchr("\r\n ", s.text[s.n - 1]))
 		s.n--;
 	return s;
 }

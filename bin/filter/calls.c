@@ -64,11 +64,11 @@ static int identify(struct calls *c, const struct trace_line *l, struct pairing_
 		number = trace_line_number(l);
 	c->name.n = 0;
 	if (call.n) {
-		strbuf_escaped(&c->name, call.text, call.n);
+		strbuf_escaped(&c->name, call.text, call.n, ESCAPE_TEXT);
 		name = syscall_of_function(c->name.text);
 	} else if (decimal_parse(&v, number) < 0) { /* no kernel has printed it */
 		strbuf_puts(&c->name, "syscall_");
-		strbuf_escaped(&c->name, number.text, number.n);
+		strbuf_escaped(&c->name, number.text, number.n, ESCAPE_TEXT);
 	} else {
 		e->id = v.negative ? 0 - v.whole : v.whole;
 		name = name_of_syscall((int64_t)e->id);

@@ -431,8 +431,9 @@ static void put_head(const char *line, const struct trace_line *l)
 	spaces(time.n < 15 ? 15 - time.n : 0);
 	put_coloured(DIM, time.text, time.n);
 	spaces(2);
-	put(comm.text, comm.n);
-	n = width(comm.text, comm.n);
+	n = to.line.n;
+	trace_line_add_string(&to.line, l, comm);
+	n = width(to.line.text + n, to.line.n - n);
 	spaces(n < 15 ? 15 - n : 0);
 	strbuf_format(&to.line, "%s%8.*s ", pid.n < 8 ? "" : " ", (int)pid.n, pid.text);
 	to.wrap_at = to.line.n;

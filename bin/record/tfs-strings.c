@@ -134,16 +134,13 @@ static void begin_string(struct partial *p)
 }
 
 /*
- * Append a part of a string. In text, a \ goes before each quote and backslash, so that no
- * string looks like its end and another field. The stream has escaped control characters as \n, \t
- * and \x1b; these stay. In JSON the stream has escaped the string.
+ * Append a part of a string. The stream has escaped it, in text as ESCAPE_TEXT; in quotes, a \ goes
+ * before each quote as well.
  */
 static void add_part(struct partial *p, const char *s)
 {
 	for (; *s && !p->json; s++) {
-		int escape = *s == '\\' && (s[1] == 'n' || s[1] == 't' || s[1] == 'x');
-
-		strbuf_add(&p->fields, "\\", *s == '"' || (*s == '\\' && !escape));
+		strbuf_add(&p->fields, "\\", *s == '"');
 		strbuf_add(&p->fields, s, 1);
 	}
 	strbuf_puts(&p->fields, s);

@@ -44,7 +44,7 @@ struct join {
 	struct sequence *sequence;
 	char *notes[3 * MOST_HOSTS + 3];
 	size_t nnotes;
-	struct strbuf words;
+	struct strbuf words, name;
 	unsigned long long events;
 	int as_it_is;                   /* the clocks are not adjusted */
 	int once;                       /* the traces are read once only */
@@ -60,14 +60,15 @@ static struct dt_actor *actor_of(struct join *j, unsigned host, const struct tra
 	uint32_t tid = (uint32_t)m->tid, key[2] = { host, tid };
 	uint64_t pid;
 	struct dt_actor *t = table_at(&j->actors, (const char *)key, sizeof(key));
-	size_t n = l->comm.n < sizeof(t->comm) ? l->comm.n : sizeof(t->comm) - 1;
+	struct text_part comm = strbuf_unescaped(&j->name, l->comm, l->json);
+	size_t n = comm.n < sizeof(t->comm) ? comm.n : sizeof(t->comm) - 1;
 
 	t->host = host;
 	t->tid = tid;
 	t->group |= text_part_number(l->pid, 10, &pid) < 0 || pid != tid;
 	memset(t->comm, 0, sizeof(t->comm));
 	if (n)
-		memcpy(t->comm, l->comm.text, n);
+		memcpy(t->comm, comm.text, n);
 	return t;
 }
 

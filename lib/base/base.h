@@ -304,11 +304,19 @@ static inline void out_string(struct out *o, const char *s)
 	out_text(o, s, strlen(s));
 }
 
-/*
- * Write text with control characters (text_char) as \n, \t or \x1b. If exact is set, write
- * every byte as it is.
- */
-void out_escaped(struct out *, const char *s, size_t n, int exact);
+/* How out_escaped writes a string that a program chose; tfs-catpipe(1) has the rule. */
+enum escape {
+	ESCAPE_NOTHING,         /* every byte as it is */
+	ESCAPE_TEXT,            /* the string is all of the text: controls (text_char), \ */
+	ESCAPE_QUOTED,          /* a string in quotes: " as well */
+	ESCAPE_NAME,            /* without quotes: also what looks like another field */
+};
+
+/* Return the length of the escape of out_escaped that begins at s, or 1 if there is none. */
+size_t out_escape_length(const char *s, size_t n);
+
+/* Write a string with escapes: \n \t \\ \" \x1b. strbuf_unescaped gives the string back. */
+void out_escaped(struct out *, const char *s, size_t n, enum escape);
 
 void out_decimal(struct out *, uint64_t v);
 void out_signed(struct out *, int64_t v);
@@ -342,21 +350,25 @@ size_t str_format(char *buf, size_t size, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));
 size_t str_vformat(char *buf, size_t size, const char *f, va_list);
 
-/* Return how many of eight bytes precede the first control character; 8 if there is none. */
+/*
+ * Return how many of eight bytes precede the first one that out_escaped may have to escape; 8 if
+ * there is none. A space is one because of ESCAPE_NAME.
+ */
 static inline unsigned out_plain_bytes(const void *s)
 {
 	const uint64_t ones = 0x0101010101010101u;
-	uint64_t v, x, found;
+	uint64_t v, del, back, found;
 
 	memcpy(&v, s, 8);
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		v = __builtin_bswap64(v);
-	x = v ^ 0x7f * ones;
+	del = v ^ 0x7f * ones;
+	back = v ^ '\\' * ones;
 	/*
-	 * Set the high bit of each byte that is DEL, less than a space, or not ASCII. Bits
-	 * above the lowest one may be wrong, because a borrow goes up.
+	 * Set the high bit of each byte that is DEL, a backslash, up to a quote, or not ASCII.
+	 * Bits above the lowest one may be wrong, because a borrow goes up.
 	 */
-	found = ((v - ' ' * ones) | (x - ones) | v) & 0x80 * ones;
+	found = ((v - ('"' + 1) * ones) | (del - ones) | (back - ones) | v) & 0x80 * ones;
 	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
 }
 
@@ -615,7 +627,13 @@ struct strbuf {
 void strbuf_add(struct strbuf *, const char *, size_t n);
 void strbuf_puts(struct strbuf *, const char *);
 void strbuf_format(struct strbuf *, const char *f, ...) __attribute__((format(printf, 2, 3)));
-void strbuf_escaped(struct strbuf *, const char *, size_t n);
+void strbuf_escaped(struct strbuf *, const char *, size_t n, enum escape);
+
+/*
+ * Return the string that out_escaped has written, or json_string between its quotes. If it has
+ * escapes, set the text to it.
+ */
+struct text_part strbuf_unescaped(struct strbuf *, struct text_part, int json);
 
 /* Make room for n bytes and a NUL, and return the place after the text. */
 char *strbuf_room(struct strbuf *, size_t n);

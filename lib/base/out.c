@@ -39,7 +39,7 @@ void out_byte(struct out *o, unsigned char byte)
 	out_text(o, digits, 2);
 }
 
-/* Return the number of bytes before the first one that is not a printable one of ASCII. */
+/* Return the number of bytes before the first one that may need an escape (out_plain_bytes). */
 static size_t plain(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -50,43 +50,63 @@ static size_t plain(const char *s, size_t n)
 		if (some < 8)
 			return i + some;
 	}
-	while (i < n && s[i] >= ' ' && s[i] < 0x7f)
+	while (i < n && s[i] > '"' && s[i] < 0x7f && s[i] != '\\')
 		i++;
 	return i;
 }
 
-void out_escaped(struct out *o, const char *s, size_t n, int exact)
+static void put_escape(struct out *o, char c)
 {
-	const char *end = s + n;
+	out_char(o, '\\');
+	if (c == '\n' || c == '\t') {
+		out_char(o, c == '\n' ? 'n' : 't');
+	} else if (c == '"' || c == '\\') {
+		out_char(o, c);
+	} else {
+		out_char(o, 'x');
+		out_byte(o, (unsigned char)c);
+	}
+}
 
-	if (exact) {
+size_t out_escape_length(const char *s, size_t n)
+{
+	return n < 2 || *s != '\\' ? 1 : s[1] == 'x' && n >= 4 ? 4 :
+	       memchr("nt\\\"", s[1], 4) ? 2 : 1;
+}
+
+void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
+{
+	/* readers drop a space at the ends of a field, and a comma after it */
+	const int dropped = how == ESCAPE_NAME && n && memchr(" ,", s[n - 1], 2);
+	const char *first = s, *end = s + n - dropped;
+	int spaced = 0; /* what follows may look like a field */
+
+	if (how == ESCAPE_NOTHING) {
 		out_text(o, s, n);
 		return;
 	}
 	while (s < end && o->at < o->end) {
 		int control;
 
-		n = plain(s, (size_t)(end - s));
+		n = spaced ? 0 : plain(s, (size_t)(end - s));
 		out_text(o, s, n);
 		s += n;
 		if (s == end)
-			return;
+			break;
 		n = text_char(s, (size_t)(end - s), &control);
-		if (!control) {
+		if (control || *s == '\\' || (*s == '"' && how != ESCAPE_TEXT) ||
+		    (how == ESCAPE_NAME && *s == ' ' && s == first) ||
+		    (spaced && (*s == '=' || (*s == ':' && (s + 1 == end || s[1] == ' ')))))
+			for (size_t i = 0; i < n; i++)
+				put_escape(o, s[i]);
+		else
 			out_text(o, s, n);
-			s += n;
-			continue;
-		}
-		for (; n; n--, s++) {
-			if (*s == '\n' || *s == '\t')
-				out_text(o, *s == '\n' ? "\\n" : "\\t", 2);
-			else {
-				out_string(o, "\\x");
-				out_byte(o, (unsigned char)*s);
-			}
-		}
+		spaced |= how == ESCAPE_NAME && *s == ' ' && s > first;
+		s += n;
 	}
 	o->cut += (size_t)(end - s);
+	if (dropped)
+		put_escape(o, *end);
 }
 
 const char digits_pairs[] =

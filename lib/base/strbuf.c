@@ -45,11 +45,81 @@ void strbuf_format(struct strbuf *w, const char *f, ...)
 	w->n += n;
 }
 
-void strbuf_escaped(struct strbuf *w, const char *s, size_t n)
+void strbuf_escaped(struct strbuf *w, const char *s, size_t n, enum escape how)
 {
 	struct out o = out_to(strbuf_room(w, 4 * n), 4 * n);
 
-	out_escaped(&o, s, n, 0);
+	out_escaped(&o, s, n, how);
 	*o.at = '\0';
 	w->n = (size_t)(o.at - w->text);
+}
+
+/* Read a number of n hexadecimal digits. Return 1, or 0 if it is none. */
+static int is_hex(const char *s, const char *end, int n, uint32_t *v)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+
+	if (end - s < n)
+		return 0;
+	for (*v = 0; n--; s++) {
+		const char *d = memchr(digits, *s, sizeof(digits) - 1);
+
+		if (!d)
+			return 0;
+		*v = *v << 4 | ((uint32_t)(d - digits) & 15);
+	}
+	return 1;
+}
+
+/* Read the characters after \u at *s, two for one above U+FFFF. Write it as UTF-8. */
+static char *unicode(char *to, uint32_t v, const char **s, const char *end)
+{
+	uint32_t low;
+
+	if (v >> 10 == 0x36 && end - *s >= 2 && !memcmp(*s, "\\u", 2) &&
+	    is_hex(*s + 2, end, 4, &low) && low >> 10 == 0x37) {
+		*s += 6;
+		v = 0x10000 + ((v & 0x3ff) << 10 | (low & 0x3ff));
+		*to++ = (char)(0xf0 | v >> 18);
+		*to++ = (char)(0x80 | (v >> 12 & 63));
+	} else if (v >= 0x800) {
+		*to++ = (char)(0xe0 | v >> 12);
+	}
+	if (v >= 0x800)
+		*to++ = (char)(0x80 | (v >> 6 & 63));
+	else if (v >= 0x80)
+		*to++ = (char)(0xc0 | v >> 6);
+	*to++ = (char)(v < 0x80 ? v : 0x80 | (v & 63));
+	return to;
+}
+
+struct text_part strbuf_unescaped(struct strbuf *w, struct text_part p, int json)
+{
+	static const char letters[] = "nt\"\\/bfr", bytes[] = "\n\t\"\\/\b\f\r";
+	const char *s = p.text, *end = s + p.n, *e;
+	uint32_t v;
+	char *to;
+
+	if (!p.n || !memchr(s, '\\', p.n))
+		return p;
+	w->n = 0;
+	for (to = strbuf_room(w, p.n); s < end;) {
+		e = *s == '\\' && end - s > 1 ? memchr(letters, s[1], json ? 8 : 4) : NULL;
+		if (e) {
+			*to++ = bytes[e - letters];
+			s += 2;
+		} else if (*s == '\\' && end - s > 1 && s[1] == (json ? 'u' : 'x') &&
+			   is_hex(s + 2, end, json ? 4 : 2, &v)) {
+			s += json ? 6 : 4;
+			if (json)
+				to = unicode(to, v, &s, end);
+			else
+				*to++ = (char)v;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = '\0';
+	w->n = (size_t)(to - w->text);
+	return (struct text_part){ w->text, w->n };
 }

@@ -1010,9 +1010,20 @@ static struct expr binary(struct compiler *c, int level, int emit)
 	return a;
 }
 
+/* Return how to escape a string after the text so far: enum escape. */
+static uint8_t escape_here(const struct compiler *c)
+{
+	unsigned quotes = 0;
+
+	for (uint32_t i = 0; i < c->p->ntext; i++)
+		quotes += c->p->text[i] == '"';
+	return c->whole ? ESCAPE_TEXT : quotes % 2 ? ESCAPE_QUOTED : ESCAPE_NAME;
+}
+
 /* Add the instruction that writes a string. */
 static void emit_string(struct compiler *c, struct expr x)
 {
+	const uint8_t escape = escape_here(c);
 	struct vm_insn *s;
 
 	switch (x.kind) {
@@ -1025,14 +1036,16 @@ static void emit_string(struct compiler *c, struct expr x)
 		s = emit_text_insn(c, OP_HERE);
 		s->n = x.n;
 		s->k = x.k;
+		s->size = escape;
 		break;
 	case X_LOC:
 		s = emit_text_insn(c, OP_LOC);
 		s->n = x.n;
 		s->arg = x.place;
+		s->size = escape;
 		break;
 	case X_REGION:
-		emit_text_insn(c, OP_STRING);
+		emit_text_insn(c, OP_STRING)->size = escape;
 		break;
 	case X_CONST:
 		if (x.k)
@@ -1042,7 +1055,7 @@ static void emit_string(struct compiler *c, struct expr x)
 	case X_FIELD:
 	case X_STACK: /* an address in the kernel */
 		emit_push(c, &x);
-		emit_text_insn(c, OP_POINTED);
+		emit_text_insn(c, OP_POINTED)->size = escape;
 		break;
 	default:
 		c->bad = 1;
@@ -1454,6 +1467,7 @@ static void print_format(struct compiler *c, const char *text)
 		return;
 	}
 	s = c->from + 1;
+	c->whole = !strncmp(s, "%s\"", 3);
 	lexer_next(c);
 	if (c->token != ',' && c->token != T_END && (repaired = escape_quotes(text))) {
 		c->bad = 0;

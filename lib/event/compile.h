@@ -73,6 +73,7 @@ struct compiler {
 	} locals[4];
 	unsigned nlocals;
 	int bad, depth;
+	int whole;                      /* the text of the event is one string */
 	int stack;                      /* numbers that the code so far leaves on the stack */
 };
 

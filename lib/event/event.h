@@ -382,7 +382,7 @@ struct line_format {
 		uint64_t key;           /* common_preempt_count, _flags, _pid */
 		int32_t cpu, pid;
 		uint8_t len;
-		char text[63];
+		char text[111];
 	} heads[128];           /* "   COMM-PID     [CPU] LETTERS" */
 	uint64_t second;        /* in usecs; second_text has the text of this second */
 	uint32_t second_len;
@@ -423,7 +423,7 @@ void line_learn(struct line_format *, const struct record *);
 size_t line_print(struct line_format *, const struct record *, char *buf, size_t size);
 
 /* Print the beginning of a line, up to the event, in LINE_HEAD_ROOM bytes. Return its length. */
-enum { LINE_HEAD_ROOM = 128 };
+enum { LINE_HEAD_ROOM = 160 };
 size_t line_begin(struct line_format *, const struct record *, char *buf);
 
 /* Print "CPU:N [LOST M EVENTS]", without M if lost is LOST_UNKNOWN. Return the length. */

@@ -64,16 +64,14 @@ static void put_cpu(struct out *o, const struct line_graph *g, int cpu)
 /* Write COMM-PID in the middle of 14 columns; a name has seven letters. */
 static void put_task(struct out *o, const struct event_set *evs, int pid)
 {
-	char text[32];
+	char text[64];
 	struct out word = out_to(text, sizeof(text));
 	const char *name = line_task_name(evs, pid);
 	size_t n;
 	int spaces;
 
 	name = name ? name : "<...>";
-	out_text(&word, name, strnlen(name, 7));
-	if (!evs->exact)
-		text_mask_controls(text, word.at);
+	out_escaped(&word, name, strnlen(name, 7), evs->exact ? ESCAPE_NOTHING : ESCAPE_NAME);
 	out_char(&word, '-');
 	out_signed(&word, pid);
 	n = (size_t)(word.at - text);

@@ -91,9 +91,8 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 	name = line_task_name(evs, pid);
 	if (!name)
 		name = "<...>";
-	out_text(&o, name, strnlen(name, sizeof(comm->name)));
-	if (!evs->exact)
-		text_mask_controls(h->text, o.at);
+	out_escaped(&o, name, strnlen(name, sizeof(comm->name)),
+		    evs->exact ? ESCAPE_NOTHING : ESCAPE_NAME);
 	out_padded(&o, h->text, 0, 16, -1);
 	out_char(&o, '-');
 	out_number(&o, &number, -7, -1, (uint64_t)(int64_t)pid);
@@ -107,7 +106,7 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 			out_string(&o, "(-------) ");
 		}
 	}
-	/* at most 39 characters are in use here, 13 and 5 more follow */
+	/* at most 85 characters are in use here, 13 and 6 more follow */
 	o.at = put_cpu(o.at, r->cpu);
 	if (!l->no_irq_info && r->len > evs->flags_at && r->len > evs->preempt_at)
 		o.at = put_flag_letters(evs, o.at, r->data[evs->flags_at],
@@ -177,6 +176,9 @@ static inline uint64_t head_key(const struct event_set *evs, const struct record
 	return raw_number(r->data, 8, 0, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) & ~type;
 }
 
+/* The bytes of a head whose name has no escape. */
+enum { USUAL_HEAD = 63 };
+
 /* Write the head and the time of a line, in LINE_HEAD_ROOM bytes. Return their end. */
 static inline char *begin_line(struct line_format *l, const struct record *r, char *buf)
 {
@@ -189,7 +191,9 @@ static inline char *begin_line(struct line_format *l, const struct record *r, ch
 		make_head(l, h, r);
 		h->key = key;
 	}
-	memcpy(buf, h->text, sizeof(h->text));
+	memcpy(buf, h->text, USUAL_HEAD);
+	if (h->len > USUAL_HEAD) /* the name has many escapes */
+		memcpy(buf + USUAL_HEAD, h->text + USUAL_HEAD, sizeof(h->text) - USUAL_HEAD);
 	p = line_time(l, buf + h->len, r->ts);
 	memcpy(p, ": ", 2);
 	return p + 2;

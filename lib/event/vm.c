@@ -118,13 +118,19 @@ static void vm_print_hex(struct vm *m, uint64_t where, char between)
 	}
 }
 
+/* Print n bytes that a program chose. */
+static void put_text(struct vm *m, const void *s, size_t n, enum escape how)
+{
+	out_escaped(&m->o, s, n, m->evs->exact ? ESCAPE_NOTHING : how);
+}
+
 /* Print a region up to its NUL. */
-static void put_string(struct vm *m, uint64_t where)
+static void put_string(struct vm *m, uint64_t where, enum escape how)
 {
 	size_t len;
 	const char *s = (const char *)vm_memory(m, where, &len);
 
-	out_escaped(&m->o, s, strnlen(s, len), m->evs->exact);
+	put_text(m, s, strnlen(s, len), how);
 }
 
 /* Print count elements of size bytes of a region: {0x1,0x2} */
@@ -172,7 +178,7 @@ static void put_value(struct vm *m, const struct field *f)
 		out_address(&m->o, v.u);
 		break;
 	case FIELD_STRING:
-		out_escaped(&m->o, (const char *)v.data, v.n, m->evs->exact);
+		put_text(m, v.data, v.n, ESCAPE_NAME);
 		break;
 	case FIELD_ARRAY:
 		put_array(m, vm_region((uint32_t)(v.data - m->r->data), (uint32_t)v.n * f->elem),
@@ -196,20 +202,27 @@ static void put_fields(struct vm *m)
 	}
 }
 
-/* Print a number, or a character with controls escaped. */
+/* Pad the string from start to m->o.at, or cut it; an escape counts as one byte. */
+static void pad_string(struct vm *m, char *start, unsigned flags, int width, int precision)
+{
+	char *s = start;
+
+	for (int n = 0; n < precision && s < m->o.at && !m->evs->exact; n++)
+		s += out_escape_length(s, (size_t)(m->o.at - s));
+	out_padded(&m->o, start, flags, width, s > start ? (int)(s - start) : precision);
+}
+
+/* Print a number or a character. */
 static void vm_print_number(struct vm *m, const struct conversion *c, int width, int precision,
 			    uint64_t v)
 {
 	char *start = m->o.at, byte = (char)v;
-	int control = 0;
 
-	if (c->letter == 'c' && !m->evs->exact)
-		text_char(&byte, 1, &control);
-	if (!control) {
+	if (c->letter != 'c') {
 		out_number(&m->o, c, width, precision, v);
 		return;
 	}
-	out_escaped(&m->o, &byte, 1, 0);
+	put_text(m, &byte, 1, ESCAPE_QUOTED);
 	out_padded(&m->o, start, c->flags & F_LEFT, width, -1);
 }
 
@@ -305,7 +318,8 @@ static int next_packed(const struct vm *m, const unsigned char *s, size_t len, s
  */
 static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 {
-	const char *f = event_string_at(m->evs, format), *end;
+	const char *f = event_string_at(m->evs, format), *begin = f, *end;
+	int whole = f && (!strcmp(f, "%s") || !strcmp(f, "%s\n"));
 	size_t len, at = 0, n;
 	const unsigned char *s = vm_memory(m, where, &len);
 
@@ -317,6 +331,8 @@ static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 		struct conversion c;
 		uint64_t width, precision, v = 0;
 		char *start = m->o.at;
+		enum escape how = whole ? ESCAPE_TEXT :
+				  f > begin && f[-1] == '"' ? ESCAPE_QUOTED : ESCAPE_NAME;
 
 		if (*f != '%') {
 			out_char(&m->o, *f++);
@@ -337,8 +353,8 @@ static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 			return;
 		if (c.letter == 's') {
 			n = strnlen((const char *)s + at, len - at);
-			out_escaped(&m->o, (const char *)s + at, n, m->evs->exact);
-			out_padded(&m->o, start, c.flags, (int)width, (int)precision);
+			put_text(m, s + at, n, how);
+			pad_string(m, start, c.flags, (int)width, (int)precision);
 			at += n + (n < len - at);
 		} else if (c.letter == 'p') {
 			out_pointer(m->evs, &m->o, &c, (int)width, v, NULL, 0);
@@ -369,7 +385,8 @@ static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
 		return;
 	out_string(&m->o, " \"");
 	for (size_t i = 0; i < len; i++)
-		out_char(&m->o, s[i] >= ' ' && s[i] < 127 ? (char)s[i] : '.');
+		put_text(m, s[i] >= ' ' && s[i] < 127 ? (const void *)(s + i) : ".", 1,
+			 ESCAPE_QUOTED);
 	out_text(&m->o, "\"...", cut ? 4 : 1);
 }
 
@@ -392,7 +409,7 @@ static void put_mark(struct vm *m, uint64_t where)
 	n = strnlen(s, len);
 	if (!m->evs->exact && n && s[n - 1] == '\n')
 		n--;
-	out_escaped(&m->o, s, n, m->evs->exact);
+	put_text(m, s, n, ESCAPE_TEXT);
 	end_line(m);
 }
 
@@ -431,7 +448,7 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 			break;
 		}
 		out_char(&m->o, '"');
-		put_string(m, v);
+		put_string(m, v, ESCAPE_QUOTED);
 		out_char(&m->o, '"');
 		break;
 	case BUILTIN_TIME:
@@ -470,12 +487,12 @@ static void pointer(struct vm *m, const struct vm_insn *s, const struct conversi
 }
 
 /* Print the string at an address in the kernel. */
-static void put_pointed(struct vm *m, uint64_t v)
+static void put_pointed(struct vm *m, uint64_t v, enum escape how)
 {
 	const char *text = event_string_at(m->evs, v);
 
 	if (text) {
-		out_escaped(&m->o, text, strlen(text), m->evs->exact);
+		put_text(m, text, strlen(text), how);
 	} else if (!v) {
 		out_string(&m->o, "(null)");
 	} else { /* in the kernel's memory, which is not part of the trace */
@@ -575,7 +592,7 @@ static COLD uint64_t *vm_write(struct vm *m, const struct vm_insn *s, uint64_t *
 		m->padded = m->o.at;
 		return m->pad.top;
 	case OP_PADDED:
-		out_padded(&m->o, m->padded, m->pad.c->flags, m->pad.width, m->pad.precision);
+		pad_string(m, m->padded, m->pad.c->flags, m->pad.width, m->pad.precision);
 		return top;
 	case OP_FLAGS:
 	case OP_SYMBOLIC:
@@ -595,10 +612,10 @@ static COLD uint64_t *vm_write(struct vm *m, const struct vm_insn *s, uint64_t *
 		dump(m, s, top - 5);
 		return top - 6;
 	case OP_STRING:
-		put_string(m, *top);
+		put_string(m, *top, (enum escape)s->size);
 		break;
 	case OP_POINTED:
-		put_pointed(m, *top);
+		put_pointed(m, *top, (enum escape)s->size);
 		break;
 	case OP_POINTER:
 		x = pop_stars(m, s, top - 1);
@@ -647,11 +664,11 @@ static inline uint64_t region_of(const struct vm *m, const struct vm_insn *s)
 
 /* Write a region of the record up to its NUL, as out_escaped does. Return the end. */
 static inline char *string_to(char *at, char *end, const struct event_set *evs,
-			      const struct record *r, uint64_t where)
+			      const struct record *r, uint64_t where, enum escape how)
 {
-	uint32_t from = (uint32_t)where, n = (uint32_t)(where >> 32);
-	const unsigned char *s = r->data + from;
-	struct out o;
+	uint32_t from = (uint32_t)where, n = (uint32_t)(where >> 32), most = n;
+	const unsigned char *s = r->data + from, *begin = s;
+	struct out o = { at, end, 0 };
 
 	if (from > r->len || n > r->len - from)
 		return at;
@@ -663,17 +680,15 @@ static inline char *string_to(char *at, char *end, const struct event_set *evs,
 		if (some == 8)
 			continue;
 		s += some;
-		if (!*s)
-			return at;
 		n -= some;
 		break;
 	}
-	for (; n && at < end && (unsigned char)(*s - ' ') < 0x7f - ' '; n--)
+	for (; n && at < end && *s > '"' && *s < 0x7f && *s != '\\'; n--)
 		*at++ = (char)*s++;
-	if (!n || !*s)
+	if ((!n || !*s) && (how != ESCAPE_NAME || at == o.at || at[-1] != ','))
 		return at;
-	o = (struct out){ at, end, 0 };
-	out_escaped(&o, (const char *)s, strnlen((const char *)s, n), evs->exact);
+	out_escaped(&o, (const char *)begin, strnlen((const char *)begin, most),
+		    evs->exact ? ESCAPE_NOTHING : how);
 	return o.at;
 }
 
@@ -818,7 +833,8 @@ static char *run(struct vm *m, char *at, char *const end)
 			continue;
 		case OP_HERE:
 		case OP_LOC:
-			at = string_to(at, end, m->evs, r, region_of(m, s));
+			at = string_to(at, end, m->evs, r, region_of(m, s),
+				       (enum escape)s->size);
 			continue;
 		case OP_CONST:
 			*++top = s->k;

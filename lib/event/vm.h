@@ -73,7 +73,7 @@ enum operator {
 
 struct vm_insn {
 	uint8_t op;
-	uint8_t size;           /* of a number, in bytes */
+	uint8_t size;           /* of a number, in bytes; of a string, enum escape */
 	uint8_t is_signed;
 	/*
 	 * OP_BINARY, OP_BINARY_K, OP_UNARY: enum operator

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * event_text.c - fields of events whose text contains untrusted strings
+ * event_text.c - fields of events whose text does not name them
  *
- * A task's name may be "a next_pid=1", and a file's name anything, so the name of a field
- * does not tell where the field is. Three facts do: the kernel prints an event in a fixed
- * form (TP_printk in include/trace/events/), a task's name has at most 15 bytes, and only
- * fields of trace_line_add_field follow the kernel's text.
+ * Most events print NAME=VALUE, which trace_line.c reads: in our own text no string looks like a
+ * field (out_escaped). The others are here, by the fixed form in which the kernel or a plugin of
+ * trace-cmd prints them. A name in them is not escaped if the text is not ours. Two facts tell
+ * where it ends: it has at most 15 bytes, and only fields of trace_line_add_field follow the text.
  */
 
 #include "lines/lines.h"
@@ -15,8 +15,7 @@
 enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
 
 /*
- * The forms in which the kernel, or a plugin of trace-cmd, prints events; tfs-count(1) says why
- * they are here. %d: a number, decimal or hexadecimal; %v: MAJOR,MINOR of a device; %w: up to a
+ * The forms. %d: a number, decimal or hexadecimal; %v: MAJOR,MINOR of a device; %w: up to a
  * space; %p: up to a closing parenthesis; %b: up to an opening bracket, perhaps nothing; %c: a
  * task's name; %s: a string of any length, at most one per event. The name of the field is
  * before it, or in braces after it. A space is a space or a tab, and ~ is any number of them.
@@ -27,33 +26,23 @@ static const struct form {
 } forms[] = {
 #define BLOCK_PLACE "%v{dev} %w{rwbs} "
 #define BLOCK_SECTORS "%d{sector} + %d{nr_sector}"
+	/* in text that is not ours, a name must not hide the waits of its task */
 	{ "sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
 	  "next_comm=%c next_pid=%d next_prio=%d" },
-	{ "sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%d "
-	  "next_comm=%c next_pid=%d next_prio=%d" },
+	{ "sched_wak*", "comm=%c pid=%d prio=%d target_cpu=%d" },
+	/* the plugins of trace-cmd */
 	{ "sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
 	  "%c{next_comm}:%d{next_pid} [%d{next_prio}]" },
-	{ "sched_wak*", "comm=%c pid=%d prio=%d target_cpu=%d" },
-	{ "sched_wak*", "comm=%c pid=%d prio=%d success=%d target_cpu=%d" },
 	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] CPU:%d{target_cpu}" },
 	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] success=%d CPU:%d{target_cpu}" },
-	{ "sched_migrate_task", "comm=%c pid=%d prio=%d orig_cpu=%d dest_cpu=%d" },
-	{ "sched_process_fork", "comm=%c pid=%d child_comm=%c child_pid=%d" },
+	/* trace-cmd without plugins takes the names of the format */
 	{ "sched_process_fork", "parent_comm=%c{comm} parent_pid=%d{pid} child_comm=%c "
 	  "child_pid=%d" },
-	{ "sched_process_exec", "filename=%s pid=%d old_pid=%d" },
-	{ "sched_process_exit", "comm=%c pid=%d prio=%d group_dead=%w" },
-	{ "sched_process_*", "comm=%c pid=%d prio=%d" }, /* exit, free, wait */
-	{ "sched_process_hang", "comm=%c pid=%d" },
-	{ "sched_kthread_stop", "comm=%c pid=%d" },
-	{ "sched_pi_setprio", "comm=%c pid=%d oldprio=%d newprio=%d" },
+	/* a unit follows the number */
 	{ "sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns] vruntime=%d [ns]" },
 	{ "sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns]" },
 	{ "sched_stat_*", "comm=%c pid=%d delay=%d [ns]" },
-	{ "signal_generate", "sig=%d errno=%d code=%d comm=%c pid=%d grp=%d res=%d" },
-	{ "task_newtask", "pid=%d comm=%c clone_flags=%d oom_score_adj=%d" },
-	{ "task_rename", "pid=%d oldcomm=%c newcomm=%c oom_score_adj=%d" },
-	{ "task_rename", "oldcomm=%c newcomm=%c oom_score_adj=%d" },
+	/* block devices: no field has a name */
 	/* complete, requeue, error */
 	{ "block_rq_*", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]" },
 	{ "block_*", BLOCK_PLACE "%d{bytes} (%s{cmd}) " BLOCK_SECTORS " %b[%c{comm}]" },
@@ -64,16 +53,9 @@ static const struct form {
 	{ "block_split", BLOCK_PLACE "%d{sector} / %d{new_sector} [%c{comm}]" },
 	{ "block_plug", "[%c{comm}]" },
 	{ "block_unplug", "[%c{comm}] %d{nr_rq}" },
-	{ "oom_score_adj_update", "pid=%d comm=%c oom_score_adj=%d" },
-	{ "cgroup_*", "dst_root=%d dst_id=%d dst_level=%d dst_path=%s pid=%d comm=%c" },
-	{ "cgroup_*", "root=%d id=%d level=%d path=%s" },
 	/* for trace_line_number and trace_line_result; only JSON has the fields id and ret */
 	{ "sys_enter", "NR %w{NR} (%s{})" },
 	{ "sys_exit", "NR %w{NR} = %w{=}" },
-	/* probes of the hook trace_open */
-	{ "open", "(%p) path=\"%s\" flags=%d ret=%d" },
-	{ "open_path", "(%p) path=\"%s\" flags=%d" },
-	{ "exec_open", "(%p) path=\"%s\" flags=%d" },
 	/* tracers, whose own text is in tracers[] below: the text of their formats */
 	{ "osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
 	  "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}" },
@@ -174,8 +156,7 @@ size_t event_text_length(const char *s, size_t n)
 	size_t length = 0;
 
 	for (size_t i = 0; i < n; length++)
-		i += s[i] == '\\' && n - i >= 4 && s[i + 1] == 'x' ? 4 :
-		     s[i] == '\\' && n - i >= 2 && strchr("nt", s[i + 1]) ? 2 : 1;
+		i += out_escape_length(s + i, n - i);
 	return length;
 }
 
@@ -258,24 +239,6 @@ static const char *number_end(const char *s, const char *end)
 	return s;
 }
 
-/*
- * If "0x7b (123)" is at s, the kernel's option fields, return the end of it, and set *number to
- * 123. Otherwise return NULL.
- */
-static const char *twice(const char *s, const char *end, struct text_part *number)
-{
-	const char *p = begins(s, end, "0x") ? number_end(s, end) : s, *from;
-
-	if (p - s <= 2 || end - p <= 2 || !is_blank(*p) || p[1] != '(')
-		return NULL;
-	from = p += 2;
-	p += p < end && *p == '-';
-	if (!digits(&p, end).n || p == end || *p != ')')
-		return NULL;
-	*number = (struct text_part){ from, (size_t)(p - from) };
-	return p + 1;
-}
-
 /* Return the end of the value at s that is no string, or s if there is none. */
 static const char *value_end(char letter, const char *s, const char *end)
 {
@@ -304,7 +267,7 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 {
 	for (; *f; f++) {
 		const char *from = s;
-		struct text_part name, number;
+		struct text_part name;
 		char letter;
 
 		if (*f == '~') {
@@ -320,10 +283,6 @@ static int has_form(struct field_search *w, const char *form, const char *f, con
 		name = name_at(form, &f);
 		if (letter == 'c' || letter == 's')
 			return has_string(w, form, f, letter, name, s, end);
-		if (letter == 'd' && (s = twice(from, end, &number))) {
-			found(w, name, number.text, number.text + number.n);
-			continue;
-		}
 		s = value_end(letter, from, end);
 		if (s == from && letter != 'b')
 			return 0;

@@ -4,6 +4,15 @@
 #include "base/base.h"
 #include "lines/lines.h"
 
+void trace_line_add_string(struct strbuf *w, const struct trace_line *l, struct text_part p)
+{
+	struct strbuf string = { 0 };
+
+	p = strbuf_unescaped(&string, p, l->json);
+	strbuf_escaped(w, p.text, p.n, ESCAPE_TEXT);
+	free(string.text);
+}
+
 size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const char *const *keys)
 {
 	size_t there = 0;
@@ -17,8 +26,8 @@ size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const cha
 			strbuf_puts(w, "\t");
 		if (!strcmp(*k, "event"))
 			strbuf_puts(w, l->prefix);
-		strbuf_escaped(w, p.n ? p.text : "-", p.n ? p.n : 1);
 		there += p.n > 0;
+		trace_line_add_string(w, l, p.n ? p : (struct text_part){ "-", 1 });
 	}
 	return there;
 }
@@ -61,6 +70,8 @@ static int is_fault(struct text_part p)
 void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const char *name,
 			  struct text_part value)
 {
+	struct strbuf string = { 0 };
+
 	if (l->json) {
 		int quoted = value.text && value.text[-1] == '"';
 
@@ -81,9 +92,10 @@ void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const ch
 		return;
 	}
 	strbuf_puts(w, "=\"");
-	for (size_t i = 0; i < value.n; i++)
-		strbuf_add(w, value.text[i] == '"' ? "'" : value.text + i, 1);
+	value = strbuf_unescaped(&string, value, 0);
+	strbuf_escaped(w, value.text, value.n, ESCAPE_QUOTED);
 	strbuf_puts(w, "\"");
+	free(string.text);
 }
 
 void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const char *line,

@@ -70,10 +70,9 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * call has only ret, error (a name) and lat. The names of a function event are func and caller,
  * and the events of block devices have dev, rwbs, sector and nr_sector.
  *
- * An untrusted string may look like a field. In the events of event_text_field, this function never
- * returns a part of such a string. In events that quote all their strings, such as probes and
- * system calls, it looks only before the first quote and after the last one. In other lines, a
- * field that occurs twice with two values is treated as missing.
+ * A string has the escapes of out_escaped, or of JSON, which strbuf_unescaped removes. In text that
+ * is not ours, an untrusted string may look like a field; a field that occurs twice with two values
+ * is then treated as missing, except in the events of event_text_field.
  */
 struct text_part trace_line_key(const struct trace_line *, const char *key);
 
@@ -97,15 +96,15 @@ int text_part_is(struct text_part, const char *word);
 /* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
 int text_part_number(struct text_part, unsigned base, uint64_t *n);
 
-/* ---- event_text.c: fields of events whose text contains untrusted strings ----------- */
+/* ---- event_text.c: fields of events whose text does not name them --------------------- */
 
 /* The bytes for which trace_line_add_field quotes a value. */
 #define NOT_PLAIN " \"=()]"
 
 /*
- * Look for a field of an event whose format is known and contains the name of a task or a
- * file. Return 1 if the line has that format: *value is the field, or is empty if the
- * event has no such field. Return 0 if the event or its format is unknown.
+ * Look for a field of an event whose form is known. Return 1 if the line has that form: *value is
+ * the field, or is empty if the event has no such field. Return 0 if the event or its form is
+ * unknown.
  */
 int event_text_field(const struct trace_line *, const char *key, struct text_part *value);
 
@@ -134,10 +133,12 @@ int trace_line_wakes(const struct trace_line *);
 
 /* ---- fields.c: values of several keys, and lines with more fields -------------------- */
 
+/* Append a string of the line for people and tables: in the escapes of ESCAPE_TEXT only. */
+void trace_line_add_string(struct strbuf *, const struct trace_line *, struct text_part);
+
 /*
- * Set the text to the values of the keys (NULL ends the keys), with tabs between. A
- * missing value is "-", and control characters become \n, \t or \x1b. Return the number
- * of values that are not missing.
+ * Set the text to the values of the keys (NULL ends the keys), as trace_line_add_string appends
+ * them, with tabs between. A missing value is "-". Return the number of the others.
  */
 size_t trace_line_values(struct strbuf *, const struct trace_line *, const char *const *keys);
 
@@ -146,8 +147,7 @@ void trace_line_shorten(char *values);
 
 /*
  * Append a field for this event line, as text or JSON. The value is a part of a line of
- * the same kind. In text, trace_line_key returns the same value again, except that double
- * quotes have become single quotes.
+ * the same kind. trace_line_key returns the same string again.
  */
 void trace_line_add_field(struct strbuf *, const struct trace_line *, const char *name,
 			  struct text_part);

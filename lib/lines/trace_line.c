@@ -249,18 +249,52 @@ static const char *quote_of(const char *s, const char *end)
 	return s < end && *s == '"' ? s : NULL;
 }
 
+/* If an escape, or a string in quotes, begins at s, return its last character, or else s. */
+static const char *last_of_string(const char *s, const char *end)
+{
+	const char *quote = *s == '"' ? closing_quote(s + 1, end) : NULL;
+
+	return *s == '\\' && end - s > 1 && !is_blank(s[1]) ? s + 1 : quote ? quote : s;
+}
+
+/*
+ * If "0x7b (123)" is at s, the kernel's option fields, return 1 and set *number to 123. Otherwise
+ * return 0.
+ */
+static int is_twice(const char *s, const char *end, struct text_part *number)
+{
+	const char *from;
+
+	if (!begins(s, end, "0x"))
+		return 0;
+	for (s += 2; s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')); s++)
+		;
+	if (end - s < 2 || !is_blank(*s) || s[1] != '(')
+		return 0;
+	from = s += 2;
+	s += s < end && *s == '-';
+	if (!digits(&s, end).n || s == end || *s != ')')
+		return 0;
+	*number = (struct text_part){ from, (size_t)(s - from) };
+	return 1;
+}
+
 /* Return the value at s. It ends at its closing quote, or before the next name. */
 static struct text_part value_at(const char *s, const char *end)
 {
 	const char *p = s, *quote = quote_of(s, end);
+	struct text_part number;
 
+	if (is_twice(s, end, &number))
+		return number;
 	if (quote) {
 		quote++;
 		p = closing_quote(quote, end);
 		return (struct text_part){ quote, (size_t)((p ? p : end) - quote) };
 	}
-	for (; p < end; p++)
-		if ((is_blank(*p) && behind_name(p + 1, end)) || begins(p, end, " ==> "))
+	for (; p < end; p = last_of_string(p, end) + 1)
+		if (is_blank(*p) && (behind_name(p + 1, end) ||
+				     (begins(p + 1, end, "==> ") && behind_name(p + 5, end))))
 			break;
 	while (p > s && (p[-1] == ',' || is_blank(p[-1])))
 		p--;
@@ -282,24 +316,16 @@ static struct text_part field_of_function(const char *s, const char *end, const 
 	return !strcmp(key, "func") ? (struct text_part){ s, (size_t)(p - s) } : none;
 }
 
-/* Return the first field named key that begins in [*s, until), and move *s after it. */
-static struct text_part next_named(const char **s, const char *until, const char *end,
-				   const char *key)
+/* Return the first field named key at *s or after it, and move *s after it. */
+static struct text_part next_named(const char **s, const char *end, const char *key)
 {
 	size_t n = strlen(key);
 
-	while (*s < until) {
+	while (*s < end) {
 		const char *name = *s, *value = behind_name(name, end);
-		const char *quote = value ? quote_of(value, end) : NULL;
 
-		if (quote) {
-			/* skip the string, which contains no fields */
-			*s = closing_quote(quote + 1, end);
-			if (!*s)
-				*s = end;
-		}
 		while (*s < end && !is_blank(**s))
-			++*s;
+			*s = last_of_string(*s, end) + 1;
 		*s = spaces(*s, end);
 		if (value && (size_t)(end - name) > n && !memcmp(name, key, n) &&
 		    (name[n] == '=' || name[n] == ':'))
@@ -314,84 +340,17 @@ static int same_part(struct text_part a, struct text_part b)
 }
 
 /*
- * Return the field named key, or none if there are two with different values: one of them
- * may be a part of a string.
+ * Return the field named key, or none if there are two with different values: in text that is not
+ * ours, one of them may be a part of a string.
  */
 static struct text_part only_named(const char *s, const char *end, const char *key)
 {
-	struct text_part p = next_named(&s, end, end, key), other;
+	struct text_part p = next_named(&s, end, key), other;
 
-	while (p.text && s < end && (other = next_named(&s, end, end, key)).text)
+	while (p.text && s < end && (other = next_named(&s, end, key)).text)
 		if (!same_part(p, other))
 			return none;
 	return p;
-}
-
-/* Return the beginning of the last name before until, or NULL. */
-static const char *last_name(const char *s, const char *until)
-{
-	const char *last = NULL;
-
-	while (s < until) {
-		if (behind_name(s, until))
-			last = s;
-		while (s < until && !is_blank(*s))
-			s++;
-		s = spaces(s, until);
-	}
-	return last;
-}
-
-/* Does anything between s and end look like the beginning of another string? */
-static int more_strings(const char *s, const char *end)
-{
-	while (s < end) {
-		const char *value;
-
-		while (s < end && !is_blank(*s))
-			s++;
-		s = spaces(s, end);
-		value = behind_name(s, end);
-		if (value && quote_of(value, end))
-			return 1;
-	}
-	return 0;
-}
-
-/*
- * Return the field named key of an event whose strings are all quoted. A string may contain
- * quotes as well, so only fields before the first quote and after the last quote are
- * certain.
- * If no other string seems to begin between these quotes, all text between them is one
- * string.
- */
-static struct text_part quoted_named(const char *s, const char *end, const char *key)
-{
-	const char *first = memchr(s, '"', (size_t)(end - s)), *last = end, *at = s, *owner;
-	const char *value;
-	struct text_part p;
-
-	if (!first) /* the event has no string */
-		return next_named(&at, end, end, key);
-	while (*--last != '"')
-		;
-	owner = first < last ? last_name(s, first) : NULL;
-	if (!owner)
-		return only_named(s, end, key);
-	p = next_named(&at, owner, owner, key);
-	at = last + 1;
-	if (!p.text)
-		p = next_named(&at, end, end, key);
-	if (p.text)
-		return p;
-	if (more_strings(first + 1, last))
-		return only_named(owner, last + 1, key);
-	if (strncmp(owner, key, strlen(key)) || !strchr("=:", owner[strlen(key)]))
-		return none;
-	value = behind_name(owner, end);
-	if (quote_of(value, end) == first)
-		return (struct text_part){ first + 1, (size_t)(last - first - 1) };
-	return (struct text_part){ value, (size_t)(last + 1 - value) };
 }
 
 static struct text_part field_of_text(const struct trace_line *l, const char *key)
@@ -408,8 +367,7 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 		return p;
 	if (!*l->prefix && event_text_field(l, key, &p))
 		return p;
-	p = *l->prefix || (s < end && *s == '(') ? quoted_named(s, end, key) :
-						   only_named(s, end, key);
+	p = only_named(s, end, key);
 	/* remove the ')' if fields that were appended follow the last argument of a call */
 	if (p.n && *l->prefix && p.text[p.n - 1] == ')' && p.text[-1] != '"' &&
 	    !memchr(p.text, '(', p.n))

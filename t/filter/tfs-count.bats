@@ -188,14 +188,14 @@ of() {
 		$'-\t8' lat next_pid
 	of 'sched_wakeup: comm=a pid=1 prio=1 pid=77 prio=120 target_cpu=003' \
 		$'77\t120\t003\ta pid=1 prio=1' .pid prio target_cpu .comm
-	of 'sched_process_exit: comm=a pid=1 prio=1 pid=77 prio=120 group_dead=true' \
+	of 'sched_process_exit: comm=a pid\x3d1 prio\x3d1 pid=77 prio=120 group_dead=true' \
 		$'77\t120\ttrue' .pid prio group_dead
-	of 'sched_process_free: comm=a pid=1 prio=1 pid=77 prio=120' $'77\t120' .pid prio
-	of 'sched_process_fork: comm=a child_pid=1 pid=7 child_comm=b pid=9 child_pid=8' \
+	of 'sched_process_free: comm=a pid\x3d1 prio\x3d1 pid=77 prio=120' $'77\t120' .pid prio
+	of 'sched_process_fork: comm=a child_pid\x3d1 pid=7 child_comm=b pid\x3d9 child_pid=8' \
 		$'7\t8\tb pid=9' .pid child_pid child_comm
-	of 'signal_generate: sig=9 errno=0 code=0 comm=a pid=1 grp=0 pid=7 grp=1 res=0' \
+	of 'signal_generate: sig=9 errno=0 code=0 comm=a pid\x3d1 grp\x3d0 pid=7 grp=1 res=0' \
 		$'9\t7\t1\ta pid=1 grp=0' sig .pid grp .comm
-	of 'task_rename: pid=7 oldcomm=a newcomm=b newcomm=newcomm=c oom_score_adj=0' \
+	of 'task_rename: pid=7 oldcomm=a newcomm\x3db newcomm=newcomm=c oom_score_adj=0' \
 		$'7\t0\tnewcomm=c' .pid oom_score_adj newcomm
 	of 'task_newtask: pid=7 comm=clone_flags=0 clone_flags=1200011 oom_score_adj=0' \
 		$'7\t1200011' .pid clone_flags
@@ -214,23 +214,32 @@ of() {
 @test "tfs-count: text: counts an escape in a name as one character" {
 	of 'sched_wakeup: comm=\x01\x02\x03\x04\n\t\x1b789012345 pid=7 prio=120 target_cpu=000' \
 		$'7\t\\x01\\x02\\x03\\x04\\n\\t\\x1b789012345' .pid .comm
+	of 'sched_wakeup: comm=\"b\\c d\x3d\q\x2c pid=7' $'"b\\\\c d=\\\\q,\t7' .comm .pid
 }
 
 @test "tfs-count: text: does not take a file's name for a field, whatever the name is" {
-	of 'sched_process_exec: filename=/x pid=1 old_pid=2 "y pid=77 old_pid=78' \
+	of 'sched_process_exec: filename=/x pid\x3d1 old_pid\x3d2 \"y pid=77 old_pid=78' \
 		$'/x pid=1 old_pid=2 "y\t77\t78' filename .pid old_pid
 	of 'sched_process_exec: filename=/x pid=77 old_pid=78 path="a pid=1 old_pid=1" by=x lat=5' \
 		$'/x\t77\t78\ta pid=1 old_pid=1\t5' filename .pid old_pid path lat
-	of 'cgroup_attach_task: dst_root=0 dst_id=5 dst_level=1 dst_path=/a pid=1 comm=x pid=77 comm=sh' \
+	of 'cgroup_attach_task: dst_root=0 dst_id=5 dst_level=1 dst_path=/a pid\x3d1 comm\x3dx pid=77 comm=sh' \
 		$'77\t/a pid=1 comm=x' .pid dst_path
-	of 'cgroup_mkdir: root=0 id=5 level=1 path=/a id=6 lat=7' $'5\t/a id=6 lat=7\t-' id path lat
-	of 'open: (do_sys_openat2+0x0/0x90 <- x) path="a" flags=0x7 ret=9 x="" flags=0x8000 ret=3' \
+	of 'cgroup_mkdir: root=0 id=5 level=1 path=/a id\x3d6 lat=7' $'5\t/a id=6\t7' id path lat
+	of 'open: (do_sys_openat2+0x0/0x90 <- x) path="a\" flags=0x7 ret=9 x=\"" flags=0x8000 ret=3' \
 		$'a" flags=0x7 ret=9 x="\t0x8000\t3' path flags ret
-	of 'my_probe: (f+0x0/0x90) n=1 path="a" flags=0x7 n=2 x="" flags=0x8000' \
-		$'1\t0x8000' n flags
-	of 'my_probe: (f+0x0/0x90) a="1" n=3 b="x" n=4 c="y"' $'1\t-\ty' a n c
-	of 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00 "/a", flags: 0x1, mode: 7", flags: O_RDONLY, mode: 0)' \
+	of 'my_probe: (f+0x0/0x90) a="1" n=3 b="x\" n=4" c="y"' $'1\t3\tx" n=4\ty' a n b c
+	of 'sys_openat(dfd: 0xffffff9c, filename: 0x7f00 "/a\", flags: 0x1, mode: 7", flags: O_RDONLY, mode: 0)' \
 		$'0xffffff9c\t/a", flags: 0x1, mode: 7\tO_RDONLY\t0' dfd filename flags mode
+	of 'sys_write(fd: 1, buf: 0x7f00 (61:22, ...) "a\", fd: 2, count: 3"..., count: 0x63)' \
+		$'1\t0x63' fd count
+}
+
+@test "tfs-count: text that is not ours: a field that a name has as well is missing" {
+	of 'sched_process_exec: filename=/x pid=1 pid=77 old_pid=78' $'-\t78' .pid old_pid
+	of 'sched_process_exit: comm=a b: c pid=1 pid=77 prio=120' $'-\t120' .pid prio
+	of 'open: (do_sys_openat2+0x0/0x90 <- x) path="a" flags=0x7 ret=9 x="" flags=0x8000 ret=3' \
+		$'-\t-' flags ret
+	of 'my_probe: (f+0x0/0x90) a="1" n=3 b="x" n=4 c="y"' $'1\t-\ty' a n c
 }
 
 @test "tfs-count: text: ignores a field that an event has twice with different values" {
@@ -244,11 +253,11 @@ of() {
 	exactly got $'      1 a\\tb\\x1b[31m\ts\\tx\t5\n'
 }
 
-@test "tfs-count: JSON: counts as it does with text, and prints strings as written there" {
+@test "tfs-count: JSON: counts and prints as it does with text" {
 	json | counts '1 sched_switch
 1 sys_enter_openat
 {"lost":7,"overwritten":7,"unwritten":0}'
-	json | sed '$d' | counts '1 a\"b	0	5
+	json | sed '$d' | counts '1 a"b	0	5
 1 null	1	6' -k comm -k cpu -k pid
 	json | sed '$d' | counts '1 -
 1 x,y}' -k prev_comm

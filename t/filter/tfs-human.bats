@@ -107,7 +107,7 @@ same() {
 @test "tfs-human: prints names of signals and their reasons" {
 	becomes body <<-'END'
 	signal_generate: sig=15 errno=0 code=0 comm=worker pid=9 grp=1 res=0 | signal_generate sig=SIGTERM errno=0 code=SI_USER comm=worker pid=9 grp=1 res=0
-	signal_generate: sig=17 errno=2 code=1 comm=a sig=9 pid=9 grp=1 res=0 | signal_generate sig=SIGCHLD errno=ENOENT code=CLD_EXITED comm=a sig=9 pid=9 grp=1 res=0
+	signal_generate: sig=17 errno=2 code=1 comm=a sig\x3d9 pid=9 grp=1 res=0 | signal_generate sig=SIGCHLD errno=ENOENT code=CLD_EXITED comm=a sig\x3d9 pid=9 grp=1 res=0
 	signal_deliver: sig=11 errno=0 code=1 sa_handler=0 sa_flags=0 | signal_deliver sig=SIGSEGV errno=0 code=SEGV_MAPERR sa_handler=0 sa_flags=0
 	signal_deliver: sig=12 errno=0 code=-6 sa_handler=0 sa_flags=0 | signal_deliver sig=SIGUSR2 errno=0 code=SI_TKILL sa_handler=0 sa_flags=0
 	signal_deliver: sig=35 errno=0 code=77 sa_handler=0 sa_flags=0 | signal_deliver sig=35 errno=0 code=77 sa_handler=0 sa_flags=0

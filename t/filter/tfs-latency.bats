@@ -782,12 +782,12 @@ CPU:1 [LOST 3 EVENTS]'
 }
 
 @test "tfs-latency: -c: carries a path with quotes and fields in it, and the path cannot forge a field" {
-	{ event 7 1.000001 'open_path: (do_sys_openat2+0x0/0x90) path="a" flags=0x7 ret=9 x="" flags=0x8000'
+	{ event 7 1.000001 'open_path: (do_sys_openat2+0x0/0x90) path="a\" flags=0x7 ret=9 x=\"" flags=0x8000'
 		event 7 1.000003 'open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3'; } >trace
-	prints "7 open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3 path=\"a' flags=0x7 ret=9 x='\" flags=0x8000 lat=2" \
+	prints '7 open: (do_sys_open+0x1/0x2 <- do_sys_openat2) ret=3 path="a\" flags=0x7 ret=9 x=\"" flags=0x8000 lat=2' \
 		-c path -c flags -s open_path -e open <trace
 	tfs-latency -c path -c flags -s open_path -e open <trace | tfs-count -k path -k flags -k ret -k lat |
-		diff - <(printf '      1 %s\n' $'a\' flags=0x7 ret=9 x=\'\t0x8000\t3\t2')
+		diff - <(printf '      1 %s\n' $'a" flags=0x7 ret=9 x="\t0x8000\t3\t2')
 }
 
 @test "tfs-latency: -s and -e: pair any events by glob, by pid or by keys" {
@@ -840,7 +840,7 @@ CPU:1 [LOST 3 EVENTS]'
 			diff - <(printf '      1 %s\t2\t0x1\n' "${value//\"/\'}")
 	done
 	{ event 7 1.000001 'b: name=a"b next=1'; event 7 1.000003 'e: ret=0x1'; } |
-		prints "7 e: ret=0x1 name=\"a'b\" lat=2" -s b -e e -c name
+		prints '7 e: ret=0x1 name="a\"b" lat=2' -s b -e e -c name
 }
 
 @test "tfs-latency: -c: carries the string of an argument that shows the string after its address" {

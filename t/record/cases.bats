@@ -89,7 +89,7 @@ has() {
 	grep -Fq 'execve("/bin/true", ["true", "hello", "world"], ' calls
 	run -1 grep -E '^ +init-1 ' trace
 	tfs-run trace_exec --instance "$MARK" -- "$CASE/inject" >execs 2>/dev/null
-	[ "$(tfs-count -k argv2 <execs | grep -c 'a\\" argv3=\\"evil')" = 1 ] ||
+	[ "$(tfs-count -k argv2 <execs | grep -cx ' *1 a" argv3="evil')" = 1 ] ||
 		{ cat execs; tfs-count -k argv2 <execs; return 1; }
 	[ "$(tfs-count -k argv3 <execs | grep -c evil)" = 0 ]
 }

@@ -529,7 +529,7 @@ wrote() {
 
 @test "decode: prints the bytes that a system call reads, and as text if they are text" {
 	[ "$(wrote 4 61620a00)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:0a:00) "ab..", count: 4)' ]
-	[ "$(wrote 99 61622022)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:20:22, ...) "ab ""..., count: 0x63)' ]
+	[ "$(wrote 99 61622022)" = 'sys_write(fd: 1, buf: 0x1000 (61:62:20:22, ...) "ab \""..., count: 0x63)' ]
 	[ "$(wrote 4 0a00ff7f)" = 'sys_write(fd: 1, buf: 0x1000 (0a:00:ff:7f), count: 4)' ]
 }
 
@@ -541,10 +541,29 @@ bytes() {
 	plain "${@:2}" | sed 's/.*: demo: //'
 }
 
+@test "decode: escapes in a string what looks like its end, another field or line, and nothing with -x" {
+	# after a space, and before what readers drop
+	[ "$(bytes 203d3a)" = 'a=-1 s=\x20=:' ]
+	[ "$(bytes 78203d)" = 'a=-1 s=x \x3d' ]
+	[ "$(bytes 78203a)" = 'a=-1 s=x \x3a' ]
+	[ "$(bytes 203a79)" = 'a=-1 s=\x20:y' ]
+	[ "$(bytes 783d3a)" = 'a=-1 s=x=:' ]
+	[ "$(bytes 613a20)" = 'a=-1 s=a:\x20' ]
+	[ "$(bytes 61202c)" = 'a=-1 s=a \x2c' ]
+	[ "$(bytes 2c2c2c)" = 'a=-1 s=,,\x2c' ]
+	[ "$(bytes 612079)" = 'a=-1 s=a y' ]
+	[ "$(bytes 613d22 -x)" = 'a=-1 s=a="' ]
+	# in quotes, only quotes and backslashes; as all of the text, only backslashes
+	FMT='"q=\"%s\" u=%s", __get_str(s), __get_str(s)'
+	[ "$(bytes 20223d)" = 'q=" \"=" u=\x20\"=' ]
+	FMT='"%s", __get_str(s)'
+	[ "$(bytes 205c22)" = ' \\"' ]
+}
+
 @test "decode: prints a control character of a string as \\n, \\t or \\x1b, and unchanged with -x" {
 	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
 	[ "$(bytes 091b7f)" = 'a=-1 s=\t\x1b\x7f' ]
-	[ "$(bytes 5c6e22)" = 'a=-1 s=\n"' ]
+	[ "$(bytes 5c6e22)" = 'a=-1 s=\\n\"' ]
 	[ "$(bytes c3a90a)" = 'a=-1 s=é\n' ]
 	# the C1 set, alone and in UTF-8; a byte that is only a part of a character is none
 	[ "$(bytes 9b6d80)" = 'a=-1 s=\x9bm\x80' ]
@@ -558,7 +577,7 @@ bytes() {
 	lines_are out "a=-1 s=a
 b"
 	FMT='"%8s|%-8s|%.2s|", __get_str(s), __get_str(s), __get_str(s)'
-	[ "$(bytes 610a62)" = '    a\nb|a\nb    |a\|' ]
+	[ "$(bytes 610a62)" = '    a\nb|a\nb    |a\n|' ]
 	FMT='"%s", REC->a ? __get_str(s) : "no"'
 	[ "$(bytes 610a62)" = 'a\nb' ]
 	FMT='"%d", some_function(REC->a)'
@@ -591,13 +610,13 @@ b"
 	exactly got "$want"
 }
 
-@test "decode: prints a control character in a task's name as a question mark" {
+@test "decode: escapes a task's name before the event as in a field" {
 	BIG='' LONG=8 SIZE=4096
 	directory
 	printf '42 a\033b\tc\n' >plain/saved_cmdlines
 	page 0 1000000000 "$(head_word 5 0)$(demo 1 one)"
 	plain >out
-	lines_are out "           a?b?c-42      [003] d....     1.000000: demo: a=1 s=one"
+	lines_are out "       a\x1bb\tc-42      [003] d....     1.000000: demo: a=1 s=one"
 	plain -x >out
 	exactly out $'           a\033b\tc-42      [003] d....     1.000000: demo: a=1 s=one\n'
 }
