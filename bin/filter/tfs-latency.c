@@ -110,7 +110,7 @@ static void print_unpaired(void)
 			       "; %llu because events are missing", lost);
 	if (t.denied)
 		str_format(reason + n, sizeof(reason) - n, t.json ? ",\"denied\":%llu" :
-			   "; %llu more are calls that seccomp denied", t.denied);
+			   "; seccomp denied %llu calls", t.denied);
 	stdout_print(t.json ?
 		     "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu%s}\n" :
 		     "# unpaired %llu events: %llu without an end, %llu without a beginning%s\n",
