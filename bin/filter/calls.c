@@ -67,7 +67,7 @@ static int identify(struct calls *c, const struct trace_line *l, struct pairing_
 		strbuf_escaped(&c->name, call.text, call.n, ESCAPE_TEXT);
 		name = syscall_of_function(c->name.text);
 	} else if (decimal_parse(&v, number) < 0) { /* no kernel has printed it */
-		strbuf_puts(&c->name, "syscall_");
+		strbuf_puts(&c->name, number.n ? "syscall_" : "-");
 		strbuf_escaped(&c->name, number.text, number.n, ESCAPE_TEXT);
 	} else {
 		e->id = v.negative ? 0 - v.whole : v.whole;
@@ -174,7 +174,7 @@ enum pairing_fate calls_event(struct calls *c, const struct trace_line *l, struc
 	raw = identify(c, l, &e);
 	*task = t = task_of(c, l);
 	/* a trace of both syscalls and raw_syscalls says everything twice */
-	if (raw != t->raw && side == t->side && e.id == t->pair.id)
+	if (!said && raw != t->raw && side == t->side && e.id == t->pair.id)
 		return PAIRING_NOTHING;
 	t->raw = (uint8_t)raw;
 	t->side = (int8_t)side;

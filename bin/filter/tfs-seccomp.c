@@ -6,7 +6,8 @@
  * a program made: sys_enter and sys_exit events, by name or by number, or decoded calls.
  * The profile allows these calls, also those that only failed, and those that each program
  * needs to start and to end. All other calls fail with EPERM. tfs-seccomp prints JSON of the OCI
- * runtime specification, or with -s a line for a unit of systemd.
+ * runtime specification, or with -s a line for a unit of systemd. It notes which calls seccomp(2)
+ * denied each time, and leaves out numbers of calls that no kernel has.
  * An event that was lost may have been a call that the profile would then lack. So tfs-seccomp
  * refuses a trace with lost events, unless -f is given. A profile is printed at the end of
  * the trace, or not at all. tfs-seccomp ignores SIGINT, so that the program that makes the trace
@@ -16,6 +17,7 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
+#include "calls.h"
 
 static int forced, systemd;
 
@@ -61,46 +63,75 @@ static const char needed[][16] = {
 	"execve", "exit", "exit_group", "restart_syscall", "rt_sigreturn",
 };
 
-static struct table calls = { .size = sizeof(struct table_entry) };
+/* A call by its name; one that this host does not know is syscall_0xNUMBER. */
+struct allowed {
+	struct table_entry entry;
+	int made;                       /* seccomp(2) has not denied it each time */
+	int missing, there;             /* it failed with ENOSYS, or had another result */
+};
+
+static struct table names = { .size = sizeof(struct allowed) };
+static struct calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 static int lost; /* events were lost */
 
-static void add(struct text_part p)
+static const char number[] = "syscall_0x"; /* strace(1) writes so */
+
+/* Add the call of an event. */
+static void add(const struct trace_line *l)
 {
-	if (p.n && strspn(p.text, "abcdefghijklmnopqrstuvwxyz0123456789_") >= p.n)
-		table_at(&calls, p.text, p.n);
+	struct call_task *task;
+	enum pairing_fate fate = calls_event(&calls, l, &task);
+	const char *name = calls.name.text;
+	struct allowed *a;
+	int64_t result;
+
+	if (fate == PAIRING_NOTHING || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+		return;
+	a = table_at(&names, name, strlen(name));
+	a->made |= fate != PAIRING_DENIED;
+	if (!trace_line_result(l).n)
+		return;
+	if (text_part_is(l->error, "ENOSYS") || (!calls_result(l, &result) && result == -ENOSYS))
+		a->missing = 1;
+	else
+		a->there = 1;
 }
 
-/* Return the call that an event of raw_syscalls names by its number. -1 is none: seccomp(2). */
-static struct text_part call_of_number(const struct trace_line *l)
+/*
+ * Say which calls were denied each time. Remove those without a name: no profile can allow them.
+ * Exit if the trace does not say that this kernel has no such call, unless -f is given.
+ */
+static void sort_out(void)
 {
-	struct text_part p = trace_line_number(l);
-	const char *name;
-	uint64_t n;
+	struct strbuf denied = { 0 }, nameless = { 0 };
+	size_t n = 0;
 
-	if (!p.n || *p.text == '-')
-		return (struct text_part){ 0 };
-	if (text_part_number(p, 10, &n) < 0 || !(name = name_of_syscall((int64_t)n)))
-		err_exit(REFUSED, "system call %.*s has no name on this host", (int)p.n, p.text);
-	return (struct text_part){ name, strlen(name) };
-}
+	table_sort(&names, table_by_key);
+	for (size_t i = 0; i < names.n; i++) {
+		const struct allowed *a = (const void *)names.v[i];
+		const char *name = a->entry.key;
+		int unknown = !strncmp(name, number, sizeof(number) - 1);
 
-/* Return the call of a line "NAME(ARGUMENTS) = RESULT" or "<... NAME resumed>", or nothing. */
-static struct text_part decoded(const struct trace_line *l)
-{
-	struct text_part p = l->event;
-	const char *s = p.text;
-
-	if (s && !strncmp(s, "<... ", 5)) {
-		p.text += 5;
-		p.n = strcspn(p.text, " ");
-	} else if (!p.n || s[p.n] != '(') {
-		p.n = 0;
+		if (unknown && (a->there || !a->missing) && !forced)
+			err_exit(REFUSED, "system call %s has no name on this host; trace its "
+				 "return, or give -f to leave it out", name + 8);
+		if (unknown)
+			strbuf_format(&nameless, " %s", name + 8);
+		else if (!a->made)
+			strbuf_format(&denied, " %s", name);
+		if (!unknown)
+			names.v[n++] = names.v[i];
 	}
-	return p;
+	names.n = n;
+	if (nameless.n)
+		err_note("left out because this host has no such system calls:%s", nameless.text);
+	if (denied.n)
+		err_note("seccomp denied these calls while the program was traced, and the profile "
+			 "allows them:%s", denied.text);
 }
 
 /* Print the profile, or the line for systemd. */
-static void print(struct table *names)
+static void print(void)
 {
 	static const char *const json[] = {
 		"{\n\t\"defaultAction\": \"SCMP_ACT_ERRNO\",\n"
@@ -113,31 +144,10 @@ static void print(struct table *names)
 	}, *const line[] = { "SystemCallFilter=", " ", "\n" };
 	const char *const *form = systemd ? line : json;
 
-	table_sort(names, table_by_key);
-	for (size_t i = 0; i < names->n; i++)
-		stdout_print("%s%s", form[i > 0], names->v[i]->key);
+	for (size_t i = 0; i < names.n; i++)
+		stdout_print("%s%s", form[i > 0], names.v[i]->key);
 	stdout_print("%s", form[2]);
 	stdout_flush();
-}
-
-static void each_line(struct input *in)
-{
-	const struct trace_line *l = &in->l;
-
-	in->comments.lines++;
-	if (!trace_line(&in->l, in->line, in->n)) {
-		struct text_part call = decoded(l);
-
-		lost |= comments_is_gap(in->line) || !strncmp(in->line, "# unwritten ", 12);
-		comments_keep(&in->comments, in->line);
-		if (!call.n)
-			comments_miss(&in->comments, l);
-		add(call);
-	} else if (text_part_is(l->event, "sys_enter") || text_part_is(l->event, "sys_exit")) {
-		add(call_of_number(l));
-	} else {
-		add(trace_line_key(l, "call"));
-	}
 }
 
 /* Say what the profile may lack. Exit if it may lack calls, unless -f is given. */
@@ -146,9 +156,9 @@ static void tell_missing(const struct comments *c)
 	char text[COMMENTS_MISSED];
 	int missed = comments_missed(c, text, sizeof(text));
 
-	if (missed && (forced || !calls.n))
+	if (missed && (forced || !names.n))
 		err_note("not understood: %s", text);
-	if (!calls.n || forced)
+	if (!names.n || forced)
 		return;
 	if (missed)
 		err_exit(REFUSED, "not understood: %s; the profile may lack their calls: give "
@@ -161,7 +171,6 @@ static void tell_missing(const struct comments *c)
 
 int main(int argc, char **argv)
 {
-	static struct table allowed = { .size = sizeof(struct table_entry) };
 	static struct input in;
 
 	opt_next(&tool, argc, argv);
@@ -169,20 +178,20 @@ int main(int argc, char **argv)
 
 	input_begin();
 	while (input_read(&in))
-		each_line(&in);
+		if (input_event(&in)) {
+			add(&in.l);
+		} else {
+			lost |= comments_is_gap(in.line) || !strncmp(in.line, "# unwritten ", 12);
+			comments_keep(&in.comments, in.line);
+		}
 	if (in.in.failed)
 		return REFUSED;
 	tell_missing(&in.comments);
-	if (!calls.n)
+	if (!names.n)
 		return NO;
-	table_sort(&calls, table_by_key);
-	for (size_t i = 0; i < calls.n; i++) {
-		const char *name = syscall_of_function(calls.v[i]->key);
-
-		table_at(&allowed, name, strlen(name));
-	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		table_at(&allowed, needed[i], strlen(needed[i]));
-	print(&allowed);
+		((struct allowed *)table_at(&names, needed[i], strlen(needed[i])))->made = 1;
+	sort_out();
+	print();
 	return DONE;
 }

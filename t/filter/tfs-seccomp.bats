@@ -120,9 +120,34 @@ filters() {
 	[ -z "$output$stderr" ]
 }
 
-@test "tfs-seccomp: refuses a number that has no name" {
-	line 'sys_enter: NR 4000000 (0, 0, 0, 0, 0, 0)' >trace
-	fails 111 'tfs-seccomp: fatal: system call 4000000 has no name on this host' tfs-seccomp <trace
+@test "tfs-seccomp: refuses a number that has no name, unless the call failed with ENOSYS, or -f is given" {
+	local no='system call 0x3d0900 has no name on this host; trace its return, or give -f to leave it out'
+	{ line 'sys_enter: NR 4000000 (0, 0, 0, 0, 0, 0)'; line 'sys_write(fd: 1)'; } >trace
+	fails 111 "tfs-seccomp: fatal: $no" tfs-seccomp <trace
+	line 'sys_exit: NR 4000000 = -38' >>trace
+	run -0 --separate-stderr tfs-seccomp -s <trace
+	[ "$output" = 'SystemCallFilter=execve exit exit_group restart_syscall rt_sigreturn write' ]
+	[ "$stderr" = 'tfs-seccomp: left out because this host has no such system calls: 0x3d0900' ]
+	line 'syscall_0x3d0900(0x1, 0x2) = 0 <0.000001>' >>trace
+	fails 111 "tfs-seccomp: fatal: $no" tfs-seccomp <trace
+	run -0 tfs-seccomp -fs <trace
+}
+
+@test "tfs-seccomp: names the calls that seccomp denied each time, and allows them" {
+	{
+		line 'sys_getpid()'
+		line 'sys_getpid -> 0x1'
+		line 'sys_mkdir -> 0xffffffffffffffff'
+		line 'sys_read -> 0xffffffffffffffff'
+		line 'sys_read(fd: 3)'
+		line 'sys_read -> 0x0'
+	} >trace
+	line 'mkdir("x", 0700) = -1 EPERM (denied)' >decoded
+	for trace in trace decoded; do
+		run -0 --separate-stderr tfs-seccomp -s <$trace
+		[[ $output == *' mkdir '* ]]
+		[ "$stderr" = 'tfs-seccomp: seccomp denied these calls while the program was traced, and the profile allows them: mkdir' ]
+	done
 }
 
 @test "tfs-seccomp: a program runs under its own profile, and another call fails" {
