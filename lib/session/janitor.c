@@ -386,14 +386,6 @@ static int set_up(struct janitor *j)
 	return 0;
 }
 
-static int reader_is_there(const struct janitor *j)
-{
-	int fd = openat(j->dir, "trace", O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-
-	fd_close(fd);
-	return fd >= 0;
-}
-
 /* Return the CPU time of the stream's processes in ns. It grows while one of them works. */
 static long long time_run(const struct janitor *j)
 {
@@ -409,22 +401,25 @@ static long long time_run(const struct janitor *j)
 }
 
 /*
- * Return whether the FIFO has text that a reader left unread. mode is the end to look from:
- * O_WRONLY if the FIFO has a reader, because to open it for reading would be another reader.
+ * Return how many bytes of the FIFO a reader has left unread, 0 for a file, or -1 if the FIFO has no
+ * reader. Look from the end mode: O_WRONLY, or O_RDONLY if there is no reader, because to open it
+ * for reading would be another reader.
  */
-static int text_is_left(const struct janitor *j, int mode)
+static int unread_bytes(const struct janitor *j, int mode)
 {
-	int fd, n = 0;
+	int fd = openat(j->dir, "trace", mode | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), n = 0;
 
-	if (j->rq->output >= OUTPUT_FILE)
-		return 0;
-	fd = openat(j->dir, "trace", mode | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	if (ioctl(fd, FIONREAD, &n) < 0)
+		return -1;
+	if (j->rq->output >= OUTPUT_FILE || ioctl(fd, FIONREAD, &n) < 0)
 		n = 0;
 	close(fd);
-	return n > 0;
+	return n;
+}
+
+static int reader_is_there(const struct janitor *j)
+{
+	return unread_bytes(j, O_WRONLY) >= 0;
 }
 
 static void tell_stream(const struct janitor *j, int signo)
@@ -443,7 +438,7 @@ static int drain(struct janitor *j)
 	long long before = time_run(j), since = time_now_ms(), now, left;
 
 	for (;;) {
-		left = j->end ? j->end : since + (text_is_left(j, O_WRONLY) ? STALL_MS : HANG_MS);
+		left = j->end ? j->end : since + (unread_bytes(j, O_WRONLY) > 0 ? STALL_MS : HANG_MS);
 		left -= time_now_ms();
 		if (left <= 0)
 			break;
@@ -509,7 +504,7 @@ static int take_down(struct janitor *j, int by_itself)
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
 		end_stream(j, by_itself && (unread || writes_at_end(j) ||
-					    text_is_left(j, O_RDONLY)));
+					    unread_bytes(j, O_RDONLY) > 0));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = rundir_unlink_trace(j->dir);
 		unlinked = time_now_ms();
