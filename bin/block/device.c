@@ -53,16 +53,11 @@ int blk_open(const char *name, dev_t *dev)
 
 uint64_t blk_end_lba(dev_t dev)
 {
-	char path[PATH_MAX], *text;
-	const char *p;
-	uint64_t end = 0;
+	char path[PATH_MAX];
 
 	str_format(path, sizeof(path), "%s/dev/block/%u:%u/trace/end_lba", path_sysfs(), major(dev),
 		   minor(dev));
-	p = text = file_read(AT_FDCWD, path, NULL);
-	end = text ? text_digits(&p) : BLK_UNTOLD; /* "disabled" has no digits */
-	free(text);
-	return end;
+	return file_number(AT_FDCWD, path, NULL, BLK_UNTOLD); /* "disabled" has no digits */
 }
 
 void blk_directory(const char *name, char *path)

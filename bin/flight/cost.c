@@ -133,13 +133,10 @@ uint64_t flight_cost_count(struct flight_cost *c)
 
 static int read_event(struct flight_cost *c, struct flight_event *e)
 {
-	char file[PATH_MAX], *text;
-	const char *p;
+	char file[PATH_MAX];
 
 	ctl_event_file(file, e->name, "id");
-	p = text = file_read(c->dir, file, NULL);
-	e->id = (uint16_t)(p ? text_digits(&p) : 0);
-	free(text);
+	e->id = (uint16_t)file_number(c->dir, file, NULL, 0);
 	ctl_event_file(file, e->name, "filter");
 	copy(c, file);
 	e->call = !strncmp(e->name, "syscalls:", 9);

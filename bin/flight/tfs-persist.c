@@ -34,17 +34,11 @@ static const struct tool tool = {
 /* Return the megabytes to propose: a hundredth of the memory, from 4 to 256. */
 static unsigned long default_mb(void)
 {
-	char path[PATH_MAX], *text;
-	const char *p;
+	char path[PATH_MAX];
 	unsigned long mb;
 
 	str_format(path, sizeof(path), "%s/meminfo", path_procfs());
-	text = file_read(AT_FDCWD, path, NULL);
-	p = text ? strstr(text, "MemTotal:") : NULL;
-	if (p)
-		p += strcspn(p, "0123456789");
-	mb = p ? (unsigned long)(text_digits(&p) / 1024 / 100) : 0;
-	free(text);
+	mb = (unsigned long)(file_number(AT_FDCWD, path, "MemTotal:", 0) / 1024 / 100);
 	return mb < 4 ? 4 : mb > 256 ? 256 : mb & ~1ul;
 }
 

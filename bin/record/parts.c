@@ -56,12 +56,9 @@ int dat_parts_begin(struct dat_parts *p)
 /* Return about how many sub-buffers the ring buffer of a CPU has. */
 static size_t subbufs_held(const struct dat_parts *p)
 {
-	char *text = file_read(p->head->dir, "per_cpu/cpu0/buffer_size_kb", NULL);
-	const char *kb = text ? text : "";
-	size_t n = (size_t)(text_digits(&kb) * 1024 / p->head->layout.size) + 1;
+	unsigned long long kb = file_number(p->head->dir, "per_cpu/cpu0/buffer_size_kb", NULL, 0);
 
-	free(text);
-	return n;
+	return (size_t)(KB_BYTES(kb) / p->head->layout.size) + 1;
 }
 
 int dat_parts_open(struct dat_parts *p)

@@ -279,8 +279,7 @@ static int open_raw(struct stream *s, const char *root)
 {
 	struct utsname u;
 	int top = tracefs_open(root, "", NULL), r;
-	unsigned long kb = 0;
-	char *text;
+	unsigned long long kb;
 
 	if (top < 0)
 		return -1;
@@ -314,13 +313,7 @@ static int open_raw(struct stream *s, const char *root)
 		s->show.process.killed = taskstats_killed_code;
 		s->show.process.arg = &s->exits;
 	}
-	text = file_read(s->dir, "buffer_size_kb", NULL);
-	if (text) {
-		const char *p = text;
-
-		kb = (unsigned long)text_digits(&p);
-	}
-	free(text);
+	kb = file_number(s->dir, "buffer_size_kb", NULL, 0);
 	s->quarter = (long)(KB_BYTES(kb) / s->live.subbuf_size / 4);
 	if (!s->quarter)
 		s->quarter = 1;

@@ -261,22 +261,17 @@ static int at_kprobe(struct make *m, const char *function)
 		uint64_t function, offset;
 		uint64_t more[6];
 	} a = { .size = sizeof(a), .function = (uint64_t)(uintptr_t)function };
-	char path[PATH_MAX], *type;
-	const char *digits;
+	char path[PATH_MAX];
 	int fd, event, link;
 
 	*m->why = '\0';
 	m->plan.first_argument = argument_register();
 	str_format(path, sizeof(path), "%s/bus/event_source/devices/kprobe/type", path_sysfs());
-	type = file_read(AT_FDCWD, path, NULL);
-	if (!type || m->plan.first_argument < 0) {
-		free(type);
-		errno = type ? ENOSYS : errno;
+	a.type = (uint32_t)file_number(AT_FDCWD, path, NULL, 0);
+	if (!a.type || m->plan.first_argument < 0) {
+		errno = a.type ? ENOSYS : errno;
 		return -1;
 	}
-	digits = type;
-	a.type = (uint32_t)text_digits(&digits);
-	free(type);
 	fd = load_as(m, dt_send, "send", &k);
 	if (fd < 0)
 		return -1;

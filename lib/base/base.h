@@ -852,6 +852,13 @@ char *file_read_most(int dir, const char *file, size_t most, size_t *len);
 /* Is c the first character of the file? It is '\0' if the file is empty. */
 int file_begins(int dir, const char *file, char c);
 
+/*
+ * Return the number after the key in a file, or with NULL at its beginning. Return none if the file
+ * cannot be read, or does not have the key.
+ */
+unsigned long long file_number(int dir, const char *file, const char *key,
+			       unsigned long long none);
+
 /* The most bytes of the own mount table; a container that shares its mounts can make it long. */
 enum { MOUNTS_MOST = 16 << 20 };
 

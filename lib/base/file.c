@@ -132,6 +132,22 @@ int file_begins(int dir, const char *file, char c)
 	return r;
 }
 
+unsigned long long file_number(int dir, const char *file, const char *key,
+			       unsigned long long none)
+{
+	char *text = file_read(dir, file, NULL);
+	const char *p = text && key ? strstr(text, key) : text;
+	unsigned long long n = none;
+
+	if (p) {
+		p += key ? strlen(key) : 0;
+		p += strspn(p, " \t");
+		n = text_digits(&p);
+	}
+	free(text);
+	return n;
+}
+
 void file_raise_limit(void)
 {
 	struct rlimit l;

@@ -114,19 +114,10 @@ int procfs_is_initial(void)
 /* Return the pid that procfs gives the task of a pidfd, or 0 if procfs does not show it. */
 static pid_t pid_behind(int fd)
 {
-	char path[PATH_MAX], *text;
-	const char *p;
-	pid_t pid = 0;
+	char path[PATH_MAX];
 
 	str_format(path, sizeof(path), "%s/self/fdinfo/%d", path_procfs(), fd);
-	text = file_read(AT_FDCWD, path, NULL);
-	p = text ? strstr(text, "\nPid:\t") : NULL;
-	if (p) {
-		p += 6;
-		pid = (pid_t)text_digits(&p);
-	}
-	free(text);
-	return pid;
+	return (pid_t)file_number(AT_FDCWD, path, "\nPid:\t", 0);
 }
 
 pid_t task_procfs_pid(pid_t pid)

@@ -294,18 +294,14 @@ static unsigned long long buffers_kb(int instances)
 {
 	DIR *d = file_list(instances, ".");
 	unsigned long long kb = 0;
-	char path[PATH_MAX], *text;
+	char path[PATH_MAX];
 	struct dirent *e;
-	const char *p;
 
 	while (d && (e = readdir(d))) {
 		if (strncmp(e->d_name, "tfs.", 4) && strncmp(e->d_name, "tfs-", 4))
 			continue;
 		str_format(path, sizeof(path), "%s/buffer_total_size_kb", e->d_name);
-		p = text = file_read(instances, path, NULL);
-		if (text)
-			kb += text_digits(&p);
-		free(text);
+		kb += file_number(instances, path, NULL, 0);
 	}
 	if (d)
 		closedir(d);

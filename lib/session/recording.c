@@ -44,17 +44,11 @@ static int check_buffer(unsigned long kb, int root)
 	int per_cpu = dir_open(root, "per_cpu");
 	unsigned cpus = per_cpu < 0 ? 0 : instance_cpu_count(per_cpu);
 	unsigned long long most;
-	char path[PATH_MAX], *text;
-	const char *p;
+	char path[PATH_MAX];
 
 	fd_close(per_cpu);
 	str_format(path, sizeof(path), "%s/meminfo", path_procfs());
-	text = file_read(AT_FDCWD, path, NULL);
-	p = text ? strstr(text, "MemAvailable:") : NULL;
-	if (p)
-		p += strcspn(p, "0123456789");
-	most = p ? text_digits(&p) / 2 / (cpus ? cpus : 1) : ULLONG_MAX;
-	free(text);
+	most = file_number(AT_FDCWD, path, "MemAvailable:", ULLONG_MAX) / 2 / (cpus ? cpus : 1);
 	if (kb <= most)
 		return 0;
 	return err_msg("--buffer: %lu KB for each of %u CPUs is more than half "

@@ -120,12 +120,7 @@ static void look_at(struct reading *g, const void *data, unsigned cpu)
 /* Return the bytes of all ring buffers of the instance. */
 static uint64_t size_of(int instance, unsigned cpus)
 {
-	char *text = file_read(instance, "buffer_size_kb", NULL);
-	const char *digits = text ? text : "";
-	unsigned long kb = (unsigned long)text_digits(&digits);
-
-	free(text);
-	return KB_BYTES(kb) * cpus;
+	return KB_BYTES(file_number(instance, "buffer_size_kb", NULL, 0)) * cpus;
 }
 
 /*
@@ -134,20 +129,11 @@ static uint64_t size_of(int instance, unsigned cpus)
  */
 static int is_full(int instance, unsigned cpu, uint64_t subbufs)
 {
-	static const char key[] = "\nnr_subbufs:";
-	char file[64], *text;
-	const char *digits;
-	uint64_t all = 0;
+	char file[64];
+	uint64_t all;
 
 	str_format(file, sizeof(file), "per_cpu/cpu%u/buffer_meta", cpu);
-	text = file_read(instance, file, NULL);
-	digits = text ? strstr(text, key) : NULL;
-	if (digits) {
-		digits += strlen(key);
-		digits += strspn(digits, " ");
-		all = text_digits(&digits);
-	}
-	free(text);
+	all = file_number(instance, file, "\nnr_subbufs:", 0);
 	return all && subbufs >= all;
 }
 
