@@ -251,6 +251,21 @@ static int edit_siginfo(struct edits *e, struct text_part sig, struct text_part 
 	return 1;
 }
 
+/* Put what is derived from several events (lib/view/facts.c) in words. */
+static void edit_facts(struct edits *e, const struct trace_line *l)
+{
+	static const char *const keys[] = { ".sent", ".exit_code", ".process_exit_code" };
+	char words[EXIT_WORDS];
+	int64_t v;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct text_part p = trace_line_key(l, keys[i]);
+
+		if (!number(p, &v))
+			replace(e, p, i ? exit_words((unsigned)v, words) : name_of_signal(v), i && v);
+	}
+}
+
 /* Print the directory of the *at calls that is not a descriptor. */
 static void edit_directories(struct edits *e, const struct trace_line *l)
 {
@@ -579,6 +594,7 @@ static void put_event(const char *line, size_t n, const struct trace_line *l)
 			     trace_line_key(l, ".code"));
 	else
 		edit_errors(&e, l);
+	edit_facts(&e, l);
 	edit_sector(&e, l);
 	if (put_columns(l, &e))
 		return;
@@ -636,7 +652,6 @@ static int process_parse(struct trace_line *l, const char *line, size_t n)
 static int edit_exit(struct edits *e, struct text_part all, struct text_part code)
 {
 	struct edit *x;
-	const char *name;
 	int64_t v;
 
 	if (number(code, &v) < 0 || v < 0 || v > 0xffff || code.text + code.n != all.text + all.n ||
@@ -646,15 +661,7 @@ static int edit_exit(struct edits *e, struct text_part all, struct text_part cod
 	if (!x)
 		return 0;
 	x->bad = v != 0;
-	name = name_of_signal((v & 0x7f));
-	if (!(v & 0x7f))
-		str_format(x->text, sizeof(x->text), "exit %d", (int)(v >> 8));
-	else if (name)
-		str_format(x->text, sizeof(x->text), "killed by %s%s", name,
-			   v & 0x80 ? " (core dumped)" : "");
-	else
-		str_format(x->text, sizeof(x->text), "killed by signal %d%s", (int)(v & 0x7f),
-			   v & 0x80 ? " (core dumped)" : "");
+	exit_words((unsigned)v, x->text);
 	return 1;
 }
 

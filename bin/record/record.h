@@ -135,7 +135,7 @@ void taskstats_open(struct taskstats *, unsigned cpus);
 /* Read the messages that the kernel has sent. */
 void taskstats_read(struct taskstats *);
 
-/* Return the code of a task and forget it; -1: not known. For process.ended. */
+/* Return the code of a task and forget it; -1: not known. For facts.ended. */
 long taskstats_exit_code(void *taskstats, int pid);
 
 /* Return the code of a task that was delivered SIGKILL; wait a moment for its end. */

@@ -38,10 +38,10 @@
 static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
-		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHd] "
-		"[-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... "
-		"[-t FROM-TO] [-u UID] "
-		"[-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
+		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdF] [-G "
+		"SIG[,SIG...]] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p "
+		"PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N "
+		"PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"stream an instance's trace as text until told to stop\n"
 		"-f  name functions of programs: frames of user stacks, and callers\n"
 		"-k  copy the kernel's own text from trace_pipe, which is slower\n"
@@ -271,6 +271,16 @@ static void begin_tasks(struct stream *s)
 	free(list);
 }
 
+/* Does the instance record the event of this control file? */
+static int is_on(const struct stream *s, const char *path)
+{
+	char *text = file_read(s->dir, path, NULL);
+	int on = text && *text == '1';
+
+	free(text);
+	return on;
+}
+
 /*
  * Open the raw sub-buffers. If only the kernel can print this instance's lines, set
  * s->text instead. Return 0, or -1, reported.
@@ -293,7 +303,7 @@ static int open_raw(struct stream *s, const char *root)
 			       "trace_options change lines; reset them");
 	}
 	live_names_begin(&s->kernel, s->show.hide_names);
-	s->show.process.live = s->kernel.procfs;
+	s->show.facts.live = s->kernel.procfs;
 	if (s->functions && s->kernel.procfs)
 		s->kernel.events.put_user = programs_put;
 	show_begin(&s->show, &s->kernel.line);
@@ -307,11 +317,13 @@ static int open_raw(struct stream *s, const char *root)
 	}
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
-	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS)) {
+	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS) ||
+	    (s->show.tells && (is_on(s, "events/sched/sched_process_exit/enable") ||
+			       is_on(s, "events/signal/signal_deliver/enable")))) {
 		taskstats_open(&s->exits, s->live.ncpus);
-		s->show.process.ended = taskstats_exit_code;
-		s->show.process.killed = taskstats_killed_code;
-		s->show.process.arg = &s->exits;
+		s->show.facts.ended = taskstats_exit_code;
+		s->show.facts.killed = taskstats_killed_code;
+		s->show.facts.arg = &s->exits;
 	}
 	kb = file_number(s->dir, "buffer_size_kb", NULL, 0);
 	s->quarter = (long)(KB_BYTES(kb) / s->live.subbuf_size / 4);
@@ -500,7 +512,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && s->show.asked)
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "
-			    "-e, -p, -t, -u, -U, -C, -N, -j, -P, -H and -D");
+			    "-e, -p, -t, -u, -U, -C, -N, -j, -F, -G, -P, -H and -D");
 	instance_require(&tool, opt_root, opt_instance);
 	return 0;
 }

@@ -22,7 +22,8 @@
 static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
-		"tfs-report [-jHdxB] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... "
+		"tfs-report [-jHdxBF] [-G SIG[,SIG...]] [-D [-O OPTION]...] "
+		"[-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
 		"print the events of a trace.dat as text or JSON\n"

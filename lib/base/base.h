@@ -591,6 +591,10 @@ int64_t error_of_name(const char *name, size_t n);
 const char *name_of_signal(int64_t number);
 const char *name_of_syscall(int64_t number);
 
+/* Put an exit code of wait(2) into text as words: "exit 3", "killed by SIGSEGV (core dumped)". */
+enum { EXIT_WORDS = 48 };
+const char *exit_words(unsigned code, char text[EXIT_WORDS]);
+
 /* Return the error, 1 to 4095, that is the result of a call or function; 0: the result is none. */
 int64_t error_of_result(int64_t result);
 

@@ -103,6 +103,20 @@ const char *name_of_signal(int64_t number)
 	return find(signal_names, signal_numbers, COUNT(signal_numbers), number);
 }
 
+const char *exit_words(unsigned code, char text[EXIT_WORDS])
+{
+	unsigned sig = code & 0x7f;
+	const char *name = name_of_signal(sig), *core = code & 0x80 ? " (core dumped)" : "";
+
+	if (!sig)
+		str_format(text, EXIT_WORDS, "exit %u", code >> 8 & 0xff);
+	else if (name)
+		str_format(text, EXIT_WORDS, "killed by %s%s", name, core);
+	else
+		str_format(text, EXIT_WORDS, "killed by signal %u%s", sig, core);
+	return text;
+}
+
 const char *name_of_syscall(int64_t number)
 {
 	static const char *known[512]; /* a trace has the same calls again and again */

@@ -6,7 +6,7 @@
 #include "view/view.h"
 
 enum {
-	TAIL = 24,              /* room after the last field: }, "cut", } and newline */
+	TAIL = 280,             /* room after the last field: }, "cut", "facts", } and newline */
 	MOST_NAME = 256,        /* bytes of the name of an event or instance that are printed */
 };
 
@@ -221,6 +221,11 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 	out_char(&o, '}');
 	if (cut)
 		out_string(&o, ",\"cut\":true");
+	if (j->facts && j->facts->told) {
+		out_string(&o, ",\"facts\":{");
+		facts_put(j->facts, &o, 1);
+		out_char(&o, '}');
+	}
 	out_string(&o, "}\n");
 	return (size_t)(o.at - buf);
 }

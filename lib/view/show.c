@@ -6,6 +6,37 @@
 #include "event/event.h"
 #include "view/view.h"
 
+/* Add the signals of a list. Return 0, or -1 if it has another word. */
+static int take_signals(struct show *s, const char *list)
+{
+	for (;; list++) {
+		unsigned long long sig = text_digits(&list);
+
+		if (sig < 1 || sig > 64 || (*list && *list != ','))
+			return -1;
+		s->signals |= (uint64_t)1 << (sig - 1);
+		if (!*list)
+			return 0;
+	}
+}
+
+/* Does -G leave out the signal that the record is about? */
+static int other_signal(const struct show *s, const struct record *r)
+{
+	int64_t sig = s->signals ? facts_signal(&s->facts, r) : 0;
+
+	return sig > 0 && sig <= 64 && !(s->signals >> (sig - 1) & 1);
+}
+
+/* Follow the tasks of the trace, if that is asked for. */
+static void learn(struct show *s, const struct record *r, int lost)
+{
+	if (!s->follows)
+		return;
+	facts_learn(&s->facts, r, lost);
+	process_learn(&s->process, r, lost);
+}
+
 int show_option(struct show *s, const struct tool *tool, int letter)
 {
 	unsigned long uid;
@@ -50,6 +81,14 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 				letter == 'U' ? &s->process.uids : &s->process.comms) < 0)
 			return -1;
 		break;
+	case 'F':
+		s->tells = 1;
+		break;
+	case 'G':
+		s->tells = 1;
+		if (take_signals(s, opt_value) < 0)
+			usage_error(tool, "not a list of signals from 1 to 64: '%.80s'", opt_value);
+		break;
 	case 'P':
 		if (process_kinds(&s->process, opt_value) < 0)
 			usage_error(tool, "not a list of syscalls, signals, lifecycle: '%.80s'",
@@ -91,8 +130,12 @@ void show_begin(struct show *s, struct line_format *l)
 	s->lines.offset = s->offset;
 	event_notes_free(&s->subjects.about);
 	pick_begin(&s->pick, l->raw_clock);
-	process_begin(&s->process, l);
-	s->plain = !s->json && s->pick.all && !process_on(&s->process) && !s->subjects.member;
+	s->tells |= s->json;
+	s->follows = s->tells || process_on(&s->process);
+	s->lines.facts = &s->facts;
+	facts_begin(&s->facts, l->events);
+	process_begin(&s->process, l, &s->facts);
+	s->plain = !s->follows && s->pick.all && !s->subjects.member;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, s->pick.all && !process_on(&s->process) && !s->subjects.member ?
 	       0 : 0xff, sizeof(s->left_out));
@@ -110,7 +153,8 @@ static int picked(struct show *s, const struct record *r)
 		       : flags & FLAG_SOFTIRQ ? 2 : 1;
 	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
 	int about = !s->subjects.member || subjects_pick(&s->subjects, evs, r);
-	int shown = about && pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r);
+	int shown = about && pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r) &&
+		    !other_signal(s, r);
 
 	if (s->process.kinds)
 		return shown && process_picks(&s->process, r);
@@ -126,11 +170,22 @@ static int picked(struct show *s, const struct record *r)
 
 size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 {
+	struct out o;
+	size_t n;
+
 	if (s->line->graph && !s->json && graph_kind(s->line->events, r))
 		return graph_print(s->line, r, buf, size);
-	return s->json ? json_line(&s->lines, r, buf, size)
-	       : s->process.kinds ? process_line(&s->process, r, buf, size)
-				  : line_print(s->line, r, buf, size);
+	if (s->json)
+		return json_line(&s->lines, r, buf, size);
+	if (s->process.kinds)
+		return process_line(&s->process, r, buf, size);
+	n = line_print(s->line, r, buf, size);
+	if (!s->tells || !s->facts.told || !n)
+		return n;
+	o = out_to(buf + n - 1, size - n + 1); /* over the newline */
+	facts_put(&s->facts, &o, 0);
+	out_char(&o, '\n');
+	return (size_t)(o.at - buf);
 }
 
 /* Show a record that needs more than its line. */
@@ -145,8 +200,7 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 		if (s->json)
 			json_changed(&s->lines);
 	}
-	if (process_on(&s->process))
-		process_learn(&s->process, r, lost != 0);
+	learn(s, r, lost != 0);
 	*shown = picked(s, r);
 	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
@@ -173,8 +227,7 @@ int show_counts(void *show, const struct record *r)
 {
 	struct show *s = show;
 
-	if (process_on(&s->process))
-		process_learn(&s->process, r, 0);
+	learn(s, r, 0);
 	return picked(s, r);
 }
 

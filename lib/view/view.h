@@ -2,11 +2,12 @@
 /*
  * view.h - select the records that a tool shows, and print them as text or JSON
  *
- * A pick selects records by event, task and time (-e, -p, -t). A struct process follows tasks
- * from record to record: it selects by the uid and name that a task has at that time (-u, -C)
- * and prints the lines of the process event tracer (-P). A struct show has all options of
- * tfs-catpipe, tfs-report and tfs-flight together. The exit code of a task is what wait(2)
- * gives. A struct decode makes one line of each system call (-D).
+ * A pick selects records by event, task and time (-e, -p, -t). A struct facts follows tasks from
+ * record to record. It derives what no record says: the signal that was sent, exit codes, processes
+ * and their parents (-F). A struct process selects by the uid and the name that a task has at that
+ * time (-u, -C) and prints the lines of the process event tracer (-P). A struct show has all
+ * options of tfs-catpipe, tfs-report and tfs-flight together. A struct decode makes one line of
+ * each system call (-D).
  *
  * It includes the layers base, pairing, proc, event and syscalls; its files also use tracefs.
  */
@@ -105,8 +106,8 @@ int subjects_pick(struct subjects *, struct event_set *, const struct record *);
  * digits. Bytes of a string that are no UTF-8 become U+FFFD. comm is null if it is not known,
  * and so is a field for which the record has no room. For an unknown event, system and event
  * are null, and "type" is its id. Fields that would make the line longer than its room are
- * left out, and "cut" is true. With dated, "timeUnixNano":"1795463401123456901" follows ts, in
- * nanoseconds as OTLP has it.
+ * left out, and "cut" is true. If the record tells facts, "facts":{"exit_code":15,...} follows.
+ * With dated, "timeUnixNano":"1795463401123456901" follows ts, in nanoseconds as OTLP has it.
  */
 
 /* Zero it, set the first four. */
@@ -115,6 +116,7 @@ struct json {
 	const char *instance;   /* NULL, or the value of "instance" in each line */
 	int dated;              /* print timeUnixNano: the time of day */
 	int64_t offset;         /* of the time of day to the clock, in microseconds */
+	const struct facts *facts; /* NULL, or what the record tells */
 
 	/* private */
 	struct json_head {
@@ -143,14 +145,68 @@ size_t json_lost(struct json *, const struct record *, int64_t lost, char *buf, 
 /* Forget cached names, as line_changed does. */
 void json_changed(struct json *);
 
-/* ---- process.c: follow the tasks of a trace ---------------------------------------------- */
+/* ---- facts.c: derive from the records of a trace what none of them says ------------------- */
 
 /*
- * It needs these events, as far as the trace has them:
+ * It follows the tasks of a trace by these events, as far as the trace has them:
  *
  *	raw_syscalls:sys_enter, sys_exit     task:task_newtask, task_rename
  *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
  */
+
+/* What a record tells. An exit code is what wait(2) gives. */
+enum fact {
+	FACT_SENT,              /* signal_deliver of SIGKILL: the signal that was sent */
+	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
+				 * the leader; _exit: the thread whose execve ends this thread */
+	FACT_CODE,              /* sched_process_exit: the exit code of the task */
+	FACT_PROCESS,           /* the process of the new or ended task */
+	FACT_STATUS,            /* sched_process_exit: the exit code of the process, now ended */
+	FACT_PARENT,            /* the parent of the new or ended process; 0: it has ended before */
+	FACTS
+};
+#define FACT_NAMES \
+	"sent", "exec_thread", "exit_code", "process", "process_exit_code", "parent"
+
+/* All zero at first. */
+struct facts {
+	/* NULL, or return the exit code of a task that has ended, or is killed; -1: not known */
+	long (*ended)(void *arg, int pid), (*killed)(void *arg, int pid);
+	void *arg;
+	int live;               /* the tasks are in procfs */
+	/* of the present record */
+	unsigned told;          /* a bit for each fact that it tells */
+	int64_t value[FACTS];
+
+	/* private */
+	struct event_set *events;
+	struct event_notes roles;
+	const struct role_of *now; /* of the present record */
+	struct comms tasks;
+	struct fact_task *last; /* the task that was found last */
+	size_t prune_at;        /* look for dead tasks when there are so many */
+	uint32_t lives;         /* tasks that were there */
+};
+
+/* Begin; call it again with other events. */
+void facts_begin(struct facts *, struct event_set *);
+
+/* Follow the next record; give all records in order. lost: events before it were lost. */
+void facts_learn(struct facts *, const struct record *, int lost);
+
+/* Does the record that facts_learn had last tell the fact? */
+static inline int facts_knows(const struct facts *f, enum fact fact)
+{
+	return (f->told & 1u << fact) != 0;
+}
+
+/* Return the signal that was sent or delivered in that record; 0: it is another event. */
+int64_t facts_signal(const struct facts *, const struct record *);
+
+/* Print the facts of that record: " NAME=VALUE...", or "NAME":VALUE,... in 256 bytes. */
+void facts_put(const struct facts *, struct out *, int json);
+
+/* ---- process.c: select by uid and name of a task, and print the lines of -P ---------------- */
 
 /* The kinds of lines of -P, a bit each. */
 enum { SHOW_SYSCALLS = 1, SHOW_SIGNALS = 2, SHOW_LIFECYCLE = 4 };
@@ -162,19 +218,10 @@ struct process {
 	uid_t uid;
 	const char *comm;       /* NULL: any name */
 	struct pids uids, comms; /* at first, PID has the uid (the name), and -PID has not */
-	/* NULL, or return the exit code of a task that has ended, or is killed; -1: not known */
-	long (*ended)(void *arg, int pid), (*killed)(void *arg, int pid);
-	void *arg;
-	int live;               /* the tasks are in procfs */
 
 	/* private */
 	struct line_format *line;
-	long code;              /* exit code in the present record */
-	int64_t signal;         /* signal in the present record */
-	struct event_notes roles;
-	const struct role_of *now; /* of the present record */
-	struct comms tasks;
-	size_t prune_at;        /* look for dead tasks when there are so many */
+	struct facts *facts;
 };
 
 /* Set kinds by names with commas between. Return 0, or -1 without a message for another name. */
@@ -187,12 +234,12 @@ static inline int process_on(const struct process *p)
 }
 
 /* Begin after the options; call it again with another line. */
-void process_begin(struct process *, struct line_format *);
+void process_begin(struct process *, struct line_format *, struct facts *);
 
-/* Follow the next record; give all records in order. lost: events before it were lost. */
+/* Follow the next record, after facts_learn has had it. */
 void process_learn(struct process *, const struct record *, int lost);
 
-/* Do -P, -u and -C select the record that process_learn had last? */
+/* Do -P, -u and -C select that record? */
 int process_picks(struct process *, const struct record *);
 
 /* Print the -P line of that record. Return its length. */
@@ -216,7 +263,9 @@ size_t process_header(char *buf, size_t size);
 	"-d  print the date, for times of day\n" \
 	"-P KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
 	"-H  print the comment lines of the kernel's trace first\n" \
-	"-x  print control characters in strings as the kernel does\n"
+	"-x  print control characters in strings as the kernel does\n" \
+	"-F  print the facts that are derived from several events, too\n" \
+	"-G SIG,...  print only these signals, by number, and as they were sent\n"
 
 /* CPUs with a slot of their own for stacks; with more CPUs, some share a slot. */
 enum { SHOW_CPUS = 4096 };
@@ -226,13 +275,17 @@ struct show {
 	struct pick pick;
 	struct subjects subjects;
 	struct json lines;
-	struct process process; /* live, ended, killed and arg are set by the caller */
+	struct facts facts;     /* the caller sets live, ended, killed and arg */
+	struct process process;
 	struct line_format *line;
 	int json, header, exact; /* -j, -H, -x */
 	int dated;              /* -d */
+	int tells;              /* -F, -G, or -j: print the facts of a record */
+	uint64_t signals;       /* -G: a bit for each; 0: all */
 	int64_t offset;         /* the caller sets it: see struct json */
 	int asked;              /* an option that changes the kernel's text is given */
 	int plain;              /* text of all records: the usual case */
+	int follows;            /* facts are needed */
 	int hide_names;         /* do not show the naming events */
 	/* for each CPU a bit per context: its last event was left out, so leave out its stacks */
 	unsigned char left_out[SHOW_CPUS];
