@@ -262,7 +262,8 @@ static void edit_facts(struct edits *e, const struct trace_line *l)
 		struct text_part p = trace_line_key(l, keys[i]);
 
 		if (!number(p, &v))
-			replace(e, p, i ? exit_words((unsigned)v, words) : name_of_signal(v), i && v);
+			replace(e, p, i ? exit_words((unsigned)v, words)
+				: name_of_signal(v), i && v);
 	}
 }
 

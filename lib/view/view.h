@@ -264,8 +264,8 @@ size_t process_header(char *buf, size_t size);
 	"-P KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
 	"-H  print the comment lines of the kernel's trace first\n" \
 	"-x  print control characters in strings as the kernel does\n" \
-	"-F  print the facts that are derived from several events, too\n" \
-	"-G SIG,...  print only these signals, by number, and as they were sent\n"
+	"-F, --facts  print the facts that are derived from several events, too\n" \
+	"-G, --signal SIG,...  print only these signals, by number, and as they were sent\n"
 
 /* CPUs with a slot of their own for stacks; with more CPUs, some share a slot. */
 enum { SHOW_CPUS = 4096 };
