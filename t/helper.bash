@@ -647,6 +647,52 @@ strangers_objects() {
 	done
 }
 
+# kill_parts PART: Kill the manager of the session, its janitor, or both; wait until they are gone.
+kill_parts() {
+	local janitor
+	janitor=$(children "$SESSION")
+	case $1 in
+	manager) kill -KILL "$SESSION" ;;
+	janitor) kill -KILL "$janitor" ;;
+	both) kill_at_once "$SESSION" "$janitor" ;;
+	esac
+	ended "$SESSION" || :
+	[ "$1" != both ] || eventually gone "$janitor"
+}
+
+# user_stacks HOOK OPTION...: Trace a program that calls getppid in three calls of one function and
+# in two of another, with the stack of each, in got.
+user_stacks() {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	act callers 3 2
+	watch "$1" --pid "$ACT" "${@:2}"
+	release
+	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
+	eventually all_read
+	watch_stop
+	echo >"$GO"
+	finishes "$ACT" 0
+	head -n 20 got # for a test that fails
+	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+}
+
+# Make a loop device over a file of this test; set $LOOP to its name.
+loop() {
+	need_tracefs events/block/block_rq_complete
+	need_tool losetup
+	head -c 1048576 /dev/zero >disk
+	local free
+	free=$(losetup -f 2>/dev/null) || free=
+	if [ -z "$free" ] || ! losetup "$free" disk 2>losetup.err; then
+		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
+	fi
+	LOOP=${free#/dev/}
+}
+
 # children PID: Print the pids of PID's children, one per line.
 children() {
 	local pids

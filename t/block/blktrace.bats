@@ -503,15 +503,8 @@ WS 816 + 8 [0]' ]
 		task "$(write_blocks "$DEVICE" 1)"
 		session --output fifo
 		traced "$DEVICE"
-		janitor=$(children "$SESSION")
-		case $victim in
-		manager) kill -KILL "$SESSION" ;;
-		janitor) kill -KILL "$janitor" ;;
-		both) kill -STOP "$janitor"; kill -KILL "$SESSION"; kill -KILL "$janitor" ;;
-		esac
-		ended "$SESSION" || :
+		kill_parts $victim
 		if [ $victim = both ]; then
-			eventually gone "$janitor"
 			traced "$DEVICE"
 			run -0 "$MANAGER" --clear
 			free "$DEVICE"

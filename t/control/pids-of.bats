@@ -60,12 +60,6 @@ dead_pid() {
 	echo $!
 }
 
-@test "pids-of: --version prints name and version" {
-	run -0 --separate-stderr pids-of --version
-	[[ $output =~ ^pids-of\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "pids-of: names a missing procfs and the reason" {
 	export TRACER_PROCFS_PATH=$PWD/nowhere
 	fails 111 "pids-of: fatal: unable to read $PWD/nowhere: No such file or directory" \

@@ -29,12 +29,6 @@ sleeps() {
 	[[ ${state##*) } == S* ]]
 }
 
-@test "sigwait-run: --version prints name and version" {
-	run -0 --separate-stderr sigwait-run --version
-	[[ $output =~ ^sigwait-run\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "sigwait-run: exits 99 when the time is up, after the undo command" {
 	run -99 --separate-stderr sigwait-run -t 10 -u "$UNDO"
 	[ -z "$output$stderr" ]

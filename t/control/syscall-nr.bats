@@ -5,12 +5,6 @@
 load ../helper
 
 
-@test "syscall-nr: --version prints name and version" {
-	run -0 --separate-stderr syscall-nr --version
-	[[ $output =~ ^syscall-nr\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "syscall-nr: prints the numbers, one per line, in the given order" {
 	run -0 --separate-stderr syscall-nr write read write
 	[ -z "$stderr" ]

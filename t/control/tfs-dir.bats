@@ -11,12 +11,6 @@ no_tracefs() {
 	export TRACER_SYSFS_PATH=$PWD/$1 TRACER_PROCFS_PATH=$PWD/no-procfs
 }
 
-@test "tfs-dir: --version prints name and version" {
-	run -0 --separate-stderr tfs-dir --version
-	[[ $output =~ ^tfs-dir\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-dir: cuts an operand of 100000 bytes in the message" {
 	run -100 --separate-stderr tfs-dir "$(printf '%0100000d' 0)"
 	[ -z "$output" ]

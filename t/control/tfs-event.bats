@@ -24,12 +24,6 @@ state() {
 	(cd "$DIR/events/${1%:*}/${1#*:}" && cat enable filter trigger) | grep -v '^#'
 }
 
-@test "tfs-event: --version prints name and version" {
-	run -0 --separate-stderr tfs-event --version
-	[[ $output =~ ^tfs-event\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-event: -l prints the names of all events, or of the given events" {
 	plain_root sched:sched_switch sched:sched_waking irq:softirq_raise
 	run -0 --separate-stderr tfs-event -R root -l

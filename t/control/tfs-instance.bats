@@ -46,12 +46,6 @@ slept_often() {
 	[ "$(slept "$1")" -ge 5 ]
 }
 
-@test "tfs-instance: --version prints name and version" {
-	run -0 --separate-stderr tfs-instance --version
-	[[ $output =~ ^tfs-instance\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-instance: make refuses session names, because the next session would remove them" {
 	mkdir -p root/instances
 	for name in tfs.x tfs. tfs-blk.x tfs-dt.x tfs-other.x; do

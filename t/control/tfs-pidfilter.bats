@@ -47,12 +47,6 @@ getppids() {
 	fi
 }
 
-@test "tfs-pidfilter: --version prints name and version" {
-	run -0 --separate-stderr tfs-pidfilter --version
-	[[ $output =~ ^tfs-pidfilter\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-pidfilter: refuses an invalid pid on standard input too" {
 	plain_root
 	echo '5 6 x7' >pids

@@ -42,12 +42,6 @@ place() {
 	known root/uprobe_events | sed 's/^p:g\/e //'
 }
 
-@test "tfs-probe: --version prints name and version" {
-	run -0 --separate-stderr tfs-probe --version
-	[[ $output =~ ^tfs-probe\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-probe: refuses an invalid verb, group or name" {
 	misuse 'no such option: -x' tfs-probe -x
 	misuse 'no command; give add, list, remove or usdt' tfs-probe -g g

@@ -22,12 +22,6 @@ error_log() {
 		"$1" "$2" "$1" >root/error_log
 }
 
-@test "tfs-write: --version prints name and version" {
-	run -0 --separate-stderr tfs-write --version
-	[[ $output =~ ^tfs-write\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 # bats test_tags=quick
 @test "tfs-write: plain directory: a record is appended with one newline" {
 	plain_root

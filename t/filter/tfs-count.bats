@@ -61,12 +61,6 @@ json() {
 	fails 100 "tfs-count: fatal: unexpected operand 'a'; usage: $USAGE" tfs-count a --help
 }
 
-@test "tfs-count: --version prints name and version" {
-	run -0 --separate-stderr tfs-count --version
-	[[ $output =~ ^tfs-count\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 # bats test_tags=quick
 @test "tfs-count: text: counts events by name, the most frequent first and losses last" {
 	text | counts '2 sched_switch

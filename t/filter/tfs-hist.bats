@@ -20,12 +20,6 @@ counts() {
 	tfs-hist "${@:2}" | sed 's/ *|.*//; s/  */ /g' | diff <(printf '%s\n' "$1") -
 }
 
-@test "tfs-hist: --version prints name and version" {
-	run -0 --separate-stderr tfs-hist --version
-	[[ $output =~ ^tfs-hist\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 # bats test_tags=quick
 @test "tfs-hist: draws a line for each power of two from the smallest to the largest" {
 	events 4 5 7 1 30 4.5 >trace

@@ -38,12 +38,6 @@ json() {
 	EOF
 }
 
-@test "tfs-latency: --version prints name and version" {
-	run -0 --separate-stderr tfs-latency --version
-	[[ $output =~ ^tfs-latency\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-latency: -H prints the unit of lat before the first line" {
 	calls_text | tfs-latency syscalls >want
 	calls_text | tfs-latency -H syscalls >got

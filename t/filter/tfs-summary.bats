@@ -28,12 +28,6 @@ calls_text() {
 	event 7 2.000013 'sys_exit_group(error_code: 0)'
 }
 
-@test "tfs-summary: --version prints name and version" {
-	run -0 --separate-stderr tfs-summary --version
-	[[ $output =~ ^tfs-summary\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 # bats test_tags=quick
 @test "tfs-summary: prints calls, errors and times of each call, the longest total first" {
 	calls_text | sums 'syscall

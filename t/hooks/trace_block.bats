@@ -6,19 +6,6 @@
 load ../helper
 load ../hooks
 
-# Make a loop device over a file of this test; set $LOOP to its name.
-loop() {
-	need_tracefs events/block/block_rq_complete
-	need_tool losetup
-	head -c 1048576 /dev/zero >disk
-	local free
-	free=$(losetup -f 2>/dev/null) || free=
-	if [ -z "$free" ] || ! losetup "$free" disk 2>losetup.err; then
-		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
-	fi
-	LOOP=${free#/dev/}
-}
-
 # Make a zram disk, which has bios and no requests; set $ZRAM to its number.
 zram() {
 	local add=/sys/class/zram-control/hot_add

@@ -136,21 +136,7 @@ act_traced() {
 }
 
 @test "trace_event: --user-stack prints the program's stack below each event, with functions and files" {
-	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
-	need_tracefs events/syscalls
-	need_tracefs options/userstacktrace
-	act callers 3 2
-	watch trace_event --pid "$ACT" -e sys_enter_getppid --user-stack --stack
-	release
-	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
-	eventually all_read
-	watch_stop
-	echo >"$GO"
-	finishes "$ACT" 0
-	head -n 20 got # for a test that fails
-	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
-	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
-	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+	user_stacks trace_event -e sys_enter_getppid --user-stack --stack
 	[ "$(grep -c "^ => main+0x[0-9a-f]* ($PROG/acts)$" got)" = 5 ]
 	# below the kernel's stack
 	[ "$(grep -c '<stack trace>' got)" = 5 ]

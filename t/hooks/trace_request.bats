@@ -442,15 +442,8 @@ refuse() {
 	for victim in manager janitor both; do
 		start_session trace_request --pid $$ --output fifo
 		is_there "$MARK"
-		janitor=$(children "$SESSION")
-		case $victim in
-		manager) kill -KILL "$SESSION" ;;
-		janitor) kill -KILL "$janitor" ;;
-		both) kill -STOP "$janitor"; kill -KILL "$SESSION"; kill -KILL "$janitor" ;;
-		esac
-		ended "$SESSION" || :
+		kill_parts $victim
 		if [ $victim = both ]; then
-			eventually gone "$janitor"
 			is_there "$MARK"
 			run -0 --separate-stderr "$MANAGER" --clear
 			[ -z "$output$stderr" ]

@@ -353,21 +353,7 @@ overrun() {
 }
 
 @test "trace_syscalls: --user-stack prints the program's stack below each call, with functions and files" {
-	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
-	need_tracefs events/syscalls
-	need_tracefs options/userstacktrace
-	act callers 3 2
-	watch trace_syscalls --pid "$ACT" -s getppid --user-stack
-	release
-	all_read() { [ "$(grep -c '<user stack trace>' got)" = 5 ]; }
-	eventually all_read
-	watch_stop
-	echo >"$GO"
-	finishes "$ACT" 0
-	head -n 20 got # for a test that fails
-	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
-	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 3 ]
-	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
+	user_stacks trace_syscalls -s getppid --user-stack
 }
 
 @test "trace_syscalls: --user-stack cannot be combined with --slower and decoded calls, and tfs-run prints it for people" {

@@ -79,12 +79,6 @@ lost() {
 	sed -n '$s/^# lost \([0-9]*\) events: .*/\1/p' "$1" | grep . || echo 0
 }
 
-@test "tfs-catpipe: --version prints name and version" {
-	run -0 --separate-stderr tfs-catpipe --version
-	[[ $output =~ ^tfs-catpipe\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[ -z "$stderr" ]
-}
-
 @test "tfs-catpipe: -l needs a pipe as standard output" {
 	plain_root
 	into_file() { tfs-catpipe -R root -l >file; }

@@ -135,13 +135,6 @@ in_small() {
 		sh "$@"
 }
 
-@test "tfs-record: --version prints name and version" {
-	run -0 --separate-stderr tfs-record --version
-	[[ $output =~ ^tfs-record\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	# shellcheck disable=SC2154 # set by run
-	[ -z "$stderr" ]
-}
-
 @test "tfs-record: refuses an output that is not a regular file, and does not change it" {
 	plain_root
 	mkdir directory

@@ -72,19 +72,6 @@ dead() {
 	finishes "$PID" 0
 }
 
-# Make a loop device over a file of this test; set $LOOP to its name.
-loop() {
-	need_tracefs events/block/block_rq_complete
-	need_tool losetup
-	head -c 1048576 /dev/zero >disk
-	local free
-	free=$(losetup -f 2>/dev/null) || free=
-	if [ -z "$free" ] || ! losetup "$free" disk 2>losetup.err; then
-		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
-	fi
-	LOOP=${free#/dev/}
-}
-
 @test "caller: 25 sessions at once, each with a dead pid, get every call of their tasks and no other" {
 	need_tracefs events/syscalls
 	dead
