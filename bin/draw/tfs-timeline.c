@@ -38,7 +38,10 @@ enum {
 };
 
 /* The marks of a lane, in the order in which they are drawn. */
-enum kind { NONE, ASLEEP, BLOCKED, WAITED, RAN, TOOK, TICK, KINDS };
+enum kind {
+	NONE = WAIT_NONE, ASLEEP = WAIT_ASLEEP, BLOCKED = WAIT_BLOCKED, WAITED = WAIT_RUNNABLE,
+	RAN, TOOK, TICK, KINDS
+};
 
 struct mark {
 	uint64_t from, to;
@@ -147,12 +150,11 @@ static void add_mark(struct timeline *t, struct lane *l, const char *label, stru
 static void change_state(struct timeline *t, struct lane *l, const char *label, uint64_t now,
 			 enum kind kind)
 {
-	static const char *const names[] = { "", "asleep", "blocked", "waiting" };
-
 	if (t->by_cpu || !l)
 		return;
 	if (l->kind && label && now > l->since)
-		add_mark(t, l, label, (struct mark){ l->since, now, names[l->kind], l->kind });
+		add_mark(t, l, label, (struct mark){ l->since, now, trace_line_waits[l->kind],
+						    l->kind });
 	l->kind = kind;
 	l->since = now;
 }
@@ -163,10 +165,6 @@ static void change_state(struct timeline *t, struct lane *l, const char *label, 
  */
 static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
-	static const enum kind kinds_of_wait[] = {
-		[WAIT_NONE] = NONE, [WAIT_ASLEEP] = ASLEEP, [WAIT_BLOCKED] = BLOCKED,
-		[WAIT_RUNNABLE] = WAITED,
-	};
 	struct text_part next_pid = trace_line_key(l, "next_pid");
 	struct lane *prev = task_of(t, l, trace_line_key(l, "prev_pid"));
 	struct lane *next = task_of(t, l, next_pid), *cpu = lane_of(t, &t->cpus, l, l->cpu);
@@ -182,7 +180,7 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 	cpu->task = next;
 	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"), next_pid);
 	cpu->since = now;
-	change_state(t, prev, NULL, now, some ? NONE : kinds_of_wait[trace_line_wait(l)]);
+	change_state(t, prev, NULL, now, some ? NONE : (enum kind)trace_line_wait(l));
 	change_state(t, next, some ? NULL : cpu->task_name, now, NONE);
 }
 

@@ -196,16 +196,11 @@ static void put_slice(const struct track *t, unsigned type, const struct slice *
 /* The task's wait ends now, and another one, or none, begins. Write the slice if it is known. */
 static void change_wait(struct track *t, uint64_t now, enum task_wait wait)
 {
-	static const char *const names[] = {
-		[WAIT_ASLEEP] = "asleep", [WAIT_BLOCKED] = "blocked",
-		[WAIT_RUNNABLE] = "waiting",
-	};
-
 	if (!t)
 		return;
 	if (t->wait && now > t->since)
 		put_slice(t, BEGIN, &(struct slice){ .category = "wait",
-						     .name = part_of(names[t->wait]),
+						     .name = part_of(trace_line_waits[t->wait]),
 						     .from = t->since, .ns = now - t->since });
 	t->wait = wait;
 	t->since = now;

@@ -310,6 +310,8 @@ enum escape {
 	ESCAPE_TEXT,            /* the string is all of the text: controls (text_char), \ */
 	ESCAPE_QUOTED,          /* a string in quotes: " as well */
 	ESCAPE_NAME,            /* without quotes: also what looks like another field */
+	ESCAPE_JSON,            /* a string of JSON; a byte that is no UTF-8 is U+FFFD */
+	ESCAPE_C,               /* a string of C, as strace prints it: ASCII, octal numbers */
 };
 
 /* Return the length of the escape of out_escaped that begins at s, or 1 if there is none. */

@@ -7,40 +7,8 @@
 
 void json_string(struct out *o, const void *text, size_t n)
 {
-	const unsigned char *s = text, *end = s + n, *from;
-	size_t len;
-	int control;
-
 	out_char(o, '"');
-	while (s < end) {
-		for (from = s; s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\'; s++)
-			;
-		out_text(o, (const char *)from, (size_t)(s - from));
-		if (s == end)
-			break;
-		if (*s >= 0x80) {
-			len = text_utf8(s, (size_t)(end - s));
-			text_char((const char *)s, (size_t)(end - s), &control);
-			if (len && control) { /* U+0080 to U+009F; the second byte is the number */
-				out_text(o, "\\u00", 4);
-				out_byte(o, s[1]);
-			} else {
-				out_text(o, len ? (const char *)s : "\xef\xbf\xbd", len ? len : 3);
-			}
-			s += len ? len : 1;
-			continue;
-		}
-		out_char(o, '\\');
-		if (*s == '"' || *s == '\\') {
-			out_char(o, (char)*s);
-		} else if (*s == '\n' || *s == '\t') {
-			out_char(o, *s == '\n' ? 'n' : 't');
-		} else {
-			out_text(o, "u00", 3);
-			out_byte(o, *s);
-		}
-		s++;
-	}
+	out_escaped(o, text, n, ESCAPE_JSON);
 	out_char(o, '"');
 }
 

@@ -55,16 +55,26 @@ static size_t plain(const char *s, size_t n)
 	return i;
 }
 
-static void put_escape(struct out *o, char c)
+/* Write the escape of the byte at s. */
+static void put_escape(struct out *o, const char *s, const char *end, enum escape how)
 {
+	static const char bytes[] = "\n\t\"\\\v\f\r", letters[] = "nt\"\\vfr";
+	const unsigned char c = (unsigned char)*s;
+	const char *e = memchr(bytes, c, how == ESCAPE_C ? 7 : 4);
+	int three = end - s > 1 && s[1] >= '0' && s[1] <= '7'; /* octal digits */
+
 	out_char(o, '\\');
-	if (c == '\n' || c == '\t') {
-		out_char(o, c == '\n' ? 'n' : 't');
-	} else if (c == '"' || c == '\\') {
-		out_char(o, c);
+	if (e) {
+		out_char(o, letters[e - bytes]);
+	} else if (how == ESCAPE_C) {
+		if (three || c >= 64)
+			out_char(o, (char)('0' + (c >> 6)));
+		if (three || c >= 8)
+			out_char(o, (char)('0' + (c >> 3 & 7)));
+		out_char(o, (char)('0' + (c & 7)));
 	} else {
-		out_char(o, 'x');
-		out_byte(o, (unsigned char)c);
+		out_string(o, how == ESCAPE_JSON ? "u00" : "x");
+		out_byte(o, c);
 	}
 }
 
@@ -86,7 +96,7 @@ void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 		return;
 	}
 	while (s < end && o->at < o->end) {
-		int control;
+		int control, ascii;
 
 		n = spaced ? 0 : plain(s, (size_t)(end - s));
 		out_text(o, s, n);
@@ -94,11 +104,14 @@ void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 		if (s == end)
 			break;
 		n = text_char(s, (size_t)(end - s), &control);
-		if (control || *s == '\\' || (*s == '"' && how != ESCAPE_TEXT) ||
+		ascii = (unsigned char)*s < 0x80;
+		if (how == ESCAPE_JSON && !ascii && (control || n == 1))
+			n > 1 ? put_escape(o, s + 1, end, how) : out_string(o, "\xef\xbf\xbd");
+		else if (control || (how == ESCAPE_C && !ascii) || *s == '\\' || (*s == '"' && how != ESCAPE_TEXT) ||
 		    (how == ESCAPE_NAME && *s == ' ' && s == first) ||
 		    (spaced && (*s == '=' || (*s == ':' && (s + 1 == end || s[1] == ' ')))))
 			for (size_t i = 0; i < n; i++)
-				put_escape(o, s[i]);
+				put_escape(o, s + i, end, how);
 		else
 			out_text(o, s, n);
 		spaced |= how == ESCAPE_NAME && *s == ' ' && s > first;
@@ -106,7 +119,7 @@ void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 	}
 	o->cut += (size_t)(end - s);
 	if (dropped)
-		put_escape(o, *end);
+		put_escape(o, end, end, how);
 }
 
 const char digits_pairs[] =

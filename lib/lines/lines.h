@@ -125,6 +125,9 @@ int event_text_only_appended(const char *s, const char *end);
 /* The state of a task that does not run. */
 enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
 
+/* Its name in pictures. */
+extern const char *const trace_line_waits[];
+
 /* Return what the task does that leaves its CPU in this sched_switch, by its prev_state. */
 enum task_wait trace_line_wait(const struct trace_line *);
 

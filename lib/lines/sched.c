@@ -3,6 +3,11 @@
 
 #include "lines/lines.h"
 
+const char *const trace_line_waits[] = {
+	[WAIT_NONE] = "", [WAIT_ASLEEP] = "asleep", [WAIT_BLOCKED] = "blocked",
+	[WAIT_RUNNABLE] = "waiting",
+};
+
 enum task_wait trace_line_wait(const struct trace_line *l)
 {
 	/* bits of prev_state: exit and zombie; all bits except those of a preempted task */

@@ -265,35 +265,8 @@ static void print_value(struct print *p, unsigned kind, unsigned width, unsigned
 /* Print bytes as a string of C. more: there are more of them. */
 static void quoted(struct print *p, const char *s, size_t n, int more)
 {
-	static const char escaped[] = "\"\\\t\n\v\f\r", as[] = "\"\\tnvfr";
-	const char *end = s + n;
-
 	out_string(&p->o, "\"");
-	for (; s < end && !p->o.cut; s++) {
-		const char *run = s, *e;
-		unsigned char b;
-
-		while (s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
-			s++;
-		out_text(&p->o, run, (size_t)(s - run));
-		if (s == end)
-			break;
-		b = (unsigned char)*s;
-		e = b ? strchr(escaped, b) : NULL;
-		if (e) {
-			out_char(&p->o, '\\');
-			out_char(&p->o, as[e - escaped]);
-		} else {
-			int three = s + 1 < end && s[1] >= '0' && s[1] <= '7';
-
-			out_char(&p->o, '\\');
-			if (three || b >= 64)
-				out_char(&p->o, (char)('0' + (b >> 6)));
-			if (three || b >= 8)
-				out_char(&p->o, (char)('0' + (b >> 3 & 7)));
-			out_char(&p->o, (char)('0' + (b & 7)));
-		}
-	}
+	out_escaped(&p->o, s, n, ESCAPE_C);
 	out_string(&p->o, more ? "\"..." : "\"");
 }
 
