@@ -125,6 +125,7 @@ lists() {
 	System calls made by the given tasks
 	-s, --syscall [[sys_enter_]SYSCALL...]  only these calls, or returns as sys_exit_NAME; default all
 	--returns  also record the return of each call
+	--numbers  record calls by number: also those that have no name, and those of 32-bit code
 	--slower US  only calls that took this many microseconds or more, at their return
 	--user-stack  print the program's stack below each event, with names of functions
 	--decode  one line for each call, with decoded arguments, as strace has them
