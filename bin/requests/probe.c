@@ -46,6 +46,8 @@ static int keep_quiet(const char *name, int before, struct dt_settings *s)
 		r = err_file("unable to read " PRINTK_ENABLE);
 	else if (!before)
 		r = printk_quiet(root);
+	else if (!on)
+		printk_watch();
 	s->was_quiet = before && !on;
 	close(root);
 	return r;

@@ -131,7 +131,9 @@ static void print_jump(struct line *l)
 	} else if (l->i->code == (BPF_JMP | EXIT)) {
 		out_format(&l->out, "exit");
 	} else {
-		if (l->i->code != BPF_JMP) {
+		if (l->i->code == (BPF_JMP | MAY_GOTO)) {
+			out_format(&l->out, "may_");
+		} else if (l->i->code != BPF_JMP) {
 			out_format(&l->out, "if ");
 			add_operation(l, (l->i->code & BPF_CLASS) == BPF_JMP,
 				      names[l->i->code >> 4], "");

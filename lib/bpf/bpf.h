@@ -153,6 +153,9 @@ void emit_jump_if_imm(struct bpf_code *, enum bpf_reg a, enum bpf_jump, int32_t 
 void emit_jump32_if_imm(struct bpf_code *, enum bpf_reg a, enum bpf_jump, int32_t b,
 			const char *to);
 
+/* Jump after some million rounds of a loop, of which the verifier checks few (Linux 6.9). */
+void emit_may_goto(struct bpf_code *, const char *to);
+
 /*
  * Fill in the distances of all jumps. Return 0; or -1 with the reason in why, which is a bug,
  * because all programs are in this source tree.
@@ -248,13 +251,16 @@ int printk_lock(int root);
 /* Return 1 if the event of the top level is enabled, 0 if it is not, or -1 and errno. */
 int printk_is_on(int root);
 
-/* Disable the event after programs were loaded. Return 0, or -1, reported. */
+/* Watch from now on what the loads of this process make the kernel do later. */
+void printk_watch(void);
+
+/* Wait until the kernel has done that, and disable the event. Return 0, or -1, reported. */
 int printk_quiet(int root);
 
 /*
- * Start a process that calls printk_quiet if this process ends before it calls printk_relieve,
- * whatever ends it. Call it under printk_lock and before any load: the new process keeps the
- * lock until it is done. Return a descriptor for printk_relieve, or -1, reported.
+ * Call printk_watch, and start a process that calls printk_quiet if this process ends before it
+ * calls printk_relieve, whatever ends it. Call it under printk_lock and before any load: the new
+ * process keeps the lock until it is done. Return a descriptor for printk_relieve, or -1, reported.
  */
 int printk_guard(int root);
 void printk_relieve(int guard);
@@ -265,6 +271,7 @@ void printk_relieve(int guard);
 struct btf {
 	char *text;
 	size_t size;
+	int mapped;             /* text is the file itself */
 	const char *types, *types_end, *strings;
 	size_t nstrings;
 };

@@ -180,6 +180,11 @@ void emit_jump32_if_imm(struct bpf_code *c, enum bpf_reg a, enum bpf_jump is, in
 	jumps(c, BPF_JMP32 | (int)is, a, R0, b, to);
 }
 
+void emit_may_goto(struct bpf_code *c, const char *to)
+{
+	jumps(c, BPF_JMP | MAY_GOTO, R0, R0, 0, to);
+}
+
 void emit_label(struct bpf_code *c, const char *name)
 {
 	if (c->nlabels < LABELS_MOST) /* emit_resolve misses any other label */

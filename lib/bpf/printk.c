@@ -8,7 +8,13 @@
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
 
-enum { QUIET_NS = 30 * 1000 * 1000 };
+/* A work item of the kernel: how often this process has queued it, and how often it has ended */
+struct item {
+	uint64_t queued, ended;
+};
+
+/* The map of items by their addresses, and the links of the programs that count; -1: none */
+static int items = -1, links[2] = { -1, -1 };
 
 int printk_lock(int root)
 {
@@ -31,48 +37,71 @@ int printk_is_on(int root)
 	return on;
 }
 
+/* Attach a program that counts the items of a tracepoint, whose address is this argument. */
+static int count_items(const char *tracepoint, int argument, size_t counter)
+{
+	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
+	static struct bpf_code c;
+	const int queued = counter == offsetof(struct item, queued);
+	char why[8];
+	int fd, link;
+
+	memset(&c, 0, sizeof(c));
+	emit_load(&c, SIZE_DW, R6, R1, 8 * argument);
+	emit_store(&c, SIZE_DW, FP, -8, R6);
+	if (queued) {
+		emit_call(&c, FN_GET_CURRENT_PID_TGID);
+		emit_jump32_if_imm(&c, R0, JNE, getpid(), "out");
+		emit_store_imm(&c, SIZE_DW, FP, -16, 0);
+		emit_store_imm(&c, SIZE_DW, FP, -24, 0);
+		emit_address(&c, R6, FP, -24);
+		emit_update(&c, items, -8, R6, 0, UPDATE_NEW);
+	}
+	emit_find(&c, items, -8, R0, "out");
+	emit_count(&c, R0, (int)counter);
+	emit_out(&c, 0);
+	fd = bpf_load(&c, "tfs_work", &raw, why, sizeof(why));
+	link = fd < 0 ? -1 : bpf_raw_tracepoint(fd, tracepoint);
+	fd_close(fd);
+	return link;
+}
+
+void printk_watch(void)
+{
+	items = bpf_map(MAP_HASH, "tfs_work", sizeof(uint64_t), sizeof(struct item), 256);
+	if (items < 0)
+		return; /* then no other program is loaded either */
+	links[0] = count_items("workqueue_execute_end", 0, offsetof(struct item, ended));
+	links[1] = count_items("workqueue_queue_work", 2, offsetof(struct item, queued));
+}
+
+/* Is an item still to end? */
+static int is_busy(void)
+{
+	struct item item;
+	uint64_t key;
+
+	for (int r = bpf_next(items, NULL, &key); !r; r = bpf_next(items, &key, &key))
+		if (!bpf_lookup(items, &key, &item) && item.queued != item.ended)
+			return 1;
+	return 0;
+}
+
 /*
- * Newer kernels enable the event from a work queue, at some time after a load. So disable it,
- * load one more such program, and wait until the event is enabled. But the work of an earlier
- * load may have enabled it, with the work of our load still to come. So do all of this twice,
- * and then disable the event until it stays disabled for QUIET_NS.
+ * Newer kernels enable the event from a work queue, at some time after a load. So wait until all
+ * that this process has queued has ended.
  */
 int printk_quiet(int root)
 {
-	static const struct bpf_load_as raw = { .kind = PROGRAM_RAW_TRACEPOINT };
-	const struct timespec pause = { 0, 1000000 }, quiet = { 0, QUIET_NS };
-	char why[8];
+	const struct timespec pause = { 0, 200000 };
 
-	for (int round = 0; round < 2; round++) {
-		static struct bpf_code c;
-		int fd, on = 0;
-
-		if (ctl_write(root, PRINTK_ENABLE, "0", 0))
-			return -1;
-		memset(&c, 0, sizeof(c));
-		emit_store_imm(&c, SIZE_DW, FP, -8, 0); /* an empty text */
-		emit_address(&c, R1, FP, -8);
-		emit_mov_imm(&c, R2, 8);
-		emit_call(&c, FN_TRACE_PRINTK);
-		emit_exit(&c, 0);
-		fd = bpf_load(&c, "tfs_quiet", &raw, why, sizeof(why));
-		if (fd < 0)
-			return 0; /* then no other program was loaded either */
-		close(fd);
-		for (int i = 0; i < 1000 && !on; i++) {
-			on = printk_is_on(root);
-			if (!on)
-				nanosleep(&pause, NULL);
-		}
-	}
-	for (int i = 0; i < 30; i++) {
-		if (ctl_write(root, PRINTK_ENABLE, "0", 0))
-			return -1;
-		nanosleep(&quiet, NULL);
-		if (printk_is_on(root) != 1)
-			break;
-	}
-	return 0;
+	for (int i = 0; i < 5000 && is_busy(); i++)
+		nanosleep(&pause, NULL);
+	fd_close(links[0]);
+	fd_close(links[1]);
+	fd_close(items);
+	items = links[0] = links[1] = -1;
+	return ctl_write(root, PRINTK_ENABLE, "0", 0) ? -1 : 0;
 }
 
 /* Wait until the process at the other end ends, or says that nothing is to be done. */
@@ -97,6 +126,7 @@ int printk_guard(int root)
 {
 	int ends[2];
 
+	printk_watch();
 	/* a socket: to write to a guard that was killed must not raise SIGPIPE */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
 	    (guard_pid = fork()) < 0)
