@@ -2,25 +2,27 @@
 /*
  * memory_programs.c - programs that print the user memory of system calls
  *
- * Programs run at the raw tracepoints sys_enter and sys_exit. An array has an entry for each
- * call, by its number, which is made from the tables of the calls and says where user memory is,
- * and when it is read. A call without user memory costs the look-up of its entry.
+ * Programs run at the raw tracepoints sys_enter and sys_exit. They leave at once if the task is not
+ * traced. An array has an entry for each call, by its number, which is made from the tables of the
+ * calls and says where user memory is, and when it is read. A call without user memory costs the
+ * look-up of its entry.
  *
  * Memory that the kernel reads is read at the entry, because the program may change it while the
  * call runs. A page that is not in memory cannot be read there, as a BPF program must not sleep;
  * it is read at the return, when the kernel has read it, too. A byte for each possible pid says
  * which arguments that concerns. The registers still have the arguments at the return.
  *
- * After an exec, the words and the environment are on the stack of the new program. A third
- * program, at sched_process_exec, prints the path from the kernel's memory if it is needed.
+ * After an exec, the words and the environment are on the stack of the new program.
  */
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
+#include "event/event.h"
 #include "syscalls/syscalls.h"
-#include "strings_programs.h"
+#include "memory_programs.h"
 
 /*
  * Where the kernel's struct pt_regs of the architecture has the arguments, the number of the
@@ -64,6 +66,9 @@ static const uint16_t args[1][CALL_ARGS];
 enum { HEAD_FROM = NR, MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 #define ABI_32 NULL
 #endif
+
+enum { WORD = sizeof(long) };
+static const enum bpf_size word_size = WORD == 8 ? SIZE_DW : SIZE_W;
 
 /* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
 enum { TASKS = 64, PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
@@ -123,21 +128,28 @@ struct variant {
 };
 
 /*
- * Slots on the stack of a program, where ITEM is used after HEAD and STATE has the address of the
- * byte of the task, and in the buffer, to which R7 points. The verifier does not know what is in
- * the buffer, so it checks each round of the loop only once.
+ * Slots on the stack of a program, where STATE has the address of the byte of the task, and in the
+ * buffer of the CPU, to which R7 points. The verifier does not know what is in the buffer.
  */
 enum { REGS_MASK = 0x1f8 };
 #define SLOTS(X) \
-	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(REGS_AT, FP, -32) X(ITEM, FP, -64) \
-	X(HEAD, FP, -64) X(STATE, FP, -72) \
+	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(REGS_AT, FP, -32) X(HEAD, FP, -64) \
+	X(STATE, FP, -72) \
 	X(LEFT, R7, 0) X(ARRAY, R7, 8) X(WORDS, R7, 16) X(INDEX, R7, 24) X(MASK, R7, 32) \
 	X(CUT, R7, 40) X(LENGTH, R7, 48) X(CHUNK, R7, 56) X(FIRST, R7, 64) X(ABSENT, R7, 72) \
-	X(RETURNED, R7, 80) X(REGS, R7, 88) X(FORMAT, R7, REGS + REGS_MASK + 8) \
+	X(RETURNED, R7, 80) X(ITEM, R7, 88) X(REGS, R7, 104) X(FORMAT, R7, REGS + REGS_MASK + 8) \
 	X(FORMAT_DATA, R7, FORMAT + 32) X(TEXT, R7, FORMAT_DATA + 96)
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 _Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its own place");
+
+/*
+ * Most bytes of a string in a record. Before Linux 5.13 the kernel prints at most 63 bytes of each
+ * string. Since then all strings and numbers of a record share 512 bytes.
+ */
+enum { PIECE_OLD = 63, PIECE_NEW = 448, BUFFER = 1280 };
+_Static_assert(TEXT + PIECE_NEW + 8 <= BUFFER, "the buffer holds a piece, and a byte after it");
+
 
 /* The digit of the first record of a call at its entry is a letter. */
 enum { FIRST_DIGIT = 'a' - '0' };
@@ -150,14 +162,18 @@ enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
 
 /* The programs */
 struct memory {
-	const struct strings_plan *p;
+	const struct memory_plan *p;
 	int calls;              /* the map of calls */
 	int variants;           /* the map of variants */
 	int tasks;              /* the map of the traced tasks */
+	int buffer;             /* the map of the buffers */
 	int all;                /* all tasks are traced */
 	int id;                 /* length of the id */
 	int entering;           /* the program is that of sys_enter */
-	struct strings_offsets offsets;
+	int pid;                /* offset of the pid in struct task_struct; -1: not known */
+	int status;             /* on x86, that of thread_info.status in struct task_struct */
+	int may_goto;           /* the kernel has this instruction */
+	int piece;              /* most bytes of a string in a record */
 	unsigned numbers;       /* the most numbers in a record */
 	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
 };
@@ -197,17 +213,23 @@ static void jump_if_slot(struct bpf_code *c, int at, enum bpf_jump is, int32_t n
 static void find_buffer(struct bpf_code *c, const struct memory *m)
 {
 	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	emit_find(c, m->p->buffer, KEY, R7, "out");
+	emit_find(c, m->buffer, KEY, R7, "out");
 }
 
 /* to = the register whose offset is in R1 */
-static void load_register(struct bpf_code *c, const struct memory *m, enum bpf_reg to)
+static void load_register(struct bpf_code *c, enum bpf_reg to)
 {
-	emit_alu_imm(c, ALU_AND, R1, m->p->word == 8 ? REGS_MASK : REGS_MASK | 4);
+	emit_alu_imm(c, ALU_AND, R1, WORD == 8 ? REGS_MASK : REGS_MASK | 4);
 	emit_alu(c, ALU_ADD, R1, R7);
-	emit_load(c, strings_word_size(m->p), to, R1, REGS);
+	emit_load(c, word_size, to, R1, REGS);
 	load(c, R1, MASK);
 	emit_alu(c, ALU_AND, to, R1);
+}
+
+/* Return the most pieces of a path. */
+static int pieces(const struct memory *m)
+{
+	return 4096 / m->piece + 1;
 }
 
 /* Return the letter of a tag: at the entry, a capital letter. */
@@ -224,11 +246,27 @@ static void set_tag(struct bpf_code *c, const struct memory *m, char tag, int st
 	set(c, LENGTH, m->id + (strings ? 8 : 3)); /* without the NUL */
 }
 
-/* Count a round of the loop, and jump after the last. */
+/*
+ * Count a round of the loop, and jump after the last. Before Linux 6.9 the verifier checks each
+ * round anew.
+ */
 static void count_round(struct bpf_code *c, const struct memory *m)
 {
+	if (m->may_goto) {
+		emit_may_goto(c, "out");
+		return;
+	}
 	emit_alu_imm(c, ALU_ADD, R9, 1);
 	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, "out");
+}
+
+/* Copy size bytes at R3 to the slot. R0 is 0, or an error. */
+static void read_kernel(struct bpf_code *c, int size)
+{
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_mov_imm(c, R2, size);
+	emit_call(c, FN_PROBE_READ_KERNEL);
 }
 
 /* Copy user memory to the slot, which is cleared. R2 and R3 are set. R0 is 0, or an error. */
@@ -240,7 +278,7 @@ static void read_slot(struct bpf_code *c)
 }
 
 /* to = bytes of a pointer of the task, which is 4 in 32-bit code */
-static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg to)
+static void load_word(struct bpf_code *c, enum bpf_reg to)
 {
 	if (MODE_MASK) {
 		load(c, to, MASK); /* -1 or 2^32 - 1 */
@@ -248,14 +286,14 @@ static void load_word(struct bpf_code *c, const struct memory *m, enum bpf_reg t
 		emit_alu_imm(c, ALU_AND, to, 4);
 		emit_alu_imm(c, ALU_ADD, to, 4);
 	} else {
-		emit_mov_imm(c, to, (int32_t)m->p->word);
+		emit_mov_imm(c, to, WORD);
 	}
 }
 
 /* Copy the pointer at R8 to the slot, and move R8 after it. R0 is 0, or an error. */
-static void read_word(struct bpf_code *c, const struct memory *m)
+static void read_word(struct bpf_code *c)
 {
-	load_word(c, m, R2);
+	load_word(c, R2);
 	emit_mov(c, R3, R8);
 	emit_alu(c, ALU_ADD, R8, R2);
 	read_slot(c);
@@ -263,7 +301,7 @@ static void read_word(struct bpf_code *c, const struct memory *m)
 
 /* to = the member of the item, or of the entry at R6 */
 #define load_item(c, member, to) \
-	emit_load(c, BPF_SIZE_OF(item, member), to, FP, ITEM + (int)offsetof(struct item, member))
+	emit_load(c, BPF_SIZE_OF(item, member), to, R7, ITEM + (int)offsetof(struct item, member))
 #define load_entry(c, member, to) emit_get(c, to, R6, entry, member)
 
 /* Jump if the member CONDITION n, or if it has none of the flags. Sets R1. */
@@ -314,21 +352,36 @@ static void load_mode(struct bpf_code *c, const struct memory *m)
 		return;
 	}
 	emit_call(c, FN_GET_CURRENT_TASK);
-	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, 4, R0, m->offsets.status);
+	emit_address(c, R3, R0, m->status);
+	read_kernel(c, 4);
 	emit_load(c, SIZE_W, R1, FP, SLOT);
 }
 
+/* Let R9 be the byte of the task. Jump out if the task is not traced. */
+static void check_task(struct bpf_code *c, const struct memory *m)
+{
+	emit_load(c, SIZE_DW, R6, R1, 0);
+	emit_load(c, SIZE_DW, R8, R1, 8);
+	set_pid(c, R9);
+	find_task(c, m, R9);
+	emit_store(c, SIZE_DW, FP, STATE, R0);
+	emit_load(c, SIZE_B, R9, R0, 0);
+	if (m->all)
+		return;
+	emit_mov(c, R1, R9);
+	emit_alu_imm(c, ALU_AND, R1, TRACED);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+}
+
 /*
- * Copy the beginning of the registers, and set R8 to the index of the call in the map, where
+ * Copy the beginning of the registers at R6, and set R8 to the index of the call in the map, where
  * R6 has its entry. Jump out if it is not known.
  */
 static void find_call(struct bpf_code *c, const struct memory *m)
 {
-	emit_load(c, SIZE_DW, R6, R1, 0);
-	emit_load(c, SIZE_DW, R8, R1, 8);
-	if (m->entering) {
-		emit_mov_imm(c, R8, 0);
-	} else if (m->p->word == 4) {
+	if (m->entering) { /* no result: what the kernel writes is not read */
+		emit_mov_imm(c, R8, -ENOSYS);
+	} else if (WORD == 4) {
 		emit_alu_imm(c, ALU_LSH, R8, 32);
 		emit_alu_imm(c, ALU_ARSH, R8, 32);
 	}
@@ -379,22 +432,17 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 
 /*
  * Note in the byte of the task that its call has begun. At the return forget that, and set R9 to
- * a bit for each argument that could not be read at the entry. Jump out if the task is not
- * traced.
+ * a bit for each argument that could not be read at the entry.
  */
 static void note_call(struct bpf_code *c, const struct memory *m)
 {
-	set_pid(c, R9);
-	find_task(c, m, R9);
-	emit_load(c, SIZE_B, R9, R0, 0);
+	emit_load(c, SIZE_DW, R0, FP, STATE);
 	emit_mov(c, R1, R9);
 	emit_alu_imm(c, ALU_AND, R1, TRACED);
-	if (!m->all)
-		emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	if (m->entering) {
 		emit_alu_imm(c, ALU_OR, R1, ENTERED);
 		emit_store(c, SIZE_B, R0, 0, R1);
-		emit_store(c, SIZE_DW, FP, STATE, R0);
+		emit_mov_imm(c, R9, -1); /* what is not in memory here was not read before */
 		return;
 	}
 	emit_store(c, SIZE_B, R0, 0, R1);
@@ -411,7 +459,7 @@ static void find_variant(struct bpf_code *c, const struct memory *m)
 {
 	jump_if_entry(c, variants, JEQ, 0, "no_variant");
 	load_entry(c, by, R1);
-	load_register(c, m, R2);
+	load_register(c, R2);
 	emit_store(c, SIZE_W, FP, KEY, R2);
 	emit_store(c, SIZE_W, FP, KEY + 4, R8);
 	emit_find(c, m->variants, KEY, R0, "no_variant");
@@ -427,7 +475,6 @@ static void find_variant(struct bpf_code *c, const struct memory *m)
  */
 static void print_registers(struct bpf_code *c, const struct memory *m)
 {
-	const enum bpf_size size = strings_word_size(m->p);
 	char text[48];
 
 	for (int first = 0; first < CALL_ARGS; first += 3) {
@@ -437,7 +484,7 @@ static void print_registers(struct bpf_code *c, const struct memory *m)
 		emit_scope(c);
 		emit_string(c, R7, FORMAT_DATA, text);
 		for (int i = 0; i < 3; i++)
-			emit_load(c, size, (enum bpf_reg)(R3 + i), R7,
+			emit_load(c, word_size, (enum bpf_reg)(R3 + i), R7,
 				  REGS + args[0][first + i] - FROM);
 		if (MODE_MASK) {
 			emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native_registers");
@@ -453,6 +500,19 @@ static void print_registers(struct bpf_code *c, const struct memory *m)
 	}
 }
 
+/* Print that the call is one of 32-bit code. */
+static void print_compat(struct bpf_code *c, const struct memory *m)
+{
+	const int tag = FORMAT + m->id + 1;
+
+	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'k'));
+	emit_store_imm(c, SIZE_B, R7, tag + 1, '\0');
+	emit_address(c, R1, R7, FORMAT);
+	emit_mov_imm(c, R2, m->id + 3);
+	emit_call(c, FN_TRACE_PRINTK);
+	set(c, FIRST, 0);
+}
+
 /*
  * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
  * is nothing to read.
@@ -461,6 +521,7 @@ static void begin(struct bpf_code *c, const struct memory *m)
 {
 	char text[32];
 
+	check_task(c, m);
 	find_call(c, m);
 	note_call(c, m);
 	jump_if_entry(c, variants, JNE, 0, "needed");
@@ -485,10 +546,10 @@ static void begin(struct bpf_code *c, const struct memory *m)
 	set(c, MASK, -1);
 	set(c, INDEX, 0);
 	set(c, FIRST, m->entering ? FIRST_DIGIT : 0);
+	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	store(c, RETURNED, R1);
+	store(c, ABSENT, R9);
 	if (!m->entering) {
-		emit_load(c, SIZE_DW, R1, FP, RESULT);
-		store(c, RETURNED, R1);
-		store(c, ABSENT, R9);
 		emit_jump_if_imm(c, R9, JNE, -1, "has_entry");
 		print_registers(c, m);
 		emit_label(c, "has_entry");
@@ -497,6 +558,7 @@ static void begin(struct bpf_code *c, const struct memory *m)
 		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "known");
 		emit_load_imm64(c, R1, UINT32_MAX);
 		store(c, MASK, R1);
+		print_compat(c, m);
 		emit_label(c, "known");
 	}
 	find_variant(c, m);
@@ -506,18 +568,17 @@ static void begin(struct bpf_code *c, const struct memory *m)
  * After an exec, find words and environment on the stack: the number of words, the words, 0, and
  * the environment. The stack of a 64-bit big-endian program has the number in 8 bytes.
  */
-static void find_new_program(struct bpf_code *c, const struct memory *m)
+static void find_new_program(struct bpf_code *c)
 {
-	const enum bpf_size size = strings_word_size(m->p);
 
 	jump_if_entry(c, exec, JEQ, 0, "in_register");
 	jump_if_slot(c, RETURNED, JNE, 0, "in_register");
-	emit_load(c, size, R8, R7, REGS + STACK - FROM);
-	read_word(c, m);
+	emit_load(c, word_size, R8, R7, REGS + STACK - FROM);
+	read_word(c);
 	store(c, REGS + NEW_WORDS, R8);
-	emit_load(c, size, R1, FP, SLOT);
+	emit_load(c, word_size, R1, FP, SLOT);
 	emit_alu_imm(c, ALU_ADD, R1, 1);
-	load_word(c, m, R2);
+	load_word(c, R2);
 	emit_alu(c, ALU_MUL, R1, R2);
 	emit_alu(c, ALU_ADD, R8, R1);
 	store(c, REGS + NEW_ENV, R8);
@@ -544,15 +605,13 @@ static void not_first(struct bpf_code *c, const struct memory *m)
 	emit_store(c, SIZE_B, R7, FORMAT + m->id + 2, R1);
 }
 
-/* Jump to NEXT unless the item, whose flags are in R2, is read at this side of the call. */
-static void choose_side(struct bpf_code *c, const struct memory *m)
+/*
+ * Jump to NEXT unless the item, whose flags are in R2, is read at this side of the call. At the
+ * entry all arguments are absent, and the call has failed.
+ */
+static void choose_side(struct bpf_code *c)
 {
-	if (m->entering) {
-		emit_alu_imm(c, ALU_AND, R2, AT_ENTRY);
-		emit_jump_if_imm(c, R2, JEQ, 0, "next");
-		return;
-	}
-	/* R4: it is absent, although it should have been read at the entry */
+	/* R4: it is absent, and has to be read at the entry */
 	load(c, R4, ABSENT);
 	load_item(c, digit, R1);
 	emit_alu_imm(c, ALU_AND, R1, 7);
@@ -576,16 +635,9 @@ static void choose_side(struct bpf_code *c, const struct memory *m)
 /* Take the next item, R8 = its address, and jump to what reads its kind. */
 static void take_item(struct bpf_code *c, const struct memory *m)
 {
-	emit_mov_imm(c, R9, 0);
-	if (MODE_MASK) {
-		jump_if_slot(c, MASK, JEQ, -1, "next");
-		emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 2, 0);
-		set_tag(c, m, 'k', 0);
-		set(c, LENGTH, m->id + 2);
-		set(c, ARRAY, 0);
-		emit_jump(c, "print");
-	}
-	emit_label(c, "next");
+	if (!m->may_goto)
+		emit_mov_imm(c, R9, 0);
+	loop_label(c, "next");
 	count_round(c, m);
 	set(c, ARRAY, 0);
 	jump_if_slot(c, INDEX, JGT, CALL_ARGS - 1, "out");
@@ -595,35 +647,37 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 	emit_alu(c, ALU_ADD, R1, R6);
 	for (int i = 0; i < 16; i += 8) {
 		emit_load(c, SIZE_DW, R2, R1, (int)offsetof(struct entry, items) + i);
-		emit_store(c, SIZE_DW, FP, ITEM + i, R2);
+		store(c, ITEM + i, R2);
 	}
 	jump_if_item(c, kind, JEQ, END, "out");
 	load_item(c, flags, R2);
-	choose_side(c, m);
+	choose_side(c);
 	set_digit(c, m, FORMAT);
+	load_item(c, flags, R2);
+	emit_alu_imm(c, ALU_AND, R2, ON_STACK);
+	emit_jump_if_imm(c, R2, JEQ, 0, "has_address");
+	jump_if_slot(c, RETURNED, JNE, 0, "has_address");
+	jump_if_item(c, count, JEQ, 0, "next");
+	emit_jump(c, "has_register");
+	emit_label(c, "has_address");
 	load_item(c, arg, R1);
-	if (!m->entering) {
-		load_item(c, flags, R2);
-		emit_alu_imm(c, ALU_AND, R2, ON_STACK);
-		emit_jump_if_imm(c, R2, JEQ, 0, "has_address");
-		load(c, R3, RETURNED);
-		emit_jump_if_imm(c, R3, JNE, 0, "has_address");
-		jump_if_item(c, count, JEQ, 0, "next");
-		emit_label(c, "has_address");
-	}
-	load_register(c, m, R8);
+	emit_label(c, "has_register");
+	load_register(c, R8);
 	emit_jump_if_imm(c, R8, JEQ, 0, "next");
 	jump_if_item(c, kind, JEQ, STRINGS, "array_begins");
 	emit_jump_if_imm(c, R1, JEQ, DATA, "data_begins");
-	set(c, LEFT, strings_pieces(m->p));
+	set(c, LEFT, pieces(m));
 }
 
 /* Read a piece of the string at R8 to TEXT; jump to "fault" if it is not in memory. */
 static void read_piece(struct bpf_code *c, const struct memory *m)
 {
-	const int piece = (int)m->p->piece;
+	const int piece = m->piece;
 
-	strings_read_piece(c, m->p, FN_PROBE_READ_USER_STR, TEXT);
+	emit_address(c, R1, R7, TEXT);
+	emit_mov_imm(c, R2, piece + 1);
+	emit_mov(c, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER_STR);
 	emit_jump_if_imm(c, R0, JSLT, 0, "fault");
 	set_tag(c, m, 'a', 1);
 	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10: an empty string */
@@ -656,20 +710,21 @@ static void print_record(struct bpf_code *c, const struct memory *m)
 	emit_jump_if_imm(c, R8, JEQ, 0, "next");
 }
 
-/* The argument is not in memory. At the entry note that it has to be read at the return. */
+/*
+ * The argument is not in memory. Note that it has to be read at the return; the next entry forgets
+ * what a return notes.
+ */
 static void note_missing(struct bpf_code *c, const struct memory *m)
 {
 	set(c, ARRAY, 0);
-	if (m->entering) {
-		load_item(c, digit, R1);
-		emit_alu_imm(c, ALU_AND, R1, 7);
-		emit_mov_imm(c, R2, MISSING);
-		emit_alu(c, ALU_LSH, R2, R1);
-		emit_load(c, SIZE_DW, R3, FP, STATE);
-		emit_load(c, SIZE_B, R1, R3, 0);
-		emit_alu(c, ALU_OR, R1, R2);
-		emit_store(c, SIZE_B, R3, 0, R1);
-	}
+	emit_load(c, SIZE_DW, R3, FP, STATE);
+	load_item(c, digit, R1);
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_mov_imm(c, R2, MISSING);
+	emit_alu(c, ALU_LSH, R2, R1);
+	emit_load(c, SIZE_B, R1, R3, 0);
+	emit_alu(c, ALU_OR, R1, R2);
+	emit_store(c, SIZE_B, R3, 0, R1);
 	set_tag(c, m, 'x', 0);
 	emit_jump(c, "print");
 }
@@ -678,9 +733,9 @@ static void note_missing(struct bpf_code *c, const struct memory *m)
 static void take_word(struct bpf_code *c, const struct memory *m)
 {
 	count_round(c, m);
-	read_word(c, m);
+	read_word(c);
 	store(c, ARRAY, R8);
-	emit_load(c, strings_word_size(m->p), R8, FP, SLOT);
+	emit_load(c, word_size, R8, FP, SLOT);
 	emit_jump_if_imm(c, R0, JEQ, 0, "word_read");
 	set(c, ARRAY, 0);
 	loop_label(c, "fault");
@@ -713,33 +768,31 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	read_piece(c, m);
 	loop_label(c, "print");
 	print_record(c, m);
-	emit_label(c, "word");
+	loop_label(c, "word");
 	take_word(c, m);
 	emit_label(c, "array_begins");
-	set(c, LEFT, strings_pieces(m->p));
+	set(c, LEFT, pieces(m));
 	load_item(c, most, R1);
 	store(c, WORDS, R1);
 	emit_jump(c, "word");
 }
 
 /* LEFT = LEFT * the count that an argument says, at its address or as the result */
-static void multiply_by_count(struct bpf_code *c, const struct memory *m)
+static void multiply_by_count(struct bpf_code *c)
 {
 	load_item(c, count, R1);
-	load_register(c, m, R3);
+	load_register(c, R3);
 	jump_unless_item(c, COUNT_IS_ADDRESS, "no_address");
 	emit_mov_imm(c, R2, 4);
 	read_slot(c);
 	emit_load(c, SIZE_W, R3, FP, SLOT);
 	emit_label(c, "no_address");
 	emit_alu32(c, ALU_MOV, R3, R3);
-	if (!m->entering) {
-		jump_unless_item(c, COUNT_IS_RESULT, "no_result");
-		load(c, R1, RETURNED);
-		emit_jump_if(c, R3, JSLE, R1, "no_result");
-		emit_mov(c, R3, R1);
-		emit_label(c, "no_result");
-	}
+	jump_unless_item(c, COUNT_IS_RESULT, "no_result");
+	load(c, R1, RETURNED);
+	emit_jump_if(c, R3, JSLE, R1, "no_result");
+	emit_mov(c, R3, R1);
+	emit_label(c, "no_result");
 	load(c, R1, LEFT);
 	emit_alu(c, ALU_MUL, R1, R3);
 	store(c, LEFT, R1);
@@ -749,12 +802,12 @@ static void multiply_by_count(struct bpf_code *c, const struct memory *m)
  * LEFT = the bytes of the item to print, CUT = there are more; jump to "next" if there are none.
  * R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer.
  */
-static void count_bytes(struct bpf_code *c, const struct memory *m)
+static void count_bytes(struct bpf_code *c)
 {
 	load_item(c, size, R1);
 	store(c, LEFT, R1);
 	jump_if_item(c, has_count, JEQ, 0, "counted");
-	multiply_by_count(c, m);
+	multiply_by_count(c);
 	emit_label(c, "counted");
 	set(c, CUT, 0);
 	jump_if_slot(c, LEFT, JEQ, 0, "next");
@@ -848,15 +901,15 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 {
 	const int most = (int)m->numbers * 8, tag = FORMAT_DATA + m->id + 1;
 	char text[96];
-	size_t n = str_format(text, sizeof(text), "%s %c0", m->p->id, tag_of(m, 'd'));
+	size_t n = str_format(text, sizeof(text), "%s d0", m->p->id);
 
 	for (unsigned i = 0; i < m->numbers; i++)
 		n += str_format(text + n, sizeof(text) - n, " %%llx");
 	emit_label(c, "data_begins");
 	emit_string(c, R7, FORMAT_DATA, text);
 	set_digit(c, m, FORMAT_DATA);
-	count_bytes(c, m);
-	emit_label(c, "data_more");
+	count_bytes(c);
+	loop_label(c, "data_more");
 	count_round(c, m);
 	read_chunk(c, most);
 	set_data_tag(c, m, tag);
@@ -867,12 +920,14 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_jump(c, "data_more");
 }
 
-static void emit_program(struct bpf_code *c, const struct memory *m)
+/* A call begins or ends. */
+static void emit_side(struct bpf_code *c, struct memory *m, int entering)
 {
 	clear(c);
+	m->entering = entering;
 	begin(c, m);
-	if (!m->entering)
-		find_new_program(c, m);
+	if (!entering)
+		find_new_program(c);
 	take_item(c, m);
 	print_strings(c, m);
 	print_data(c, m);
@@ -881,12 +936,22 @@ static void emit_program(struct bpf_code *c, const struct memory *m)
 
 /* ---- the traced tasks -------------------------------------------------------------------- */
 
-/* A task forks: its child is traced if the task is. */
-static void emit_fork(struct bpf_code *c, const struct memory *m, int parent, int child)
+/*
+ * A task forks: its child is traced if the task is. Without m->pid the pid of the child is at this
+ * place of the event's record.
+ */
+static void emit_fork(struct bpf_code *c, const struct memory *m, int child)
 {
 	clear(c);
-	emit_load(c, SIZE_W, R6, R1, parent);
-	emit_load(c, SIZE_W, R7, R1, child);
+	if (m->pid >= 0) { /* a raw tracepoint with the child as its second argument */
+		emit_load(c, SIZE_DW, R3, R1, 8);
+		emit_alu_imm(c, ALU_ADD, R3, m->pid);
+		read_kernel(c, 4);
+		emit_load(c, SIZE_W, R7, FP, SLOT);
+	} else {
+		emit_load(c, SIZE_W, R7, R1, child);
+	}
+	set_pid(c, R6);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_alu_imm(c, ALU_AND, R8, TRACED);
@@ -916,56 +981,77 @@ static void move_task(struct bpf_code *c, const struct memory *m)
 	emit_store(c, SIZE_B, R0, 0, R8);
 }
 
-/* Print the path at R8 piece by piece. */
-static void print_path(struct bpf_code *c, const struct memory *m)
-{
-	const int piece = (int)m->p->piece;
-	char text[32];
-
-	str_format(text, sizeof(text), "%s m0 %%pks", m->p->id);
-	emit_string(c, R7, FORMAT, text);
-	emit_mov_imm(c, R9, 0);
-	emit_label(c, "next_part");
-	emit_alu_imm(c, ALU_ADD, R9, 1);
-	emit_jump_if_imm(c, R9, JGT, strings_pieces(m->p), "out");
-	strings_read_piece(c, m->p, FN_PROBE_READ_KERNEL_STR, TEXT);
-	emit_jump_if_imm(c, R0, JSLT, 0, "out");
-	emit_mov(c, R6, R0);
-	emit_alu_imm(c, ALU_ADD, R8, piece);
-	emit_jump_if_imm(c, R6, JEQ, piece + 1, "last_part");
-	emit_store_imm(c, SIZE_B, R7, FORMAT + m->id + 1, 'n');
-	emit_label(c, "last_part");
-	emit_address(c, R1, R7, FORMAT);
-	emit_mov_imm(c, R2, m->id + 9);
-	emit_address(c, R3, R7, TEXT);
-	emit_call(c, FN_TRACE_PRINTK);
-	emit_jump_if_imm(c, R6, JEQ, piece + 1, "next_part");
-}
-
 /*
  * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
- * ended. If path or arguments could not be read at the entry, print the path as the kernel has it.
+ * ended.
  */
 static void emit_exec(struct bpf_code *c, const struct memory *m)
 {
 	clear(c);
 	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
-	emit_load(c, SIZE_DW, R9, R1, 16); /* the third: struct linux_binprm */
 	set_pid(c, R7);
 	move_task(c, m);
-	if (!m->all) {
-		emit_mov(c, R1, R8);
-		emit_alu_imm(c, ALU_AND, R1, TRACED);
-		emit_jump_if_imm(c, R1, JEQ, 0, "out");
-	}
-	emit_alu_imm(c, ALU_AND, R8, MISSING * 0xf); /* of the first four arguments */
-	emit_jump_if_imm(c, R8, JEQ, 0, "out");
-	find_buffer(c, m);
-	/* R8 = the path, in the kernel's memory */
-	strings_read(c, FN_PROBE_READ_KERNEL, SLOT, m->p->word, R9, m->offsets.file);
-	emit_load(c, strings_word_size(m->p), R8, FP, SLOT);
-	print_path(c, m);
 	emit_out(c, 0);
+}
+
+/* ---- load and attach ------------------------------------------------------------------------ */
+
+/* Make a map whose name begins with the plan's id. Return a descriptor, or -1, reported. */
+static int make_map(const struct memory_plan *p, enum bpf_map_type kind, const char *name,
+		    unsigned key, unsigned value, unsigned entries)
+{
+	char as[32];
+	int fd;
+
+	str_format(as, sizeof(as), "%s_%s", p->id, name);
+	fd = bpf_map(kind, as, key, value, entries);
+	return fd < 0 ? err_capability(CAPS_BPF, "unable to make a BPF map") : fd;
+}
+
+/* Load the code. Return a descriptor, or -1, reported. */
+static int load_program(const struct memory_plan *p, struct bpf_code *c, const char *name,
+			enum bpf_program_type kind)
+{
+	static const uint64_t needs = CAPS_BPF | CAPS_PERFMON;
+	const struct bpf_load_as as = { .kind = kind, .where = name };
+	char why[256];
+	int fd = bpf_load(c, p->id, &as, why, sizeof(why));
+
+	if (fd < 0 && *why)
+		err_capability(needs, "the kernel refused the program for %s (%s)", name, why);
+	else if (fd < 0)
+		err_capability(needs, "the kernel refused the program for %s", name);
+	return fd;
+}
+
+/*
+ * Load the code and attach it to an event, such as sched/sched_process_fork, or to a raw
+ * tracepoint. Add the descriptor to the plan. Return 0, or -1, reported.
+ */
+static int attach(struct memory_plan *p, struct bpf_code *c, const char *event, int raw)
+{
+	char path[128], *id = NULL;
+	const char *digits;
+	int fd, held;
+
+	if (!raw) {
+		str_format(path, sizeof(path), "events/%s/id", event);
+		id = file_read(p->root, path, NULL);
+		if (!id)
+			return err_file("unable to read %s", path);
+	}
+	fd = load_program(p, c, event, raw ? PROGRAM_RAW_TRACEPOINT : PROGRAM_TRACEPOINT);
+	digits = id;
+	held = fd < 0 ? -1 : raw ? bpf_raw_tracepoint(fd, event) :
+	       bpf_tracepoint(fd, (unsigned long)text_digits(&digits));
+	if (fd >= 0 && held < 0)
+		err_capability(CAPS_PERFMON, "unable to attach to %s", event);
+	free(id);
+	fd_close(fd);
+	if (held < 0)
+		return -1;
+	p->fds[p->n++] = held;
+	return 0;
 }
 
 /* Return the offset of a field in the format of an event; 0: there is none. */
@@ -983,22 +1069,22 @@ static int field_offset(const char *format, const char *field)
  * in the map yet is in the filter, so read the filter until it has no other tasks.
  * Return 0, or -1, reported.
  */
-static int follow_tasks(const struct memory *m, struct strings_plan *p, struct bpf_code *code,
+static int follow_tasks(const struct memory *m, struct memory_plan *p, struct bpf_code *code,
 			volatile uint8_t *bytes, size_t pids)
 {
-	static const char event[] = "sched/sched_process_fork";
+	/* the kernel waits for long when a program leaves an event, but not a raw tracepoint */
+	const int raw = m->pid >= 0;
 	char *format = file_read(p->root, "events/sched/sched_process_fork/format", NULL);
-	int parent = format ? field_offset(format, " parent_pid;") : 0;
 	int child = format ? field_offset(format, " child_pid;") : 0, r;
 	struct pids known = { 0 }, now = { 0 };
 
 	free(format);
-	if (!parent || !child)
-		return err_file("unable to read events/%s/format", event);
+	if (!child)
+		return err_file("unable to read events/sched/sched_process_fork/format");
 	emit_end(code, m);
-	r = strings_attach(p, code, "sched_process_exit", 1);
-	emit_fork(code, m, parent, child);
-	r = r ? r : strings_attach(p, code, event, 0);
+	r = attach(p, code, "sched_process_exit", 1);
+	emit_fork(code, m, child);
+	r = r ? r : attach(p, code, raw ? "sched_process_fork" : "sched/sched_process_fork", raw);
 	while (!r) {
 		r = pidfilter_list(p->tasks, &now);
 		if (!r && pids_same(&known, &now))
@@ -1018,7 +1104,7 @@ static int follow_tasks(const struct memory *m, struct strings_plan *p, struct b
 /* ---- the map of calls ---------------------------------------------------------------------- */
 
 /* Set the item of an argument that is user memory, in 32-bit code if compat is set. */
-static void describe(struct item *item, const struct strings_plan *p, const struct call_arg *a,
+static void describe(struct item *item, const struct memory_plan *p, const struct call_arg *a,
 		     int compat, int arrays)
 {
 	int exec = arrays >= 0, count = a->count;
@@ -1065,21 +1151,21 @@ static void describe(struct item *item, const struct strings_plan *p, const stru
 }
 
 /* Return the most rounds of the loop that an item takes. */
-static unsigned rounds_of(const struct strings_plan *p, const struct item *item)
+static unsigned rounds_of(const struct memory *m, const struct item *item)
 {
 	switch (item->kind) {
 	case STRING:
-		return (unsigned)strings_pieces(p) + 2;
+		return (unsigned)pieces(m) + 2;
 	case STRINGS: /* words share the pieces, and each one takes a round and a piece at least */
-		return (unsigned)strings_pieces(p) + 2 * item->most + 4;
+		return (unsigned)pieces(m) + 2 * item->most + 4;
 	case DATA:
-		return item->most / (8 * p->numbers) + 4;
+		return item->most / (8 * m->numbers) + 4;
 	}
 	return 1;
 }
 
 /* Is this call recorded? */
-static int is_chosen(const struct strings_plan *p, const char *name)
+static int is_chosen(const struct memory_plan *p, const char *name)
 {
 	char *const *n = p->names;
 
@@ -1109,7 +1195,7 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 		e->known = HAS_MEMORY;
 		e->at_entry |= !!(item->flags & AT_ENTRY);
 		e->at_return |= !!(item->flags & (AT_RETURN | IF_INTERRUPTED));
-		rounds += rounds_of(m->p, item);
+		rounds += rounds_of(m, item);
 		item++;
 	}
 	if (item < e->items + CALL_ARGS)
@@ -1158,7 +1244,7 @@ static int describe_variants(struct entry *entries, struct memory *m, const stru
  * Report a name that no call has. The kernel may have a call that the tables do not have; nothing
  * is known of its memory. Return 0 or -1.
  */
-static int check_names(const struct strings_plan *p, struct calls *const *calls)
+static int check_names(const struct memory_plan *p, struct calls *const *calls)
 {
 	for (char *const *names = p->names; *names; names++) {
 		const struct call *call = NULL;
@@ -1200,12 +1286,12 @@ static int describe_calls(struct memory *m, struct entry *entries)
 }
 
 /* Make a map of entries that this process writes without bpf(2). Return it and set *fd, or NULL. */
-static void *shared_map(const struct strings_plan *p, const char *name, int *fd, unsigned size,
+static void *shared_map(const struct memory_plan *p, const char *name, int *fd, unsigned size,
 			unsigned entries)
 {
 	void *map;
 
-	*fd = strings_map(p, MAP_ARRAY, name, 4, size, entries);
+	*fd = make_map(p, MAP_ARRAY, name, 4, size, entries);
 	if (*fd < 0)
 		return NULL;
 	map = mmap(NULL, (size_t)size * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
@@ -1214,20 +1300,65 @@ static void *shared_map(const struct strings_plan *p, const char *name, int *fd,
 	return map == MAP_FAILED ? NULL : map;
 }
 
-int strings_attach_calls(struct strings_plan *p)
+/* Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. */
+static void find_offsets(struct memory *m, unsigned version)
+{
+	char path[PATH_MAX];
+	struct btf btf;
+	int info, status;
+
+	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
+	m->status = version < KERNEL(5, 11) ? 8 : 16;
+	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
+	m->pid = -1;
+	if (btf_read(&btf, path) < 0)
+		return;
+	m->pid = btf_member(&btf, "task_struct", "pid");
+	info = btf_member(&btf, "task_struct", "thread_info");
+	status = btf_member(&btf, "thread_info", "status");
+	btf_free(&btf);
+	if (info >= 0 && status >= 0)
+		m->status = info + status;
+}
+
+/* Set what depends on the kernel, and make the buffer. Return 0, or -1, reported. */
+static int prepare(struct memory *m, struct memory_plan *p)
+{
+	char *page = file_read(p->root, "events/header_page", NULL);
+	const char *commit = page ? strstr(page, "commit;") : NULL;
+	const int word = commit && strstr(commit, "size:8") ? 8 : 4;
+	struct utsname host;
+	unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
+
+	free(page);
+	if (!page)
+		return err_file("unable to read events/header_page");
+	if (!SIZE || word != WORD)
+		return err_msg("calls: the registers of this kernel are not known");
+	find_offsets(m, version);
+	m->piece = version >= KERNEL(5, 13) ? PIECE_NEW : PIECE_OLD;
+	m->may_goto = version >= KERNEL(6, 9);
+	m->numbers = version >= KERNEL(5, 16) ? 12 : 3; /* bpf_trace_vprintk */
+	m->buffer = bpf_map(MAP_PERCPU_ARRAY, "tfs_strings", 4, BUFFER, 1);
+	if (m->buffer < 0)
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
+	/* not only a number: the kernel's filters take a glob that begins with a digit for one */
+	m->id = (int)str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(m->buffer));
+	return 0;
+}
+
+int memory_attach(struct memory_plan *p)
 {
 	static struct bpf_code code;
-	struct memory m = { .p = p, .all = !p->tasks, .id = (int)strlen(p->id),
-			    .numbers = p->numbers };
-	const unsigned pids = p->word == 8 ? PIDS_64 : PIDS_32;
+	struct memory m = { .p = p, .all = !p->tasks };
+	const unsigned pids = WORD == 8 ? PIDS_64 : PIDS_32;
 	struct entry *entries;
 	uint8_t *tasks;
 	int r;
 
-	if (!SIZE || p->word != sizeof(long))
-		return err_msg("calls: the registers of this kernel are not known");
-	strings_find_offsets(p, &m.offsets);
-	m.variants = strings_map(p, MAP_HASH, "variants", sizeof(struct variant), 4, VARIANTS);
+	if (prepare(&m, p) < 0)
+		return -1;
+	m.variants = make_map(p, MAP_HASH, "variants", sizeof(struct variant), 4, VARIANTS);
 	if (m.variants < 0)
 		return -1;
 	entries = shared_map(p, "calls", &m.calls, sizeof(*entries), 2 * NUMBERS + VARIANTS);
@@ -1235,13 +1366,12 @@ int strings_attach_calls(struct strings_plan *p)
 	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
 	emit_exec(&code, &m);
-	r = strings_attach(p, &code, "sched_process_exec", 1);
+	r = attach(p, &code, "sched_process_exec", 1);
 	if (p->tasks)
 		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
 	/* the return first: a call whose beginning was not seen is read there */
-	emit_program(&code, &m);
-	r = r ? r : strings_attach(p, &code, "sys_exit", 1);
-	m.entering = 1;
-	emit_program(&code, &m);
-	return r ? r : strings_attach(p, &code, "sys_enter", 1);
+	emit_side(&code, &m, 0);
+	r = r ? r : attach(p, &code, "sys_exit", 1);
+	emit_side(&code, &m, 1);
+	return r ? r : attach(p, &code, "sys_enter", 1);
 }

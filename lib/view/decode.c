@@ -29,16 +29,17 @@ enum {
 
 /* ---- events, and what their records say ---- */
 
-enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, NEWTASK, EXEC, END, REQUEST };
+enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST };
 
 struct decode_event {
 	enum kind kind;
 	const char *call;       /* ENTER, EXIT: the name of the call; NULL: one event for all */
 	unsigned nargs;
-	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid.
-	 * NEWTASK: pid, flags. */
+	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid,
+	 * path.	 * NEWTASK: pid, flags. */
 	const struct field *field[2];
 	const struct field *user[CALL_ARGS]; /* user memory that the kernel has copied */
+	const struct event *probe;      /* PROBE: the event */
 };
 
 /* tfs-strings marks an event of 32-bit code directly before it, with the record K or k. */
@@ -89,7 +90,7 @@ static void decide(struct decode_event *of, const struct event *e)
 		{ "raw_syscalls", "sys_exit", EXIT, { "id", "ret" } },
 		{ "bpf_trace", "bpf_trace_printk", MEMORY, { "bpf_string" } },
 		{ "task", "task_newtask", NEWTASK, { "pid", "clone_flags" } },
-		{ "sched", "sched_process_exec", EXEC, { "old_pid" } },
+		{ "sched", "sched_process_exec", EXEC, { "old_pid", "filename" } },
 		{ "sched", "sched_process_exit", END, { NULL } },
 		{ "io_uring", "io_uring_submit_req", REQUEST, { NULL } }, /* since 6.4 */
 		{ "io_uring", "io_uring_submit_sqe", REQUEST, { NULL } },
@@ -133,6 +134,10 @@ static const struct decode_event *event_at(struct decode *d, const struct record
 
 	if (of && !of->kind)
 		decide(of, e);
+	if (of && d->id && !strcmp(e->system, d->id)) {
+		of->kind = PROBE;
+		of->probe = e;
+	}
 	return of;
 }
 
@@ -232,7 +237,8 @@ static int picks_result(const struct decode *d, int64_t result, int trapped, int
 {
 	uint64_t error = trapped ? 0 : (uint64_t)error_of_result(result);
 
-	if ((d->failed && !error && !trapped) || (d->slower && (resumed || time < d->slower)))
+	if ((error || trapped ? d->succeeded : d->failed) ||
+	    (d->slower && (resumed || time < d->slower)))
 		return 0;
 	return !d->by_error || (error && d->errors[error / 64] >> error % 64 & 1);
 }
@@ -576,7 +582,8 @@ static void put_endless(struct decode *d, struct decode_task *t, enum pairing_fa
 	t->fate = fate;
 	t->values.returned = 0;
 	use_memory(d, t);
-	if (t->shown && !d->failed && !d->by_error && !d->slower && picks_arguments(d, t))
+	if (t->shown && !d->failed && !d->succeeded && !d->by_error && !d->slower &&
+	    picks_arguments(d, t))
 		put_record(d, t, &r, o);
 	drop_memory(d, t);
 }
@@ -814,12 +821,53 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	t->compat = (uint8_t)(exec && fate == PAIRING_RETURNED ? marked : compat);
 }
 
+/* Add a record of user memory. */
+static void add_memory(struct decode *d, struct decode_task *t, const char *record, size_t n)
+{
+	struct call_user *u = memory_of(d, t);
+
+	if (!u)
+		return;
+	d->held -= call_user_room(u);
+	t->lacking = call_user_add(u, record, n) < 0;
+	d->held += call_user_room(u);
+}
+
+/*
+ * Take the strings of a probe inside of a call. Its fields have the names of records: a1 is the
+ * string of argument 1, s1_0 of its array; a number e1 says that the array has more. In a1 the
+ * kernel stores a string that it could not read as one without a byte.
+ */
+static void take_probe(struct decode *d, const struct event *e, const struct record *r)
+{
+	const struct event_set *evs = d->show->line->events;
+	struct decode_task *t = find(d, record_pid(evs, r));
+	char text[CALL_USER_MOST];
+	struct field_data v;
+
+	for (unsigned i = e->ncommon; t && t->pair.open && i < e->nfields; i++) {
+		const char *name = e->fields[i].name;
+		const char argument = name[1];
+
+		if (argument < '0' || argument >= '0' + CALL_ARGS ||
+		    field_value(evs, &e->fields[i], r, &v) < 0)
+			continue;
+		if (v.kind != FIELD_STRING || *name == 's')
+			add_memory(d, t, name, 2);
+		if (v.kind != FIELD_STRING)
+			continue;
+		str_format(text, sizeof(text), "%c%c", *name == 's' || v.n ? 'a' : 'x', argument);
+		if (*text == 'a')
+			str_format(text + 2, sizeof(text) - 2, " %.*s", (int)v.n, v.data);
+		add_memory(d, t, text, strlen(text));
+	}
+}
+
 /* Take a record of user memory. Return 1, or 0 if tfs-strings did not write the record. */
 static int take_memory(struct decode *d, const struct decode_event *of, const struct record *r,
 		       struct out *o)
 {
 	const struct event_set *evs = d->show->line->events;
-	struct call_user *u;
 	struct field_data v;
 	size_t n = d->id ? strlen(d->id) : 4;
 	int32_t pid = record_pid(evs, r);
@@ -851,13 +899,22 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		t->mark = d->pairing.losses;
 		return 1;
 	}
-	u = memory_of(d, t);
-	if (u) {
-		d->held -= call_user_room(u);
-		t->lacking = call_user_add(u, (const char *)v.data + n, v.n - n) < 0;
-		d->held += call_user_room(u);
-	}
+	add_memory(d, t, (const char *)v.data + n, v.n - n);
 	return d->id || !t->lacking;
+}
+
+/* A program is executed: its path, as the kernel has it, stands for one that was not recorded. */
+static void take_program(struct decode *d, struct decode_task *t, const struct decode_event *of,
+			 const struct record *r)
+{
+	char text[CALL_USER_MOST];
+	struct field_data v;
+
+	if (!of->field[1] || field_value(d->show->line->events, of->field[1], r, &v) < 0 ||
+	    v.kind != FIELD_STRING || (t->user && t->user->program.bytes.bytes))
+		return;
+	str_format(text, sizeof(text), "n0 %.*s", (int)v.n, v.data);
+	add_memory(d, t, text, strlen(text));
 }
 
 /* A thread that is not the leader has executed a program: it takes the leader's pid. */
@@ -906,12 +963,16 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		enter(d, of, r, *shown, &o);
 	} else if (kind == EXIT) {
 		leave(d, of, r, *shown, &o);
+	} else if (kind == PROBE) {
+		take_probe(d, of->probe, r);
 	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
 		if (kind == EXEC) {
 			exec(d, (int)number_at(d, of, 0, r), pid, &o);
 			t = find(d, pid);
 			if (!t || !t->pair.open) /* its calls are not recorded, but others are */
 				task_at(d, pid, &o)->pair.outside = d->pairing.losses + 1;
+			else
+				take_program(d, t, of, r);
 			if (d->names || d->paths) {
 				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
 				follow_exec(&d->follow, pid);
@@ -995,6 +1056,7 @@ static void take_option(struct decode *d, const struct tool *tool, const char *o
 		{ "fd=", NULL, NULL, parse_fd },
 		{ "slower=", NULL, NULL, parse_time },
 		{ "failed", &d->failed, NULL, NULL },
+		{ "succeeded", &d->succeeded, NULL, NULL },
 		{ "names", &d->names, NULL, NULL },
 		{ "paths", &d->paths, NULL, NULL },
 		{ "host-paths", &d->follow.host_paths, NULL, NULL },

@@ -367,7 +367,7 @@ struct decode {
 	const char *id;         /* of the records of user memory; NULL: tfs_ANYTHING */
 	const char *note;       /* NULL, or the text of a comment line, printed by the caller */
 	/* select calls */
-	int failed, by_error, by_fd;
+	int failed, succeeded, by_error, by_fd;
 	int32_t fd;
 	uint64_t errors[64];    /* a bit each */
 	uint64_t slower;        /* ns, or units of a clock that counts */

@@ -1,178 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# tfs-strings: joins records into event lines, and keeps its programs as long as it runs
+# tfs-strings: records the user memory of calls, and keeps its programs as long as it runs
 
 load ../helper
 load ../hooks
 
-# event PID TIME TEXT: Print an event line as the kernel does.
-event() {
-	printf '%16s-%-7d [001] ..... %s: %s\n' "${COMM-prog}" "$1" "$2" "$3"
-}
-
-# print PID TIME RECORD: Print a record of a BPF program.
-print() {
-	event "$1" "$2" "bpf_trace_printk: $3"
-}
-
-# joins EXPECTED ARGUMENT...: Compare the lines that tfs-strings makes of stdin.
-joins() {
-	tfs-strings "${@:2}" | diff <(printf '%s\n' "$1") -
-}
-
-# bats test_tags=quick
-@test "tfs-strings: prints an open as kprobes do, and passes other lines unchanged" {
-	{
-		echo '# tracer: nop'
-		print 7 1.000001 '2a =openat 88000 3 /etc/passwd'
-		event 7 1.000002 'sys_close(fd: 3)'
-		print 7 1.000003 '2b =openat 88000 3 /other'
-		print 7 1.000004 '2a =open 8000 -2 a "b" '
-		echo '# lost 3 events'
-	} | joins "$(
-		echo '# tracer: nop'
-		echo '# by BPF'
-		event 7 1.000001 'open: (sys_openat) path="/etc/passwd" flags=0x88000 ret=3'
-		event 7 1.000002 'sys_close(fd: 3)'
-		print 7 1.000003 '2b =openat 88000 3 /other'
-		event 7 1.000004 'open: (sys_open) path="a \"b\" " flags=0x8000 ret=-2'
-		echo '# lost 3 events'
-	)" -i 2a -c 'by BPF'
-}
-
 @test "tfs-strings -S: prints the programs that it attaches, without the right to attach them" {
 	need_tracefs events/bpf_trace
-	for kind in opens execs calls; do
-		# shellcheck disable=SC2094 # a word and a file
-		plainly tfs-strings -S "$kind" >"$kind"
-		[ "$(tail -n 1 "$kind")" = $'\texit' ]
-	done
-	grep -q '^// syscalls/sys_enter_openat: ' opens
-	grep -q '^// sched_process_exec: ' execs
+	# shellcheck disable=SC2094 # a word and a file
+	plainly tfs-strings -S calls >calls
+	[ "$(tail -n 1 calls)" = $'\texit' ]
 	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = 'sched_process_exec sys_exit sys_enter' ]
-	tfs-strings -S -f opens >failed
-	run -1 diff opens failed
-	[[ $output == *'s>= 0 goto ended'* ]]
-}
-
-@test "tfs-strings: joins the parts of a path, which other tasks interrupt, at the time of the last" {
-	{
-		print 7 1.000001 '2a +openat 8000 3 /one'
-		print 8 1.000002 '2a +openat 8000 4 /two'
-		print 7 1.000003 '2a &/more'
-		print 8 1.000004 '2a .'
-		print 7 1.000005 '2a ./end'
-	} | joins "$(
-		event 8 1.000004 'open: (sys_openat) path="/two" flags=0x8000 ret=4'
-		event 7 1.000005 'open: (sys_openat) path="/one/more/end" flags=0x8000 ret=3'
-	)" -i 2a
-}
-
-@test "tfs-strings: prints no path that was not read or whose parts are lost" {
-	{
-		print 7 1.000001 '2a !openat 8000 -14'
-		print 7 1.000002 '2a ?openat 3'
-		print 7 1.000003 '2a +openat 8000 3 /a=b'
-		print 7 1.000004 '2a x'
-		print 7 1.000005 '2a +openat 8000 -36 /long'
-		print 7 1.000006 '2a ~'
-		print 7 1.000007 '2a .rest of a lost record'
-		print 7 1.000008 '2a +openat 8000 3 /the rest is lost'
-		print 7 1.000009 '2a =openat 8000 3 /next'
-	} | joins "$(
-		event 7 1.000001 'open: (sys_openat) path=(fault) flags=0x8000 ret=-14'
-		event 7 1.000002 'open: (sys_openat) ret=3'
-		event 7 1.000004 'open: (sys_openat) path=(fault) flags=0x8000 ret=3'
-		event 7 1.000006 'open_long: (sys_openat) flags=0x8000 ret=-36'
-		event 7 1.000009 'open: (sys_openat) path="/next" flags=0x8000 ret=3'
-	)" -i 2a
-}
-
-@test "tfs-strings: prints an exec with its file and words, as kprobes do" {
-	{
-		print 7 1.000001 '2a #3 4'
-		print 7 1.000002 '2a ./bin/sh'
-		print 7 1.000003 '2a .sh'
-		print 7 1.000004 '2a &-'
-		print 7 1.000005 '2a .c'
-		print 7 1.000006 '2a x'
-		print 7 1.000007 '2a #9 1'
-		print 7 1.000008 '2a ./bin/ls'
-		print 7 1.000009 '2a #1 2'
-		print 7 1.000010 '2a ./bin/ls'
-		print 7 1.000011 '2a ~'
-		print 7 1.000012 '2a =execve 8020 -2 /nowhere'
-	} | joins "$(
-		event 7 1.000006 'exec3: (sched_process_exec) filename="/bin/sh" argc=3 argv0="sh" argv1="-c" argv2=(fault)'
-		event 7 1.000008 'exec0: (sched_process_exec) filename="/bin/ls" argc=9'
-		event 7 1.000011 'exec_long: (sched_process_exec) argc=1'
-		event 7 1.000012 'exec_open: (sys_execve) path="/nowhere" flags=0x8020'
-	)" -i 2a
-}
-
-# json PID TS SYSTEM EVENT FIELDS: Print an event line of JSON as tfs-catpipe -j does.
-json() {
-	printf '{"ts":%s,"cpu":1,"pid":%s,"comm":"a \\"b\\"","system":"%s","event":"%s","fields":{%s}}\n' \
-		"$2" "$1" "$3" "$4" "$5"
-}
-
-# json_print PID TS RECORD: Print a record of a BPF program as JSON.
-json_print() {
-	json "$1" "$2" bpf_trace bpf_trace_printk "\"bpf_string\":\"$3\""
-}
-
-@test "tfs-strings: joins records of JSON into events of JSON with the fields of the text" {
-	{
-		json_print 7 1.000001 '2a =openat 88000 3 /a \"b\"\u0001'
-		json 7 1.000002 syscalls sys_enter_close '"fd":3'
-		json_print 7 1.000003 '2b =openat 88000 3 /other'
-		json_print 7 1.000004 '2a +openat 8000 -2 /one\\n'
-		json_print 7 1.000005 '2a ./two'
-		json_print 7 1.000006 '2a !openat 8000 -14'
-		json_print 7 1.000007 '2a ?openat 3'
-		json_print 7 1.000008 '2a +openat 8000 -36 /long'
-		json_print 7 1.000009 '2a ~'
-		json_print 7 1.000010 '2a #3 4'
-		json_print 7 1.000011 '2a ./bin/sh'
-		json_print 7 1.000012 '2a .sh'
-		json_print 7 1.000013 '2a &a\n'
-		json_print 7 1.000014 '2a .b'
-		json_print 7 1.000015 '2a x'
-		json_print 7 1.000016 '2a #1 2'
-		json_print 7 1.000017 '2a ~'
-		json_print 7 1.000018 '2a =execve 8020 -2 /nowhere'
-		echo '{"lost":3}'
-	} >in
-	joins "$(
-		echo '{"comment":"by \"BPF\""}'
-		json 7 1.000001 2a open '"call":"openat","path":"/a \"b\"\u0001","flags":557056,"ret":3'
-		json 7 1.000002 syscalls sys_enter_close '"fd":3'
-		json_print 7 1.000003 '2b =openat 88000 3 /other'
-		json 7 1.000005 2a open '"call":"openat","path":"/one\\n/two","flags":32768,"ret":-2'
-		json 7 1.000006 2a open '"call":"openat","path":"(fault)","flags":32768,"ret":-14'
-		json 7 1.000007 2a open '"call":"openat","ret":3'
-		json 7 1.000009 2a open_long '"call":"openat","flags":32768,"ret":-36'
-		json 7 1.000015 2a exec3 '"filename":"/bin/sh","argc":3,"argv0":"sh","argv1":"a\nb","argv2":"(fault)"'
-		json 7 1.000017 2a exec_long '"argc":1'
-		json 7 1.000018 2a exec_open '"call":"execve","path":"/nowhere","flags":32800'
-		echo '{"lost":3}'
-	)" -i 2a -c 'by "BPF"' <in
-}
-
-@test "tfs-strings: ends with 1 if there is no event, and survives any bytes" {
-	run -1 tfs-strings -i 2a </dev/null
-	[ -z "$output" ]
-	outputs 1 '# a comment' tfs-strings -i 2a <<<'# a comment'
-	for text in '=' '+' '!' '?' '#' '&' '.' 'x' '~' '= ' '=open' '=open 1' '# x' '#1 999999999999999999999' '&&' '..'; do
-		print 7 1.000001 "2a $text"
-		print 7 1.000001 "2a"
-		print 7 1.000001 "2a "
-		json_print 7 1.000001 "2a $text"
-		json_print 7 1.000001 "2a"
-		json_print 7 1.000001 "2a "
-	done >any
-	tfs-strings -i 2a <any >/dev/null
 }
 
 @test "tfs-strings: its programs live as long as it runs, and die with it by SIGKILL" {
@@ -180,10 +19,10 @@ json_print() {
 	need_tracefs events/syscalls
 	for signal in TERM KILL; do
 		: >id
-		background tfs-strings -f execs >id
+		background tfs-strings calls >id
 		eventually test -s id
 		id=$(cat id)
-		[ "$("$PROG/bpfobjects" all "$id" | grep -c '^program')" = 5 ]
+		[ "$("$PROG/bpfobjects" all "$id" | grep -c '^program')" = 3 ]
 		kill "-$signal" "$PID"
 		status=0
 		wait "$PID" || status=$?
@@ -198,13 +37,13 @@ json_print() {
 	need_tool setpriv
 	fails 111 'tfs-strings: fatal: unable to make a BPF map: Operation not permitted; this needs CAP_BPF' \
 		setpriv --bounding-set -sys_admin,-bpf,-perfmon --inh-caps -sys_admin,-bpf,-perfmon \
-		tfs-strings opens
+		tfs-strings calls
 }
 
 @test "tfs-strings: reports a broken place for the programs of a session" {
 	need_tracefs events/bpf_trace
 	fails 111 'tfs-strings: fatal: unable to give the programs to the session: Bad file descriptor' \
-		env TFS_KEEPS=77 tfs-strings execs
+		env TFS_KEEPS=77 tfs-strings calls
 }
 
 # ---- in the kernel ----------------------------------------------------------------------

@@ -6,7 +6,7 @@
 load ../helper
 
 SIGNAL_TITLE='TIME             COMM                PID EVENT    SIG      CODE       TPID    TO'
-OPEN_TITLE='TIME             COMM                PID RET      PATH'
+OPEN_TITLE='TIME             COMM                PID CALL'
 
 undo() {
 	[ ! -e tmux ] || in_tmux kill-server
@@ -58,13 +58,13 @@ long_path() {
 	LONG=${LONG:0:104}
 	: >"$LONG"
 	run tfs-run trace_open -- cat "$LONG"
-	[[ $output == *"path=\"$LONG\""* ]] || skip "needs a kernel that records paths"
+	[[ $output == *"(AT_FDCWD, \"$LONG\", "* ]] || skip "needs a kernel that records paths"
 }
 
 # opened: Print the path of the open of LONG by cat, with its parts joined.
 opened() {
-	screen | sed -E ':a; /\\$/ { N; s/\\\n {50}//; ta }' |
-		sed -nE 's/^.* cat +[0-9]+ 3        ("\/.*x")$/\1/p'
+	screen | sed -E ':a; /\\$/ { N; s/\\\n {41}//; ta }' |
+		sed -nE 's/^.* cat +[0-9]+ open.*("\/.*x"), O_RDONLY\) = 3 .*$/\1/p'
 }
 
 # fits N: Fail if a line of the screen has more than N characters.
@@ -72,21 +72,21 @@ fits() {
 	run -1 grep -E "^.{$(($1 + 1))}" <(screen)
 }
 
-@test "terminal: 80 columns break a long path below the column PATH, 200 columns do not" {
+@test "terminal: 80 columns break a long path below the column CALL, 200 columns do not" {
 	terminal 80
 	long_path
-	types "tfs-run trace_open --instance $MARK -- cat '$LONG'"
+	types "LC_ALL=C tfs-run trace_open --instance $MARK -- cat '$LONG'"
 	ends 0
 	screen | grep -Fqx "$OPEN_TITLE"
-	shows '^[0-9:.]+ +cat +[0-9]+ 3        "/.{27}.$'
-	shows '^ {50}x{29}\\$'
+	shows '^[0-9:.]+ +cat +[0-9]+ openat.AT_FDCWD, "/.*\\$'
+	shows '^ {41}x{38}\\$'
 	[ "$(opened)" = "\"$LONG\"" ]
 	fits 80
 	in_tmux resize-window -x 200
-	types "tfs-run trace_open --instance $MARK -- cat '$LONG'"
+	types "LC_ALL=C tfs-run trace_open --instance $MARK -- cat '$LONG'"
 	ends 0
 	screen | grep -Fqx "$OPEN_TITLE"
-	shows "^[0-9:.]+ +cat +[0-9]+ 3        \"$LONG\"\$"
+	shows "^[0-9:.]+ +cat +[0-9]+ openat.AT_FDCWD, \"$LONG\", O_RDONLY. = 3 <[0-9.]+>\$"
 	[ "$(opened)" = "\"$LONG\"" ]
 }
 
@@ -94,12 +94,12 @@ fits() {
 	terminal 200
 	long_path
 	echo 'cat "$1"; read -r _ <go; cat "$1"' >twice
-	types "tfs-run trace_open --instance $MARK -- sh twice '$LONG'"
-	eventually shows " 3        \"$LONG\"\$"
+	types "LC_ALL=C tfs-run trace_open --instance $MARK -- sh twice '$LONG'"
+	eventually shows " \"$LONG\", O_RDONLY. = 3 <[0-9.]+>\$"
 	in_tmux resize-window -x 80
 	release_go
 	ends 0
-	shows '^ {50}x{29}\\$'
+	shows '^ {41}x{38}\\$'
 }
 
 release_go() {
@@ -126,7 +126,7 @@ program_ends() {
 	shows '^[0-9:.]+  bash +[0-9]+ SYN_SENT    [0-9]+ +1     127\.0\.0\.1$'
 	types "tfs-run trace_exec --instance $MARK -- sh -c 'exit 0' a b c d e f g h i j k l"
 	ends 0
-	screen | grep -Fqx 'TIME             COMM                PID EXEC'
+	screen | grep -Fqx 'TIME             COMM                PID CALL'
 	fits 80
 	types "tfs-run trace_process --trace lifecycle --instance $MARK -- sh -c 'exit 3'"
 	ends 3

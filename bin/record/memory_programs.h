@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: ISC */
+/* memory_programs.h - the BPF programs of tfs-strings */
+#ifndef MEMORY_PROGRAMS_H
+#define MEMORY_PROGRAMS_H
+
+#include "bpf/bpf.h"
+
+enum { MEMORY_WORDS_MAX = 32 };
+
+struct memory_plan {
+	int root;               /* the tracefs root */
+	char id[16];            /* each record begins with it, and programs have it as name */
+	unsigned words;         /* the most words of a program, 1 to MEMORY_WORDS_MAX */
+	unsigned data;          /* the most bytes of a buffer; 0: no buffer is read */
+	int no_args, env;       /* not the arguments of execs; their environment, too */
+	char *const *names;     /* only these calls, up to NULL; none: all */
+	int tasks;              /* the instance whose pid filter says which tasks; 0: all */
+	size_t n;               /* number of fds */
+	int fds[8];             /* descriptors that keep the programs attached */
+};
+
+/*
+ * Attach programs that print the user memory of system calls, as lib/syscalls/syscalls.h describes
+ * their records, and set id and fds. Return 0, or -1, reported. The caller closes fds anyway.
+ */
+int memory_attach(struct memory_plan *);
+
+#endif
