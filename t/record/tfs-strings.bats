@@ -6,7 +6,8 @@
 load ../helper
 load ../hooks
 
-@test "tfs-strings -S: prints the programs that it attaches, without the right to attach them" {
+# bats test_tags=quick
+@test "tfs-strings: -S prints the programs that it attaches, without the right to attach them" {
 	need_tracefs events/bpf_trace
 	# shellcheck disable=SC2094 # a word and a file
 	plainly tfs-strings -S calls >calls
