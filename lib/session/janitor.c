@@ -401,9 +401,9 @@ static long long time_run(const struct janitor *j)
 }
 
 /*
- * Return how many bytes of the FIFO a reader has left unread, 0 for a file, or -1 if the FIFO has no
- * reader. Look from the end mode: O_WRONLY, or O_RDONLY if there is no reader, because to open it
- * for reading would be another reader.
+ * Return how many bytes of the FIFO a reader has left unread, 0 for a file, or -1 if the FIFO has
+ * no reader. Look from the end mode: O_WRONLY, or O_RDONLY if there is no reader, because to open
+ * it for reading would be another reader.
  */
 static int unread_bytes(const struct janitor *j, int mode)
 {
@@ -438,8 +438,8 @@ static int drain(struct janitor *j)
 	long long before = time_run(j), since = time_now_ms(), now, left;
 
 	for (;;) {
-		left = j->end ? j->end : since + (unread_bytes(j, O_WRONLY) > 0 ? STALL_MS : HANG_MS);
-		left -= time_now_ms();
+		left = since + (unread_bytes(j, O_WRONLY) > 0 ? STALL_MS : HANG_MS);
+		left = (j->end ? j->end : left) - time_now_ms();
 		if (left <= 0)
 			break;
 		if (await(j, j->stream, left < LOOK_MS ? (long)left : LOOK_MS, 0))
