@@ -45,11 +45,18 @@ static enum pairing_fate told(const struct trace_line *l)
 		{ "resumed", PAIRING_RESUMED },
 	};
 
+	const char *at = l->body.text, *end = at + l->body.n;
+	struct text_part name, value;
+
 	if (l->decoded)
 		return l->decoded;
-	for (size_t i = 0; i < (l->json ? sizeof(keys) / sizeof(*keys) : 1); i++)
-		if (trace_line_key(l, keys[i].key).n)
-			return keys[i].fate;
+	if (!l->json) /* most lines have no lat, so look for its letters first */
+		return memmem(at, l->body.n, " lat=", 5) && trace_line_key(l, "lat").n ?
+		       PAIRING_RETURNED : PAIRING_NOTHING;
+	while (json_member(&at, end, &name, &value))
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+			if (text_part_is(name, keys[i].key))
+				return keys[i].fate;
 	return PAIRING_NOTHING;
 }
 
@@ -72,7 +79,8 @@ static int identify(struct calls *c, const struct trace_line *l, struct pairing_
 	} else {
 		e->id = v.negative ? 0 - v.whole : v.whole;
 		name = name_of_syscall((int64_t)e->id);
-		strbuf_format(&c->name, "syscall_0x%llx", (unsigned long long)e->id);
+		if (!name)
+			strbuf_format(&c->name, "syscall_0x%llx", (unsigned long long)e->id);
 	}
 	if (name && name != c->name.text) {
 		c->name.n = 0;

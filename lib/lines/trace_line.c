@@ -502,7 +502,13 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 
 struct text_part trace_line_number(const struct trace_line *l)
 {
-	return trace_line_key(l, l->json ? "id" : "NR");
+	const char *s = l->body.text, *end = s + l->body.n, *number;
+
+	if (l->json || !s || !begins(s, end, "NR "))
+		return trace_line_key(l, l->json ? "id" : "NR");
+	for (number = s += strlen("NR "); s < end && !is_blank(*s); s++)
+		;
+	return (struct text_part){ number, (size_t)(s - number) };
 }
 
 struct text_part trace_line_result(const struct trace_line *l)
