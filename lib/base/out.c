@@ -107,9 +107,10 @@ void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 		ascii = (unsigned char)*s < 0x80;
 		if (how == ESCAPE_JSON && !ascii && (control || n == 1))
 			n > 1 ? put_escape(o, s + 1, end, how) : out_string(o, "\xef\xbf\xbd");
-		else if (control || (how == ESCAPE_C && !ascii) || *s == '\\' || (*s == '"' && how != ESCAPE_TEXT) ||
-		    (how == ESCAPE_NAME && *s == ' ' && s == first) ||
-		    (spaced && (*s == '=' || (*s == ':' && (s + 1 == end || s[1] == ' ')))))
+		else if (control || (how == ESCAPE_C && !ascii) || *s == '\\' ||
+			 (*s == '"' && how != ESCAPE_TEXT) ||
+			 (how == ESCAPE_NAME && *s == ' ' && s == first) ||
+			 (spaced && (*s == '=' || (*s == ':' && (s + 1 == end || s[1] == ' ')))))
 			for (size_t i = 0; i < n; i++)
 				put_escape(o, s + i, end, how);
 		else
