@@ -59,6 +59,7 @@ each_source() {
 	printf '%s\0' "$PWD/there" >name
 	act unread 20 5 "$PWD/name"
 	traced trace_open --source kprobes
+	sed -i 1d got # the open of name
 	read_at_end=0
 	! grep -q 'return probes.*\$arg' "$TRACEFS/README" || read_at_end=20
 	[ "$(opens "\"$PWD/there\"")" = "$read_at_end" ]
