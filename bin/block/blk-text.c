@@ -23,7 +23,7 @@
 #include "blktrace.h"
 #include "reader/reader.h"
 
-static const char **dirs;       /* of -d, NULL at the end */
+static struct opt_list dirs = { .v = OPT_LIST(NULL) };
 static const char *instance;
 static unsigned long ms = 100;
 static int packets;
@@ -34,15 +34,16 @@ static const struct tool tool = {
 		"blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... "
 		"[-n PID[,PID...]]... [-d DIR]... [FILE]...\n"
 		"print records of the block layer's trace as blkparse does\n"
-		"-d DIR  read the relay files of DIR until a signal comes; may be repeated\n"
+		"-d, --dir DIR  read the relay files of DIR until a signal comes; may be repeated\n"
 		"-i, --instance INSTANCE  print only I/O of the tasks that this instance follows\n"
-		"-l  write one line per packet to standard output, a FIFO or pipe\n"
-		"-n PID,...  do not print I/O of these tasks\n"
-		"-p PID,...  print only I/O of these tasks\n"
-		"-s KB  write no more than KB kilobytes\n"
-		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
+		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
+		"-n, --not-pid PID,...  do not print I/O of these tasks\n"
+		"-p, --pid PID,...  print only I/O of these tasks\n"
+		"-s, --size KB  write no more than KB kilobytes\n"
+		"-w, --every MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
 	.places = (const struct opt_place[]){
-		{ 'i', .text = &instance }, { 'l', .flag = &packets }, { 0 },
+		{ 'i', .text = &instance }, { 'l', .flag = &packets },
+		{ 'd', .list = &dirs }, { 'w', .number = &ms }, { 0 },
 	},
 };
 
@@ -279,7 +280,7 @@ static void tell_losses(struct blk_stream *s)
 	char line[CONSUMER_LAST];
 	size_t n;
 
-	for (const char **dir = dirs; *dir; dir++)
+	for (const char **dir = dirs.v; *dir; dir++)
 		dropped += relay_dropped(relay_open_dropped(*dir));
 	s->cut += consumer_take_back(&s->to);
 	if (!dropped && !s->cut)
@@ -292,17 +293,11 @@ static void tell_losses(struct blk_stream *s)
 /* Read the options. Return 0, or -1, reported. */
 static int parse(struct blk_stream *s, int argc, char **argv)
 {
-	size_t ndirs = 0;
 	int c;
 
-	dirs = xcalloc((size_t)argc + 1, sizeof(*dirs));
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		if (c == 's') {
-			consumer_limit(&s->to, &tool, opt_value);
-		} else if (c == 'w') {
-			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
-		} else if (c == 'd') {
-			dirs[ndirs++] = opt_value;
+			consumer_limit(&s->to, opt_number());
 		} else {
 			if (pids_option(&tool, opt_value, PID_LIST_IDLE,
 					c == 'p' ? &s->pick.selected : &s->pick.excluded) < 0)
@@ -310,7 +305,7 @@ static int parse(struct blk_stream *s, int argc, char **argv)
 			s->pick.only_selected |= c == 'p';
 		}
 	s->to.packets = packets;
-	if (ndirs && argv[opt_index])
+	if (dirs.n && argv[opt_index])
 		usage_error(&tool, "-d cannot be combined with files; leave out '%.80s'",
 			    argv[opt_index]);
 	if (instance)
@@ -321,7 +316,7 @@ static int parse(struct blk_stream *s, int argc, char **argv)
 /* Open the relay files, and everything else. Return 0, or -1, reported. */
 static int begin(struct blk_stream *s)
 {
-	if (*dirs)
+	if (dirs.n)
 		s->to.signals = wait_stop_signals();
 	if (consumer_open(&s->to, &tool) < 0)
 		return -1;
@@ -329,10 +324,10 @@ static int begin(struct blk_stream *s)
 	pids_sort(&s->pick.excluded);
 	if (instance && blk_pick_follow(&s->pick, instance) < 0)
 		return -1;
-	for (const char **dir = dirs; *dir; dir++)
+	for (const char **dir = dirs.v; *dir; dir++)
 		if (relay_open(&s->relay, *dir, "trace") < 0)
 			return -1;
-	if (*dirs)
+	if (dirs.n)
 		confine_paths(CAPS_STREAM, &s->relay.v->fd, 1);
 	return 0;
 }
@@ -346,9 +341,9 @@ int main(int argc, char **argv)
 	s.pick.fork_pipe = -1;
 	if (parse(&s, argc, argv) < 0 || begin(&s) < 0)
 		return REFUSED;
-	r = *dirs ? live(&s) : recorded(&s, argv + opt_index, (size_t)(argc - opt_index));
+	r = dirs.n ? live(&s) : recorded(&s, argv + opt_index, (size_t)(argc - opt_index));
 	print_until(&s, UINT64_MAX);
 	put(&s);
 	tell_losses(&s);
-	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : *dirs || s.started ? DONE : NO;
+	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : dirs.n || s.started ? DONE : NO;
 }

@@ -17,6 +17,7 @@
 static struct blk_wanted wanted;
 static const char *key;
 static int any_key;
+static unsigned long kb = 2048, buffers = 4;
 
 static const struct tool tool = {
 	.name = "blk-trace",
@@ -28,15 +29,19 @@ static const struct tool tool = {
 		"start DEVICE...  start traces that were set up with the same key\n"
 		"stop DEVICE...  stop these traces\n"
 		"remove DEVICE...  remove these traces\n"
-		"-a ACTION,...  setup: record only these kinds of actions\n"
-		"-b KB  setup: the size of the buffer of each CPU; default 2048\n"
-		"-f  start, stop, remove: ignore the key of the trace\n"
-		"-k KEY  distinguish this trace; default $BLK_TRACE_KEY, or blk-trace\n"
-		"-l FROM-TO  setup: record only these sectors\n"
-		"-n N  setup: the number of sub-buffers in a buffer; default 4\n"
-		"-p PID  setup: record only what this task does itself\n",
+		"-a, --action ACTION,...  setup: record only these kinds of actions\n"
+		"-b, --buffer KB:16-1048576  setup: the size of the buffer of each CPU; "
+		"default 2048\n"
+		"-f, --any-key  start, stop, remove: ignore the key of the trace\n"
+		"-k, --trace-key TEXT  distinguish this trace; default $BLK_TRACE_KEY, or "
+		"blk-trace\n"
+		"-l, --sectors FROM-TO  setup: record only these sectors\n"
+		"-n, --sub-buffers N:2-1024  setup: the number of sub-buffers in a buffer; "
+		"default 4\n"
+		"-p, --pid PID  setup: record only what this task does itself\n",
 	.places = (const struct opt_place[]){
-		{ 'f', .flag = &any_key }, { 'k', .text = &key }, { 0 },
+		{ 'f', .flag = &any_key }, { 'k', .text = &key }, { 'b', .number = &kb },
+		{ 'n', .number = &buffers }, { 0 },
 	},
 };
 
@@ -156,7 +161,6 @@ static int run(const struct command *c, const struct device *d)
 /* Read the options into wanted. */
 static void parse(int argc, char **argv)
 {
-	unsigned long kb = 2048, n = 4;
 	int c;
 
 	key = getenv("BLK_TRACE_KEY");
@@ -164,16 +168,11 @@ static void parse(int argc, char **argv)
 		if (c == 'a')
 			wanted.actions = actions(opt_value);
 		else if (c == 'p')
-			wanted.pid = (unsigned)opt_pid(&tool, opt_value);
-		else if (c == 'l')
-			range(opt_value);
-		else if (c == 'b')
-			opt_number(&tool, "a number of kilobytes, 16 to 1048576", 16, 1024 * 1024,
-				   &kb);
+			wanted.pid = (unsigned)text_pid(opt_value);
 		else
-			opt_number(&tool, "a number of sub-buffers, 2 to 1024", 2, 1024, &n);
-	wanted.n = (uint32_t)n;
-	wanted.size = (uint32_t)(KB_BYTES(kb) / n);
+			range(opt_value);
+	wanted.n = (uint32_t)buffers;
+	wanted.size = (uint32_t)(KB_BYTES(kb) / buffers);
 	if (!wanted.to)
 		wanted.to = blk_key(key && *key ? key : tool.name);
 }

@@ -20,18 +20,20 @@
 
 static const char *prefix = "trace", *to;
 static int once;
+static unsigned long ms = 100;
 
 static const struct tool tool = {
 	.name = "relay-cat",
 	.help =
 		"relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY\n"
 		"drain the files of a relay channel until told to stop\n"
-		"-1  write the bytes that are there now, and end\n"
-		"-o DIR  write each file of the channel to a new file in DIR\n"
-		"-p PREFIX  the names of the files are PREFIX and a number; default trace\n"
-		"-w MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
+		"-1, --now  write the bytes that are there now, and end\n"
+		"-o, --copy-to DIR  write each file of the channel to a new file in DIR\n"
+		"-p, --prefix NAME  the names of the files are PREFIX and a number; default trace\n"
+		"-w, --every MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
 	.places = (const struct opt_place[]){
-		{ '1', .flag = &once }, { 'o', .text = &to }, { 'p', .text = &prefix }, { 0 },
+		{ '1', .flag = &once }, { 'o', .text = &to }, { 'p', .text = &prefix },
+		{ 'w', .number = &ms }, { 0 },
 	},
 };
 
@@ -81,16 +83,12 @@ int main(int argc, char **argv)
 	static struct relay relay;
 	static struct outlet out; /* large; an initializer would put it into the program's file */
 	const char *dir;
-	unsigned long ms = 100;
 	unsigned long long dropped;
 	int ended = 0, r = 0, counter;
 
 	out.relay = &relay;
 	out.to = CONSUMER;
-	while (opt_next(&tool, argc, argv) != -1)
-		opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
-	if (!text_is_name(prefix))
-		usage_error(&tool, "not the beginning of a name: '%.80s'", prefix);
+	opt_next(&tool, argc, argv);
 	dir = argv[opt_index];
 	if (!dir)
 		usage_error(&tool, "no directory");

@@ -17,12 +17,12 @@ static const struct tool tool = {
 	.help =
 		"pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...\n"
 		"print the pids that selectors name, one per line\n"
-		"-c CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
-		"-n PID  print the tasks in the pid namespace of PID\n"
-		"-u UID  print the tasks whose real uid is UID\n"
-		"-C COMM  print the tasks whose name is COMM\n"
-		"-d  also print the descendants of these tasks\n"
-		"-t  also print the threads of all these tasks\n",
+		"-c, --cgroup CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
+		"-n, --pidns PID  print the tasks in the pid namespace of PID\n"
+		"-u, --uid UID  print the tasks whose real uid is UID\n"
+		"-C, --comm COMM  print the tasks whose name is COMM\n"
+		"-d, --descendants  also print the descendants of these tasks\n"
+		"-t, --threads  also print the threads of all these tasks\n",
 };
 
 int main(int argc, char **argv)
@@ -49,11 +49,11 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			selectors[n++] = (struct selector){
-				.kind = SELECT_PIDNS, .pid = opt_pid(&tool, opt_value) };
+				.kind = SELECT_PIDNS, .pid = text_pid(opt_value) };
 			break;
 		case 'u':
-			opt_number(&tool, "a uid", 0, UINT_MAX, &selectors[n].number);
-			selectors[n++].kind = SELECT_UID;
+			selectors[n++] = (struct selector){
+				.kind = SELECT_UID, .number = opt_number() };
 			break;
 		default:
 			selectors[n++] = (struct selector){

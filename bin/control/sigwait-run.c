@@ -17,16 +17,19 @@
 #include "proc/proc.h"
 
 static const char *undo;
+static unsigned long ms = ULONG_MAX;
 
 static const struct tool tool = {
 	.name = "sigwait-run",
 	.help =
 		"sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]\n"
 		"wait for a signal, a time limit or the end of tasks; then undo\n"
-		"-t MS  wait no longer than MS milliseconds\n"
-		"-p PID  wait until this task has ended; if repeated, until all have\n"
-		"-u COMMAND  run this undo command once, in every case, with sh -c\n",
-	.places = (const struct opt_place[]){ { 'u', .text = &undo }, { 0 } },
+		"-t, --time MS:0-  wait no longer than MS milliseconds\n"
+		"-p, --pid PID  wait until this task has ended; if repeated, until all have\n"
+		"-u, --undo COMMAND  run this undo command once, in every case, with sh -c\n",
+	.places = (const struct opt_place[]){
+		{ 't', .number = &ms }, { 'u', .text = &undo }, { 0 },
+	},
 };
 
 static sigset_t inherited;
@@ -69,19 +72,14 @@ int main(int argc, char **argv)
 {
 	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 };
 	struct pids given = { 0 };
-	struct wait w = { .ms = -1, .fd = -1, .arg = &given };
-	unsigned long ms;
+	struct wait w = { .fd = -1, .arg = &given };
 	pid_t child = 0;
 	sigset_t set;
-	int c, signo = 0, r, status;
+	int c = 0, signo = 0, r, status;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'p') {
-			pids_add(&given, opt_pid(&tool, opt_value));
-		} else {
-			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &ms);
-			w.ms = (long)ms;
-		}
+	while (opt_next(&tool, argc, argv) != -1)
+		pids_add(&given, text_pid(opt_value));
+	w.ms = (long)ms; /* without -t: -1 */
 	argv += opt_index;
 	if (pids_sort(&given) < 0)
 		return REFUSED;

@@ -16,20 +16,22 @@
 
 static int lists;
 static const char *filter;
+static struct opt_list triggers = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-event",
 	.help =
 		"tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...\n"
 		"enable events by name or glob, with filter and triggers\n"
-		"-l  print the names of the events instead\n"
-		"-f FILTER  record only events for which this filter holds\n"
-		"-t TRIGGER  attach this trigger to each event; may be repeated\n"
+		"-l, --list  print the names of the events instead\n"
+		"-f, --filter FILTER  record only events for which this filter holds\n"
+		"-t, --trigger TRIGGER  attach this trigger to each event; may be repeated\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
-		{ 'l', .flag = &lists }, { 'f', .text = &filter }, { 0 },
+		{ 'l', .flag = &lists }, { 'f', .text = &filter }, { 't', .list = &triggers },
+		{ 0 },
 	},
 };
 
@@ -202,20 +204,16 @@ static int apply(struct change *c, size_t n)
 
 int main(int argc, char **argv)
 {
-	static const char **triggers;
 	static struct change *changes;
 	static struct event_names events;
 	int dir, top, fresh;
-	size_t n = 0;
 	char *text;
 
-	triggers = xcalloc((size_t)argc + 1, sizeof(*triggers));
-	while (opt_next(&tool, argc, argv) != -1)
-		triggers[n++] = opt_value;
+	opt_next(&tool, argc, argv);
 	argv += opt_index;
 	if (!*argv && !lists)
 		usage_error(&tool, "no event; give at least one, or -l to list them");
-	if (lists && (filter || n))
+	if (lists && (filter || triggers.n))
 		usage_error(&tool, "-l writes nothing: it cannot be combined with -f and -t");
 
 	top = tracefs_open(opt_root, "", NULL);
@@ -240,7 +238,7 @@ int main(int argc, char **argv)
 	changes = xcalloc(events.n, sizeof(*changes));
 	for (size_t i = 0; i < events.n; i++)
 		changes[i] = (struct change){ .dir = dir, .name = events.name[i],
-					      .filter = filter, .triggers = triggers,
+					      .filter = filter, .triggers = triggers.v,
 					      .fresh = fresh };
 	return apply(changes, events.n) < 0 ? REFUSED : DONE;
 }

@@ -19,8 +19,8 @@ static const struct tool tool = {
 	.help =
 		"tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...\n"
 		"select the functions that the function tracers record\n"
-		"-l  print the names of the functions instead\n"
-		"-n  do not record these functions\n"
+		"-l, --list  print the names of the functions instead\n"
+		"-n, --exclude  do not record these functions\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,

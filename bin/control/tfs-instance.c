@@ -28,11 +28,12 @@ static const struct tool tool = {
 		"hold NAME PROG...  make tfs.NAME, and become PROG with TFS_INSTANCE set\n"
 		"list  print the names of all instances, one per line\n"
 		"remove NAME...  remove instances, after their readers have closed them\n"
-		"-s  list, remove: the stale instances, whose owner is dead\n"
-		"-t MS  remove: wait at most MS milliseconds; default 2000\n"
+		"-s, --stale  list, remove: the stale instances, whose owner is dead\n"
+		"-t, --time MS:0-  remove: wait at most MS milliseconds; default 2000\n"
 		OPTION_ROOT,
 	.places = (const struct opt_place[]){
-		{ 'R', .text = &root }, { 's', .flag = &stale }, { 0 },
+		{ 'R', .text = &root }, { 's', .flag = &stale }, { 't', .number = &patience },
+		{ 0 },
 	},
 };
 
@@ -135,13 +136,13 @@ int main(int argc, char **argv)
 {
 	const char *command = NULL;
 	char path[PATH_MAX];
-	int c, dir, r;
+	int dir, r;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1 || (!command && argv[opt_index]))
-		if (c == -1)
-			command = argv[opt_index++];
-		else
-			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &patience);
+	opt_next(&tool, argc, argv);
+	if (argv[opt_index]) {
+		command = argv[opt_index++];
+		opt_next(&tool, argc, argv); /* those after the command */
+	}
 	argv += opt_index;
 	check(command, argv);
 	dir = tracefs_open(root, "", path);

@@ -26,7 +26,7 @@ static const struct tool tool = {
 		"remove PID...  stop recording these tasks\n"
 		"list  print the pids of the recorded tasks, one per line\n"
 		"mirror  copy the filter of the events to that of the function tracers\n"
-		"-f  change the filter of the function tracers as well\n"
+		"-f, --functions  change the filter of the function tracers as well\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,

@@ -27,10 +27,10 @@
 #include "tracefs/tracefs.h"
 #include "usdt.h"
 
-/* The options, and the values of -a; NULL ends them. */
+/* The options, and the values of -a. */
 static const char *root, *group, *binary, *binary_name;
 static int any_offset, counters, discreet;
-static const char **values;
+static struct opt_list values = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-probe",
@@ -42,18 +42,19 @@ static const struct tool tool = {
 		"list  print the group's probes as the kernel lists them\n"
 		"remove [EVENT]...  remove these probes, or all of the group\n"
 		"usdt FILE  print the USDT probes of a program or library\n"
-		"-g GROUP  the system of the new events; default $TFS_GROUP\n"
-		"-b FILE  the file of all places: PROBE has no FILE\n"
-		"-n NAME  the path of FILE for people, if it has another\n"
-		"-a ARG  record this value too, in each PROBE\n"
-		"-o  allow any offset into a program; the program may fail\n"
-		"-c  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
-		"-q  if a FILE cannot be probed, do not say why\n"
+		"-g, --group GROUP  the system of the new events; default $TFS_GROUP\n"
+		"-b, --binary FILE  the file of all places: PROBE has no FILE\n"
+		"-n, --binary-name PATH  the path of FILE for people, if it has another\n"
+		"-a, --arg ARG  record this value too, in each PROBE\n"
+		"-o, --any-offset  allow any offset into a program; the program may fail\n"
+		"-c, --counters  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
+		"-q, --quiet  if a FILE cannot be probed, do not say why\n"
 		OPTION_ROOT,
 	.places = (const struct opt_place[]){
 		{ 'R', .text = &root }, { 'g', .text = &group }, { 'b', .text = &binary },
 		{ 'n', .text = &binary_name }, { 'o', .flag = &any_offset },
-		{ 'c', .flag = &counters }, { 'q', .flag = &discreet }, { 0 },
+		{ 'c', .flag = &counters }, { 'q', .flag = &discreet },
+		{ 'a', .list = &values }, { 0 },
 	},
 };
 
@@ -182,7 +183,7 @@ static int append_all(struct made *m, const char *s, const struct elf_location *
 {
 	if (append_args(m, s, place) < 0)
 		return -1;
-	for (const char **v = values; *v; v++)
+	for (const char **v = values.v; *v; v++)
 		if (append(m, " ") < 0 || append_args(m, *v, place) < 0)
 			return -1;
 	return 0;
@@ -203,7 +204,7 @@ static int check_words(const char *event, const char *probe)
 			       "remove that", event, ctl_cut_name(p));
 	p = probe + strcspn(probe, " ");
 	p += strspn(p, " ");
-	if ((binary || *values) && strchr(p, ' '))
+	if ((binary || values.n) && strchr(p, ' '))
 		return err_msg("%s: with -b and -a a PROBE is a letter and a place; give each ARG "
 			       "by -a", event);
 	return 0;
@@ -810,11 +811,11 @@ static void check(const char *verb, char **words)
 		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");
 	if (*verb == 'l')
 		opt_end(&tool, *words);
-	if (!adds && (binary || *values))
+	if (!adds && (binary || values.n))
 		usage_error(&tool, "-b and -a go with add");
 	if (binary_name && !binary)
 		usage_error(&tool, "-n goes with -b");
-	for (const char **v = values; *v; v++)
+	for (const char **v = values.v; *v; v++)
 		if (!**v || ctl_cut(*v))
 			err_exit(MISUSED, "not one value to record: '%.80s'%s%s", *v,
 				 **v ? " has " : "", **v ? ctl_cut_name(ctl_cut(*v)) : "");
@@ -823,13 +824,10 @@ static void check(const char *verb, char **words)
 int main(int argc, char **argv)
 {
 	const char *verb;
-	size_t n = 0;
 	int top;
 
 	group = getenv("TFS_GROUP");
-	values = xcalloc((size_t)argc + 1, sizeof(*values));
-	while (opt_next(&tool, argc, argv) != -1)
-		values[n++] = opt_value;
+	opt_next(&tool, argc, argv);
 	argv += opt_index;
 	verb = *argv ? *argv++ : "";
 	if (!strcmp(verb, "usdt")) {

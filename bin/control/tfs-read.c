@@ -13,16 +13,23 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
+static int at_end;
+static unsigned long ms = ULONG_MAX;
+
 static const struct tool tool = {
 	.name = "tfs-read",
 	.help =
 		"tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...\n"
 		"print control files of tracefs: now, periodically, or at the end\n"
-		"-w  print the files when tfs-read is stopped, instead of now\n"
-		"-e MS  print the files every MS milliseconds, and once more when stopped\n"
+		"-w, --at-end  print the files when tfs-read is stopped, instead of now\n"
+		"-e, --every MS  print the files every MS milliseconds, and once more when "
+		"stopped\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
+	.places = (const struct opt_place[]){
+		{ 'w', .flag = &at_end }, { 'e', .number = &ms }, { 0 },
+	},
 };
 
 static int print_files(int dir, char **files)
@@ -70,20 +77,12 @@ static int is_others(int dir, char *file)
 int main(int argc, char **argv)
 {
 	sigset_t none;
-	struct wait w = { .signals = &none, .ms = -1, .fd = -1 };
-	int c, dir, at_end = 0, signo, others, r = 0;
-	unsigned long ms;
+	struct wait w = { .signals = &none, .fd = -1 };
+	int dir, signo, others, r = 0;
 	uint64_t keep = CAPS_SYSLOG;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'w':
-			at_end = 1;
-			break;
-		case 'e':
-			opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &ms);
-			w.ms = (long)ms;
-		}
+	opt_next(&tool, argc, argv);
+	w.ms = (long)ms; /* without -e: -1 */
 	argv += opt_index;
 	if (!*argv)
 		usage_error(&tool, "no file; give at least one");

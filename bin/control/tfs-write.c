@@ -23,7 +23,7 @@ static const struct tool tool = {
 	.help =
 		"tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...\n"
 		"write records to control files of tracefs\n"
-		"-c  clear each file before its first record\n"
+		"-c, --clear  clear each file before its first record\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,

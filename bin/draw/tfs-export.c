@@ -16,28 +16,6 @@
 #include "lines/lines.h"
 #include "export.h"
 
-static const struct tool tool = {
-	.name = "tfs-export",
-	.help =
-		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] [-r N]\n"
-		"make the records of a trace ready to leave this host\n"
-		"-f FORMAT  json, or OTLP: logs or spans; default json\n"
-		"-H HOST  the name of the host; default: the kernel's\n"
-		"-s SESSION  the name of the session; default $TFS_INSTANCE\n"
-		"-n  do not look for containers: the trace is from another host\n"
-		"-m BYTES  the longest line, at least 4096; default 1 MiB\n"
-		"-k N  keep one record, or trace, of N\n"
-		"-r N  at most N records in a second\n"
-		"-x  leave out strings and data of programs\n",
-};
-
-enum {
-	LINE_LEAST = 4096,
-	LEAST = 65,             /* bytes of the fields of a record */
-	ORIGIN_MOST = 1024,     /* bytes of the names of an origin */
-	SECOND = 1000000000,
-};
-
 static struct {
 	enum { JSON, LOGS, SPANS } format;
 	unsigned long most, keep, rate;
@@ -45,6 +23,35 @@ static struct {
 } opt = { .most = 1024 * 1024 };
 
 static struct origin origin;
+static const char *format, *host, *session;
+
+static const struct tool tool = {
+	.name = "tfs-export",
+	.help =
+		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] [-r N]\n"
+		"make the records of a trace ready to leave this host\n"
+		"-f, --format json|logs|spans  json, or OTLP: logs or spans; default json\n"
+		"-H, --host HOST  the name of the host; default: the kernel's\n"
+		"-s, --session SESSION  the name of the session; default $TFS_INSTANCE\n"
+		"-n, --no-containers  do not look for containers: the trace is from another host\n"
+		"-m, --line-size N:4096-1073741823  the longest line, at least 4096; default 1 MiB\n"
+		"-k, --sample N:1-4294967295  keep one record, or trace, of N\n"
+		"-r, --rate N:1-4294967295  at most N records in a second\n"
+		"-x, --redact  leave out strings and data of programs\n",
+	.places = (const struct opt_place[]){
+		{ 'f', .text = &format }, { 'H', .text = &host }, { 's', .text = &session },
+		{ 'n', .flag = &origin.no_tasks }, { 'x', .flag = &opt.redact },
+		{ 'm', .number = &opt.most }, { 'k', .number = &opt.keep },
+		{ 'r', .number = &opt.rate }, { 0 },
+	},
+};
+
+enum {
+	LEAST = 65,             /* bytes of the fields of a record */
+	ORIGIN_MOST = 1024,     /* bytes of the names of an origin */
+	SECOND = 1000000000,
+};
+
 static struct otlp otlp = { .origin = &origin };
 static struct spans spans = { .to = &otlp };
 
@@ -204,41 +211,16 @@ static void take(const char *line, size_t n)
 		put_record(&r);
 }
 
-/* Set the format that the value of -f names. */
-static void read_format(void)
+/* Read the options. Exit with a usage error if they are wrong. */
+static void read_options(int argc, char **argv)
 {
 	static const char *const formats[] = { "json", "logs", "spans" };
 
-	while (opt.format <= SPANS && strcmp(opt_value, formats[opt.format]))
+	session = getenv("TFS_INSTANCE");
+	opt_next(&tool, argc, argv);
+	while (format && strcmp(format, formats[opt.format]))
 		opt.format++;
-	if (opt.format > SPANS)
-		usage_error(&tool, "-f: '%.80s' is not json, logs or spans", opt_value);
-}
-
-static void read_options(int argc, char **argv)
-{
-	const char *host = NULL, *session = getenv("TFS_INSTANCE");
-	int c;
-
-	while ((c = opt_next(&tool, argc, argv)) >= 0)
-		if (c == 'f')
-			read_format();
-		else if (c == 'H')
-			host = opt_value;
-		else if (c == 's')
-			session = opt_value;
-		else if (c == 'n')
-			origin.no_tasks = 1;
-		else if (c == 'x')
-			opt.redact = 1;
-		else if (c == 'm')
-			opt_number(&tool, "a number of bytes from 4096", LINE_LEAST, INT_MAX / 2,
-				   &opt.most);
-		else
-			opt_number(&tool, "a number of records", 1, UINT_MAX,
-				   c == 'k' ? &opt.keep : &opt.rate);
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_end(&tool, argv[opt_index]);
 	if (origin_begin(&origin, host, session) < 0)
 		exit(MISUSED);
 }

@@ -18,15 +18,23 @@
 #include "draw/draw.h"
 #include "strangers.h"
 
+static const char *title = "Flame graph";
+static int all, folded;
+static struct opt_list keys = { .v = OPT_LIST("comm") };
+
 static const struct tool tool = {
 	.name = "tfs-flame",
 	.help =
 		"tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]\n"
 		"draw the stacks of a trace as a flame graph, in SVG\n"
-		"-a  draw the stacks of all tasks, not only of the traced tasks\n"
-		"-k KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
-		"-f  print folded lines instead, a;b;c N, for other programs\n"
-		"-T TITLE  set the title of the picture\n",
+		"-a, --all  draw the stacks of all tasks, not only of the traced tasks\n"
+		"-k, --key KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
+		"-f, --folded  print folded lines instead, a;b;c N, for other programs\n"
+		"-T, --title TITLE  set the title of the picture\n",
+	.places = (const struct opt_place[]){
+		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'k', .list = &keys },
+		{ 'T', .text = &title }, { 0 },
+	},
 };
 
 /*
@@ -62,9 +70,6 @@ struct last_event {
 
 struct flame {
 	struct input in;
-	const char **keys;
-	const char *title;
-	int all;
 	struct table stacks, shown;
 	struct table last;      /* struct last_event, by CPU */
 	struct strangers strangers;
@@ -92,7 +97,7 @@ static void add_frame(struct strbuf *w, const char *s, size_t n)
 /* Make one frame of each key's value; values have tabs between them. */
 static void make_roots(struct flame *f, const struct trace_line *l, struct strbuf *roots)
 {
-	trace_line_values(&f->key, l, f->keys);
+	trace_line_values(&f->key, l, keys.v);
 	roots->n = 0;
 	for (char *s = f->key.text, *end; s; s = end ? end + 1 : NULL) {
 		end = strchr(s, '\t');
@@ -187,10 +192,10 @@ static void read_event(struct flame *f, int event)
 	if (event || last->user || l->stack == TRACE_LINE_STACK)
 		count_stack(f, last);
 	if (event) {
-		if (!f->all)
+		if (!all)
 			strangers_read(&f->strangers, l);
 		/* a switch or wake-up of a task that is not traced may be in the trace */
-		if (!f->all && (text_part_is(l->event, "sched_switch") || trace_line_wakes(l)))
+		if (!all && (text_part_is(l->event, "sched_switch") || trace_line_wakes(l)))
 			task_key(&last->task, l, l->pid);
 		else
 			last->task.n = 0;
@@ -356,7 +361,7 @@ static void draw_stacks(struct drawing *d, const struct flame *f)
 static void draw(const struct flame *f)
 {
 	static struct drawing d;
-	struct svg_picture picture = { .kind = "flame", .title = f->title, .left = LEFT,
+	struct svg_picture picture = { .kind = "flame", .title = title, .left = LEFT,
 				       .width = WIDTH + 2 * LEFT, .head = HEAD };
 	size_t deepest = 0;
 	char detail[128];
@@ -371,7 +376,7 @@ static void draw(const struct flame *f)
 		deepest = depth > deepest ? depth : deepest;
 	}
 	d.open = xcalloc(deepest, sizeof(*d.open));
-	while (f->keys[d.nkeys])
+	while (keys.v[d.nkeys])
 		d.nkeys++;
 	d.bottom = HEAD + FRAME * deepest;
 	picture.height = d.bottom + FOOT + comments_room(&f->in.comments);
@@ -384,34 +389,19 @@ static void draw(const struct flame *f)
 		   "%llu stack%s", d.total, d.total == 1 ? "" : "s", f->left_out);
 	svg_picture_head(&picture, detail, (const struct svg_key []){
 		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
-		{ "c", d.nkeys == 1 ? *f->keys : "keys", d.used[KEY] },
+		{ "c", d.nkeys == 1 ? *keys.v : "keys", d.used[KEY] },
 	}, 3);
 	svg_picture_end();
 }
 
 int main(int argc, char **argv)
 {
-	static struct flame f = { .title = "Flame graph",
-				  .stacks = { .size = sizeof(struct stack) },
+	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
 				  .shown = { .size = sizeof(struct stack) },
 				  .last = { .size = sizeof(struct last_event) } };
-	size_t nkeys = 0;
-	int c, folded = 0;
 
-	f.keys = xcalloc((size_t)argc + 2, sizeof(*f.keys));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'a')
-			f.all = 1;
-		else if (c == 'f')
-			folded = 1;
-		else if (c == 'T')
-			f.title = opt_value;
-		else
-			f.keys[nkeys++] = opt_key(&tool);
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
-	if (!nkeys)
-		f.keys[0] = "comm";
+	opt_next(&tool, argc, argv);
+	opt_end(&tool, argv[opt_index]);
 
 	input_begin();
 	while (input_read(&f.in))

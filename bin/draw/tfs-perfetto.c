@@ -26,7 +26,7 @@ static const struct tool tool = {
 	.help =
 		"tfs-perfetto [[-a SECONDS]... FILE...]\n"
 		"convert a trace to a trace of Perfetto\n"
-		"-a SECONDS  how far the next host's clock is ahead of the first host's\n",
+		"-a, --ahead SECONDS  how far the next host's clock is ahead of the first host's\n",
 };
 
 /* Return seconds in ns. Exit with a usage error for another argument. */
@@ -37,7 +37,7 @@ static int64_t nanoseconds(const char *word)
 
 	if (decimal_parse(&v, (struct text_part){ word, strlen(word) }) < 0 ||
 	    v.whole > INT64_MAX / 2000000000)
-		usage_error(&tool, "not a number of seconds: '%.80s'", word);
+		opt_refuse(&tool, "a number of seconds");
 	ns = (int64_t)v.whole * 1000000000 + v.nano;
 	return v.negative ? -ns : ns;
 }

@@ -18,15 +18,23 @@
 #include "draw/draw.h"
 #include "strangers.h"
 
+static const char *title = "Timeline";
+static int all_tasks, by_cpu;
+static unsigned long most = 64;
+
 static const struct tool tool = {
 	.name = "tfs-timeline",
 	.help =
-		"tfs-timeline [-a] [-c] [-n LANES] [-T TITLE]\n"
+		"tfs-timeline [-a] [-c] [-n N] [-T TITLE]\n"
 		"draw a trace as a timeline, in SVG\n"
-		"-a  draw all tasks, not only the traced tasks\n"
-		"-c  draw a lane for each CPU instead of each task\n"
-		"-n LANES  draw at most LANES lanes, those with most marks; default 64\n"
-		"-T TITLE  set the title of the picture\n",
+		"-a, --all  draw all tasks, not only the traced tasks\n"
+		"-c, --per-cpu  draw a lane for each CPU instead of each task\n"
+		"-n, --lanes N:1-1000000  draw at most N lanes, those with most marks; default 64\n"
+		"-T, --title TITLE  set the title of the picture\n",
+	.places = (const struct opt_place[]){
+		{ 'a', .flag = &all_tasks }, { 'c', .flag = &by_cpu }, { 'n', .number = &most },
+		{ 'T', .text = &title }, { 0 },
+	},
 };
 
 /* In pixels: the label of a lane, the marks, the head, below the lanes, a lane. */
@@ -67,9 +75,6 @@ struct lane {
 };
 
 struct timeline {
-	int by_cpu, all;
-	const char *title;
-	unsigned long most;
 	struct input in;
 	struct table tasks, cpus, names;
 	struct strangers strangers;
@@ -150,7 +155,7 @@ static void add_mark(struct timeline *t, struct lane *l, const char *label, stru
 static void change_state(struct timeline *t, struct lane *l, const char *label, uint64_t now,
 			 enum kind kind)
 {
-	if (t->by_cpu || !l)
+	if (by_cpu || !l)
 		return;
 	if (l->kind && label && now > l->since)
 		add_mark(t, l, label, (struct mark){ l->since, now, trace_line_waits[l->kind],
@@ -173,9 +178,9 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 
 	if (prev && cpu->task == prev && now >= cpu->since) {
 		const char *label = cpu_label(t, l);
-		struct mark m = { cpu->since, now, t->by_cpu ? cpu->task_name : label, RAN };
+		struct mark m = { cpu->since, now, by_cpu ? cpu->task_name : label, RAN };
 
-		add_mark(t, t->by_cpu ? cpu : prev, t->by_cpu ? label : cpu->task_name, m);
+		add_mark(t, by_cpu ? cpu : prev, by_cpu ? label : cpu->task_name, m);
 	}
 	cpu->task = next;
 	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"), next_pid);
@@ -243,12 +248,12 @@ static void read_event(struct timeline *t, const struct trace_line *l, uint64_t 
 
 	if (!pid.n)
 		pid = (struct text_part){ "-", 1 };
-	label = t->by_cpu ? cpu_label(t, l) : task_label(t, l, comm, pid);
+	label = by_cpu ? cpu_label(t, l) : task_label(t, l, comm, pid);
 	t->words.n = 0;
 	strbuf_puts(&t->words, l->prefix);
 	strbuf_add(&t->words, l->event.text, l->event.n);
 	m.name = keep_words(t);
-	add_mark(t, t->by_cpu ? lane_of(t, &t->cpus, l, l->cpu) : lane_of(t, &t->tasks, l, pid),
+	add_mark(t, by_cpu ? lane_of(t, &t->cpus, l, l->cpu) : lane_of(t, &t->tasks, l, pid),
 		 label, m);
 }
 
@@ -269,7 +274,7 @@ static void read_line(struct timeline *t)
 		l->cpu = (struct text_part){ "-", 1 };
 	t->events++;
 	t->digits = digits;
-	if (!t->all)
+	if (!all_tasks)
 		strangers_read(&t->strangers, l);
 	read_process(t, l);
 	/* a task that has an event runs: the trace does not have the switch to it */
@@ -336,7 +341,7 @@ static size_t choose_lanes(struct timeline *t, struct lane **v, size_t n)
 
 	strangers_decide(&t->strangers);
 	for (size_t i = 0; i < n; i++)
-		if (v[i]->n && !t->by_cpu && !t->all &&
+		if (v[i]->n && !by_cpu && !all_tasks &&
 		    strangers_has(&t->strangers, v[i]->entry.key, v[i]->entry.n))
 			t->left_out++;
 		else if (v[i]->n)
@@ -421,7 +426,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	t->used[m->kind] = 1;
 	w->n = 0;
 	strbuf_format(w, "<g class='%s", looks[m->kind].kind);
-	if (t->by_cpu && m->kind == RAN)
+	if (by_cpu && m->kind == RAN)
 		strbuf_format(w, " p%u", svg_shade(m->name, n, 8));
 	svg_item(w, from, time);
 	svg_text(w, m->name, n, SIZE_MAX);
@@ -577,7 +582,7 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 	strbuf_format(w, t->digits < 0 ? "%llu" : "%llu.%06llu s",
 		      t->digits < 0 ? begin : begin / second, begin % second / 1000);
 	svg_picture_head(p, w->text, (const struct svg_key []){
-		{ t->by_cpu ? "p0" : "r", t->by_cpu ? "a task" : "running", t->used[RAN] },
+		{ by_cpu ? "p0" : "r", by_cpu ? "a task" : "running", t->used[RAN] },
 		{ "w", "waiting", t->used[WAITED] }, { "b", "blocked", t->used[BLOCKED] },
 		{ "s", "asleep", t->used[ASLEEP] }, { "l", "latency", t->used[TOOK] },
 		{ "e", "event", t->used[TICK] },
@@ -588,16 +593,16 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 
 static void draw(struct timeline *t)
 {
-	struct table *lanes = t->by_cpu ? &t->cpus : &t->tasks;
+	struct table *lanes = by_cpu ? &t->cpus : &t->tasks;
 	struct lane **v = (struct lane **)lanes->v;
 	size_t all, shown, rows;
-	struct svg_picture p = { .kind = "lanes", .title = t->title, .left = LEFT, .head = HEAD - 4,
+	struct svg_picture p = { .kind = "lanes", .title = title, .left = LEFT, .head = HEAD - 4,
 				 .width = LEFT + WIDTH + RIGHT, .digits = t->digits };
 	unsigned long long bottom;
 
 	table_sort(lanes, by_most);
 	all = choose_lanes(t, v, lanes->n);
-	shown = rows = all < t->most ? all : t->most;
+	shown = rows = all < most ? all : most;
 	sort_lanes(v, shown);
 	for (size_t i = 0; i < shown; i++) {
 		t->marks += v[i]->n;
@@ -623,24 +628,12 @@ static void draw(struct timeline *t)
 int main(int argc, char **argv)
 {
 	static struct timeline t; /* large; an initializer would put it into the program's file */
-	int c;
 
-	t.title = "Timeline";
-	t.most = 64;
 	t.begin = UINT64_MAX;
 	t.tasks.size = t.cpus.size = sizeof(struct lane);
 	t.names.size = sizeof(struct table_entry);
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'a')
-			t.all = 1;
-		else if (c == 'c')
-			t.by_cpu = 1;
-		else if (c == 'T')
-			t.title = opt_value;
-		else if (text_number(opt_value, 1, 1000000, &t.most) < 0)
-			usage_error(&tool, "not a number: '%.80s'", opt_value);
-	if (argv[opt_index])
-		usage_error(&tool, "unexpected operand '%.80s'", argv[opt_index]);
+	opt_next(&tool, argc, argv);
+	opt_end(&tool, argv[opt_index]);
 
 	input_begin();
 	while (input_read(&t.in))

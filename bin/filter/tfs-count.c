@@ -16,14 +16,21 @@
 #include "base/base.h"
 #include "lines/lines.h"
 
+static struct opt_list keys = { .v = OPT_LIST("event") };
+static int header;
+static unsigned long most = ULONG_MAX;
+
 static const struct tool tool = {
 	.name = "tfs-count",
 	.help =
 		"tfs-count [-H] [-k KEY]... [-n N]\n"
 		"count the events of a trace by the values of a key\n"
-		"-k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
-		"-n N  print only the N most frequent values\n"
-		"-H  print a header, and system calls without sys_enter_\n",
+		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
+		"-n, --top N:1-  print only the N most frequent values\n"
+		"-H, --header  print a header, and system calls without sys_enter_\n",
+	.places = (const struct opt_place[]){
+		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header }, { 0 },
+	},
 };
 
 struct counted {
@@ -40,44 +47,32 @@ static int order(const void *a, const void *b)
 }
 
 /* If no event has had any of the keys, say so. */
-static void tell_missing(const struct table *table, const char *const *keys)
+static void tell_missing(const struct table *table)
 {
 	for (size_t i = 0; i < table->n; i++)
 		if (strspn(table->v[i]->key, "-\t") != strlen(table->v[i]->key))
 			return;
-	for (; table->n && *keys; keys++)
-		stdout_print("# no event has the key %s\n", *keys);
+	for (const char **key = keys.v; table->n && *key; key++)
+		stdout_print("# no event has the key %s\n", *key);
 }
 
-static void print_header(const char *const *keys)
+static void print_header(void)
 {
-	stdout_print("  count %s", *keys);
-	while (*++keys)
-		stdout_print("\t%s", *keys);
+	stdout_print("  count %s", *keys.v);
+	for (const char **key = keys.v + 1; *key; key++)
+		stdout_print("\t%s", *key);
 	stdout_print("\n");
 }
 
 int main(int argc, char **argv)
 {
-	static const char **keys;
 	static struct table table = { .size = sizeof(struct counted) };
 	static struct input f;
 	static struct strbuf values;
-	unsigned long most = ULONG_MAX;
-	size_t nkeys = 0;
-	int c, header = isatty(STDOUT_FILENO);
 
-	keys = xcalloc((size_t)argc + 2, sizeof(*keys));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'k')
-			keys[nkeys++] = opt_key(&tool);
-		else if (c == 'H')
-			header = 1;
-		else
-			opt_number(&tool, "a number", 1, LONG_MAX, &most);
+	header = isatty(STDOUT_FILENO);
+	opt_next(&tool, argc, argv);
 	opt_end(&tool, argv[opt_index]);
-	if (!nkeys)
-		keys[0] = "event";
 
 	input_begin();
 	while (input_read(&f)) {
@@ -85,20 +80,20 @@ int main(int argc, char **argv)
 			comments_keep(&f.comments, f.line);
 			continue;
 		}
-		trace_line_values(&values, &f.l, keys);
+		trace_line_values(&values, &f.l, keys.v);
 		((struct counted *)table_at(&table, values.text, values.n))->n++;
 	}
 	if (f.in.failed)
 		return REFUSED;
 	table_sort(&table, order);
 	if (header && table.n)
-		print_header(keys);
+		print_header();
 	for (size_t i = 0; i < table.n && i < most; i++) {
 		if (header)
 			trace_line_shorten(table.v[i]->key);
 		/* the number is as wide as uniq -c prints it */
 		stdout_print("%7llu %s\n", ((struct counted *)table.v[i])->n, table.v[i]->key);
 	}
-	tell_missing(&table, keys);
+	tell_missing(&table);
 	return input_end(&f, table.n ? DONE : NO);
 }

@@ -16,14 +16,21 @@
 #include "base/base.h"
 #include "lines/lines.h"
 
+static const char *key = "lat";
+static struct opt_list by = { .v = OPT_LIST(NULL) };
+static int header;
+
 static const struct tool tool = {
 	.name = "tfs-hist",
 	.help =
 		"tfs-hist [-H] [-k KEY] [-b KEY]...\n"
 		"draw a histogram of the values of a key, by powers of two\n"
-		"-k KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
-		"-b KEY  draw a histogram for each value of KEY; may be repeated\n"
-		"-H  print a header, and the unit of lat\n",
+		"-k, --key KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
+		"-b, --by KEY  draw a histogram for each value of KEY; may be repeated\n"
+		"-H, --header  print a header, and the unit of lat\n",
+	.places = (const struct opt_place[]){
+		{ 'k', .text = &key }, { 'b', .list = &by }, { 'H', .flag = &header }, { 0 },
+	},
 };
 
 enum { BAR = 40, NUMBER = 24 };
@@ -38,7 +45,6 @@ struct hist {
 	unsigned long long *counters;           /* one for each power in use */
 };
 
-static const char *key = "lat", **by;           /* the values of -k and -b */
 static struct table hists = { .size = sizeof(struct hist) };
 static unsigned long long events;
 static unsigned long long no_key, no_number;    /* events */
@@ -139,7 +145,7 @@ static void print_title(const struct hist *h, const char *unit)
 	const char *value = h->entry.key;
 
 	stdout_print("%s", events ? key : "numbers");
-	for (const char **k = by; *k; k++) {
+	for (const char **k = by.v; *k; k++) {
 		int n = (int)strcspn(value, "\t");
 
 		stdout_print(" %s=%.*s", *k, n, value);
@@ -189,7 +195,7 @@ static void each_line(struct input *f)
 	} else if (decimal_parse(&v, p) < 0) {
 		++*(event ? &no_number : &other_lines);
 	} else {
-		trace_line_values(&values, &f->l, by);
+		trace_line_values(&values, &f->l, by.v);
 		count(table_at(&hists, values.text, values.n), &v, p);
 	}
 }
@@ -198,17 +204,9 @@ int main(int argc, char **argv)
 {
 	static struct input f;
 	const char *unit = "";
-	size_t nby = 0;
-	int c, header = isatty(STDOUT_FILENO);
 
-	by = xcalloc((size_t)argc + 1, sizeof(*by));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'H')
-			header = 1;
-		else if (c == 'k')
-			key = opt_key(&tool);
-		else
-			by[nby++] = opt_key(&tool);
+	header = isatty(STDOUT_FILENO);
+	opt_next(&tool, argc, argv);
 	opt_end(&tool, argv[opt_index]);
 
 	input_begin();

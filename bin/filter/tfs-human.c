@@ -24,7 +24,8 @@ static const struct tool tool = {
 		"tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]\n"
 		"print a trace for people: names for numbers, times of day, colours\n"
 		OPTION_ROOT
-		"-c COLUMNS  print these fields in columns: NAME[:WIDTH]=FIELD[-PREFIX]...\n"
+		"-c, --columns COLUMNS  print these fields in columns: "
+		"NAME[:WIDTH]=FIELD[-PREFIX]...\n"
 		"-i, --instance INSTANCE  print times of day, by this instance's trace clock\n",
 	.takes_instance = 1,
 };

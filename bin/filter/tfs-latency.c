@@ -34,18 +34,18 @@ static const struct tool tool = {
 		"syscalls  pair the beginning and the end of each system call\n"
 		"block  pair the issue and the completion of each block request\n"
 		"wakeup  pair the wakeup of a task and its first run\n"
-		"-s EVENT[:KEY,...]  the beginning: a glob, and the keys to match by\n"
-		"-e EVENT[:KEY,...]  the end, whose keys have the same values\n"
-		"-f SUFFIX  pair the calls of functions, nested: EVENTSUFFIX and EVENT\n"
-		"-c [NAME=]KEY  add KEY of the beginning to the line, under NAME\n"
-		"-a  also print the ends without a beginning\n"
-		"-b  also print the beginnings\n"
-		"-d  print all lines but the ends that have a beginning\n"
-		"-H  print the unit of lat before the first line\n"
-		"-m US  print only latencies of at least US microseconds\n"
-		"-p PID,...  pair only beginnings of these tasks and of their children\n"
-		"-u  do not count beginnings without an end\n"
-		"-x  wakeup: leave out the session that tfs-latency is part of\n",
+		"-s, --begin EVENT[:KEY,...]  the beginning: a glob, and the keys to match by\n"
+		"-e, --end EVENT[:KEY,...]  the end, whose keys have the same values\n"
+		"-f, --suffix SUFFIX  pair the calls of functions, nested: EVENTSUFFIX and EVENT\n"
+		"-c, --carry [NAME=]KEY  add KEY of the beginning to the line, under NAME\n"
+		"-a, --unpaired  also print the ends without a beginning\n"
+		"-b, --beginnings  also print the beginnings\n"
+		"-d, --drop-paired  print all lines but the ends that have a beginning\n"
+		"-H, --header  print the unit of lat before the first line\n"
+		"-m, --slower US  print only latencies of at least US microseconds\n"
+		"-p, --pid PID,...  pair only beginnings of these tasks and of their children\n"
+		"-u, --ignore-open  do not count beginnings without an end\n"
+		"-x, --not-session  wakeup: leave out the session that tfs-latency is part of\n",
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &t.ends }, { 'b', .flag = &t.beginnings }, { 'd', .flag = &drop },
 		{ 'e', .text = &to }, { 'f', .text = &t.suffix }, { 'H', .flag = &header },
@@ -222,7 +222,6 @@ static void leave_session_out(const char *pair)
 
 static void parse(int argc, char **argv)
 {
-	unsigned long least = 0;
 	size_t ncarried = 0;
 	int c, more = 0;
 
@@ -235,14 +234,13 @@ static void parse(int argc, char **argv)
 		else if (c == 'p')
 			pids_option(&tool, opt_value, 0, &t.only);
 		else
-			opt_number(&tool, "a number of microseconds", 0, ULONG_MAX, &least);
+			t.least = opt_number();
 	}
 	if (t.only.failed)
 		exit(REFUSED);
 	more |= t.ends || t.beginnings || t.suffix || header || t.some_end || except;
 	if (drop && (more || argv[opt_index]))
 		usage_error(&tool, "-d cannot be combined with other options, except -s and -e");
-	t.least = least;
 	header |= isatty(STDOUT_FILENO);
 	if (except)
 		leave_session_out(argv[opt_index]);

@@ -26,8 +26,8 @@ static const struct tool tool = {
 	.help =
 		"tfs-seccomp [-fs]\n"
 		"print a seccomp profile that allows the system calls of a trace\n"
-		"-f  print the profile although events were lost\n"
-		"-s  print SystemCallFilter= for a unit of systemd instead of JSON\n",
+		"-f, --force  print the profile although events were lost\n"
+		"-s, --systemd  print SystemCallFilter= for a unit of systemd instead of JSON\n",
 	.places = (const struct opt_place[]){
 		{ 'f', .flag = &forced }, { 's', .flag = &systemd }, { 0 },
 	},

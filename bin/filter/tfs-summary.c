@@ -18,14 +18,20 @@
 #include "lines/lines.h"
 #include "calls.h"
 
+static struct opt_list given_keys = { .v = OPT_LIST(NULL) };
+static unsigned long most = ULONG_MAX;
+
 static const struct tool tool = {
 	.name = "tfs-summary",
 	.help =
 		"tfs-summary [-k KEY]... [-n N] [-s COLUMN]\n"
 		"sum up a trace: calls, errors and times of each system call\n"
-		"-k KEY  one line for each value of KEY, any key of tfs-count\n"
-		"-n N  print only the first N lines, and the total of all\n"
-		"-s COLUMN  sort by calls, errors, total (default), avg or max\n",
+		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
+		"-n, --top N:1-  print only the first N lines, and the total of all\n"
+		"-s, --sort COLUMN  sort by calls, errors, total (default), avg or max\n",
+	.places = (const struct opt_place[]){
+		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 0 },
+	},
 };
 
 enum { CALLS, ERRORS, TOTAL, AVG, MAX, COLUMNS };
@@ -342,7 +348,7 @@ static void print_count(const char *what, unsigned long long n, const char *coun
 		stdout_print("# %s: %llu (%s)\n", what, n, counted);
 }
 
-static void print_table(unsigned long most)
+static void print_table(void)
 {
 	if (!sum.rows.n) {
 		sum.rows = sum.untimed;
@@ -379,20 +385,12 @@ static void parse_column(const char *text)
 int main(int argc, char **argv)
 {
 	static struct input in;
-	unsigned long most = ULONG_MAX;
-	size_t nkeys = 0;
-	int c;
 
 	sum.rows.size = sizeof(struct row);
 	sum.untimed.size = sizeof(struct row);
-	sum.keys = xcalloc((size_t)argc + 1, sizeof(*sum.keys));
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 's')
-			parse_column(opt_value);
-		else if (c == 'k')
-			sum.keys[nkeys++] = opt_key(&tool);
-		else
-			opt_number(&tool, "a number", 1, LONG_MAX, &most);
+	while (opt_next(&tool, argc, argv) != -1)
+		parse_column(opt_value);
+	sum.keys = given_keys.v;
 	opt_end(&tool, argv[opt_index]);
 
 	input_begin();
@@ -407,7 +405,7 @@ int main(int argc, char **argv)
 		}
 	if (in.in.failed)
 		return REFUSED;
-	print_table(most);
+	print_table();
 	input_end(&in, DONE);
 	if (!sum.rows.n && sum.other)
 		err_msg("unable to sum up lines that are not events; leave the summary out");

@@ -53,6 +53,7 @@ struct flight {
 };
 
 static struct flight f;
+static struct opt_list triggers = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-flight",
@@ -60,25 +61,28 @@ static const struct tool tool = {
 		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
 		"[-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
 		"dump the newest events of an instance when something happens\n"
-		"-b MS  dump only the last MS milliseconds; default: the whole buffer\n"
-		"-t EVENT  make a dump at SYSTEM:EVENT of a traced task; may be repeated\n"
-		"-f FILTER  only if this filter holds for the event of -t\n"
-		"-e  also make a dump at the end\n"
-		"-F PID,...  also make a dump at the end if this process has failed\n"
-		"-E  at the end, print the events since the last dump as text\n"
-		"-r  make trace.dat files instead of text\n"
-		"-p  make a file for each CPU that has events\n"
-		"-P  save what the events mean, for after a crash\n"
-		"-c COUNT  keep the COUNT newest dumps; default 10\n"
-		"-s KB  keep only the newest KB kilobytes of a text\n"
-		"-B PERCENT  record less if that takes more than PERCENT of a CPU's time\n"
-		"-L  make no control files\n"
-		"-n  also record the events that name tasks, and do not print them\n"
-		"-j  text: print JSON\n"
-		"-H  text: print the comment lines of the kernel's trace first\n"
-		"-D  print the date, for times of day\n"
-		"-l  write one line per packet to standard output, a FIFO or pipe\n"
-		"-d FD  when ready, write a newline to FD and close it\n"
+		"-b, --last MS  dump only the last MS milliseconds; default: the whole buffer\n"
+		"-t, --dump-on EVENT  make a dump at SYSTEM:EVENT of a traced task; may be "
+		"repeated\n"
+		"-f, --filter FILTER  only if this filter holds for the event of -t\n"
+		"-e, --dump-end  also make a dump at the end\n"
+		"-F, --dump-fail PID,...  also make a dump at the end if this process has failed\n"
+		"-E, --rest  at the end, print the events since the last dump as text\n"
+		"-r, --dat  make trace.dat files instead of text\n"
+		"-p, --per-cpu  make a file for each CPU that has events\n"
+		"-P, --persist  save what the events mean, for after a crash\n"
+		"-c, --dumps N:1-100000  keep the N newest dumps; default 10\n"
+		"-s, --size KB  keep only the newest KB kilobytes of a text\n"
+		"-B, --budget PERCENT  record less if that takes more than PERCENT of a "
+		"CPU's time\n"
+		"-L, --locked  make no control files\n"
+		"-n, --hide-names  also record the events that name tasks, and do not print them\n"
+		"-j, --json  text: print JSON\n"
+		"-H, --header  text: print the comment lines of the kernel's trace first\n"
+		"-D, --date  print the date, for times of day\n"
+		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
+		"-d, --ready N:3-2147483647  when ready, write a newline to descriptor N and "
+		"close it\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
@@ -87,6 +91,8 @@ static const struct tool tool = {
 		{ 'e', .flag = &f.end_dumps }, { 'E', .flag = &f.end_writes },
 		{ 'P', .flag = &f.persists }, { 'L', .flag = &f.locked },
 		{ 'n', .flag = &f.show.hide_names }, { 'l', .flag = &f.dumps.packets },
+		{ 'b', .number = &f.back }, { 'c', .number = &f.dumps.keep },
+		{ 't', .list = &triggers }, { 'd', .number = &f.ready },
 		{ 'D', .flag = &f.show.dated }, { 'f', .text = &f.trigger.filter }, { 0 },
 	},
 };
@@ -348,34 +354,17 @@ static void report_ready(void)
 
 static void take_option(int letter)
 {
-	unsigned long kb;
-
 	switch (letter) {
-	case 'b':
-		opt_number(&tool, "a number of milliseconds", 1, INT_MAX, &f.back);
-		break;
-	case 't':
-		if (!strchr(opt_value, ':') || strchr(opt_value, '/'))
-			usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", opt_value);
-		f.trigger.events[f.trigger.n++] = opt_value;
-		break;
 	case 'F':
 		if (pids_option(&tool, opt_value, 0, &f.watched) < 0)
 			exit(REFUSED);
 		break;
-	case 'c':
-		opt_number(&tool, "a number of dumps from 1 to 100000", 1, 100000, &f.dumps.keep);
-		break;
 	case 's':
-		opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
-		f.dumps.most = KB_BYTES(kb);
+		f.dumps.most = KB_BYTES(opt_number());
 		break;
 	case 'B':
 		if (flight_budget_parse(&f.budget, opt_value) < 0)
-			usage_error(&tool, "not a percentage from 0.01 to 50: '%.80s'", opt_value);
-		break;
-	case 'd':
-		opt_number(&tool, "a descriptor from 3 on", 3, INT_MAX, &f.ready);
+			opt_refuse(&tool, "a percentage from 0.01 to 50");
 		break;
 	default:
 		if (show_option(&f.show, &tool, letter) < 0)
@@ -400,9 +389,13 @@ int main(int argc, char **argv)
 
 	f.dumps.keep = 10;
 	f.controls.notify = -1;
-	f.trigger.events = xcalloc((size_t)argc, sizeof(*f.trigger.events));
 	while ((letter = opt_next(&tool, argc, argv)) != -1)
 		take_option(letter);
+	for (const char **t = triggers.v; *t; t++)
+		if (!strchr(*t, ':') || strchr(*t, '/'))
+			usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", *t);
+	f.trigger.events = triggers.v;
+	f.trigger.n = triggers.n;
 	if (argv[opt_index])
 		opt_end(&tool, argv[opt_index + 1]);
 	if (f.raw && f.show.asked)

@@ -43,13 +43,16 @@ static const struct tool tool = {
 		"PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N "
 		"PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"stream an instance's trace as text until told to stop\n"
-		"-f  name functions of programs: frames of user stacks, and callers\n"
-		"-k  copy the kernel's own text from trace_pipe, which is slower\n"
-		"-l  write one line per packet to standard output, a FIFO or pipe\n"
-		"-n  also record the events that name tasks, and do not print them\n"
-		"-s KB  write no more than KB kilobytes\n"
-		"-S PID,...  print only events about these tasks and their later children\n"
-		"-w MS  stopping, wait MS for a reader that reads nothing; default 2000\n"
+		"-f, --function-names  name functions of programs: frames of user stacks, "
+		"and callers\n"
+		"-k, --kernel-text  copy the kernel's own text from trace_pipe, which is slower\n"
+		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
+		"-n, --hide-names  also record the events that name tasks, and do not print them\n"
+		"-s, --size KB  write no more than KB kilobytes\n"
+		"-S, --about PID,...  print only events about these tasks and their later "
+		"children\n"
+		"-w, --patience MS:0-  stopping, wait MS for a reader that reads nothing; "
+		"default 2000\n"
 		SHOW_OPTIONS
 		DECODE_OPTIONS
 		OPTION_ROOT
@@ -491,7 +494,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 			s->show.hide_names = 1;
 			break;
 		case 's':
-			consumer_limit(&s->to, &tool, opt_value);
+			consumer_limit(&s->to, opt_number());
 			break;
 		case 'S':
 			if (pids_option(&tool, opt_value, 0, &about) < 0)
@@ -499,7 +502,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 			s->show.asked = 1;
 			break;
 		case 'w':
-			opt_number(&tool, "a number of milliseconds", 0, INT_MAX, &s->to.patience);
+			s->to.patience = opt_number();
 			break;
 		default:
 			if (!decode_take(&s->decode, &tool, c) &&

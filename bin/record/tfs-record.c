@@ -22,11 +22,11 @@
 static const struct tool tool = {
 	.name = "tfs-record",
 	.help =
-		"tfs-record [-d] [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE\n"
+		"tfs-record [-d] [-m KB] [-n N] [-R ROOT] [-i INSTANCE] FILE\n"
 		"record an instance's raw trace into a trace.dat until told to stop\n"
-		"-d  record the date, for times of day\n"
-		"-m KB  make no file larger than KB kilobytes\n"
-		"-n FILES  with -m: when a file is full, begin the next; keep FILES files\n"
+		"-d, --date  record the date, for times of day\n"
+		"-m, --size KB  make no file larger than KB kilobytes\n"
+		"-n, --files N:2-1000  with -m: when a file is full, begin the next; keep N files\n"
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
@@ -194,7 +194,6 @@ static void print_losses(const struct recording *r)
 /* Read the command line. Exit with a usage error if it is wrong. Return the file. */
 static const char *take_options(struct recording *r, int argc, char **argv)
 {
-	unsigned long kb;
 	int c;
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
@@ -203,12 +202,10 @@ static const char *take_options(struct recording *r, int argc, char **argv)
 			r->head.dated = 1;
 			break;
 		case 'm':
-			opt_number(&tool, "a number of kilobytes", 1, KB_MAX, &kb);
-			r->parts.most = KB_BYTES(kb);
+			r->parts.most = KB_BYTES(opt_number());
 			break;
 		case 'n':
-			opt_number(&tool, "a number of files from 2 to 1000", 2, 1000,
-				   &r->place.files);
+			r->place.files = opt_number();
 		}
 	if (!argv[opt_index])
 		usage_error(&tool, "no file");

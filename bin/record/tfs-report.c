@@ -28,7 +28,7 @@ static const struct tool tool = {
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
 		"print the events of a trace.dat as text or JSON\n"
 		"-i, --instance INSTANCE  print only this instance; '' is the one without a name\n"
-		"-B  print the trace of the last boot, see tfs-persist(1)\n"
+		"-B, --last-boot  print the trace of the last boot, see tfs-persist(1)\n"
 		SHOW_OPTIONS
 		DECODE_OPTIONS,
 };

@@ -25,16 +25,25 @@
 #include "bpf/bpf.h"
 #include "memory_programs.h"
 
+static struct memory_plan plan;
+static int printing;
+static unsigned long data, words = 8;
+
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-Sae] [-d BYTES] [-w WORDS] calls [CALL ...]\n"
+		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...]\n"
 		"record strings and structures of system calls with BPF programs\n"
-		"-S  print the programs as assembly; load nothing\n"
-		"-a  do not record the arguments of programs that are executed\n"
-		"-d BYTES  record so many bytes of what is read and written; default 0\n"
-		"-e  record the environment of programs that are executed\n"
-		"-w WORDS  record at most so many arguments of a program, 1 to 32; default 8\n",
+		"-S, --assembly  print the programs as assembly; load nothing\n"
+		"-a, --no-args  do not record the arguments of programs that are executed\n"
+		"-d, --data N:0-4096  record N bytes of what is read and written; default 0\n"
+		"-e, --environment  record the environment of programs that are executed\n"
+		"-w, --words N:1-32  record at most N arguments of a program; default 8\n",
+	.places = (const struct opt_place[]){
+		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
+		{ 'd', .number = &data }, { 'e', .flag = &plan.env }, { 'w', .number = &words },
+		{ 0 },
+	},
 };
 
 /* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
@@ -100,53 +109,28 @@ static int has_filter(struct memory_plan *p)
 	return 0;
 }
 
-static void read_options(struct memory_plan *p, int argc, char **argv)
-{
-	unsigned long n;
-	int c;
-
-	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		switch (c) {
-		case 'S':
-			bpf_print_only();
-			break;
-		case 'a':
-			p->no_args = 1;
-			break;
-		case 'd':
-			opt_number(&tool, "a number of bytes, 0 to 4096", 0, 4096, &n);
-			p->data = (unsigned)n;
-			break;
-		case 'e':
-			p->env = 1;
-			break;
-		default:
-			opt_number(&tool, "a number of arguments, 1 to 32", 1, MEMORY_WORDS_MAX,
-				   &n);
-			p->words = (unsigned)n;
-		}
-	}
-}
-
 int main(int argc, char **argv)
 {
-	struct memory_plan p = { .words = 8 };
 	int r;
 
-	read_options(&p, argc, argv);
+	opt_next(&tool, argc, argv);
+	if (printing)
+		bpf_print_only();
+	plan.data = (unsigned)data;
+	plan.words = (unsigned)words;
 	if (!argv[opt_index] || strcmp(argv[opt_index], "calls"))
 		usage_error(&tool, "the operand calls is needed");
-	p.names = argv + opt_index + 1;
+	plan.names = argv + opt_index + 1;
 	for (char **name = argv + opt_index; *name; name++) /* the hook gives names of events */
 		*name = (char *)(size_t)syscall_of_function(*name);
-	p.root = tracefs_open(NULL, "", NULL);
-	if (p.root < 0 || has_filter(&p) < 0)
+	plan.root = tracefs_open(NULL, "", NULL);
+	if (plan.root < 0 || has_filter(&plan) < 0)
 		return REFUSED;
 	if (bpf_is_printing()) {
-		r = memory_attach(&p);
+		r = memory_attach(&plan);
 		stdout_flush();
 	} else {
-		r = attach_quietly(&p) < 0 || keep(&p) < 0 ? -1 : 0;
+		r = attach_quietly(&plan) < 0 || keep(&plan) < 0 ? -1 : 0;
 	}
 	return r < 0 ? REFUSED : DONE;
 }

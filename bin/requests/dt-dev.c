@@ -14,21 +14,26 @@
 #include "base/base.h"
 #include "requests.h"
 
+static const char *name, *netns;
+static int everything;
+
 static const struct tool tool = {
 	.name = "dt-dev",
 	.help =
-		"dt-dev [-a] [-N NAME] [-n NETNS] add|remove [DEVICE]...\n"
+		"dt-dev [-a] [-N PROBE] [-n NETNS] add|remove [DEVICE]...\n"
 		"add and remove the network devices at which a request probe marks\n"
 		"add DEVICE...  mark at these devices, and print how: tcx or clsact\n"
 		"remove DEVICE...  stop marking at these devices\n"
-		"-a  use all existing devices of a kind that IP uses\n"
+		"-a, --all-devices  use all existing devices of a kind that IP uses\n"
 		DT_OPTION_NAME
-		"-n NETNS  use devices of the network namespace of this file\n",
+		"-n, --netns NETNS  use devices of the network namespace of this file\n",
+	.places = (const struct opt_place[]){
+		{ 'a', .flag = &everything }, { 'N', .text = &name }, { 'n', .text = &netns },
+		{ 0 },
+	},
 };
 
 enum { DEVICES = 1024 };
-
-static const char *name;
 
 /* Mark at the devices. If one fails, remove those that are new. Return -1 if one fails. */
 static int add(char **devices)
@@ -86,22 +91,11 @@ int main(int argc, char **argv)
 {
 	static char *all[DEVICES + 1];
 	const char *command;
-	int c, fd, everything = 0, r = 0;
+	int fd, r = 0;
 	struct stat st;
-	char *netns = NULL;
 
 	name = dt_name();
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'a':
-			everything = 1;
-			break;
-		case 'N':
-			name = opt_value;
-			break;
-		default:
-			netns = opt_value;
-		}
+	opt_next(&tool, argc, argv);
 	if (!dt_name_ok(name))
 		usage_error(&tool, "not a request probe's name: '%.80s'", name);
 	argv += opt_index;

@@ -23,8 +23,8 @@ static const struct tool tool = {
 	.help =
 		"dt-join [-c] [-s SVG] NAME=FILE...\n"
 		"merge the traces of several hosts by time\n"
-		"-c  take the clocks as they are, and read each trace only once\n"
-		"-s SVG  draw the messages into this file, too\n",
+		"-c, --same-clock  take the clocks as they are, and read each trace only once\n"
+		"-s, --svg FILE  draw the messages into this file, too\n",
 };
 
 enum { MOST_HOSTS = 64 };

@@ -20,7 +20,7 @@
 static const struct tool tool = {
 	.name = "dt-pid",
 	.help =
-		"dt-pid [-N NAME] add|remove|list [PID]...\n"
+		"dt-pid [-N PROBE] add|remove|list [PID]...\n"
 		"add, remove and list the threads whose requests a request probe follows\n"
 		"add PID...  follow these threads, and those that they start from now on\n"
 		"remove PID...  do not follow these threads any more\n"

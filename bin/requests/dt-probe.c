@@ -19,17 +19,18 @@
 static const struct tool tool = {
 	.name = "dt-probe",
 	.help =
-		"dt-probe [-N NAME] [-1Segm] [-f CIDR]... [on|off|state]\n"
+		"dt-probe [-N PROBE] [-1Segm] [-f CIDR]... [on|off|state]\n"
 		"let marks on TCP data follow a request from host to host\n"
 		"on  begin the request probe; no process stays\n"
 		"off  end the request probe, and release the devices that dt-dev added\n"
 		"state  print the counters, one per line\n"
-		"-S  on: print the programs as assembly; load nothing\n"
-		"-1  on: mark only the first transmission of data\n"
-		"-e  on: a thread that waits in epoll_wait(2) has no window\n"
-		"-f CIDR  on: believe the marks from this network; default: believe no host\n"
-		"-g  on: trace processes, not threads\n"
-		"-m  on: use the rules of the kernel module: none for event loops\n"
+		"-S, --assembly  on: print the programs as assembly; load nothing\n"
+		"-1, --once  on: mark only the first transmission of data\n"
+		"-e, --epoll  on: a thread that waits in epoll_wait(2) has no window\n"
+		"-f, --from NETWORK  on: believe the marks from this network; default: "
+		"believe no host\n"
+		"-g, --processes  on: trace processes, not threads\n"
+		"-m, --module-rules  on: use the rules of the kernel module: none for event loops\n"
 		DT_OPTION_NAME,
 };
 

@@ -17,10 +17,11 @@
 static const struct tool tool = {
 	.name = "dt-trace",
 	.help =
-		"dt-trace [-w] [-N NAME]\n"
+		"dt-trace [-w] [-N PROBE]\n"
 		"print whether a thread of this host serves a marked request\n"
 		DT_OPTION_NAME
-		"-w  wait until the answer changes or a signal comes, then print it\n",
+		"-w, --until-change  wait until the answer changes or a signal comes, then "
+		"print it\n",
 };
 
 /* Is a task of the map in a window? */

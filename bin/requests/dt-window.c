@@ -24,12 +24,13 @@
 static const struct tool tool = {
 	.name = "dt-window",
 	.help =
-		"dt-window [-ag] [-i ID] [-t TID]...\n"
+		"dt-window [-ag] [-i ID] [-t PID]...\n"
 		"select the lines of a trace that belong to followed requests\n"
-		"-a  follow the requests of the threads of -t without mark lines\n"
-		"-g  the mark lines name thread groups; the text has a column of them\n"
-		"-i ID  use only the mark lines of this request probe; default: of all\n"
-		"-t TID  print every line of this thread, too\n",
+		"-a, --sockets  follow the requests of the threads of -t without mark lines\n"
+		"-g, --processes  the mark lines name thread groups; the text has a column "
+		"of them\n"
+		"-i, --id HEX  use only the mark lines of this request probe; default: of all\n"
+		"-t, --tid PID  print every line of this thread, too\n",
 };
 
 /* Limits of memory for hostile traces: open windows, and probes with a window in a thread. */
@@ -431,7 +432,6 @@ int main(int argc, char **argv)
 	static struct line_reader in;
 	char *line, text[COMMENTS_MISSED];
 	ssize_t n;
-	pid_t tid;
 	int c;
 
 	f.windows.size = sizeof(struct window);
@@ -446,15 +446,11 @@ int main(int argc, char **argv)
 			break;
 		case 'i':
 			if (parse_id(opt_value, &f.id) < 0)
-				usage_error(&tool, "not the ID of a request probe: '%.80s'",
-					    opt_value);
+				opt_refuse(&tool, "the ID of a request probe");
 			f.one_probe = 1;
 			break;
 		default:
-			tid = text_pid(opt_value);
-			if (!tid)
-				usage_error(&tool, "not a thread: '%.80s'", opt_value);
-			pids_add(&f.always, tid);
+			pids_add(&f.always, text_pid(opt_value));
 		}
 	opt_end(&tool, argv[opt_index]);
 	if (f.by_sockets && f.one_probe)

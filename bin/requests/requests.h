@@ -29,7 +29,8 @@
 #include "bpf/bpf.h"
 
 /* The option that the programs of bin/dt-*.c have, a line of help in struct tool. */
-#define DT_OPTION_NAME "-N NAME  the name of the request probe; default $TFS_PROBE, or dt\n"
+#define DT_OPTION_NAME \
+	"-N, --probe PROBE  the name of the request probe; default $TFS_PROBE, or dt\n"
 
 /* The prefix of the instances of sessions. */
 #define DT_INSTANCE_PREFIX "tfs-dt."

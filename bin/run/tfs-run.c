@@ -31,8 +31,8 @@ static const struct tool tool = {
 	.help =
 		"tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]\n"
 		"run a trace hook and show its trace, for people\n"
-		"-m SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
-		"-o FILE  write the trace to FILE; PROG keeps standard output\n"
+		"-m, --subsystem SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
+		"-o, --file FILE  write the trace to FILE; PROG keeps standard output\n"
 		"--check  print whether this kernel can run the hook, or all hooks\n"
 		"HOOK  run this hook, by its name or file; without it, list all\n"
 		"-- PROG...  trace this program, and end with it; it writes to stderr\n",

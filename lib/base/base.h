@@ -218,11 +218,14 @@ struct tool {
 	} *places;              /* and these options */
 };
 
-/* The values of an option that may be repeated; zero it. */
+/* The values of an option that may be repeated, and NULL. At first n is 0; v has the default. */
 struct opt_list {
-	const char **v;         /* NULL: none; else NULL ends them */
+	const char **v;
 	size_t n;
 };
+
+/* For v. */
+#define OPT_LIST(...) ((const char *[]){ __VA_ARGS__, NULL })
 
 /* Lines of help that many tools have. */
 #define OPTION_ROOT "-R, --root ROOT  take ROOT for the tracefs root, without a check\n"
@@ -248,14 +251,7 @@ enum { OPT_LONG = 1 };
 int opt_next(const struct tool *t, int argc, char **argv);
 
 /* Return the number that opt_value is, an option of type N, MS, US or KB. */
-unsigned long opt_ulong(void);
-
-/*
- * Read opt_value as text_number does. Exit MISUSED if it is no number from low to high, with the
- * message "not WHAT: 'VALUE'". what is text such as "a number of files from 2 to 1000".
- */
-void opt_number(const struct tool *, const char *what, unsigned long low, unsigned long high,
-		unsigned long *n);
+unsigned long opt_number(void);
 
 /* Exit MISUSED: the value of the last option is not what it has to be, such as "a list of pids". */
 _Noreturn void opt_refuse(const struct tool *, const char *what);

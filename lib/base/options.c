@@ -21,7 +21,8 @@ static const struct {
 	{ "NAME", TYPE_NAME, 0, 0 }, { "PID", TYPE_PID, 0, 0 },
 	{ "N", TYPE_NUMBER, 0, ULONG_MAX }, { "MS", TYPE_MS, 1, INT_MAX },
 	{ "US", TYPE_US, 0, ULONG_MAX }, { "KB", TYPE_KB, 1, INT_MAX },
-	{ "UID", TYPE_UID, 0, 0 }, { "PORT", TYPE_PORT, 0, 0 }, { "ID", TYPE_ID, 0, 0 },
+	{ "UID", TYPE_UID, 0, 0 }, { "KEY", TYPE_KEY, 0, 0 },
+	{ "PORT", TYPE_PORT, 0, 0 }, { "ID", TYPE_ID, 0, 0 },
 	{ "DISK", TYPE_DISK, 0, 0 }, { "SYSCALL", TYPE_SYSCALL, 0, 0 },
 	{ "ERROR", TYPE_ERROR, 0, 0 }, { "TEXT", TYPE_TEXT, 0, 0 },
 };
@@ -309,7 +310,7 @@ static const struct opt_place instance_places[] = {
 
 static void add_to_list(struct opt_list *l, const char *value)
 {
-	l->v = xrealloc(l->v, l->n + 2, sizeof(*l->v));
+	l->v = xrealloc(l->n ? l->v : NULL, l->n + 2, sizeof(*l->v));
 	l->v[l->n++] = value;
 	l->v[l->n] = NULL;
 }
@@ -326,7 +327,7 @@ static int put(const struct opt_place *p)
 	else if (p->text)
 		*p->text = opt_value;
 	else if (p->number)
-		*p->number = opt_ulong();
+		*p->number = opt_number();
 	else
 		add_to_list(p->list, opt_value);
 	return 1;
@@ -338,7 +339,7 @@ static void take_value(const struct tool *t, const char *value)
 	char why[OPT_WHY];
 
 	/* a list may have words of its own, and main reads it */
-	if (value && *opt_last.name && opt_last.type != TYPE_TEXT && !opt_last.many) {
+	if (value && opt_last.type != TYPE_TEXT && !opt_last.many) {
 		value = opt_check(&opt_last, value, why);
 		if (!value)
 			usage_error(t, "%s", why);
@@ -418,19 +419,12 @@ int opt_next(const struct tool *t, int argc, char **argv)
 	return opt_last.letter ? opt_last.letter : OPT_LONG;
 }
 
-unsigned long opt_ulong(void)
+unsigned long opt_number(void)
 {
 	unsigned long n = 0;
 
 	text_number(opt_value, 0, ULONG_MAX, &n);
 	return n;
-}
-
-void opt_number(const struct tool *t, const char *what, unsigned long low, unsigned long high,
-		unsigned long *n)
-{
-	if (text_number(opt_value, low, high, n) < 0)
-		usage_error(t, "not %s: '%.80s'", what, opt_value);
 }
 
 void opt_refuse(const struct tool *t, const char *what)

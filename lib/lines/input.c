@@ -5,13 +5,6 @@
 #include "lines/lines.h"
 #include "reader/reader.h"
 
-const char *opt_key(const struct tool *t)
-{
-	if (!*opt_value || !strcmp(opt_value, "."))
-		usage_error(t, "not a key: '%s'", opt_value);
-	return opt_value;
-}
-
 void input_begin(void)
 {
 	reader_of_filter();

@@ -251,9 +251,6 @@ struct input {
 	size_t n;
 };
 
-/* Return the key that is the value of the last option. Exit MISUSED if it is none. */
-const char *opt_key(const struct tool *);
-
 /*
  * Give up all rights, when all files are open. Write for the reader of a filter (reader.h). Ignore
  * SIGINT, so that the program that makes the trace can finish first.

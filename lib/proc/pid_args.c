@@ -28,7 +28,7 @@ static int add_list(struct pids *s, const char *list, int flags)
 int pids_option(const struct tool *t, const char *list, int flags, struct pids *out)
 {
 	if (add_list(out, list, flags) < 0)
-		usage_error(t, "not a list of pids: '%.80s'", list);
+		opt_refuse(t, "a list of pids");
 	return pids_sort(out);
 }
 

@@ -109,12 +109,8 @@ int reader_reopen(const struct tool *t, int access, int packets)
 
 /* ---- the reader of a tool that waits for it ---------------------------------------------- */
 
-void consumer_limit(struct consumer *c, const struct tool *t, const char *kilobytes)
+void consumer_limit(struct consumer *c, unsigned long kb)
 {
-	unsigned long kb;
-
-	if (text_number(kilobytes, 1, KB_MAX, &kb) < 0)
-		usage_error(t, "not a number of kilobytes: '%.80s'", kilobytes);
 	c->left = (long long)KB_BYTES(kb) - CONSUMER_LAST;
 }
 

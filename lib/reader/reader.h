@@ -87,8 +87,8 @@ struct consumer {
 /* Bytes that a size limit reserves for the last line. */
 enum { CONSUMER_LAST = 256 };
 
-/* Limit the output to this many kilobytes, the value of an option. Exit MISUSED on no number. */
-void consumer_limit(struct consumer *, const struct tool *, const char *kilobytes);
+/* Limit the output to this many kilobytes. */
+void consumer_limit(struct consumer *, unsigned long kb);
 
 /*
  * Set out by reader_reopen, with packets if c->packets is set. If the FIFO has no reader,

@@ -39,8 +39,6 @@ static void learn(struct show *s, const struct record *r, int lost)
 
 int show_option(struct show *s, const struct tool *tool, int letter)
 {
-	unsigned long uid;
-
 	switch (letter) {
 	case 'e':
 		if (pick_event(&s->pick, opt_value) < 0)
@@ -52,7 +50,7 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		break;
 	case 't':
 		if (pick_time(&s->pick, opt_value) < 0)
-			usage_error(tool, "not a range of seconds: '%.80s'", opt_value);
+			opt_refuse(tool, "a range of seconds, FROM-TO");
 		break;
 	case 'j':
 		s->json = 1;
@@ -67,9 +65,7 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		s->dated = 1;
 		break;
 	case 'u':
-		if (text_number(opt_value, 0, UINT_MAX - 1, &uid) < 0)
-			usage_error(tool, "not a uid: '%.80s'", opt_value);
-		s->process.uid = (uid_t)uid;
+		s->process.uid = (uid_t)opt_number();
 		s->process.by_uid = 1;
 		break;
 	case 'C':
@@ -87,12 +83,11 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	case 'G':
 		s->tells = 1;
 		if (take_signals(s, opt_value) < 0)
-			usage_error(tool, "not a list of signals from 1 to 64: '%.80s'", opt_value);
+			opt_refuse(tool, "a list of signals from 1 to 64");
 		break;
 	case 'P':
 		if (process_kinds(&s->process, opt_value) < 0)
-			usage_error(tool, "not a list of syscalls, signals, lifecycle: '%.80s'",
-				    opt_value);
+			opt_refuse(tool, "a list of syscalls, signals, lifecycle");
 		break;
 	default:
 		return 0;

@@ -252,18 +252,19 @@ size_t process_header(char *buf, size_t size);
 
 /* These options, lines of help in struct tool. With -x, newlines in strings are printed as well. */
 #define SHOW_OPTIONS \
-	"-e GLOB  print only these events, SYSTEM:EVENT or EVENT; may be repeated\n" \
-	"-p PID,...  print only events of these tasks; may be repeated\n" \
-	"-t FROM-TO  print only events of this time, in seconds; FROM- or -TO will do\n" \
-	"-u UID  print only events of tasks while their real uid was UID\n" \
-	"-C COMM  print only events of tasks while their name was COMM\n" \
-	"-U PID,...  these tasks have the uid of -u at first; -PID: not this task\n" \
-	"-N PID,...  these tasks have the name of -C at first; -PID: not this task\n" \
-	"-j  print JSON, one line for each event\n" \
-	"-d  print the date, for times of day\n" \
-	"-P KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
-	"-H  print the comment lines of the kernel's trace first\n" \
-	"-x  print control characters in strings as the kernel does\n" \
+	"-e, --event EVENT  print only these events, SYSTEM:EVENT or EVENT; may be repeated\n" \
+	"-p, --pid PID,...  print only events of these tasks; may be repeated\n" \
+	"-t, --between FROM-TO  print only events of this time, in seconds; FROM- or " \
+	"-TO will do\n" \
+	"-u, --uid UID  print only events of tasks while their real uid was UID\n" \
+	"-C, --comm COMM  print only events of tasks while their name was COMM\n" \
+	"-U, --uid-pids PID,...  these tasks have the uid of -u at first; -PID: not this task\n" \
+	"-N, --comm-pids PID,...  these tasks have the name of -C at first; -PID: not this task\n" \
+	"-j, --json  print JSON, one line for each event\n" \
+	"-d, --date  print the date, for times of day\n" \
+	"-P, --trace KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
+	"-H, --header  print the comment lines of the kernel's trace first\n" \
+	"-x, --exact  print control characters in strings as the kernel does\n" \
 	"-F, --facts  print the facts that are derived from several events, too\n" \
 	"-G, --signal SIG,...  print only these signals, by number, and as they were sent\n"
 
@@ -357,7 +358,7 @@ void show_changed(struct show *);
 
 /* The options of decode.c, for struct tool. */
 #define DECODE_OPTIONS \
-	"-D  decode system calls: one line for each, at its return\n" \
+	"-D, --decode  decode system calls: one line for each, at its return\n" \
 	"-O OPTION  for -D: failed errno=E,... fd=N slower=US path=GLOB id=ID abi=ABI\n"
 
 /* All zero at first. */

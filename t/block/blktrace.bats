@@ -203,11 +203,11 @@ refuse() {
 	misuse() {
 		fails 100 "blk-text: fatal: $1; usage: $TEXT_USAGE" "${@:2}"
 	}
-	misuse "not a number of kilobytes: '0'" blk-text -s 0
-	misuse "not a number of milliseconds: 'x'" blk-text -w x
+	misuse "--size: '0' is not from 1 to 2147483647 kilobytes; give a size such as 64M or 1G" blk-text -s 0
+	misuse "--every: 'x' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h" blk-text -w x
 	for list in '' ',' '1,' ',1' '1;2' -1 4294967297; do
-		misuse "not a list of pids: '$list'" blk-text -p "$list"
-		misuse "not a list of pids: '$list'" blk-text -n "$list"
+		misuse "--pid: '$list' is not a list of pids" blk-text -p "$list"
+		misuse "--not-pid: '$list' is not a list of pids" blk-text -n "$list"
 	done
 	misuse "-d cannot be combined with files; leave out 'file'" blk-text -d . file
 	to_file() { "$@" >file; }

@@ -41,7 +41,7 @@ slices() {
 	misuse "option -a needs a value" tfs-perfetto -a
 	misuse "too few files; -a is for each file but the first" tfs-perfetto -a 1
 	for word in '' x 1,5 1.5s 99999999999; do
-		misuse "not a number of seconds: '$word'" tfs-perfetto -a "$word" file file
+		misuse "--ahead: '$word' is not a number of seconds" tfs-perfetto -a "$word" file file
 	done
 	misuse "too few files; -a is for each file but the first" tfs-perfetto -a 1 file
 	fails 111 "tfs-perfetto: fatal: unable to open file: No such file or directory" \

@@ -1045,7 +1045,7 @@ CPU:1 [LOST 3 EVENTS]
 		'next_comm=d next_pid=44 next_prio=120 lat=2' \
 		'# unpaired 1 events: 0 without an end, 1 without a beginning' | cmp - got
 	for list in '' ',' '1,' ',1' '1 2' 0 4294967297; do
-		misuse "not a list of pids: '$list'" tfs-latency -p "$list" wakeup
+		misuse "--pid: '$list' is not a list of pids" tfs-latency -p "$list" wakeup
 	done
 }
 

@@ -862,11 +862,11 @@ plain() {
 	small_instance
 	mkdir d
 	usage=$(synopsis tfs-flight)
-	for words in "-b 0|not a number of milliseconds: '0'" "-b 1s|not a number of milliseconds: '1s'" \
-		"-c 0|not a number of dumps from 1 to 100000: '0'" "-s x|not a number of kilobytes: 'x'" \
-		"-d 1|not a descriptor from 3 on: '1'" "-t fork|not SYSTEM:EVENT: 'fork'" \
+	for words in "-b 0|--last: '0' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h" "-b 1x|--last: '1x' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h" \
+		"-c 0|--dumps: '0' is not a number from 1 to 100000" "-s x|--size: 'x' is not a size such as 500 (kilobytes), 64M or 1G" \
+		"-d 1|--ready: '1' is not a number from 3 to 2147483647" "-t fork|not SYSTEM:EVENT: 'fork'" \
 		"-t a:../b|not SYSTEM:EVENT: 'a:../b'" "-f x|-f needs -t" \
-		"-F 1,x|not a list of pids: '1,x'" "-rj|-j and -H are for text, and -r makes none; leave one out" "a b|unexpected operand 'b'"; do
+		"-F 1,x|--dump-fail: '1,x' is not a list of pids" "-rj|-j and -H are for text, and -r makes none; leave one out" "a b|unexpected operand 'b'"; do
 		status=0
 		# shellcheck disable=SC2086 # words
 		tfs-flight -i "$INSTANCE" ${words%%|*} >out 2>err || status=$?

@@ -152,7 +152,7 @@ static void run_tool(const struct tool *t, int argc, char **argv)
 		must(c > 0 && c != '-' && strstr(t->help, opt_last.line));
 		must(c == (opt_last.letter ? opt_last.letter : OPT_LONG));
 		must((opt_last.type != TYPE_FLAG) == (opt_value != NULL));
-		must(opt_last.type != TYPE_NUMBER || (opt_ulong() >= 1 && opt_ulong() <= 9));
+		must(opt_last.type != TYPE_NUMBER || (opt_number() >= 1 && opt_number() <= 9));
 	}
 	must(opt_index >= 1 && opt_index <= argc);
 	status = -1;

@@ -178,7 +178,7 @@ prints_refused() {
 	# stream: alone
 	printf '%s\n' tfs-flight -b 0
 	END
-	refused 100 "not a number of milliseconds: '0'; usage: $(synopsis tfs-flight)" \
+	refused 100 "--last: '0' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h; usage: $(synopsis tfs-flight)" \
 		--run alone --args "--instance $MARK --pid $$"
 }
 

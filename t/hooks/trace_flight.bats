@@ -389,9 +389,9 @@ run_flight() {
 	args="--instance $MARK --pid $$ -e sched_switch"
 	usage="usage: $(synopsis tfs-flight)"
 	mkdir -p "$TFS_RUNDIR/ftrace"
-	refused 100 "not a number of dumps from 1 to 100000: '0'; $usage" \
+	refused 100 "--dumps: '0' is not a number from 1 to 100000; $usage" \
 		--run trace_flight --args "$args --dumps 0"
-	refused 100 "not a number of dumps from 1 to 100000: '100001'; $usage" \
+	refused 100 "--dumps: '100001' is not a number from 1 to 100000; $usage" \
 		--check trace_flight --args "$args --dumps 100001"
 }
 
