@@ -47,9 +47,10 @@ json() {
 		usage: tfs-count [-H] [-k KEY]... [-n N]
 		tfs-count - count the events of a trace by the values of a key
 
-		  -k KEY  count by KEY: event (default), comm, pid, cpu, time, or a field
-		  -n N    print only the N most frequent values
-		  -H      print a header, and system calls without sys_enter_
+		  -k, --key KEY         count by KEY: event (default), comm, pid, cpu, time, or
+		                        a field
+		  -n, --top N           print only the N most frequent values
+		  -H, --header          print a header, and system calls without sys_enter_
 	END
 	for words in --help -h '-k x --help' '-n 3 -h' '-h --nosuch' '--help -x'; do
 		# shellcheck disable=SC2086 # words

@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-record [-d] [-m KB] [-n FILES] [-R ROOT] [-i INSTANCE] FILE'
+USAGE='tfs-record [-d] [-m KB] [-n N] [-R ROOT] [-i INSTANCE] FILE'
 
 misuse() {
 	fails 100 "tfs-record: fatal: $1; usage: $USAGE" "${@:2}"

@@ -109,8 +109,11 @@ lines() {
 	installed
 	"$ROOT/lib/trace-hooks/complete" tfs-count - >got
 	cat >want <<-'END'
+		--key	count by KEY: event (default), comm, pid, cpu, time, or a field
 		-k	count by KEY: event (default), comm, pid, cpu, time, or a field
+		--top	print only the N most frequent values
 		-n	print only the N most frequent values
+		--header	print a header, and system calls without sys_enter_
 		-H	print a header, and system calls without sys_enter_
 		--help	list the options
 		--version	print the version
