@@ -157,16 +157,16 @@ void json_changed(struct json *);
 /* What a record tells. An exit code is what wait(2) gives. */
 enum fact {
 	FACT_SENT,              /* signal_deliver of SIGKILL: the signal that was sent */
-	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
-				 * the leader; _exit: the thread whose execve ends this thread */
 	FACT_CODE,              /* sched_process_exit: the exit code of the task */
 	FACT_PROCESS,           /* the process of the new or ended task */
 	FACT_STATUS,            /* sched_process_exit: the exit code of the process, now ended */
 	FACT_PARENT,            /* the parent of the new or ended process; 0: it has ended before */
+	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
+				 * the leader; _exit: the thread whose execve ends this thread */
 	FACTS
 };
 #define FACT_NAMES \
-	"sent", "exec_thread", "exit_code", "process", "process_exit_code", "parent"
+	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread"
 
 /* All zero at first. */
 struct facts {

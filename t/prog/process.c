@@ -13,6 +13,7 @@
  *	names    getppid as "process" once, as "one" 2 times, as "two words" 3,
  *	         and in a child of that name 4 times
  *	hostile  getppid with a name that holds a newline and a line of the tracer
+ *	orphans  a child that exits with 2 before its own child, which exits with 6
  *	becomes  execs itself, as a thread that is not the first, to make N
  *	         calls of getppid ("calls", which is another scene)
  */
@@ -169,6 +170,22 @@ static void waits(int n)
 		;
 }
 
+static void orphans(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (!fork()) {
+		pid_t parent = getpid();
+
+		if (fork())
+			_exit(2);
+		while (getppid() == parent)
+			sched_yield();
+		_exit(6);
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
 /* ---- uids and names -------------------------------------------------------------- */
 
 static void uids(void)
@@ -228,6 +245,8 @@ int main(int argc, char **argv)
 		threads();
 	else if (!strcmp(scene, "waits") || !strcmp(scene, "core"))
 		waits(n);
+	else if (!strcmp(scene, "orphans"))
+		orphans();
 	else if (!strcmp(scene, "uids"))
 		uids();
 	else if (!strcmp(scene, "names"))
