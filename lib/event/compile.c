@@ -1348,15 +1348,6 @@ static void raw_arguments(struct compiler *c, const struct conversion *v)
 	lexer_back_to(c, end);
 }
 
-/* Is the string of a probe in the field at s one that could be read? See event_set.readable. */
-static int is_readable(const struct compiler *c, const char *s, size_t n)
-{
-	char name[64];
-
-	str_format(name, sizeof(name), "%.*s", (int)n, s);
-	return c->evs->readable && glob_matches(c->evs->readable, name);
-}
-
 /*
  * Compile a string of a probe, "%s" in quotes; s is after the first quote. If the memory
  * could not be read, the string has no byte, not even a NUL, and the kernel prints neither the
@@ -1365,16 +1356,14 @@ static int is_readable(const struct compiler *c, const char *s, size_t n)
  */
 static const char *quoted_string(struct compiler *c, const char *s)
 {
-	const char *p = c->s + strspn(c->s, " "), *field = p + strlen("__get_str(");
-	int readable;
+	const char *p = c->s + strspn(c->s, " ");
 	struct expr x;
 
 	if (lexer_literal_char(&s, c->end) != '%' || lexer_literal_char(&s, c->end) != 's' ||
 	    lexer_literal_char(&s, c->end) != '"' || c->token != ',' ||
 	    strncmp(p, "__get_str(", 10))
 		return NULL;
-	p = field + strcspn(field, ")");
-	readable = is_readable(c, field, (size_t)(p - field));
+	p += strcspn(p, ")");
 	p += *p == ')';
 	p += strspn(p, " \n");
 	if (*p && *p != ',')
@@ -1382,7 +1371,7 @@ static const char *quoted_string(struct compiler *c, const char *s)
 	lexer_expect(c, ',');
 	x = ternary(c, 0);
 	emit_push(c, &x);
-	emit_text_insn(c, OP_BUILTIN)->k = readable ? BUILTIN_READABLE : BUILTIN_QUOTED;
+	emit_text_insn(c, OP_BUILTIN)->k = BUILTIN_QUOTED;
 	return s;
 }
 

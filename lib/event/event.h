@@ -218,12 +218,6 @@ struct event_set {
 	int sym_offset, sym_addr, bitmask_list; /* the options of these names are on */
 	int exact;              /* print control characters of strings as the kernel does */
 	/*
-	 * NULL, or a glob: strings of a probe in fields of such a name could be read, so one
-	 * without a byte is empty. In other fields the kernel stores a string that it could not
-	 * read in the same way (mm/maccess.c, strncpy_from_user_nofault).
-	 */
-	const char *readable;
-	/*
 	 * NULL, or print the function at an address of a program; call: it follows a call. caller
 	 * called the innermost function of the user stack that comes next; 0: not known.
 	 */

@@ -204,8 +204,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	z2                of an array of strings: it has none
  *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
  *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
- *	n0 TEXT           the path of a new program as the kernel has it, or its last part
- *	m0 TEXT           a part of this path; more follows
+ *	n0 TEXT           the path of a new program as the event sched_process_exec has it
  *
  * A capital letter says that the memory was read at the entry of the call: A2, B2, ... The
  * first record of a call at its entry is K, or has a letter from a to f in place of the number of
@@ -221,8 +220,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  * return before sys_exit, if the instance enables these events after the programs were
  * attached. If an exec succeeds, words and environment that could not be read at the entry
  * are read from the stack of the new program, and k says that the new program is 32-bit code. Its
- * path is then as the kernel names it: /dev/fd/3/name for a file below descriptor 3. These
- * records, m and n, may have the pid of the leader while another thread executes the program.
+ * path is then as the kernel names it: /dev/fd/3/name for a file below descriptor 3.
  */
 
 /* The user memory of an argument */
@@ -272,9 +270,6 @@ void call_user_get(const struct call_user *, const struct call *, struct call_va
  * the argument after. The memory of the last argument belongs to the first one then.
  */
 void call_user_shift(struct call_user *);
-
-/* Move the path of a new program. */
-void call_user_move_program(struct call_user *to, struct call_user *from);
 
 /* Return the bytes of memory that it has. */
 size_t call_user_room(const struct call_user *);

@@ -174,8 +174,7 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	case 'r':
 		r = set_registers(u, arg, s, end);
 		break;
-	case 'm':
-	case 'n': /* its last part may be lost, and the call is then not printed with it */
+	case 'n':
 		r = add(u, &u->program, s, (size_t)(end - s));
 		break;
 	}
@@ -230,16 +229,6 @@ void call_user_shift(struct call_user *u)
 	for (unsigned i = CALL_ARGS; --i;)
 		u->after[i] = u->after[i - 1];
 	u->after[0] = last;
-}
-
-void call_user_move_program(struct call_user *to, struct call_user *from)
-{
-	struct call_memory m = to->program;
-
-	to->room += from->program.text.room - m.text.room;
-	from->room += m.text.room - from->program.text.room;
-	to->program = from->program;
-	from->program = m;
 }
 
 size_t call_user_room(const struct call_user *u)

@@ -889,7 +889,7 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		t->early = 1;
 	} else if (!t) { /* perhaps its first part is from before the trace */
 		t = task_at(d, pid, o);
-		t->lacking = v.data[n] != 'm' && v.data[n] != 'n';
+		t->lacking = 1;
 	}
 	/* 32-bit code has no events: its call returns, and was not that which begins next */
 	if (t->early && v.data[n] == 'k')
@@ -929,10 +929,6 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	old = find(d, old_pid); /* if task_at has not dropped it */
 	if (!old)
 		return put_unfinished(d, t, o);
-	if (t->user && old->user) { /* this memory came under the new pid already */
-		call_user_move_program(old->user, t->user);
-		old->filled = 1;
-	}
 	put_unfinished(d, t, o);
 	free_memory(d, t);
 	entry = t->pair.entry;

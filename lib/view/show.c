@@ -118,7 +118,6 @@ void show_begin(struct show *s, struct line_format *l)
 {
 	l->events->unclear = tell_unclear;
 	l->events->exact = s->exact;
-	l->events->readable = "argv[0-9]*"; /* arguments that exec has just put there */
 	s->line = l;
 	s->lines.line = l;
 	s->lines.dated = s->dated;

@@ -178,8 +178,7 @@ static void test_program(void)
 		call_user_clear(&u);
 	}
 	EQUAL(give("Ab given"), 0);
-	EQUAL(give("m0 /dev/fd/"), 0);
-	EQUAL(give("n0 3/given"), 0);
+	EQUAL(give("n0 /dev/fd/3/given"), 0);
 	call_user_get(&u, &exec, &v);
 	CHECK(are(&v.user[1], "given"));
 	call_user_clear(&u);
