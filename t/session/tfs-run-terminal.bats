@@ -5,7 +5,7 @@
 
 load ../helper
 
-SIGNAL_TITLE='TIME             COMM                PID EVENT    SIG      CODE       TPID    TO'
+SIGNAL_TITLE='TIME             COMM                PID EVENT    SIG      SENT     CODE       TPID    TO'
 OPEN_TITLE='TIME             COMM                PID CALL'
 
 undo() {
@@ -114,12 +114,13 @@ program_ends() {
 }
 
 @test "terminal: signals, connections, programs and processes have columns that fit" {
-	terminal 80
+	terminal 100
 	types "tfs-run trace_signal --instance $MARK -- sh -c 'trap : USR1; kill -USR1 \$\$'"
 	ends 0
 	screen | grep -Fqx "$SIGNAL_TITLE"
-	shows '^[0-9:.]+  sh +([0-9]+) generate SIGUSR1  SI_USER    \1 +sh$'
-	shows '^[0-9:.]+  sh +[0-9]+ deliver  SIGUSR1  SI_USER    -       -$'
+	shows '^[0-9:.]+  sh +([0-9]+) generate SIGUSR1  -        SI_USER    \1 +sh$'
+	shows '^[0-9:.]+  sh +[0-9]+ deliver  SIGUSR1  -        SI_USER    -       -$'
+	in_tmux resize-window -x 80
 	types "tfs-run trace_tcp --connect --instance $MARK -- bash -c 'exec 5<>/dev/tcp/127.0.0.1/1'"
 	ends 1
 	screen | grep -Fqx 'TIME             COMM                PID STATE       SPORT DPORT DADDR'
