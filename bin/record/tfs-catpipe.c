@@ -39,7 +39,7 @@ static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
 		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdF] [-G "
-		"SIG[,SIG...]] [-D [-O OPTION]...] [-P KIND[,KIND...]] [-e GLOB]... [-p "
+		"SIG[,SIG...]] [-D] [-P KIND[,KIND...]] [-e GLOB]... [-p "
 		"PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N "
 		"PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"stream an instance's trace as text until told to stop\n"

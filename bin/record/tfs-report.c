@@ -22,7 +22,7 @@
 static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
-		"tfs-report [-jHdxBF] [-G SIG[,SIG...]] [-D [-O OPTION]...] "
+		"tfs-report [-jHdxBF] [-G SIG[,SIG...]] [-D] "
 		"[-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
@@ -87,7 +87,7 @@ static struct symbols *load_symbols(void *report)
 static int open_tables(struct report *r)
 {
 	if (!r->decode.abi && !*r->dat.machine)
-		return err_msg("%s does not name its machine; give -O abi=NAME", r->dat.path);
+		return err_msg("%s does not name its machine; give --abi NAME", r->dat.path);
 	if (decode_open(&r->decode, r->dat.machine) < 0)
 		return -1;
 	confine();

@@ -1011,83 +1011,49 @@ static int parse_errors(struct decode *d, const char *names)
 	}
 }
 
-/* Set a number of microseconds in nanoseconds. Return 0, or -1. */
-static int parse_time(struct decode *d, const char *us)
-{
-	unsigned long v;
-	uint64_t n;
-
-	if (text_number(us, 0, ULONG_MAX, &v) < 0)
-		return -1;
-	n = v; /* an unsigned long may have 32 bits */
-	d->slower = n < UINT64_MAX / 1000 ? n * 1000 : UINT64_MAX;
-	return 0;
-}
-
-static int parse_fd(struct decode *d, const char *fd)
-{
-	unsigned long v;
-
-	if (text_number(fd, 0, INT_MAX, &v) < 0)
-		return -1;
-	d->fd = (int32_t)v;
-	d->by_fd = 1;
-	return 0;
-}
-
-/* Take a value of -O. Exit with a usage error if it is wrong. */
-static void take_option(struct decode *d, const struct tool *tool, const char *option)
+int decode_take(struct decode *d, const struct tool *tool, int letter)
 {
 	const struct {
 		const char *name;
-		int *flag;              /* set it, and its value is no argument */
+		int *flag;
 		const char **text;
-		int (*parse)(struct decode *, const char *);
 	} all[] = {
-		{ "abi=", NULL, &d->abi, NULL },
-		{ "id=", NULL, &d->id, NULL },
-		{ "path=", NULL, &d->path, NULL },
-		{ "note=", NULL, &d->note, NULL },
-		{ "errno=", NULL, NULL, parse_errors },
-		{ "fd=", NULL, NULL, parse_fd },
-		{ "slower=", NULL, NULL, parse_time },
-		{ "failed", &d->failed, NULL, NULL },
-		{ "succeeded", &d->succeeded, NULL, NULL },
-		{ "names", &d->names, NULL, NULL },
-		{ "paths", &d->paths, NULL, NULL },
-		{ "host-paths", &d->follow.host_paths, NULL, NULL },
+		{ "abi", NULL, &d->abi }, { "id", NULL, &d->id }, { "path", NULL, &d->path },
+		{ "note", NULL, &d->note }, { "failed", &d->failed, NULL },
+		{ "succeeded", &d->succeeded, NULL }, { "names", &d->names, NULL },
+		{ "paths", &d->paths, NULL }, { "host-paths", &d->follow.host_paths, NULL },
 	};
+	uint64_t us;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		const char *value = option + strlen(all[i].name);
-
-		if (!begins(option, all[i].name) || (all[i].flag && *value))
-			continue;
-		if (all[i].flag)
-			*all[i].flag = 1;
-		else if (all[i].text)
-			*all[i].text = value;
-		else if (all[i].parse(d, value) < 0)
-			break;
-		d->paths |= d->follow.host_paths;
-		return;
-	}
-	usage_error(tool, "-O: no such option: '%.80s'; see tfs-report(1)", option);
-}
-
-int decode_take(struct decode *d, const struct tool *tool, int letter)
-{
-	if (letter == 'O')
-		take_option(d, tool, opt_value);
 	d->on |= letter == 'D';
-	d->options |= letter == 'O';
-	return letter == 'D' || letter == 'O';
+	if (letter != OPT_LONG)
+		return letter == 'D';
+	d->option = opt_last.line;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(opt_last.name, all[i].name))
+			continue;
+		else if (all[i].flag)
+			*all[i].flag = 1;
+		else
+			*all[i].text = opt_value;
+	d->paths |= d->follow.host_paths;
+	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)
+		opt_refuse(tool, "a list of names of errors, such as ENOENT");
+	if (!strcmp(opt_last.name, "fd")) {
+		d->fd = (int32_t)opt_number();
+		d->by_fd = 1;
+	}
+	if (!strcmp(opt_last.name, "slower")) {
+		us = opt_number(); /* an unsigned long may have 32 bits */
+		d->slower = us < UINT64_MAX / 1000 ? us * 1000 : UINT64_MAX;
+	}
+	return 1;
 }
 
 void decode_check(const struct decode *d, const struct tool *tool, struct show *s)
 {
-	if (d->options && !d->on)
-		usage_error(tool, "-O is for -D");
+	if (d->option && !d->on)
+		usage_error(tool, "%.*s is for -D", (int)strcspn(d->option, " "), d->option);
 	if (d->on && s->process.kinds)
 		usage_error(tool, "-D and -P cannot be given together");
 	s->asked |= d->on;

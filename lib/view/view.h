@@ -359,11 +359,23 @@ void show_changed(struct show *);
 /* The options of decode.c, for struct tool. */
 #define DECODE_OPTIONS \
 	"-D, --decode  decode system calls: one line for each, at its return\n" \
-	"-O OPTION  for -D: failed errno=E,... fd=N slower=US path=GLOB id=ID abi=ABI\n"
+	"--failed  with -D: print only calls that fail\n" \
+	"--succeeded  with -D: print only calls that succeed\n" \
+	"--errno ERROR,...  with -D: print only calls that fail with one of these errors\n" \
+	"--fd N:0-2147483647  with -D: print only calls with this descriptor\n" \
+	"--slower US  with -D: print only calls that took so many microseconds\n" \
+	"--path GLOB  with -D: print only calls with a path that GLOB matches\n" \
+	"--names  with -D: print the files of descriptors\n" \
+	"--paths  with -D: print absolute paths\n" \
+	"--host-paths  with -D: print absolute paths as the host has them\n" \
+	"--id PREFIX  with -D: take user memory from the records that begin with PREFIX\n" \
+	"--abi ABI  with -D: the calls are those of this ABI\n" \
+	"--note NOTE  with -D: print this comment line, too\n"
 
 /* All zero at first. */
 struct decode {
-	int on, options;        /* -D, -O */
+	int on;                 /* -D */
+	const char *option;     /* the line of another option; NULL: none */
 	const char *abi;        /* NULL: that of the host */
 	const char *id;         /* of the records of user memory; NULL: tfs_ANYTHING */
 	const char *note;       /* NULL, or the text of a comment line, printed by the caller */
@@ -381,7 +393,7 @@ struct decode {
 	/* private */
 	struct calls *calls;
 	int keeps_number;       /* the register of a call's result has its number at first */
-	struct calls *calls_32; /* of 32-bit programs; NULL: none, or -O names the ABI */
+	struct calls *calls_32; /* of 32-bit programs; NULL: none, or --abi is given */
 	struct show *show;
 	struct event_notes events;
 	struct pairing pairing; /* its losses, and its tasks */
@@ -399,7 +411,7 @@ int decode_take(struct decode *, const struct tool *, int letter);
 /* Exit with a usage error if the options contradict each other. Call it after the last one. */
 void decode_check(const struct decode *, const struct tool *, struct show *);
 
-/* Find the tables of calls of -O, machine (uname -m) or this one. Return 0, or -1, reported. */
+/* Find the tables of calls of --abi, machine (uname -m) or this one. Return 0, or -1, reported. */
 int decode_open(struct decode *, const char *machine);
 
 /* Begin to decode the records of s, after each show_begin. */

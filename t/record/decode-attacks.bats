@@ -177,8 +177,8 @@ recorded_attack() {
 	session_ends
 	mv "$TRACE" x.dat
 	rm -r "${TRACE%/*}"
-	limited tfs-report -D -e 'sys_*' -O names -O paths x.dat >dat.text
-	limited tfs-report -D -e 'sys_*' -O names -O paths -j x.dat >dat.json
+	limited tfs-report -D -e 'sys_*' --names --paths x.dat >dat.text
+	limited tfs-report -D -e 'sys_*' --names --paths -j x.dat >dat.json
 	are_lines dat.text
 	calls=$(tfs-report -e 'sys_enter*' x.dat | wc -l)
 	[ "$(LC_ALL=C grep -avcE "$HEAD<\.\.\. [a-z0-9_]+ resumed>" dat.text)" = "$calls" ]
@@ -451,7 +451,7 @@ need_compat() {
 	EOF
 }
 
-@test "tfs-report: -O abi=i386 decodes each call of a 32-bit program from raw_syscalls" {
+@test "tfs-report: --abi=i386 decodes each call of a 32-bit program from raw_syscalls" {
 	need_compat
 	new_instance
 	export TFS_INSTANCE=$INSTANCE
@@ -472,7 +472,7 @@ need_compat() {
 	eventually blocks "$recorder"
 	ends_by "$recorder" INT 0
 	ends_by "$strings" TERM 0
-	tfs-report -D -e 'sys_*' -O "id=$(cat id)" -O abi=i386 x.dat >text
+	tfs-report -D -e 'sys_*' --id="$(cat id)" --abi=i386 x.dat >text
 	sed 's/^.*[0-9]: //; s/0x[0-9a-f]\{6,\}/ADDRESS/; s/ <[0-9.]*>$//
 		s/^\(socket.*\) = [0-9]*$/\1 = FD/; s/^connect([0-9]*/connect(FD/' text | sed -n '/"\/nowhere\/open"/,$p' |
 		diff - /dev/fd/3 3<<-'EOF'

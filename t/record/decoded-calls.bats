@@ -139,7 +139,7 @@ some_calls() {
 	some_calls | by_hand little 8 machine
 	fails 111 "tfs-report: fatal: unable to decode system calls of machine: there is no table of them" \
 		tfs-report -D file
-	decodes -O abi=x86_64 -O path='/etc/*' <<-'EOF'
+	decodes --abi=x86_64 --path='/etc/*' <<-'EOF'
 		02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>
 	EOF
 }
@@ -354,11 +354,11 @@ some_calls() {
 		08: mkdirat(AT_FDCWD, 0x7000, 0711) = ? (denied)
 		11: write(1, NULL, 1) = ? (denied)
 	EOF
-	decodes -O failed <<-'EOF'
+	decodes --failed <<-'EOF'
 		08: mkdirat(AT_FDCWD, 0x7000, 0711) = ? (denied)
 		11: write(1, NULL, 1) = ? (denied)
 	EOF
-	decodes -O errno=ENETDOWN </dev/null
+	decodes --errno=ENETDOWN </dev/null
 	trapped x86_64 3 258 1
 	decodes <<-'EOF'
 		01: close(5) = 0 <0.000001>
@@ -397,7 +397,7 @@ some_calls() {
 	EOF
 }
 
-@test "tfs-report: -D: -O abi decodes 32-bit calls of raw_syscalls by their own table" {
+@test "tfs-report: -D: --abi decodes 32-bit calls of raw_syscalls by their own table" {
 	need_tool python3
 	by_hand <<-'EOF'
 		32 43 raw-enter 5 0x7000 0x80000 0
@@ -405,10 +405,10 @@ some_calls() {
 		33 43 user tfs_1a a0 /etc/passwd
 		34 43 raw-exit 5 3
 	EOF
-	decodes -O abi=i386 <<-'EOF'
+	decodes --abi=i386 <<-'EOF'
 		32: open("/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 <0.000002>
 	EOF
-	tfs-report -D -j -O abi=i386 -O path='/etc/*' file | grep -q '"event":"sys_exit_open",.*"text":"\\"/etc/passwd\\""'
+	tfs-report -D -j --abi=i386 --path='/etc/*' file | grep -q '"event":"sys_exit_open",.*"text":"\\"/etc/passwd\\""'
 }
 
 @test "tfs-report: -D: calls that the tables do not know, calls of 32-bit code, and the kernel's own strings" {
@@ -443,21 +443,21 @@ some_calls() {
 	EOF
 }
 
-@test "tfs-report: -O: prints only calls by their result, time, descriptor or path" {
+@test "tfs-report: -D: prints only calls by their result, time, descriptor or path" {
 	need_tool python3
 	some_calls | by_hand
-	decodes -O failed <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
-	decodes -O errno=EACCES </dev/null
-	decodes -O errno=EACCES,ENOENT <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
-	decodes -O slower=3 <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
-	decodes -O slower=4 </dev/null
-	decodes -O path='*x*' <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
-	decodes -O fd=3 <<-'EOF'
+	decodes --failed <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
+	decodes --errno=EACCES </dev/null
+	decodes --errno=EACCES,ENOENT <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
+	decodes --slower=3 <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
+	decodes --slower=4 </dev/null
+	decodes --path='*x*' <<<'02: openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT <0.000003>'
+	decodes --fd=3 <<-'EOF'
 		06: read(3, "hello", 10) = 5 <0.000002>
 		09: close(3) = 0 <0.000002>
 	EOF
-	decodes -O id=tfs_1 -O fd=3 -O failed </dev/null
-	decodes -O id=other -O path='*' </dev/null
+	decodes --id=tfs_1 --fd=3 --failed </dev/null
+	decodes --id=other --path='*' </dev/null
 }
 
 @test "tfs-report: -D -j: prints the number and the text of each argument and the result" {
@@ -507,14 +507,21 @@ some_calls() {
 	run -1 grep resumed out
 }
 
-@test "tfs-report: names options of -O that it does not have, and options that contradict -D" {
-	for word in x failed=1 errno errno= errno=ENOSUCH 'errno=ENOENT,' errno=enoent fd=-1 fd=x \
-		slower=x slower path; do
-		run -100 tfs-report -D -O "$word" file
-		[[ $output == "tfs-report: fatal: -O: no such option: '$word'; see tfs-report(1); "* ]]
+@test "tfs-report: refuses wrong values of options of -D, and options that contradict -D" {
+	for word in '' ENOSUCH 'ENOENT,' enoent; do
+		run -100 tfs-report -D --errno "$word" file
+		[[ $output == "tfs-report: fatal: --errno: '$word' is not a list of names of errors, such as ENOENT; "* ]]
 	done
-	run -100 tfs-report -O failed file
-	[[ $output == "tfs-report: fatal: -O is for -D; "* ]]
+	for word in -1 x ''; do
+		run -100 tfs-report -D --fd "$word" file
+		[[ $output == "tfs-report: fatal: --fd: '$word' is not a number from 0 to 2147483647; "* ]]
+	done
+	run -100 tfs-report -D --slower=x file
+	[[ $output == "tfs-report: fatal: --slower: 'x' is not a time such as 500 (microseconds), "* ]]
+	run -100 tfs-report -D --path
+	[[ $output == "tfs-report: fatal: option --path needs a value; "* ]]
+	run -100 tfs-report --failed file
+	[[ $output == "tfs-report: fatal: --failed is for -D; "* ]]
 	run -100 tfs-report -D -P syscalls file
 	[[ $output == "tfs-report: fatal: -D and -P cannot be given together; "* ]]
 }
@@ -581,7 +588,7 @@ strings_work() {
 	strings_work
 	tfs-run trace_syscalls --instance "$MARK" --decode -o x.dat -- \
 		"$PROG/acts" opens 1 2 /dev/null <<<go 2>err
-	tfs-report -D -e 'sys_*' -O failed -O path='/nowhere*' x.dat | sed -n 's/^.*[0-9]: //p' >out
+	tfs-report -D -e 'sys_*' --failed --path='/nowhere*' x.dat | sed -n 's/^.*[0-9]: //p' >out
 	[ "$(grep -c '^openat(AT_FDCWD, "/nowhere/at all", O_RDONLY) = -1 ENOENT <' out)" = 2 ]
 	file_has 2 out
 }
@@ -598,7 +605,7 @@ strings_work() {
 	run -1 grep -F ') = ' out
 }
 
-@test "tfs-report: -O names, paths: prints what the calls before tell of descriptors" {
+@test "tfs-report: --names, paths: prints what the calls before tell of descriptors" {
 	need_tool python3
 	by_hand <<-'EOF'
 		1 42 enter openat -100 0x7000 0 0
@@ -611,13 +618,13 @@ strings_work() {
 		8 42 enter read 3 0x1000 10
 		9 42 exit read -9
 	EOF
-	decodes -O names <<-'EOF'
+	decodes --names <<-'EOF'
 		01: openat(AT_FDCWD, "/etc//passwd", O_RDONLY) = 3</etc/passwd> <0.000002>
 		04: read(3</etc/passwd>, 0x1000, 10) = 10 <0.000001>
 		06: close(3</etc/passwd>) = 0 <0.000001>
 		08: read(3, 0x1000, 10) = -1 EBADF <0.000001>
 	EOF
-	decodes -O paths -O path='*passwd' <<-'EOF'
+	decodes --paths --path='*passwd' <<-'EOF'
 		01: openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3 <0.000002>
 	EOF
 }

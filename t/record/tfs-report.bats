@@ -139,7 +139,7 @@ STATS+=$'|\nBuffer: i\n\n|CPU: 0\noverrun: 0\ndropped events: 6\n|\nBuffer: othe
 	# what tfs-record left out, in either byte order; a filter repeats the line
 	STATS=$'CPU: 1\noverrun: 3\n|not written: 40\n' by_hand big 4
 	[ "$(tfs-report file | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
-	[ "$(tfs-report -D -O abi=x86_64 file | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
+	[ "$(tfs-report -D --abi=x86_64 file | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
 	[ "$(tfs-report -j file | tail -n 1)" = '{"lost":43,"overwritten":3,"unwritten":40}' ]
 	[ "$(tfs-report file | tfs-count | tail -n 1)" = '# lost 43 events: 3 overwritten in a full buffer, 40 not written' ]
 	# no loss, no line
