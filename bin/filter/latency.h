@@ -12,7 +12,7 @@
 /*
  * A matcher pairs events, and keeps its open beginnings in latency.open: by their keys
  * (latency_keys.c), as the scheduler moves tasks (latency_sched.c), or as requests reach a disk
- * (latency_block.c, bios.c). Those of calls are in a struct calls (latency_calls.c).
+ * (latency_block.c, bios.c). Those of calls are in a struct line_calls (latency_calls.c).
  */
 
 /* An event, with its line and its time as trace_line_time gives it. */

@@ -3,9 +3,9 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
-#include "calls.h"
+#include "line_calls.h"
 
-static struct calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
+static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 static void print_line(struct latency *t, const struct latency_event *m)
 {
@@ -31,7 +31,7 @@ static int event(struct latency *t, const struct latency_event *m)
 		return latency_follow_fork(t, m->l);
 	if (latency_unselected(t, m->l))
 		return 0;
-	fate = calls_event(&calls, m->l, &task);
+	fate = line_calls_event(&calls, m->l, &task);
 	t->denied += fate == PAIRING_DENIED;
 	switch (fate) {
 	case PAIRING_NOTHING:
@@ -62,7 +62,7 @@ static void forget(struct latency *t)
 	calls.pairing.losses++;
 	if (!t->ended)
 		return;
-	calls_end(&calls);
+	line_calls_end(&calls);
 	t->no_end += calls.no_end;
 }
 

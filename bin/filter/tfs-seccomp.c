@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
-#include "calls.h"
+#include "line_calls.h"
 
 static int forced, systemd;
 
@@ -71,7 +71,7 @@ struct allowed {
 };
 
 static struct table names = { .size = sizeof(struct allowed) };
-static struct calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
+static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 static int lost; /* events were lost */
 
 static const char number[] = "syscall_0x"; /* strace(1) writes so */
@@ -80,7 +80,7 @@ static const char number[] = "syscall_0x"; /* strace(1) writes so */
 static void add(const struct trace_line *l)
 {
 	struct call_task *task;
-	enum pairing_fate fate = calls_event(&calls, l, &task);
+	enum pairing_fate fate = line_calls_event(&calls, l, &task);
 	const char *name = calls.name.text;
 	struct allowed *a;
 	int64_t result;
@@ -91,7 +91,8 @@ static void add(const struct trace_line *l)
 	a->made |= fate != PAIRING_DENIED;
 	if (!trace_line_result(l).n)
 		return;
-	if (text_part_is(l->error, "ENOSYS") || (!calls_result(l, &result) && result == -ENOSYS))
+	if (text_part_is(l->error, "ENOSYS") ||
+	    (!line_calls_result(l, &result) && result == -ENOSYS))
 		a->missing = 1;
 	else
 		a->there = 1;

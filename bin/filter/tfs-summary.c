@@ -16,7 +16,7 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
-#include "calls.h"
+#include "line_calls.h"
 
 static struct opt_list given_keys = { .v = OPT_LIST(NULL) };
 static unsigned long most = ULONG_MAX;
@@ -42,7 +42,7 @@ static const char *const column_names[COLUMNS] = { "calls", "errors", "total", "
 static const struct kind {
 	const char *glob, *keys[3];
 } kinds[] = {
-	{ "sys_*", { "syscall" } }, /* calls_side decides */
+	{ "sys_*", { "syscall" } }, /* line_calls_side decides */
 	{ "sched_switch", { "next_comm" } },
 	{ "signal_*", { "event", "sig" } },
 	{ "block_*", { "dev", "rwbs" } },
@@ -71,7 +71,7 @@ static struct summary {
 } sum;
 
 /* The owner of a task is the row of its call. */
-static struct calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
+static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 /* ---- times ------------------------------------------------------------------------- */
 
@@ -114,7 +114,7 @@ static int is_error(const struct trace_line *l)
 {
 	int64_t result;
 
-	return l->error.n || (!calls_result(l, &result) && error_of_result(result));
+	return l->error.n || (!line_calls_result(l, &result) && error_of_result(result));
 }
 
 /* Return whether an event that is not a call has an error: another error than 0, or ret < 0. */
@@ -176,7 +176,7 @@ static int measure(const struct call_task *t, const struct trace_line *l, struct
 static void each_call(const struct trace_line *l)
 {
 	struct call_task *t;
-	enum pairing_fate fate = calls_event(&calls, l, &t);
+	enum pairing_fate fate = line_calls_event(&calls, l, &t);
 	struct text_part lat;
 	struct decimal v;
 	struct row *r;
@@ -221,7 +221,7 @@ static void each_event(const struct trace_line *l)
 	struct decimal v;
 	struct row *r;
 
-	if (calls_side(l)) {
+	if (line_calls_side(l)) {
 		each_call(l);
 		return;
 	}
@@ -364,7 +364,7 @@ static void print_table(void)
 		}
 		print_row(&sum.all, "total");
 	}
-	calls_end(&calls);
+	line_calls_end(&calls);
 	print_count("calls without an end", calls.no_end, "counted, without a time");
 	print_count("calls that seccomp denied", sum.denied, "counted, without a time");
 	print_count("calls of unknown time", sum.no_time,

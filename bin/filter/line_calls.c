@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * calls.c - the system calls of event lines, each once
+ * line_calls.c - the system calls of event lines, each once
  *
  * The lines are entries and returns of syscalls or raw_syscalls, in text or JSON, with the lat of
  * tfs-latency or without, or decoded calls. All of them give the same calls.
@@ -8,14 +8,14 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
-#include "calls.h"
+#include "line_calls.h"
 
 static int begins(struct text_part p, const char *word)
 {
 	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
 }
 
-int calls_side(const struct trace_line *l)
+int line_calls_side(const struct trace_line *l)
 {
 	if (*l->prefix)
 		return !strcmp(l->prefix, "sys_enter_") ? 1 : -1;
@@ -24,7 +24,7 @@ int calls_side(const struct trace_line *l)
 	return text_part_is(l->event, "sys_exit") || begins(l->event, "sys_exit_") ? -1 : 0;
 }
 
-int calls_result(const struct trace_line *l, int64_t *result)
+int line_calls_result(const struct trace_line *l, int64_t *result)
 {
 	struct text_part p = trace_line_result(l);
 	struct decimal v;
@@ -61,7 +61,7 @@ static enum pairing_fate told(const struct trace_line *l)
 }
 
 /* Set the name of the line's call, and its id and class. Return 1 for an event of raw_syscalls. */
-static int identify(struct calls *c, const struct trace_line *l, struct pairing_event *e)
+static int identify(struct line_calls *c, const struct trace_line *l, struct pairing_event *e)
 {
 	struct text_part call = trace_line_key(l, "call"), number = { 0 };
 	const char *name = NULL;
@@ -93,14 +93,14 @@ static int identify(struct calls *c, const struct trace_line *l, struct pairing_
 }
 
 /* The open call of the task is not known to return. */
-static void end_open(struct calls *c, struct call_task *t)
+static void end_open(struct line_calls *c, struct call_task *t)
 {
 	c->no_end += t->pair.open;
 	t->pair.open = 0;
 	latency_start_clear(&t->begun);
 }
 
-static struct call_task *task_of(struct calls *c, const struct trace_line *l)
+static struct call_task *task_of(struct line_calls *c, const struct trace_line *l)
 {
 	struct text_part pid = trace_line_key(l, "pid");
 	struct pairing_task *surplus;
@@ -123,7 +123,7 @@ static struct call_task *task_of(struct calls *c, const struct trace_line *l)
  * Give the task the call with which one of its threads has executed a program, if that is certain:
  * no other task of this host is in such a call.
  */
-static void take_exec(struct calls *c, struct call_task *t)
+static void take_exec(struct line_calls *c, struct call_task *t)
 {
 	size_t n = strcspn(t->pair.entry.key, " ");
 	const char *host = t->pair.entry.key + n;
@@ -154,7 +154,7 @@ static void take_exec(struct calls *c, struct call_task *t)
  * Is the result of a call that failed its own number? If seccomp(2) traps or kills, the kernel puts
  * the number of the call back where it was (syscall_rollback), on these machines.
  */
-static int is_trapped(const struct calls *c, int64_t result)
+static int is_trapped(const struct line_calls *c, int64_t result)
 {
 #if defined(__x86_64__) || defined(__i386__) || defined(__mips__)
 	const char *name = name_of_syscall(result);
@@ -167,9 +167,10 @@ static int is_trapped(const struct calls *c, int64_t result)
 #endif
 }
 
-enum pairing_fate calls_event(struct calls *c, const struct trace_line *l, struct call_task **task)
+enum pairing_fate line_calls_event(struct line_calls *c, const struct trace_line *l,
+				   struct call_task **task)
 {
-	int side = calls_side(l), raw, same;
+	int side = line_calls_side(l), raw, same;
 	enum pairing_fate said, fate;
 	struct pairing_event e = { 0 };
 	struct call_task *t;
@@ -195,7 +196,7 @@ enum pairing_fate calls_event(struct calls *c, const struct trace_line *l, struc
 		return fate;
 	}
 	if (!same) {
-		calls_result(l, &e.result);
+		line_calls_result(l, &e.result);
 		e.trapped = is_trapped(c, e.result);
 		if (!said && e.class == PAIRING_EXEC && !e.result &&
 		    pairing_is_certain(&c->pairing, &t->pair)) {
@@ -213,7 +214,7 @@ enum pairing_fate calls_event(struct calls *c, const struct trace_line *l, struc
 	return !said || fate == PAIRING_ACROSS || fate == PAIRING_BORN ? fate : said;
 }
 
-void calls_end(struct calls *c)
+void line_calls_end(struct line_calls *c)
 {
 	for (size_t i = 0; i < c->pairing.tasks.room; i++)
 		if (c->pairing.tasks.v[i])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* calls.h - the system calls of event lines, each once (pairing.h) */
-#ifndef CALLS_H
-#define CALLS_H
+/* line_calls.h - the system calls of event lines, each once (pairing.h) */
+#ifndef LINE_CALLS_H
+#define LINE_CALLS_H
 
 #include "pairing/pairing.h"
 #include "latency.h"
@@ -11,33 +11,34 @@ struct call_task {
 	struct pairing_task pair;       /* by host, form and pid */
 	struct latency_start begun;
 	void *owner;                    /* of tfs-summary */
-	int8_t side;                    /* of its last event: calls_side */
+	int8_t side;                    /* of its last event: line_calls_side */
 	uint8_t raw;                    /* that was one of raw_syscalls */
 };
 
 /* All zero at first, except pairing.tasks.size. */
-struct calls {
+struct line_calls {
 	struct pairing pairing;
 	unsigned long long no_end;      /* calls that are not known to return */
 	struct strbuf key, name;        /* name: of the last line's call */
 };
 
 /* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for others. */
-int calls_side(const struct trace_line *);
+int line_calls_side(const struct trace_line *);
 
 /*
  * Return what an event says about a call; PAIRING_NOTHING also for another event. Set *task to the
  * task of the call, or to NULL if the line has the time of the call, and its entry is not known.
  */
-enum pairing_fate calls_event(struct calls *, const struct trace_line *, struct call_task **task);
+enum pairing_fate line_calls_event(struct line_calls *, const struct trace_line *,
+				   struct call_task **task);
 
 /* Count the calls that are open at the end of the trace. */
-void calls_end(struct calls *);
+void line_calls_end(struct line_calls *);
 
 /*
  * Read the result of a call. A kernel of 32 bits prints errors with eight hexadecimal digits.
  * Return 0, or -1 if there is none.
  */
-int calls_result(const struct trace_line *, int64_t *result);
+int line_calls_result(const struct trace_line *, int64_t *result);
 
 #endif
