@@ -175,6 +175,7 @@ struct memory {
 	int may_goto;           /* the kernel has this instruction */
 	int piece;              /* most bytes of a string in a record */
 	unsigned numbers;       /* the most numbers in a record */
+	unsigned kinds;         /* a bit for each kind of item that the calls have */
 	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
 };
 
@@ -664,8 +665,11 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 	emit_label(c, "has_register");
 	load_register(c, R8);
 	emit_jump_if_imm(c, R8, JEQ, 0, "next");
-	jump_if_item(c, kind, JEQ, STRINGS, "array_begins");
-	emit_jump_if_imm(c, R1, JEQ, DATA, "data_begins");
+	load_item(c, kind, R1);
+	if (m->kinds & 1 << STRINGS)
+		emit_jump_if_imm(c, R1, JEQ, STRINGS, "array_begins");
+	if (m->kinds & 1 << DATA)
+		emit_jump_if_imm(c, R1, JEQ, DATA, "data_begins");
 	set(c, LEFT, pieces(m));
 }
 
@@ -736,11 +740,7 @@ static void take_word(struct bpf_code *c, const struct memory *m)
 	read_word(c);
 	store(c, ARRAY, R8);
 	emit_load(c, word_size, R8, FP, SLOT);
-	emit_jump_if_imm(c, R0, JEQ, 0, "word_read");
-	set(c, ARRAY, 0);
-	loop_label(c, "fault");
-	note_missing(c, m);
-	emit_label(c, "word_read");
+	emit_jump_if_imm(c, R0, JNE, 0, "fault");
 	load(c, R1, WORDS);
 	emit_jump_if_imm(c, R8, JEQ, 0, "last_word");
 	emit_jump_if_imm(c, R1, JEQ, 0, "many");
@@ -768,6 +768,10 @@ static void print_strings(struct bpf_code *c, const struct memory *m)
 	read_piece(c, m);
 	loop_label(c, "print");
 	print_record(c, m);
+	if (!(m->kinds & 1 << STRINGS)) {
+		emit_jump(c, "next");
+		return;
+	}
 	loop_label(c, "word");
 	take_word(c, m);
 	emit_label(c, "array_begins");
@@ -930,7 +934,10 @@ static void emit_side(struct bpf_code *c, struct memory *m, int entering)
 		find_new_program(c);
 	take_item(c, m);
 	print_strings(c, m);
-	print_data(c, m);
+	if (m->kinds & 1 << DATA)
+		print_data(c, m);
+	emit_label(c, "fault");
+	note_missing(c, m);
 	emit_out(c, 0);
 }
 
@@ -1192,6 +1199,7 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 		arrays += exec && call->args[i].kind == CALL_STRINGS;
 		if (!item->kind)
 			continue;
+		m->kinds |= 1u << item->kind;
 		e->known = HAS_MEMORY;
 		e->at_entry |= !!(item->flags & AT_ENTRY);
 		e->at_return |= !!(item->flags & (AT_RETURN | IF_INTERRUPTED));
