@@ -34,7 +34,8 @@ static const struct tool tool = {
 		"-H, --host HOST  the name of the host; default: the kernel's\n"
 		"-s, --session SESSION  the name of the session; default $TFS_INSTANCE\n"
 		"-n, --no-containers  do not look for containers: the trace is from another host\n"
-		"-m, --line-size N:4096-1073741823  the longest line, at least 4096; default 1 MiB\n"
+		"-m, --line-size N:4096-1073741823  "
+		"the longest line, at least 4096; default 1 MiB\n"
 		"-k, --sample N:1-4294967295  keep one record, or trace, of N\n"
 		"-r, --rate N:1-4294967295  at most N records in a second\n"
 		"-x, --redact  leave out strings and data of programs\n",
