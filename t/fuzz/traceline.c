@@ -19,6 +19,16 @@ static int same(struct text_part p, const char *s, size_t n)
 	return p.n == n && (!n || !memcmp(p.text, s, n));
 }
 
+/* Is the part of a line of text this string? */
+static int means(struct text_part p, const char *s, size_t n)
+{
+	struct strbuf string = { 0 };
+	int r = p.text && same(strbuf_unescaped(&string, p, 0), s, n);
+
+	free(string.text);
+	return r;
+}
+
 /*
  * Append a field to the line. It must be found if the line is of a plain event that has no
  * field of that name, or may have one.
@@ -26,12 +36,14 @@ static int same(struct text_part p, const char *s, size_t n)
 static void must_be_carried(const struct trace_line *l, const char *line, size_t n,
 			    const char *key)
 {
-	struct strbuf fields = { 0 }, more = { 0 };
+	struct strbuf fields = { 0 }, more = { 0 }, string = { 0 };
 	struct text_part p = trace_line_key(l, key), got;
 	struct trace_line again;
 
 	if (!l->json && l->event.n > 6 && !memcmp(l->event.text, "block_", 6))
 		return; /* these lines end in brackets */
+	if (!l->json && l->body.n && *l->body.text >= '0' && *l->body.text <= '9')
+		return; /* a number before a name is the period of perf script */
 	if (l->json ? l->body.n < 2 || *l->body.text != '{' ||
 			l->body.text[l->body.n - 1] != '}' :
 		      memchr(line, '"', n) || memchr(line, '=', n) ||
@@ -42,84 +54,97 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 	must(trace_line(&again, more.text, more.n));
 	must(same(again.event, l->event.text, l->event.n));
 	got = trace_line_key(&again, "Carried");
-	must(l->json ? 1 : same(got, p.text ? p.text : "-", p.text ? p.n : 1));
+	if (!l->json && p.text) {
+		p = strbuf_unescaped(&string, p, 0);
+		must(means(got, p.text, p.n));
+		free(string.text);
+	} else if (!l->json) {
+		must(same(got, "-", 1));
+	}
 	free(fields.text);
 	free(more.text);
 }
 
-/* Take the next bytes of the input, at most so many, as a name that the decoder prints. */
-static size_t take_name(char *name, const uint8_t **data, size_t *size, size_t most)
+/* Take the next bytes of the input, at most so many, as a name. */
+static struct text_part take_name(const uint8_t **data, size_t *size, size_t most)
 {
-	size_t n = *size ? **data % (most + 1) : 0, i;
+	struct text_part p = { "", 0 };
 
-	*size -= *size != 0;
-	*data += *size != 0;
-	for (i = 0; i < n && i < *size; i++)
-		name[i] = (*data)[i] < ' ' || (*data)[i] == 0x7f ? '=' : (char)(*data)[i];
-	*data += i;
-	*size -= i;
-	name[i] = '\0';
-	return i;
+	if (*size > 1)
+		p = (struct text_part){ (const char *)*data + 1, **data % (most + 1) };
+	p.n = strnlen(p.text, p.n < *size - !!*size ? p.n : *size - !!*size);
+	*data += p.n + !!*size;
+	*size -= p.n + !!*size;
+	return p;
 }
 
-static void must_have(const struct trace_line *l, const char *key, const char *value)
+/*
+ * Read a line of text whose event is the format, with the name, escaped thus, for its first %s and
+ * other for the next. The key must be the value.
+ */
+static void must_have(const char *format, enum escape how, struct text_part name,
+		      struct text_part other, const char *key, struct text_part value)
 {
-	struct text_part p = trace_line_key(l, key);
+	struct strbuf w = { 0 };
+	struct trace_line l;
 
-	must(p.text && same(p, value, strlen(value)));
+	strbuf_puts(&w, "              sh-5     [001] d..2. 1.000000: ");
+	for (; *format; format++) {
+		if (*format != '%') {
+			strbuf_add(&w, format, 1);
+			continue;
+		}
+		strbuf_escaped(&w, name.text, name.n, how);
+		name = other;
+	}
+	must(trace_line(&l, w.text, w.n));
+	value.n = value.n == SIZE_MAX ? strlen(value.text) : value.n;
+	must(how == ESCAPE_NOTHING ? same(trace_line_key(&l, key), value.text, value.n) :
+	     means(trace_line_key(&l, key), value.text, value.n));
+	free(w.text);
 }
 
 /* Events of tasks and of a file with such a name must keep their fields. */
 static void must_tell(const uint8_t *data, size_t size)
 {
-	char one[16], other[16], path[4097], line[8192];
-	struct trace_line l;
-	size_t n;
+	static const struct {
+		const char *text;
+		int quoted, foreign;    /* foreign: also without escapes */
+		const char *fields[8];  /* names and values; NULL is the name, "" the other one */
+	} events[] = {
+		{ "sched_switch: prev_comm=% prev_pid=71 prev_prio=72 prev_state=R+ ==> next_comm=% "
+		  "next_pid=73 next_prio=74 lat=75", 0, 1,
+		  { "prev_comm", NULL, "prev_pid", "71", "next_comm", "", "next_pid", "73" } },
+		{ "sched_wakeup: comm=% pid=71 prio=72 target_cpu=003", 0, 1,
+		  { ".comm", NULL, ".pid", "71", "prio", "72", "target_cpu", "003" } },
+		{ "block_rq_issue: 8,16 WS 4096 () 71 + 8 none,0,0 [%] lat=75", 0, 1,
+		  { ".comm", NULL, "dev", "8,16", "sector", "71", "lat", "75" } },
+		{ "sched_process_fork: comm=% pid=71 child_comm=% child_pid=72", 0, 0,
+		  { ".comm", NULL, ".pid", "71", "child_comm", "", "child_pid", "72" } },
+		{ "sched_process_exec: filename=% pid=71 old_pid=72 lat=75", 0, 0,
+		  { "filename", NULL, ".pid", "71", "old_pid", "72", "lat", "75" } },
+		{ "a_probe: (f+0x0/0x1) first=71 path=\"%\" last=72 other=\"%\"", 1, 0,
+		  { "path", NULL, "first", "71", "last", "72", "other", "" } },
+	};
+	struct text_part name = take_name(&data, &size, 15), other = take_name(&data, &size, 15);
+	size_t i = size ? *data % (sizeof(events) / sizeof(*events)) : 0;
 
-	take_name(one, &data, &size, 15);
-	take_name(other, &data, &size, 15);
-	n = str_format(line, sizeof(line),
-		       "              sh-5     [001] d..2. 1.000000: sched_switch: "
-		       "prev_comm=%s prev_pid=71 prev_prio=72 prev_state=R+ ==> next_comm=%s "
-		       "next_pid=73 next_prio=74 lat=75", one, other);
-	must(trace_line(&l, line, n));
-	must_have(&l, "prev_comm", one);
-	must_have(&l, "prev_pid", "71");
-	must_have(&l, "prev_prio", "72");
-	must_have(&l, "prev_state", "R+");
-	must_have(&l, "next_comm", other);
-	must_have(&l, "next_pid", "73");
-	must_have(&l, "next_prio", "74");
-	must_have(&l, "lat", "75");
-	n = str_format(line, sizeof(line),
-		       "              sh-5     [001] d..2. 1.000000: sched_wakeup: "
-		       "comm=%s pid=71 prio=72 target_cpu=003", one);
-	must(trace_line(&l, line, n));
-	must_have(&l, ".comm", one);
-	must_have(&l, ".pid", "71");
-	must_have(&l, "target_cpu", "003");
-	n = str_format(line, sizeof(line),
-		       "              sh-5     [001] d..2. 1.000000: block_rq_issue: "
-		       "8,16 WS 4096 () 71 + 8 none,0,0 [%s] lat=75", one);
-	must(trace_line(&l, line, n));
-	must_have(&l, "dev", "8,16");
-	must_have(&l, "sector", "71");
-	must_have(&l, "lat", "75");
-	take_name(path, &data, &size, size < 4096 ? size : 4096);
-	n = str_format(line, sizeof(line),
-		       "              sh-5     [001] d..2. 1.000000: sched_process_exec: "
-		       "filename=%s pid=71 old_pid=72 lat=75", path);
-	must(trace_line(&l, line, n));
-	must_have(&l, "filename", path);
-	must_have(&l, ".pid", "71");
-	must_have(&l, "old_pid", "72");
-	must_have(&l, "lat", "75");
-	n = str_format(line, sizeof(line), "              sh-5     [001] d..2. 1.000000: a_probe: "
-		       "(f+0x0/0x1) first=71 path=\"%s\" last=72 lat=75", path);
-	must(trace_line(&l, line, n));
-	must_have(&l, "first", "71");
-	must_have(&l, "last", "72");
-	must_have(&l, "lat", "75");
+	if (events[i].quoted || !strncmp(events[i].text, "sched_process_exec", 18))
+		name = take_name(&data, &size, 4096);
+	if (name.n > 1 && !memcmp(name.text, "0x", 2))
+		return; /* 0x7b (123) is a number of the kernel's option fields */
+	for (int f = 0; f < 8; f += 2) {
+		const char *text = events[i].fields[f + 1];
+		struct text_part value = !text ? name : !*text ? other :
+					 (struct text_part){ text, SIZE_MAX };
+
+		must_have(events[i].text, events[i].quoted ? ESCAPE_QUOTED : ESCAPE_NAME, name,
+			  other, events[i].fields[f], value);
+		if (events[i].foreign && !memchr(name.text, '\\', name.n) &&
+		    !memchr(other.text, '\\', other.n))
+			must_have(events[i].text, ESCAPE_NOTHING, name, other,
+				  events[i].fields[f], value);
+	}
 }
 
 static void must_be_svg(const char *s, size_t n)
