@@ -26,6 +26,7 @@ enum {
 	OVER = 8,               /* ended: the pid may be used again */
 	MISSED = 16,            /* dead, and its end was not recorded */
 	GONE = 32,              /* (p) all of its threads have ended */
+	GUESS = 64,             /* its process is not known, and perhaps not this one */
 };
 
 /* include/uapi/linux/sched.h */
@@ -146,8 +147,10 @@ static struct fact_task *known(struct facts *f, int pid)
 
 	if (!t || t->comm.tgid)
 		return t;
-	if (!f->live || task_ids(pid, &tgid, &uid) < 0)
+	if (!f->live || task_ids(pid, &tgid, &uid) < 0) {
 		tgid = pid;
+		set(t, 0, GUESS);
+	}
 	t->comm.tgid = tgid;
 	g = facts_task(f, tgid);
 	if (g && !g->parent && f->live && !task_read(tgid, &in_procfs) &&
@@ -350,14 +353,15 @@ static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 	g->threads = (uint16_t)(g->threads - (g->threads > 0));
 	if (f->now->field[1])
 		last = facts_number(f, 1, r) != 0;
-	tell(f, FACT_PROCESS, g->comm.pid);
+	if (!(t->state & GUESS))
+		tell(f, FACT_PROCESS, g->comm.pid);
 	if (!last && g->state & EXEC && g->execer != t->comm.pid)
 		tell(f, FACT_EXEC_THREAD, g->execer);
 	if (!last && t == g && code >= 0) { /* for the end of its process */
 		t->code = (uint16_t)code;
 		set(t, 0, OWN_CODE);
 	}
-	if (!last)
+	if (!last || t->state & GUESS)
 		return;
 	set(g, 0, GONE);
 	status = status_of(t, g, code);
@@ -418,12 +422,14 @@ static void born(struct facts *f, struct fact_task *creator, const struct record
 	t->comm.tgid = g && flags & THREAD ? g->comm.pid : pid;
 	if (g && flags & THREAD) {
 		g->threads = (uint16_t)(g->threads + (g->threads > 0));
-		tell(f, FACT_PROCESS, g->comm.pid);
+		set(t, 0, creator->state & GUESS);
+		if (!(t->state & GUESS))
+			tell(f, FACT_PROCESS, g->comm.pid);
 		return;
 	}
 	t->threads = 1;
 	tell(f, FACT_PROCESS, pid);
-	if (!g)
+	if (!g || creator->state & GUESS)
 		return;
 	if (flags & PARENT) {
 		t->parent = g->parent;
@@ -445,7 +451,7 @@ static void executed(struct facts *f, const struct record *r)
 
 	if (!t)
 		return;
-	set(t, EXEC | GROUP_CODE | OWN_CODE | OVER | GONE, 0);
+	set(t, EXEC | GROUP_CODE | OWN_CODE | OVER | GONE | GUESS, 0);
 	t->sent = 0;
 	t->comm.tgid = pid;
 	t->threads = 1;

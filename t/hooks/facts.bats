@@ -111,6 +111,15 @@ tells() {
 	END
 }
 
+@test "facts: no process is told of a task whose beginning a file does not have" {
+	need_tracefs events/raw_syscalls
+	hold "$PROG/process" ends
+	session_whole trace_process --output dat --pid "$HELD"
+	tfs-report -F "$TRACE" >got
+	grep -q " sched_process_exit: .* pid=$HELD .* exit_code=0\$" got
+	[ "$(grep -c ' process=[0-9]* process_exit_code=[0-9]*$' got)" = 9 ]
+}
+
 @test "facts: calls that seccomp denies are calls with an error, each once in every view" {
 	record "$PROG/case/denied"
 	tells <<-'END'
