@@ -112,8 +112,8 @@ static void must_tell(const uint8_t *data, size_t size)
 		int quoted, foreign;    /* foreign: also without escapes */
 		const char *fields[8];  /* names and values; NULL is the name, "" the other one */
 	} events[] = {
-		{ "sched_switch: prev_comm=% prev_pid=71 prev_prio=72 prev_state=R+ ==> next_comm=% "
-		  "next_pid=73 next_prio=74 lat=75", 0, 1,
+		{ "sched_switch: prev_comm=% prev_pid=71 prev_prio=72 prev_state=R+ ==> "
+		  "next_comm=% next_pid=73 next_prio=74 lat=75", 0, 1,
 		  { "prev_comm", NULL, "prev_pid", "71", "next_comm", "", "next_pid", "73" } },
 		{ "sched_wakeup: comm=% pid=71 prio=72 target_cpu=003", 0, 1,
 		  { ".comm", NULL, ".pid", "71", "prio", "72", "target_cpu", "003" } },
