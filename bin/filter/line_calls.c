@@ -45,11 +45,12 @@ static enum pairing_fate told(const struct trace_line *l)
 		{ "resumed", PAIRING_RESUMED },
 	};
 
-	const char *at = l->body.text, *end = at + l->body.n;
+	const char *at = l->body.text, *end;
 	struct text_part name, value;
 
-	if (l->decoded)
+	if (l->decoded || !at)
 		return l->decoded;
+	end = at + l->body.n;
 	if (!l->json) /* most lines have no lat, so look for its letters first */
 		return memmem(at, l->body.n, " lat=", 5) && trace_line_key(l, "lat").n ?
 		       PAIRING_RETURNED : PAIRING_NOTHING;
@@ -73,8 +74,10 @@ static int identify(struct line_calls *c, const struct trace_line *l, struct pai
 	if (call.n) {
 		strbuf_escaped(&c->name, call.text, call.n, ESCAPE_TEXT);
 		name = syscall_of_function(c->name.text);
+	} else if (!number.n) {
+		strbuf_puts(&c->name, "-");
 	} else if (decimal_parse(&v, number) < 0) { /* no kernel has printed it */
-		strbuf_puts(&c->name, number.n ? "syscall_" : "-");
+		strbuf_puts(&c->name, "syscall_");
 		strbuf_escaped(&c->name, number.text, number.n, ESCAPE_TEXT);
 	} else {
 		e->id = v.negative ? 0 - v.whole : v.whole;

@@ -502,7 +502,7 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 
 struct text_part trace_line_number(const struct trace_line *l)
 {
-	const char *s = l->body.text, *end = s + l->body.n, *number;
+	const char *s = l->body.text, *end = s ? s + l->body.n : s, *number;
 
 	if (l->json || !s || !begins(s, end, "NR "))
 		return trace_line_key(l, l->json ? "id" : "NR");
