@@ -7,7 +7,7 @@
 #include "session/session.h"
 
 const char *const ask_options[] = {
-	"-o FILE  write the trace to FILE; PROG keeps standard output; the name's end "
+	"-o, --file FILE  write the trace to FILE; PROG keeps standard output; the name's end "
 	"says the format: .json, .dat (trace.dat), .svg (a picture), or else text",
 	"--summary  print a table of calls or times at the end, in place of the events",
 	"--top N  with --summary: only the first N lines",
@@ -92,16 +92,14 @@ static void suggest_line(char *line, size_t size, const struct ask *ask, size_t 
 	}
 }
 
-/* Is the word an option of the hook that takes values? */
+/* Is the word an option of the hook whose values are the next words? */
 static int takes_values(const struct hook *h, const char *word)
 {
-	for (size_t i = 0; i < h->noptions; i++) {
-		const struct opt *o = &h->options[i];
+	const char *value;
 
-		if (o->type != TYPE_FLAG && word[0] == '-' &&
-		    (word[1] == '-' ? !strcmp(word + 2, o->name) : word[1] == o->letter))
-			return 1;
-	}
+	for (size_t i = 0; i < h->noptions; i++)
+		if (h->options[i].type != TYPE_FLAG && opt_is(&h->options[i], word, &value))
+			return !value;
 	return 0;
 }
 
@@ -195,29 +193,51 @@ int ask_check_first(const struct ask *ask, const struct tool *tool)
 	return -1;
 }
 
+/* Is the word one of tfs-run's own options? Then read its line, and set the value in the word. */
+static int find_own(const char *word, struct opt *o, const char **value)
+{
+	for (const char *const *line = ask_options; *line; line++)
+		if (!opt_parse(o, *line) && opt_is(o, word, value))
+			return o->type != TYPE_FLAG || !*value;
+	return !opt_parse(o, "--help") && opt_is(o, word, value) && !*value;
+}
+
 /* Take tfs-run's own options out of the words after HOOK. The other words are the hook's. */
 static void take_own(struct ask *ask, const struct tool *tool)
 {
+	const struct {
+		const char *name;
+		int *flag;
+		const char **text;
+	} all[] = {
+		{ "file", NULL, &ask->file }, { "top", NULL, &ask->top },
+		{ "summary", &ask->summary, NULL }, { "human", &ask->human, NULL },
+		{ "check", &ask->check, NULL }, { "help", &ask->help, NULL },
+	};
 	char **to = ask->words;
+	const char *value;
+	struct opt o;
 
 	/* --top may also be an option of the hook */
 	ask->summary = ask_has_word(ask->words, "--summary");
 	for (char **from = ask->words; *from; from++) {
-		const char **value = !strcmp(*from, "-o") ? &ask->file :
-				     !strcmp(*from, "--top") && ask->summary ? &ask->top : NULL;
-		int *flag = !strcmp(*from, "--help") ? &ask->help :
-			    !strcmp(*from, "--check") ? &ask->check :
-			    !strcmp(*from, "--summary") ? &ask->summary :
-			    !strcmp(*from, "--human") ? &ask->human : NULL;
+		size_t i = 0;
 
-		if (value && *value)
-			usage_error(tool, "option %s is given twice", *from);
-		if (flag)
-			*flag = 1;
-		else if (!value)
+		if (!find_own(*from, &o, &value) || (!strcmp(o.name, "top") && !ask->summary)) {
 			*to++ = *from;
-		else if (!(*value = *++from))
+			continue;
+		}
+		while (strcmp(all[i].name, o.name))
+			i++;
+		if (all[i].flag) {
+			*all[i].flag = 1;
+			continue;
+		}
+		if (*all[i].text)
+			usage_error(tool, "option %s is given twice", *from);
+		if (!value && !(value = *++from))
 			usage_error(tool, "option %s needs a value", from[-1]);
+		*all[i].text = value;
 	}
 	*to = NULL;
 }
@@ -227,18 +247,12 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv)
 	int c;
 
 	*ask = (struct ask){ .subsystem = NULL };
-	for (;;) {
-		if (opt_index < argc && !strcmp(argv[opt_index], "--check")) {
-			ask->check = 1;
-			opt_index++;
-			continue;
-		}
-		c = opt_next(tool, argc, argv);
+	while ((c = opt_next(tool, argc, argv)) != -1) {
 		if (c == 'o' && ask->file)
 			usage_error(tool, "option -o is given twice");
-		if (c == -1)
-			break;
-		if (c == 'm')
+		if (c == OPT_LONG)
+			ask->check = 1;
+		else if (c == 'm')
 			ask->subsystem = opt_value;
 		else
 			ask->file = opt_value;

@@ -184,7 +184,7 @@ int help_hook(const struct catalog_hook *h, const char *const *front_options)
 	for (size_t i = 0; i < parsed.ncommon; i++) {
 		if (i == selectors)
 			stdout_print("\nthe session:\n");
-		if (!parsed.options[i].taken && !is_own(parsed.options[i].name))
+		if (hook_shows(&parsed, &parsed.options[i]) && !is_own(parsed.options[i].name))
 			opt_print(parsed.options[i].line);
 	}
 	if (*front_options)

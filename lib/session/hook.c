@@ -234,6 +234,13 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 	return 0;
 }
 
+int hook_shows(const struct hook *r, const struct opt *o)
+{
+	return !o->taken && !(r->alone && !strcmp(o->name, "json")) &&
+	       !(r->selectors_optional && !strcmp(o->name, "all")) &&
+	       !(r->selects && !strcmp(o->name, "parent"));
+}
+
 void hook_describe(const struct hook *r)
 {
 	stdout_print("%s\n", r->description);
@@ -242,7 +249,7 @@ void hook_describe(const struct hook *r)
 	if (r->selects)
 		stdout_print("with selectors: %s\n", r->selects);
 	for (size_t i = 0; i < r->ncommon; i++)
-		if (!r->options[i].taken)
+		if (hook_shows(r, &r->options[i]))
 			opt_describe(r->options[i].line);
 }
 

@@ -11,12 +11,12 @@ const char request_common_options[] =
 	"# option: -p, --pid PID...  trace these tasks, their threads and descendants\n"
 	"# option: --parent PID...  trace the descendants of these tasks, "
 	"not the tasks themselves\n"
-	"# option: --cgroup TEXT...  tasks of a cgroup, those that enter it later too: "
+	"# option: --cgroup CGROUP...  tasks of a cgroup, those that enter it later too: "
 	"its path, name, or a pid in it\n"
 	"# option: --container ID...  tasks of a container: the first digits of its id\n"
 	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
 	"# option: --uid UID...  tasks of this user, by number or name\n"
-	"# option: --comm TEXT...  tasks of this name\n"
+	"# option: --comm COMM...  tasks of this name\n"
 	"# option: --all  every task except those of the session\n"
 	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
 	"# option: -t, --time MS  end after this many milliseconds, or a time such as 5s\n"
@@ -27,7 +27,7 @@ const char request_common_options[] =
 	"# option: --date  begin with the date, for times of day; with --json one in each event\n"
 	"# option: --size KB  maximum size of a file, such as 64M, default 65536\n"
 	"# option: --buffer KB  size of each CPU's ring buffer, such as 8M\n"
-	"# option: --clock NAME  trace clock, one of trace_clock\n";
+	"# option: --clock CLOCK  trace clock, one of trace_clock\n";
 
 /* ---- words to options -------------------------------------------------------------- */
 

@@ -82,6 +82,9 @@ int hook_parse_header(struct hook *r, char *text, const char *file);
 /* Print the names of all hooks that the policy allows, sorted. Return 0, or -1, reported. */
 int hook_list(const char *dir);
 
+/* Is this common option one that the hook takes? */
+int hook_shows(const struct hook *r, const struct opt *o);
+
 /* Print the description and the options of a hook. */
 void hook_describe(const struct hook *r);
 

@@ -133,7 +133,7 @@ lists() {
 	--failed  decoded: only calls that fail
 	--errno ERROR...  decoded: only calls that fail with one of these errors
 	--fd N  decoded: only calls with this descriptor
-	--path TEXT  decoded: only calls with a path that this glob matches
+	--path GLOB  decoded: only calls with a path that this glob matches
 	--names  decoded: the files of descriptors, as 3</etc/passwd>; of all calls only
 	--paths  decoded: absolute paths; of all calls only
 	--host-paths  decoded: absolute paths as the host has them; of all calls only
@@ -142,11 +142,11 @@ lists() {
 	--no-data  record no byte of the program's memory: strings are addresses
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
-	--cgroup TEXT...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
+	--cgroup CGROUP...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
 	--container ID...  tasks of a container: the first digits of its id
 	--pidns PID...  tasks in the pid namespace of this one
 	--uid UID...  tasks of this user, by number or name
-	--comm TEXT...  tasks of this name
+	--comm COMM...  tasks of this name
 	--all  every task except those of the session
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
 	-t, --time MS  end after this many milliseconds, or a time such as 5s
@@ -156,7 +156,7 @@ lists() {
 	--date  begin with the date, for times of day; with --json one in each event
 	--size KB  maximum size of a file, such as 64M, default 65536
 	--buffer KB  size of each CPU's ring buffer, such as 8M
-	--clock NAME  trace clock, one of trace_clock
+	--clock CLOCK  trace clock, one of trace_clock
 	END
 	diff expected out
 }
