@@ -193,10 +193,14 @@ void print_wrapped(const char *text, size_t column, size_t indent);
 
 /*
  * Check a value. Return it as programs take it: a number without a unit, or the number of a name.
- * Return NULL, with what is wrong in why (OPT_WHY bytes), if the option cannot have the value.
+ * Return NULL, with what is wrong in why (OPT_WHY bytes), if the option cannot have the value. The
+ * types SYSCALL, ERROR, ID and DISK are for hooks, and checked in lib/session/value.c.
  */
 enum { OPT_WHY = 400 };
 const char *opt_check(const struct opt *, const char *value, char *why);
+
+/* Append to why. Return NULL. */
+const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * The command line of one tool. The lines of help, which --help prints, are:

@@ -5,9 +5,7 @@
 
 #define DIGITS "0123456789"
 
-/* Say why a value is refused, after the name of the option. Return NULL. */
-__attribute__((format(printf, 2, 3)))
-static const char *refuse(char *why, const char *fmt, ...)
+const char *opt_why(char *why, const char *fmt, ...)
 {
 	size_t n = strlen(why);
 	va_list ap;
@@ -24,7 +22,7 @@ static const char *number_text(unsigned long n, char *why)
 	char *s = malloc(24);
 
 	if (!s)
-		return refuse(why, "out of memory");
+		return opt_why(why, "out of memory");
 	str_format(s, 24, "%lu", n);
 	return s;
 }
@@ -48,9 +46,9 @@ static const char *check_number(const struct opt *o, const char *s, char *why)
 	if (!text_number(s, o->least, o->most, &n))
 		return s;
 	if (o->most == ULONG_MAX)
-		return o->least ? refuse(why, "'%.80s' is not a number from %lu on", s, o->least) :
+		return o->least ? opt_why(why, "'%.80s' is not a number from %lu on", s, o->least) :
 				  NULL;
-	return refuse(why, "'%.80s' is not a number from %lu to %lu", s, o->least, o->most);
+	return opt_why(why, "'%.80s' is not a number from %lu to %lu", s, o->least, o->most);
 }
 
 /* Times and sizes. The value becomes the number of the first unit. */
@@ -82,9 +80,9 @@ static const char *check_quantity(const struct opt *o, const char *s, char *why)
 	if (!text_quantity(s, q->units, o->least, o->most, &n))
 		return bare ? s : number_text(n, why);
 	if (*s && (bare || !text_quantity(s, q->units, 0, ULONG_MAX, &n)))
-		return refuse(why, "'%.80s' is not from %lu to %lu %s; give %s such as %s", s,
+		return opt_why(why, "'%.80s' is not from %lu to %lu %s; give %s such as %s", s,
 			      o->least, o->most, q->unit, q->what, q->examples);
-	return refuse(why, "'%.80s' is not %s such as 500 (%s), %s", s, q->what, q->unit,
+	return opt_why(why, "'%.80s' is not %s such as 500 (%s), %s", s, q->what, q->unit,
 		      q->examples);
 }
 
@@ -106,69 +104,17 @@ static const char *check_known(const struct opt *o, const char *s, char *why)
 	if (!r)
 		return number_text(n, why);
 	if (r < 0)
-		return refuse(why, "unable to look up %s '%.80s' in %s, give the number: %s", what,
+		return opt_why(why, "unable to look up %s '%.80s' in %s, give the number: %s", what,
 			      s, file, strerror(errno));
-	return refuse(why, "no %s '%.80s' in %s; %s", what, s, file,
+	return opt_why(why, "no %s '%.80s' in %s; %s", what, s, file,
 		      suggest_remedy(&near, user ? "give the number, as id -u prints it" :
 						   "give the number"));
-}
-
-static const char *check_syscall(const struct opt *o, const char *s, char *why)
-{
-	size_t n = *s == '!';
-
-	(void)o, (void)why;
-	n += s[n] == '%';
-	n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" DIGITS
-			   "_.-*?[]!");
-	return n && n <= 64 && !s[n] && *s != '.' && *s != '-' ? s : NULL;
-}
-
-static const char *check_error(const struct opt *o, const char *s, char *why)
-{
-	(void)o, (void)why;
-	return error_of_name(s, strlen(s)) ? s : NULL;
 }
 
 static const char *check_key(const struct opt *o, const char *s, char *why)
 {
 	(void)o, (void)why;
 	return *s && strcmp(s, ".") ? s : NULL;
-}
-
-static const char *check_id(const struct opt *o, const char *s, char *why)
-{
-	size_t n = strspn(s, DIGITS "abcdef");
-
-	(void)o, (void)why;
-	return n >= 4 && n <= CONTAINER_ID && !s[n] ? s : NULL;
-}
-
-static const char *check_disk(const struct opt *o, const char *name, char *why)
-{
-	struct suggest near = { .word = name };
-	char disks[PATH_MAX], file[PATH_MAX], **names;
-
-	(void)o;
-	if (!text_is_name(name))
-		return NULL;
-	str_format(disks, sizeof(disks), "%s/class/block", path_sysfs());
-	str_format(file, sizeof(file), "%s/%s/partition", disks, name);
-	if (file_exists(AT_FDCWD, file))
-		return refuse(why, "%s is a partition; give its disk", name);
-	*strrchr(file, '/') = '\0';
-	if (file_exists(AT_FDCWD, file))
-		return name;
-	names = file_names(disks);
-	for (char **disk = names; disk && *disk; disk++) {
-		str_format(file, sizeof(file), "%s/%s/partition", disks, *disk);
-		if (!file_exists(AT_FDCWD, file))
-			suggest_offer(&near, *disk);
-	}
-	refuse(why, "no disk '%s' in %s; %s", name, disks,
-	       suggest_remedy(&near, "give one of the names there"));
-	free(names);
-	return NULL;
 }
 
 static const char *check_text(const struct opt *o, const char *s, char *why)
@@ -186,7 +132,7 @@ static const char *check_choice(const struct opt *o, const char *s, char *why)
 		if (m == n && !strncmp(choice, s, n))
 			return s;
 	}
-	return refuse(why, "'%.80s' is not one of %s", s, o->choices);
+	return opt_why(why, "'%.80s' is not one of %s", s, o->choices);
 }
 
 /*
@@ -206,11 +152,6 @@ static const struct {
 	[TYPE_UID] = { check_known, "the name or the number of a user" },
 	[TYPE_PORT] = { check_known, "the name or the number of a port" },
 	[TYPE_KEY] = { check_key, "a key" },
-	[TYPE_SYSCALL] = { check_syscall,
-			   "a system call, a glob such as open*, or a class such as file" },
-	[TYPE_ERROR] = { check_error, "the name of an error, such as ENOENT" },
-	[TYPE_ID] = { check_id, "a container's id: at least 4 of its first digits, 0-9 a-f" },
-	[TYPE_DISK] = { check_disk, "the name of a disk, such as sda" },
 	[TYPE_TEXT] = { check_text, "printable text" },
 	[TYPE_CHOICE] = { check_choice, NULL },
 };
@@ -225,8 +166,10 @@ const char *opt_check(const struct opt *o, const char *s, char *why)
 		return NULL;
 	}
 	n = str_format(why, OPT_WHY, "--%s: ", o->name);
+	if (!types[o->type].check)
+		return s;
 	value = types[o->type].check(o, s, why);
 	if (!value && !why[n])
-		refuse(why, "'%.80s' is not %s", s, types[o->type].what);
+		opt_why(why, "'%.80s' is not %s", s, types[o->type].what);
 	return value;
 }

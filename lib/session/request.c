@@ -58,7 +58,7 @@ static const char *check_value(const struct opt *o, const char *s)
 	if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z')
 		return err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s),
 		       NULL;
-	value = opt_check(o, s, why);
+	value = value_check(o, s, why);
 	if (!value)
 		err_msg("%s", why);
 	return value;

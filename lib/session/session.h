@@ -99,6 +99,11 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 /* Return the common option of that name, which must exist. */
 const struct opt *hook_common_option(const struct hook *r, const char *name);
 
+/* ---- value.c: check the values of options ------------------------------------------ */
+
+/* Do as opt_check does, also for the types that only hooks have. */
+const char *value_check(const struct opt *o, const char *s, char *why);
+
 /* ---- request.c: parse the options that the caller gave ----------------------------- */
 
 enum output_kind { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_DAT }; /* files last */

@@ -69,7 +69,7 @@ messages() {
 	{ all = all $0 "\n" }
 	END { all_of_file() }
 	function all_of_file(   depth, text, open, quiet, i, c) {
-		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number|opt_refuse|refuse)\(/)) {
+		while (match(all, /(err_msg|err_errno|err_capability|err_file|err_exit|usage_error|opt_number|opt_refuse|opt_why)\(/)) {
 			all = substr(all, RSTART + RLENGTH)
 			depth = 1; text = ""; open = 0; quiet = 1
 			for (i = 1; depth; i++) {

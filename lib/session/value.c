@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+/* value.c - check values of the types that only hooks have */
+
+#include "base/base.h"
+#include "session/session.h"
+
+#define DIGITS "0123456789"
+
+static const char *check_syscall(const struct opt *o, const char *s, char *why)
+{
+	size_t n = *s == '!';
+
+	(void)o, (void)why;
+	n += s[n] == '%';
+	n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" DIGITS
+			   "_.-*?[]!");
+	return n && n <= 64 && !s[n] && *s != '.' && *s != '-' ? s : NULL;
+}
+
+static const char *check_error(const struct opt *o, const char *s, char *why)
+{
+	(void)o, (void)why;
+	return error_of_name(s, strlen(s)) ? s : NULL;
+}
+
+static const char *check_id(const struct opt *o, const char *s, char *why)
+{
+	size_t n = strspn(s, DIGITS "abcdef");
+
+	(void)o, (void)why;
+	return n >= 4 && n <= CONTAINER_ID && !s[n] ? s : NULL;
+}
+
+static const char *check_disk(const struct opt *o, const char *name, char *why)
+{
+	struct suggest near = { .word = name };
+	char disks[PATH_MAX], file[PATH_MAX], **names;
+
+	(void)o;
+	if (!text_is_name(name))
+		return NULL;
+	str_format(disks, sizeof(disks), "%s/class/block", path_sysfs());
+	str_format(file, sizeof(file), "%s/%s/partition", disks, name);
+	if (file_exists(AT_FDCWD, file))
+		return opt_why(why, "%s is a partition; give its disk", name);
+	*strrchr(file, '/') = '\0';
+	if (file_exists(AT_FDCWD, file))
+		return name;
+	names = file_names(disks);
+	for (char **disk = names; disk && *disk; disk++) {
+		str_format(file, sizeof(file), "%s/%s/partition", disks, *disk);
+		if (!file_exists(AT_FDCWD, file))
+			suggest_offer(&near, *disk);
+	}
+	opt_why(why, "no disk '%s' in %s; %s", name, disks,
+	       suggest_remedy(&near, "give one of the names there"));
+	free(names);
+	return NULL;
+}
+
+/* As in option_values.c; the tools do without these checks, and without the tables behind them. */
+static const struct {
+	const char *(*check)(const struct opt *, const char *, char *why);
+	const char *what;
+} types[] = {
+	[TYPE_SYSCALL] = { check_syscall,
+			   "a system call, a glob such as open*, or a class such as file" },
+	[TYPE_ERROR] = { check_error, "the name of an error, such as ENOENT" },
+	[TYPE_ID] = { check_id, "a container's id: at least 4 of its first digits, 0-9 a-f" },
+	[TYPE_DISK] = { check_disk, "the name of a disk, such as sda" },
+};
+
+const char *value_check(const struct opt *o, const char *s, char *why)
+{
+	const char *value;
+	size_t n;
+
+	if (o->type >= sizeof(types) / sizeof(*types) || !types[o->type].check)
+		return opt_check(o, s, why);
+	n = str_format(why, OPT_WHY, "--%s: ", o->name);
+	value = types[o->type].check(o, s, why);
+	if (!value && !why[n])
+		opt_why(why, "'%.80s' is not %s", s, types[o->type].what);
+	return value;
+}
