@@ -60,7 +60,8 @@ PIE := $(or $(call accepts,-fPIE \
 	-static)
 LINK += $(PIE)
 ifneq ($(filter -fPIE,$(PIE)),)
-HARDEN += -fPIE
+# On s390x ld leaves a pointer to a visible object to a dynamic linker, and there is none.
+HARDEN += -fPIE -fvisibility=hidden
 LINK += -Wl,-u,protect_constants # lib/base/protect.c
 endif
 endif
