@@ -38,10 +38,10 @@
 static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
-		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdF] [-G "
-		"SIG[,SIG...]] [-D] [-P KIND[,KIND...]] [-e GLOB]... [-p "
-		"PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N "
-		"PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
+		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdmF] [-c COLUMNS] "
+		"[-G SIG[,SIG...]] [-D] [-P KIND[,KIND...]] [-e GLOB]... "
+		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
+		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"stream an instance's trace as text until told to stop\n"
 		"-f, --function-names  name functions of programs: frames of user stacks, "
 		"and callers\n"
@@ -54,6 +54,7 @@ static const struct tool tool = {
 		"-w, --patience MS:0-  stopping, wait MS for a reader that reads nothing; "
 		"default 2000\n"
 		SHOW_OPTIONS
+		PEOPLE_OPTIONS
 		DECODE_OPTIONS
 		OPTION_ROOT
 		OPTION_INSTANCE,
@@ -301,6 +302,7 @@ static int open_raw(struct stream *s, const char *root)
 		return err_msg("out of memory");
 	if (r && !s->show.json && !s->show.process.kinds) {
 		s->text = 1;
+		s->show.people = NULL; /* the reader has to do it: tfs-human(1) */
 		return !s->show.asked ? 0 :
 		       err_msg("unable to select or format events: current_tracer is not nop, or "
 			       "trace_options change lines; reset them");
@@ -506,6 +508,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 			break;
 		default:
 			if (!decode_take(&s->decode, &tool, c) &&
+			    !people_take(&s->show, &tool, c) &&
 			    show_option(&s->show, &tool, c) < 0)
 				return -1;
 		}
@@ -513,9 +516,9 @@ static int take_options(struct stream *s, int argc, char **argv)
 	if (about.n && subjects_begin(&s->show.subjects, &about) < 0)
 		return -1;
 	opt_end(&tool, argv[opt_index]);
-	if (s->text && s->show.asked)
+	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "
-			    "-e, -p, -t, -u, -U, -C, -N, -j, -F, -G, -P, -H and -D");
+			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -P, -H and -D");
 	instance_require(&tool, opt_root, opt_instance);
 	return 0;
 }

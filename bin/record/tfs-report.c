@@ -22,7 +22,7 @@
 static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
-		"tfs-report [-jHdxBF] [-G SIG[,SIG...]] [-D] "
+		"tfs-report [-jHdmxBF] [-c COLUMNS] [-G SIG[,SIG...]] [-D] "
 		"[-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
@@ -30,6 +30,7 @@ static const struct tool tool = {
 		"-i, --instance INSTANCE  print only this instance; '' is the one without a name\n"
 		"-B, --last-boot  print the trace of the last boot, see tfs-persist(1)\n"
 		SHOW_OPTIONS
+		PEOPLE_OPTIONS
 		DECODE_OPTIONS,
 };
 
@@ -224,6 +225,7 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	r->line = (struct line_format){ .events = &r->events, .graph = &r->graph,
 					.raw_clock = line_clock_counts(b->clock) };
 	r->show.lines.instance = *b->name ? b->name : NULL;
+	r->show.machine = *r->dat.machine ? r->dat.machine : NULL;
 	show_begin(&r->show, &r->line);
 	r->decode.merge = &m;
 	if (r->decode.on)
@@ -259,7 +261,7 @@ int main(int argc, char **argv)
 		shown = show_option(&r.show, &tool, c);
 		if (shown < 0)
 			return REFUSED;
-		if (shown || decode_take(&r.decode, &tool, c))
+		if (shown || decode_take(&r.decode, &tool, c) || people_take(&r.show, &tool, c))
 			continue;
 		instance = opt_value;
 	}

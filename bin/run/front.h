@@ -67,11 +67,14 @@ struct output {
 	int dat;                    /* the session writes a trace.dat, which becomes the file */
 	int json;                   /* the session has to print JSON */
 	int human;                  /* a person reads the lines */
-	int terminal;               /* the filter writes to a terminal */
+	int terminal;               /* standard output is a terminal, and shows the trace */
+	int direct;                 /* the stream may make the lines for people itself */
 	int decoded;                /* a line is a call: two events; set by the caller */
 	int date;                   /* the session has to give the date */
-	const char *filter[4];      /* a tool that reads the trace, and its options; or none */
-	pid_t pid;                  /* of the filter */
+	const char *filter[4];      /* a tool between tfs-run and fd, and its options; or none */
+	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */
+	int decided;                /* whether it is */
+	pid_t pid;                  /* of the tool */
 	int made;                   /* the file is new */
 	int fd;                     /* write the trace to this */
 	/* for a person: what output_count has seen */
@@ -79,6 +82,10 @@ struct output {
 	unsigned long long lost, overwritten; /* all lost events; those lost in a full buffer */
 	char last[80];              /* the beginning of the line */
 	size_t nlast;
+	/* at a terminal */
+	struct strbuf lines, shown; /* the begun line, and the text to write */
+	int hurried;                /* nobody waits: count other lines than the last ones */
+	unsigned long long unwritten; /* that number */
 	/* the line of the progress */
 	int progress, drawn;        /* a person wants it; it is there */
 	int tracefs;                /* the root */
@@ -93,7 +100,7 @@ struct output {
 int output_plan(struct output *o, const struct ask *ask, const char *subsystem);
 
 /*
- * If a person reads the lines, give the filter the columns that the header of the hook's file
+ * If a person reads the lines, give the reader the columns that the header of the hook's file
  * names. Return 0, or -1, reported.
  */
 int output_columns(struct output *o, const char *path);
@@ -111,15 +118,18 @@ int output_start(struct output *o);
 int output_copy(struct output *o, const char *path);
 
 /*
- * At a terminal: output_hurry lets the filter count the lines that are not shown yet, instead of
- * writing them; repeat it, because the filter may miss a call. output_finish closes the output.
- * Then output_is_busy returns whether the filter still writes; output_close waits for it.
+ * Before the first read of the trace, when it is readable: if it is not for people yet, start the
+ * reader, and set *trace to its output. Return 0, or -1, reported.
  */
-void output_hurry(const struct output *o);
-void output_finish(struct output *o);
-int output_is_busy(const struct output *o);
+int output_reader(struct output *o, int *trace);
 
-/* Close the output and wait for the filter. Return its exit status, or REFUSED, reported. */
+/*
+ * At a terminal: set the text and its length to what to write for n bytes of the trace, in lines
+ * that fit; n is 0 at the end.
+ */
+void output_show(struct output *o, const char **text, size_t *n);
+
+/* Close the output and wait for the tool. Return its exit status, or REFUSED, reported. */
 int output_close(struct output *o);
 
 /* If a person is to know them, count the events in n bytes of the trace. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* output.c - where the trace goes: a file, a filter, a person */
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -76,9 +77,10 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	} else if (ends_with(file, ".svg")) {
 		o->filter[0] = ask_has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
 	} else if (o->human || o->terminal) {
-		o->filter[0] = "tfs-human"; /* passes JSON through, and may be told to hurry */
-		o->date = o->human && !ask_has_word(ask->words, "--date") && has_date(ask->words) &&
-			  strcmp(subsystem, "blktrace"); /* blkparse's text has none */
+		o->reader[0] = "tfs-human"; /* passes JSON through */
+		o->direct = o->human && has_date(ask->words) &&
+			    strcmp(subsystem, "blktrace"); /* blkparse's text has none */
+		o->date = o->direct && !ask_has_word(ask->words, "--date");
 	}
 	if (check_ending(file) < 0)
 		return -1;
@@ -106,36 +108,39 @@ int output_columns(struct output *o, const char *path)
 	if (text && hook_parse_header(&hook, text, path) < 0)
 		return -1;
 	if (hook.columns) {
-		o->filter[1] = "-c";
-		o->filter[2] = hook.columns;
+		o->reader[1] = "-c";
+		o->reader[2] = hook.columns;
 	}
 	return 0;
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
 
-static char filter_path[PATH_MAX];
-
-/* Write the path of the filter to path (PATH_MAX bytes). Return 0, or -1, reported. */
-static int find_filter(const struct output *o, char *path)
+/* Find the tool beside tfs-run. Write its path to path (PATH_MAX bytes). 0, or -1, reported. */
+static int find_tool(const char *tool, char *path)
 {
 	char bin[PATH_MAX];
 
 	if (program_directory(bin) < 0)
 		return -1;
-	if (str_format(path, PATH_MAX, "%s/%s", bin, o->filter[0]) < PATH_MAX &&
-	    !access(path, X_OK))
+	if (str_format(path, PATH_MAX, "%s/%s", bin, tool) < PATH_MAX && !access(path, X_OK))
 		return 0;
-	return err_msg("no %s in %s: the installation is not complete", o->filter[0], bin);
+	return err_msg("no %s in %s: the installation is not complete", tool, bin);
 }
 
-/* Start the filter between tfs-run and o->fd, and set o->fd to its standard input. */
-static int start_filter(struct output *o, const char *path)
+/*
+ * Start a tool with a pipe as its standard input, and *fd as its standard output; or the other way
+ * round, if reads is set. Set *fd to the other end of the pipe. Return 0, or -1, reported.
+ */
+static int start_tool(struct output *o, const char *const *tool, int reads, int *fd)
 {
+	char path[PATH_MAX];
 	int ends[2];
 
+	if (find_tool(*tool, path) < 0)
+		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0 || (o->pid = fork()) < 0)
-		return err_errno("unable to start %s", o->filter[0]);
+		return err_errno("unable to start %s", *tool);
 	if (!o->pid) {
 		sigset_t none;
 
@@ -143,25 +148,27 @@ static int start_filter(struct output *o, const char *path)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGINT, SIG_IGN); /* ^C ends the session, and then the trace ends */
-		signal(GIVE_UP, SIG_IGN); /* until the filter handles it */
-		dup2(ends[0], STDIN_FILENO);
-		dup2(o->fd, STDOUT_FILENO);
+		dup2(reads ? *fd : ends[0], STDIN_FILENO);
+		dup2(reads ? ends[1] : *fd, STDOUT_FILENO);
 		if (o->file)
 			setenv(STDOUT_NAME, o->file, 1);
-		execv(path, (char *const *)(size_t)o->filter);
+		execv(path, (char *const *)(size_t)tool);
 		err_errno("unable to run %s", path);
 		_exit(126);
 	}
-	close(ends[0]);
-	if (o->fd != STDOUT_FILENO)
-		close(o->fd);
-	o->fd = ends[1];
+	close(ends[reads]);
+	if (*fd != STDOUT_FILENO)
+		close(*fd);
+	*fd = ends[!reads];
 	return 0;
 }
 
 int output_open(struct output *o)
 {
-	if (o->filter[0] && find_filter(o, filter_path) < 0)
+	const char *tool = o->filter[0] ? o->filter[0] : o->reader[0];
+	char path[PATH_MAX];
+
+	if (tool && find_tool(tool, path) < 0)
 		return -1;
 	if (!o->file)
 		return 0;
@@ -175,13 +182,50 @@ void output_drop(const struct output *o)
 		unlink(o->file);
 }
 
+/*
+ * Open the terminal again, because a write to it must not wait, and its mode is that of other
+ * programs as well. If that is not possible, writes may wait until the terminal has room.
+ */
+static void open_terminal(struct output *o)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), STDOUT_FILENO);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
+		o->fd = fd;
+}
+
 int output_start(struct output *o)
 {
 	struct stat st;
 
 	if (o->file && !fstat(o->fd, &st) && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) < 0)
 		return err_errno("unable to write %s", o->file);
-	return o->filter[0] ? start_filter(o, filter_path) : 0;
+	if (o->terminal)
+		open_terminal(o);
+	return o->filter[0] ? start_tool(o, o->filter, 0, &o->fd) : 0;
+}
+
+int output_reader(struct output *o, int *trace)
+{
+	static const char date[] = "# 2026-11-23, UTC\n";
+	char line[sizeof(date)] = "";
+	int copy[2], people = 1;
+
+	if (pipe2(copy, O_CLOEXEC) < 0)
+		return err_errno("unable to read the trace");
+	if (tee(*trace, copy[1], sizeof(line) - 1, SPLICE_F_NONBLOCK) > 0 &&
+	    read(copy[0], line, sizeof(line) - 1) < 0)
+		*line = '\0';
+	close(copy[0]);
+	close(copy[1]);
+	o->decided = 1;
+	for (size_t i = 0; i < sizeof(date) - 1; i++)
+		people &= date[i] >= '0' && date[i] <= '9' ? line[i] >= '0' && line[i] <= '9' :
+			  line[i] == date[i];
+	return people || *line == '{' ? 0 : start_tool(o, o->reader, 1, trace);
 }
 
 int output_copy(struct output *o, const char *path)
@@ -207,24 +251,6 @@ int output_copy(struct output *o, const char *path)
 	return 0;
 }
 
-void output_hurry(const struct output *o)
-{
-	kill(o->pid, GIVE_UP);
-}
-
-void output_finish(struct output *o)
-{
-	close(o->fd);
-	o->fd = -1;
-}
-
-int output_is_busy(const struct output *o)
-{
-	siginfo_t ended = { .si_pid = 0 };
-
-	return !waitid(P_PID, (id_t)o->pid, &ended, WEXITED | WNOHANG | WNOWAIT) && !ended.si_pid;
-}
-
 int output_close(struct output *o)
 {
 	int r = o->fd < 0 ? 0 : close(o->fd);
@@ -232,6 +258,45 @@ int output_close(struct output *o)
 	if (o->file && r < 0)
 		return err_errno("unable to write %s", o->file), REFUSED;
 	return o->pid ? child_wait(o->pid) : 0;
+}
+
+/* ---- a terminal --------------------------------------------------------------------------- */
+
+/* Add those of n bytes of whole lines that are shown even if nobody waits for the others. */
+static void add_last(struct output *o, const char *text, size_t n)
+{
+	for (size_t len; n; text += len, n -= len) {
+		len = text_line_length(text, n);
+		if (reader_is_last(text, len))
+			strbuf_add(&o->shown, text, len);
+		else
+			o->unwritten++;
+	}
+}
+
+void output_show(struct output *o, const char **text, size_t *n)
+{
+	struct strbuf *lines = &o->lines;
+	struct winsize w = { .ws_col = 0 };
+	size_t whole;
+
+	strbuf_add(lines, *text, *n);
+	if (!*n && lines->n) /* the tool that wrote the line was killed */
+		strbuf_puts(lines, "\n");
+	for (whole = lines->n; whole && lines->text[whole - 1] != '\n';)
+		whole--;
+	o->shown.n = 0;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	if (o->hurried)
+		add_last(o, lines->text, whole);
+	else
+		people_wrap(&o->shown, lines->text, whole, w.ws_col);
+	if (!*n && o->unwritten)
+		strbuf_format(&o->shown, "# unwritten %llu lines: the terminal was too slow\n",
+			      o->unwritten);
+	memmove(lines->text, lines->text + whole, lines->n -= whole);
+	*text = o->shown.text;
+	*n = o->shown.n;
 }
 
 /* ---- for a person ------------------------------------------------------------------------ */

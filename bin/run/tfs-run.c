@@ -42,11 +42,11 @@ static const struct tool tool = {
 #define STUCK_MS 2000
 
 /*
- * After a stop signal: how long a terminal may go on showing what came before it, and how often
- * to say after that time that it is over.
+ * After a stop signal: how long a terminal may go on showing what came before it, and after that
+ * how long to wait for one that shows nothing, because its user typed ^S, for example.
  */
 #define SHOW_MS 250
-#define HURRY_MS 50
+#define TERMINAL_MS 1000
 
 /* Wait so long for the stream to read which files PROG has open. */
 #define FILES_MS 2000
@@ -68,7 +68,8 @@ struct run {
 	long long hurry_at;     /* when to end the output at a terminal, in ms; 0: not yet known */
 	int failed;             /* exit status after a failed write; 0: no failure */
 	int no_reader;          /* the reader of the output has left; 2: that of the filter */
-	size_t start, n;        /* n bytes of text, from start on, are not written yet */
+	const char *at;         /* n bytes are not written yet */
+	size_t n;
 	char text[64 * 1024];
 };
 
@@ -276,13 +277,13 @@ static void close_trace(struct run *r)
 	if (r->trace >= 0)
 		close(r->trace);
 	r->trace = -1;
-	r->n = 0;
 }
 
 /* End the session and drop the rest of the trace, since it cannot be written. */
 static void give_up(struct run *r)
 {
 	close_trace(r);
+	r->n = 0;
 	if (r->manager)
 		kill(r->manager, SIGINT);
 }
@@ -302,10 +303,10 @@ static void reader_left(struct run *r, int whose)
 static void write_some(struct run *r)
 {
 	size_t most = r->n < (size_t)r->chunk ? r->n : (size_t)r->chunk;
-	ssize_t n = write(r->out, r->text + r->start, most);
+	ssize_t n = write(r->out, r->at, most);
 
 	if (n >= 0) {
-		r->start += (size_t)n;
+		r->at += n;
 		r->n -= (size_t)n;
 	} else if (errno == EPIPE) {
 		reader_left(r, 1);
@@ -316,15 +317,30 @@ static void write_some(struct run *r)
 	}
 }
 
+/* Read no more for a terminal than it shows in a moment. */
+enum { TERMINAL_BYTES = 16 * 1024 };
+
 static void read_some(struct run *r)
 {
-	ssize_t n = read(r->trace, r->text, sizeof(r->text));
+	ssize_t n;
 
-	r->start = 0;
+	if (r->output.reader[0] && !r->output.decided) {
+		if (output_reader(&r->output, &r->trace) < 0) {
+			r->failed = REFUSED;
+			give_up(r);
+		}
+		return;
+	}
+	n = read(r->trace, r->text, r->output.terminal ? TERMINAL_BYTES : sizeof(r->text));
+	if (n < 0 && errno == EINTR)
+		return;
+	r->at = r->text;
 	r->n = n > 0 ? (size_t)n : 0;
 	output_count(&r->output, r->text, r->n);
-	if (n == 0 || (n < 0 && errno != EINTR))
+	if (n <= 0)
 		close_trace(r);
+	if (r->output.terminal)
+		output_show(&r->output, &r->at, &r->n);
 }
 
 /*
@@ -385,29 +401,38 @@ static int is_ending(const struct run *r)
 
 /*
  * A person who has typed ^C wants the prompt back. If a terminal is still busy with the trace
- * SHOW_MS later, tell the filter to count the other lines. Return for how many ms poll(2) may
- * wait; -1: for ever.
+ * SHOW_MS later, show the last lines only. Return for how many ms poll(2) may wait; -1: for ever.
  */
 static int hurry(struct run *r)
 {
 	long long now;
 
-	if (!is_ending(r) || !r->output.terminal)
+	if (!is_ending(r))
 		return r->output.progress ? PROGRESS_MS : -1;
+	if (!r->output.terminal || r->output.hurried)
+		return !r->n ? -1 : r->output.terminal ? TERMINAL_MS : STUCK_MS;
 	now = time_now_ms();
 	if (!r->hurry_at)
 		r->hurry_at = now + SHOW_MS;
-	if (now >= r->hurry_at) {
-		output_hurry(&r->output);
-		r->hurry_at = now + HURRY_MS;
+	r->output.hurried = now >= r->hurry_at;
+	return r->output.hurried ? TERMINAL_MS : (int)(r->hurry_at - now);
+}
+
+/* The reader takes nothing, and a stop signal has come. */
+static void reader_stuck(struct run *r)
+{
+	if (!r->output.terminal) {
+		err_msg("unable to write the trace: signal %d came, and the reader reads nothing",
+			r->stop_signal);
+		r->failed = 128 + r->stop_signal;
 	}
-	return (int)(r->hurry_at - now);
+	give_up(r);
 }
 
 /* Copy the trace until it ends and the manager and PROG have ended. */
 static void copy_trace(struct run *r)
 {
-	while (r->trace >= 0 || r->manager || (r->prog && !r->prog_over)) {
+	while (r->trace >= 0 || r->n || r->manager || (r->prog && !r->prog_over)) {
 		/* read no more until the text is written */
 		struct pollfd p[] = {
 			{ .fd = r->signals, .events = POLLIN },
@@ -415,19 +440,14 @@ static void copy_trace(struct run *r)
 			{ .fd = r->no_reader || r->failed ? -1 : r->out,
 			  .events = r->n ? POLLOUT : 0 },
 			/* the filter notices only when it writes that its reader has left */
-			{ .fd = r->no_reader || r->output.file || !r->output.pid ? -1 :
+			{ .fd = r->no_reader || r->output.file || !r->output.filter[0] ? -1 :
 				STDOUT_FILENO },
 		};
-		int wait = hurry(r), stoppable = is_ending(r) && r->n && !r->output.terminal;
-		int ready = poll(p, 4, stoppable ? STUCK_MS : wait);
+		int wait = hurry(r), ready = poll(p, 4, wait);
 
 		output_progress(&r->output);
-		if (!ready && stoppable) {
-			err_msg("unable to write the trace: signal %d came, and the reader reads "
-				"nothing", r->stop_signal);
-			r->failed = 128 + r->stop_signal;
-			give_up(r);
-		}
+		if (!ready && r->n && is_ending(r) && wait >= TERMINAL_MS)
+			reader_stuck(r);
 		if (ready <= 0)
 			continue;
 		if (p[0].revents)
@@ -441,17 +461,6 @@ static void copy_trace(struct run *r)
 		else if (r->trace >= 0 && p[1].revents)
 			read_some(r);
 	}
-}
-
-/* Wait until the terminal has shown the rest of the trace. */
-static void finish_terminal(struct run *r)
-{
-	struct pollfd p = { .fd = r->signals, .events = POLLIN };
-
-	output_finish(&r->output);
-	while (output_is_busy(&r->output))
-		if (poll(&p, 1, hurry(r)) > 0)
-			handle_signals(r);
 }
 
 /* ---- main ------------------------------------------------------------------------ */
@@ -571,7 +580,7 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 		return status ? status : REFUSED;
 	}
 	r->out = r->output.fd;
-	r->chunk = write_limit(r->out);
+	r->chunk = r->out != STDOUT_FILENO && r->output.terminal ? INT_MAX : write_limit(r->out);
 	if (ask->command && r->trace >= 0 && follows_files(ask->words))
 		poll((struct pollfd[]){ { r->trace, POLLIN, 0 }, { r->signals, POLLIN, 0 } }, 2,
 		     FILES_MS);
@@ -616,10 +625,9 @@ static int end(struct run *r, const struct ask *ask, const char *path)
 
 	if (r->output.dat && output_copy(&r->output, path) < 0)
 		r->failed = REFUSED;
-	if (r->output.terminal)
-		finish_terminal(r);
 	filter = output_close(&r->output);
-	if (r->no_reader > 1 || (r->no_reader && (!r->output.pid || filter == 128 + SIGPIPE)))
+	if (r->no_reader > 1 ||
+	    (r->no_reader && (!r->output.filter[0] || filter == 128 + SIGPIPE)))
 		reader_broken_pipe();
 	output_end(&r->output, ask);
 	/* the manager is silent once it has printed the path */
@@ -652,12 +660,14 @@ int main(int argc, char **argv)
 	choose_hook(&ask, hooks, &hook);
 	if (ask_check_first(&ask, &tool) < 0)
 		return MISUSED;
-	setenv(FOR_PEOPLE, "1", 1);
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)
 		find_program(*ask.command, prog);
 	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
 		return MISUSED;
+	setenv(FOR_PEOPLE, r.output.direct ? FOR_EYES : "1", 1);
+	if (r.output.terminal)
+		setenv(PEOPLE_SCREEN, "1", 1);
 	more = more_options(&ask, &r.output, &hook);
 	r.output.decoded = strstr(more, "decode") || ask_has_word(ask.words, "--decode");
 	if (ask.check)

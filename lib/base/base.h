@@ -427,6 +427,12 @@ struct text_part {
 	size_t n;
 };
 
+/* Is the part this word? */
+int text_part_is(struct text_part, const char *word);
+
+/* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
+int text_part_number(struct text_part, unsigned base, uint64_t *n);
+
 /* Write a string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
 void json_string(struct out *, const void *text, size_t n);
 

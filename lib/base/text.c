@@ -146,3 +146,25 @@ uint64_t text_hash(uint64_t h, const char *s, size_t n)
 		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
 	return h;
 }
+
+int text_part_is(struct text_part p, const char *word)
+{
+	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
+}
+
+int text_part_number(struct text_part p, unsigned base, uint64_t *n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < p.n; i++) {
+		char c = p.text[i];
+		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+			     c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : base;
+
+		if (d >= base || v > (UINT64_MAX - d) / base)
+			return -1;
+		v = base * v + d;
+	}
+	*n = v;
+	return p.n ? 0 : -1;
+}

@@ -277,11 +277,10 @@ static const struct field *find_field(struct compiler *c)
 	for (unsigned i = 0; i < c->e->nfields; i++) {
 		const struct field *f = &c->e->fields[i];
 
-		if (strlen(f->name) == n && !memcmp(f->name, s, n))
-			return f;
-		if (n > 11 && !memcmp(s, "__data_loc_", 11) && strlen(f->name) == n - 11 &&
-		    !memcmp(f->name, s + 11, n - 11))
-			return f;
+		if ((strlen(f->name) == n && !memcmp(f->name, s, n)) ||
+		    (n > 11 && !memcmp(s, "__data_loc_", 11) && strlen(f->name) == n - 11 &&
+		     !memcmp(f->name, s + 11, n - 11)))
+			return c->field = f;
 	}
 	return NULL;
 }
@@ -1348,6 +1347,35 @@ static void raw_arguments(struct compiler *c, const struct conversion *v)
 	lexer_back_to(c, end);
 }
 
+/* Write what is before the value of a name in event_set.keys. Return 1, or 0 for another name. */
+static int begin_key(struct compiler *c, const char *name, size_t n)
+{
+	for (const char *const *key = c->evs->keys; key && *key; key++)
+		if (strlen(*key) == n && !memcmp(*key, name, n)) {
+			emit_char(c, KEY_BEGIN);
+			emit_char(c, (char)('A' + (key - c->evs->keys)));
+			return 1;
+		}
+	return 0;
+}
+
+/* If the text so far ends in NAME= or NAME=0x, do that for the name. Return -1 if it does not. */
+static int begin_value(struct compiler *c)
+{
+	const char *text = c->bad || !c->evs->keys ? NULL : c->p->text, *name, *end;
+
+	if (!text)
+		return -1;
+	text += c->text_at;
+	end = c->p->text + c->p->ntext;
+	end -= end - text > 2 && !memcmp(end - 2, "0x", 2) ? 2 : 0;
+	for (name = end - (end > text); name > text && (is_letter(name[-1]) || is_digit(name[-1]));
+	     name--)
+		;
+	return end > text && end[-1] == '=' && name < end - 1 ?
+	       begin_key(c, name, (size_t)(end - 1 - name)) : -1;
+}
+
 /*
  * Compile a string of a probe, "%s" in quotes; s is after the first quote. If the memory
  * could not be read, the string has no byte, not even a NUL, and the kernel prints neither the
@@ -1357,6 +1385,7 @@ static void raw_arguments(struct compiler *c, const struct conversion *v)
 static const char *quoted_string(struct compiler *c, const char *s)
 {
 	const char *p = c->s + strspn(c->s, " ");
+	int marked;
 	struct expr x;
 
 	if (lexer_literal_char(&s, c->end) != '%' || lexer_literal_char(&s, c->end) != 's' ||
@@ -1368,10 +1397,13 @@ static const char *quoted_string(struct compiler *c, const char *s)
 	p += strspn(p, " \n");
 	if (*p && *p != ',')
 		return NULL;
+	marked = begin_value(c) > 0;
 	lexer_expect(c, ',');
 	x = ternary(c, 0);
 	emit_push(c, &x);
 	emit_text_insn(c, OP_BUILTIN)->k = BUILTIN_QUOTED;
+	if (marked)
+		emit_char(c, KEY_END);
 	return s;
 }
 
@@ -1441,6 +1473,40 @@ static char *escape_quotes(const char *text)
 	return copy;
 }
 
+/* Compile a conversion, or its arguments as they are if they are not supported. */
+static void any_conversion(struct compiler *c, const struct conversion *v)
+{
+	struct undo before;
+
+	undo_begin(c, &before);
+	if (v->letter && strchr("duxXocsp", v->letter))
+		conversion(c, v);
+	else
+		c->bad = 1;
+	if (c->bad || c->stack != before.stack || (c->token != ',' && c->token != T_END)) {
+		undo(c, &before);
+		raw_arguments(c, v);
+	}
+}
+
+/* Compile a conversion, between marks if it is the value of a key or of such a field. */
+static void marked_conversion(struct compiler *c, const struct conversion *v)
+{
+	int marked = begin_value(c);
+	struct undo before;
+
+	undo_begin(c, &before);
+	c->field = NULL;
+	any_conversion(c, v);
+	if (marked < 0 && c->field && !c->bad && c->evs->keys) { /* again, after the mark */
+		undo(c, &before);
+		marked = begin_key(c, c->field->name, strlen(c->field->name));
+		any_conversion(c, v);
+	}
+	if (marked > 0)
+		emit_char(c, KEY_END);
+}
+
 /* Compile "FORMAT", ARGUMENT... */
 static void print_format(struct compiler *c, const char *text)
 {
@@ -1468,7 +1534,6 @@ static void print_format(struct compiler *c, const char *text)
 	}
 	while (!c->bad && (ch = lexer_literal_char(&s, c->end)) >= 0) {
 		struct conversion v;
-		struct undo before;
 		const char *was = s, *after;
 		size_t n = 0;
 
@@ -1491,16 +1556,7 @@ static void print_format(struct compiler *c, const char *text)
 			emit_char(c, '%');
 			continue;
 		}
-		undo_begin(c, &before);
-		if (v.letter && strchr("duxXocsp", v.letter))
-			conversion(c, &v);
-		else
-			c->bad = 1;
-		if (c->bad || c->stack != before.stack ||
-		    (c->token != ',' && c->token != T_END)) {
-			undo(c, &before);
-			raw_arguments(c, &v);
-		}
+		marked_conversion(c, &v);
 	}
 	free(repaired);
 }
@@ -1595,6 +1651,7 @@ static void syscall_enter(struct compiler *c, const char *name)
 		const struct field *f = &e->fields[i], *user = NULL;
 		size_t len = strlen(f->name);
 		struct vm_insn *s;
+		int marked;
 
 		/* a field that the kernel read from user space is printed with its pointer */
 		if (!strcmp(f->name, "__syscall_nr") || f->place)
@@ -1609,11 +1666,14 @@ static void syscall_enter(struct compiler *c, const char *name)
 			emit_text(c, ", ");
 		emit_text(c, f->name);
 		emit_text(c, ": ");
+		marked = begin_key(c, f->name, len);
 		s = emit_text_insn(c, OP_ARGUMENT);
 		s->size = (uint8_t)c->evs->long_size;
 		s->n = f->offset + s->size;
 		/* before 6.13 without 0x */
 		s->arg = c->evs->version && c->evs->version < KERNEL(6, 13);
+		if (marked)
+			emit_char(c, KEY_END);
 		if (!user)
 			continue;
 		if (strstr(e->print_fmt, "__get_str")) {
@@ -1642,6 +1702,7 @@ static void compile_event(struct compiler *c)
 	const struct event *e = c->e;
 	const char *fmt = e->print_fmt;
 	const struct field *ret;
+	int marked;
 
 	if (!strcmp(e->system, "syscalls") && !strcmp(e->name, "sys_enter_openat") &&
 	    strstr(fmt, "\"O_RDONLY\"")) {
@@ -1652,9 +1713,13 @@ static void compile_event(struct compiler *c)
 		   (ret = event_field(e, "ret"))) {
 		emit_text(c, "sys_");
 		emit_text(c, e->name + 9);
-		emit_text(c, " -> 0x");
+		emit_text(c, " -> ");
+		marked = begin_key(c, "ret", 3);
+		emit_text(c, "0x");
 		number_conversion(c, &(struct conversion){ .letter = 'x', .width = -1,
 				  .size = (uint8_t)ret->size }, field_expr(c, ret));
+		if (marked)
+			emit_char(c, KEY_END);
 		emit_char(c, '\n');
 	} else if (!strcmp(e->system, "ftrace")) {
 		for (size_t i = 0; i < sizeof(ftrace_formats) / sizeof(*ftrace_formats); i++)

@@ -66,6 +66,7 @@ struct compiler {
 	uint64_t number;                /* value and type of T_NUMBER */
 	uint8_t number_size, number_signed;
 	uint32_t text_at;               /* text from here on belongs to no instruction yet */
+	const struct field *field;      /* the one that was found last */
 	struct local {                  /* variables of a ({ ... }) as of min() */
 		const char *name;
 		size_t len;

@@ -199,6 +199,9 @@ struct vm_memo {
 struct symbols;
 struct out;
 
+/* The marks of event_set.keys. Strings have no such characters, unless exact is set. */
+enum { KEY_BEGIN = 1, KEY_END = 2 };
+
 /*
  * Everything that is known about the kernel that wrote the trace. Zero it, set the fields
  * from big to exact, then call event_add.
@@ -217,6 +220,11 @@ struct event_set {
 	uint64_t vmemmap;       /* address of the array of struct page, for page=; 0: not known */
 	int sym_offset, sym_addr, bitmask_list; /* the options of these names are on */
 	int exact;              /* print control characters of strings as the kernel does */
+	/*
+	 * NULL, or names, NULL at the end: the text has KEY_BEGIN, the letter 'A' plus the index of
+	 * the name, the value, and KEY_END where it has NAME=VALUE, or the value of such a field.
+	 */
+	const char *const *keys;
 	/*
 	 * NULL, or print the function at an address of a program; call: it follows a call. caller
 	 * called the innermost function of the user stack that comes next; 0: not known.
@@ -375,8 +383,8 @@ struct line_format {
 	struct line_head {
 		uint64_t key;           /* common_preempt_count, _flags, _pid */
 		int32_t cpu, pid;
-		uint8_t len;
-		char text[111];
+		uint8_t len, comm;      /* bytes of text, and of its name */
+		char text[110];
 	} heads[128];           /* "   COMM-PID     [CPU] LETTERS" */
 	uint64_t second;        /* in usecs; second_text has the text of this second */
 	uint32_t second_len;
@@ -419,6 +427,15 @@ size_t line_print(struct line_format *, const struct record *, char *buf, size_t
 /* Print the beginning of a line, up to the event, in LINE_HEAD_ROOM bytes. Return its length. */
 enum { LINE_HEAD_ROOM = 160 };
 size_t line_begin(struct line_format *, const struct record *, char *buf);
+
+/* Print it, and set its parts. */
+struct line_parts {
+	struct text_part comm, pid, time;
+};
+void line_parts(struct line_format *, const struct record *, char *buf, struct line_parts *);
+
+/* Print the rest of the line, as line_print does. Return its length. */
+size_t line_event(struct line_format *, const struct record *, char *buf, size_t size);
 
 /* Print "CPU:N [LOST M EVENTS]", without M if lost is LOST_UNKNOWN. Return the length. */
 size_t line_lost(int cpu, int64_t lost, char *buf, size_t size);

@@ -92,7 +92,8 @@ static void make_head(struct line_format *l, struct line_head *h, const struct r
 	if (!name)
 		name = "<...>";
 	out_escaped(&o, name, strnlen(name, sizeof(comm->name)),
-		    evs->exact ? ESCAPE_NOTHING : ESCAPE_NAME);
+		    evs->exact ? ESCAPE_NOTHING : evs->keys ? ESCAPE_TEXT : ESCAPE_NAME);
+	h->comm = (uint8_t)(o.at - h->text);
 	out_padded(&o, h->text, 0, 16, -1);
 	out_char(&o, '-');
 	out_number(&o, &number, -7, -1, (uint64_t)(int64_t)pid);
@@ -179,18 +180,25 @@ static inline uint64_t head_key(const struct event_set *evs, const struct record
 /* The bytes of a head whose name has no escape. */
 enum { USUAL_HEAD = 63 };
 
-/* Write the head and the time of a line, in LINE_HEAD_ROOM bytes. Return their end. */
-static inline char *begin_line(struct line_format *l, const struct record *r, char *buf)
+static inline const struct line_head *head_of(struct line_format *l, const struct record *r)
 {
 	uint64_t key = head_key(l->events, r);
 	struct line_head *h = &l->heads[(key * 0x9e3779b97f4a7c15ull >> 32 ^ (unsigned)r->cpu) %
 					(sizeof(l->heads) / sizeof(*l->heads))];
-	char *p;
 
 	if (h->key != key || h->cpu != r->cpu || !h->len || key == NOBODY) {
 		make_head(l, h, r);
 		h->key = key;
 	}
+	return h;
+}
+
+/* Write the head and the time of a line, in LINE_HEAD_ROOM bytes. Return their end. */
+static inline char *begin_line(struct line_format *l, const struct record *r, char *buf)
+{
+	const struct line_head *h = head_of(l, r);
+	char *p;
+
 	memcpy(buf, h->text, USUAL_HEAD);
 	if (h->len > USUAL_HEAD) /* the name has many escapes */
 		memcpy(buf + USUAL_HEAD, h->text + USUAL_HEAD, sizeof(h->text) - USUAL_HEAD);
@@ -204,16 +212,35 @@ size_t line_begin(struct line_format *l, const struct record *r, char *buf)
 	return (size_t)(begin_line(l, r, buf) - buf);
 }
 
+void line_parts(struct line_format *l, const struct record *r, char *buf, struct line_parts *parts)
+{
+	const struct line_head *h = head_of(l, r);
+	const char *end = begin_line(l, r, buf), *time = buf + h->len;
+	const char *pid = buf + (h->comm < 16 ? 16 : h->comm) + 1;
+
+	time += strspn(time, " ");
+	parts->comm = (struct text_part){ pid - 1 - h->comm, h->comm };
+	parts->pid = (struct text_part){ pid, strcspn(pid, " ") };
+	parts->time = (struct text_part){ time, (size_t)(end - 2 - time) };
+}
+
+size_t line_event(struct line_format *l, const struct record *r, char *buf, size_t size)
+{
+	char *p = vm_run(l->events, r, l->raw_clock, buf, buf + size);
+
+	if (p == buf + size) /* the line may be cut */
+		p[-1] = '\n';
+	return (size_t)(p - buf);
+}
+
 size_t line_print(struct line_format *l, const struct record *r, char *buf, size_t size)
 {
 	char *p;
 
 	if (size < LINE_HEAD_ROOM)
 		return 0;
-	p = vm_run(l->events, r, l->raw_clock, begin_line(l, r, buf), buf + size);
-	if (p == buf + size) /* the line may be cut */
-		p[-1] = '\n';
-	return (size_t)(p - buf);
+	p = begin_line(l, r, buf);
+	return (size_t)(p - buf) + line_event(l, r, p, size - (size_t)(p - buf));
 }
 
 /* ---- other lines ---- */

@@ -90,12 +90,6 @@ int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 /* Return lat in ns, or in counts of the clock if digits is negative; 0 if the line has none. */
 uint64_t trace_line_latency(const struct trace_line *, int digits);
 
-/* Is the part this word? */
-int text_part_is(struct text_part, const char *word);
-
-/* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
-int text_part_number(struct text_part, unsigned base, uint64_t *n);
-
 /* ---- event_text.c: fields of events whose text does not name them --------------------- */
 
 /* The bytes for which trace_line_add_field quotes a value. */

@@ -6,11 +6,6 @@
 
 static const struct text_part none;
 
-int text_part_is(struct text_part p, const char *word)
-{
-	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
-}
-
 /* ---- the kernel's text ------------------------------------------------------------- */
 
 /*
@@ -523,21 +518,4 @@ uint64_t trace_line_latency(const struct trace_line *l, int digits)
 	int64_t ns = decimal_latency(trace_line_key(l, "lat"), digits < 0);
 
 	return ns < 0 ? 0 : (uint64_t)ns;
-}
-
-int text_part_number(struct text_part p, unsigned base, uint64_t *n)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < p.n; i++) {
-		char c = p.text[i];
-		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
-			     c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : base;
-
-		if (d >= base || v > (UINT64_MAX - d) / base)
-			return -1;
-		v = base * v + d;
-	}
-	*n = v;
-	return p.n ? 0 : -1;
 }

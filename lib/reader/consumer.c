@@ -10,7 +10,14 @@
 
 int reader_is_event(const char *line)
 {
-	return *line != '#' && strncmp(line, "CPU:", 4) && strncmp(line, " => ", 4);
+	return *line != '#' && strncmp(line, "CPU:", 4) && strncmp(line, " => ", 4) &&
+	       strncmp(line, PEOPLE_TITLE "  COMM ", strlen(PEOPLE_TITLE "  COMM ")) &&
+	       strncmp(line, PEOPLE_DAY_TITLE "  COMM ", strlen(PEOPLE_DAY_TITLE "  COMM "));
+}
+
+int reader_is_last(const char *line, size_t n)
+{
+	return *line == '#' || !strncmp(line, "{\"lost\"", n < 7 ? n : 7);
 }
 
 /* ---- readers that come and leave --------------------------------------------------------- */
@@ -310,11 +317,9 @@ size_t consumer_fitting(const struct consumer *c, const char *text, size_t n)
 
 /*
  * A filter waits for its input and not for its reader, and a write to the reader may wait for any
- * time. So GIVE_UP interrupts the write. A terminal is shared with other programs, so its mode
- * stays.
+ * time. So GIVE_UP interrupts the write.
  */
 static struct consumer printed;
-static int terminal;
 static unsigned long long unwritten; /* lines, after GIVE_UP */
 
 static void handle_give_up(int signo)
@@ -322,22 +327,14 @@ static void handle_give_up(int signo)
 	int e = errno;
 
 	(void)signo;
-	if (!terminal)
-		fcntl(printed.out, F_SETFL, fcntl(printed.out, F_GETFL) | O_NONBLOCK);
+	fcntl(printed.out, F_SETFL, fcntl(printed.out, F_GETFL) | O_NONBLOCK);
 	printed.given_up = 1;
 	errno = e;
 }
 
-/* Wait so long for a terminal that shows nothing, because its user typed ^S, for example. */
-enum { TERMINAL_MS = 1000 };
-
-/* Write last lines. Return 0, or -1 if the FIFO is full, or if the terminal shows nothing. */
+/* Write last lines. Return 0, or -1 if the FIFO is full. */
 static int put_last(const char *text, size_t n)
 {
-	struct pollfd p = { .fd = printed.out, .events = POLLOUT };
-
-	if (terminal && poll(&p, 1, TERMINAL_MS) == 0)
-		return -1;
 	make_room(&printed);
 	n = put(&printed, text, n);
 	printed.full = TIMED_OUT;
@@ -349,9 +346,8 @@ static void report_unwritten(void)
 	char line[80];
 
 	if (unwritten)
-		put_last(line, str_format(line, sizeof(line), "# unwritten %llu lines: %s\n",
-					  unwritten, terminal ? "the terminal was too slow" :
-					  "the reader took nothing"));
+		put_last(line, str_format(line, sizeof(line), "# unwritten %llu lines: the reader "
+					  "took nothing\n", unwritten));
 }
 
 /*
@@ -370,8 +366,7 @@ static void put_some(const char *text, size_t n)
 		len = text_line_length(text, n);
 		whole = text[len - 1] == '\n';
 		if (where == AT_START)
-			where = *text == '#' || !strncmp(text, "{\"lost\"", n < 7 ? n : 7) ?
-				IN_WRITTEN : IN_LOST;
+			where = reader_is_last(text, n) ? IN_WRITTEN : IN_LOST;
 		if (where == IN_WRITTEN && put_last(text, len) < 0)
 			where = IN_LOST;
 		unwritten += whole && where == IN_LOST;
@@ -397,7 +392,6 @@ void reader_of_filter(void)
 	struct sigaction act = { .sa_handler = handle_give_up };
 	const char *name = getenv(STDOUT_NAME);
 	static char what[PATH_MAX];
-	struct winsize w;
 	char id[48];
 
 	printed = CONSUMER;
@@ -406,8 +400,7 @@ void reader_of_filter(void)
 	printed.what = what;
 	/* pipe(7), O_DIRECT: each write is a packet */
 	stdout_by(put_printed, (fcntl(STDOUT_FILENO, F_GETFL) & O_DIRECT) != 0);
-	terminal = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w); /* confine() does not let isatty(3) ask */
-	if (!terminal && identify(STDOUT_FILENO, id, sizeof(id)) < 0)
+	if (identify(STDOUT_FILENO, id, sizeof(id)) < 0)
 		return;
 	atexit(report_unwritten);
 	sigaction(GIVE_UP, &act, NULL);

@@ -189,6 +189,13 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 		argv[n++] = "-H";
 	if (rq->date) /* tfs-flight has another -d */
 		argv[n++] = rq->hook->alone ? "-D" : "-d";
+	if (rq->human) {
+		argv[n++] = "-m";
+		if (rq->hook->columns) {
+			argv[n++] = "-c";
+			argv[n++] = rq->hook->columns;
+		}
+	}
 	argv[n] = NULL;
 	return n;
 }

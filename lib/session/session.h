@@ -40,7 +40,7 @@ struct hook {
 	const char *question;       /* that it answers, for tfs-run; NULL: none */
 	const char *examples[4];    /* "COMMAND[  TEXT]" */
 	size_t nexamples;
-	const char *columns;        /* for tfs-human; NULL: none */
+	const char *columns;        /* of lines for people; NULL: none */
 	int alone;                  /* its stream works without a reader */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* NULL, or what selectors mean if the hook selects events */
@@ -52,8 +52,12 @@ struct hook {
 	size_t noptions, ncommon;
 };
 
-/* In the environment of managers that tfs-run starts: messages name tfs-run, not the manager. */
+/*
+ * In the environment of managers that tfs-run starts: messages name tfs-run, not the manager. With
+ * FOR_EYES the stream makes lines for people if it can; its first line then is "# DATE, UTC".
+ */
 #define FOR_PEOPLE "TFS_RUN"
+#define FOR_EYES "human"
 
 /* Return the command that prints the options of the hook, valid until the next call. */
 const char *hook_help(const char *name);
@@ -125,6 +129,7 @@ struct request {
 	int header;                  /* begin text with header lines */
 	int date;                    /* give the date */
 	int json;                    /* print JSON lines, not text */
+	int human;                   /* print lines for people: FOR_EYES */
 	int persist;                 /* record in the reserved instance (a hook's --persist) */
 	unsigned long buffer_kb;     /* per CPU; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */

@@ -128,6 +128,18 @@ static void begin_filter(const struct request *rq, const char *tools, const char
 	run(tools, argv);
 }
 
+/* Can the tool of the subsystem make lines for people, and has tfs-run asked for them? */
+static int for_eyes(const struct request *rq, const struct stream_words *s)
+{
+	const char *people = getenv(FOR_PEOPLE);
+
+	for (const char *const *word = s->word; *word; word++)
+		if (!strcmp(*word, "-x") || !strcmp(*word, "-k"))
+			return 0;
+	return people && !strcmp(people, FOR_EYES) && rq->output == OUTPUT_FIFO && rq->date &&
+	       !rq->json && !rq->header && !rq->hook->alone && !s->filter;
+}
+
 void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
 {
 	const char *argv[16 + STREAM_WORDS_MAX], *variables[HOOK_VARIABLES_MAX + 1];
@@ -153,6 +165,7 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 			limit_output(rq);
 		run(tools, s->word);
 	}
+	tool.human = for_eyes(rq, s);
 	if (manager_subsystem.stream(&tool, argv) < 0)
 		_exit(REFUSED);
 	if (rq->hook->alone && *word) /* this tool takes the options of a stream */

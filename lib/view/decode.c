@@ -319,17 +319,16 @@ static void put_argument(struct decode *d, const struct decode_task *t, unsigned
 		put_file(d, t->pid, (int32_t)t->values.args[i], o);
 }
 
-static void put_result(const struct decode_task *t, struct out *o)
+static void put_result(const struct decode *d, const struct decode_task *t, struct out *o)
 {
 	int64_t result = t->values.result;
-	const char *name;
+	const char *name = name_of_error(error_of_result(result));
 
-	if (t->call) {
+	if (name && d->show->people && result > -512) { /* no error that only the kernel uses */
+		people_error(d->show->people, o, -result, name);
+	} else if (t->call) {
 		o->at += call_print_result(t->tables, t->call, result, o->at, out_room(o));
-		return;
-	}
-	name = error_of_result(result) ? name_of_error(-result) : NULL;
-	if (name) {
+	} else if (name) {
 		out_string(o, "-1 ");
 		out_string(o, name);
 	} else {
@@ -422,7 +421,7 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 	if (t->fate == PAIRING_RETURNED)
 		follow(d, t);
 	if (has_result(t))
-		put_result(t, o);
+		put_result(d, t, o);
 	else if (t->fate != PAIRING_UNFINISHED)
 		out_char(o, '?');
 	if (had_no_entry(t))
@@ -567,7 +566,10 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
 		put_json(d, t, &line);
 	} else {
-		line.at += line_begin(s->line, r, line.at);
+		if (s->people)
+			s->view->start(s, r, &line);
+		else
+			line.at += line_begin(s->line, r, line.at);
 		put_call(d, t, &line);
 	}
 	o->at = line.at;

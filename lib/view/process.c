@@ -244,13 +244,24 @@ static void put_head(struct process *p, struct out *o, const struct record *r)
 size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
 {
 	const struct facts *f = p->facts;
+	const struct people *people = p->show->people;
+	const struct people_view *view = p->show->view;
 	struct out o = out_to(buf, size);
-	long long first = facts_number(f, 0, r), second = facts_number(f, 1, r);
+	long long first = facts_number(f, 0, r), second = facts_number(f, 1, r), code;
+	const char *call;
 
-	put_head(p, &o, r);
+	if (people)
+		view->start(p->show, r, &o);
+	else
+		put_head(p, &o, r);
 	switch (f->now->role) {
 	case ROLE_ENTER:
-		out_format(&o, "syscall %lld", first);
+		call = people ? view->call(p->show, first) : NULL;
+		out_string(&o, "syscall ");
+		if (call)
+			out_string(&o, call);
+		else
+			out_signed(&o, first);
 		for (unsigned i = 0; i < 6; i++) {
 			out_string(&o, i ? " " : " [");
 			out_address(&o, facts_argument(f, i, r));
@@ -258,12 +269,21 @@ size_t process_line(struct process *p, const struct record *r, char *buf, size_t
 		out_char(&o, ']');
 		break;
 	case ROLE_EXIT:
+		if (people) {
+			out_string(&o, "syscall ");
+			view->result(people, &o, second);
+			break;
+		}
 		out_format(&o, "syscall rc %lld error %lld", second,
 			   second < 0 && second >= -4095 ? second : 0);
 		break;
 	case ROLE_DELIVER:
-		out_format(&o, "signal %lld errno %lld code 0x%x", (long long)facts_signal(f, r),
-			   second, (unsigned)facts_number(f, 2, r));
+		code = facts_number(f, 2, r);
+		if (people)
+			view->siginfo(people, &o, facts_signal(f, r), second, (int32_t)code);
+		else
+			out_format(&o, "signal %lld errno %lld code 0x%x",
+				   (long long)facts_signal(f, r), second, (unsigned)code);
 		break;
 	case ROLE_NEWTASK:
 		out_format(&o, "fork %lld flags 0x%llx", first, (unsigned long long)second);
@@ -272,8 +292,9 @@ size_t process_line(struct process *p, const struct record *r, char *buf, size_t
 		out_string(&o, "exec");
 		break;
 	case ROLE_END:
-		out_format(&o, "exit %lld",
-			   facts_knows(f, FACT_CODE) ? (long long)f->value[FACT_CODE] : 0);
+		code = facts_knows(f, FACT_CODE) ? (long long)f->value[FACT_CODE] : 0;
+		if (!people || !view->ended(people, &o, code))
+			out_format(&o, "exit %lld", code);
 		break;
 	default:
 		break;

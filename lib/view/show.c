@@ -98,6 +98,8 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		usage_error(tool, "-j and -P cannot be given together");
 	if (s->exact && (s->json || s->process.kinds))
 		usage_error(tool, "-x cannot be given with -j or -P");
+	if (s->people && (s->json || s->header || s->exact))
+		usage_error(tool, "-m cannot be combined with -j, -H and -x");
 	s->asked |= letter != 'x' && letter != 'd';
 	return 1;
 }
@@ -116,12 +118,16 @@ static void tell_unclear(void *arg, const struct event *e)
 
 void show_begin(struct show *s, struct line_format *l)
 {
+	int all;
+
 	l->events->unclear = tell_unclear;
 	l->events->exact = s->exact;
 	s->line = l;
 	s->lines.line = l;
 	s->lines.dated = s->dated;
 	s->lines.offset = s->offset;
+	if (s->people)
+		s->view->keys(s);
 	event_notes_free(&s->subjects.about);
 	pick_begin(&s->pick, l->raw_clock);
 	s->tells |= s->json;
@@ -129,10 +135,11 @@ void show_begin(struct show *s, struct line_format *l)
 	s->lines.facts = &s->facts;
 	facts_begin(&s->facts, l->events);
 	process_begin(&s->process, l, &s->facts);
-	s->plain = !s->follows && s->pick.all && !s->subjects.member;
+	s->process.show = s;
+	all = s->pick.all && !process_on(&s->process) && !s->subjects.member;
+	s->plain = all && !s->follows && !s->people;
 	/* leave out a stack without an event before it, unless all is shown */
-	memset(s->left_out, s->pick.all && !process_on(&s->process) && !s->subjects.member ?
-	       0 : 0xff, sizeof(s->left_out));
+	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
 	show_changed(s);
 }
@@ -173,6 +180,8 @@ size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 		return json_line(&s->lines, r, buf, size);
 	if (s->process.kinds)
 		return process_line(&s->process, r, buf, size);
+	if (s->people)
+		return s->view->line(s, r, buf, size);
 	n = line_print(s->line, r, buf, size);
 	if (!s->tells || !s->facts.told || !n)
 		return n;
@@ -244,6 +253,10 @@ size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 	/* neither time can be negative */
 	if (at < 0 || at + s->offset < 0)
 		at = s->offset < 0 ? -s->offset : 0;
+	if (s->people) {
+		s->view->begin(s->people, &o, (uint64_t)at * 1000, s->offset * 1000);
+		return (size_t)(o.at - buf);
+	}
 	time_date(date, at + s->offset);
 	out_format(&o, "# date: %s, ", date);
 	out_decimals(&o, (uint64_t)(at + s->offset), 6);

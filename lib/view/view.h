@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * view.h - select the records that a tool shows, and print them as text or JSON
+ * view.h - select the records that a tool shows, and print them as text, as JSON or for people
  *
  * A pick selects records by event, task and time (-e, -p, -t). A struct facts follows tasks from
  * record to record. It derives what no record says: the signal that was sent, exit codes, processes
@@ -9,12 +9,14 @@
  * options of tfs-catpipe, tfs-report and tfs-flight together. A struct decode makes one line of
  * each system call (-D).
  *
- * It includes the layers base, pairing, proc, event and syscalls; its files also use tracefs.
+ * It includes the layers base, reader, pairing, proc, event and syscalls; its files also use
+ * tracefs.
  */
 #ifndef VIEW_H
 #define VIEW_H
 
 #include "base/base.h"
+#include "reader/reader.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "pairing/pairing.h"
@@ -222,6 +224,7 @@ struct process {
 	/* private */
 	struct line_format *line;
 	struct facts *facts;
+	const struct show *show;
 };
 
 /* Set kinds by names with commas between. Return 0, or -1 without a message for another name. */
@@ -279,6 +282,10 @@ struct show {
 	struct facts facts;     /* the caller sets live, ended, killed and arg */
 	struct process process;
 	struct line_format *line;
+	struct people *people;  /* NULL: no -m */
+	const struct people_view *view; /* its functions, of people.c */
+	const char *machine;    /* of the calls, as uname -m has it; NULL: this one */
+	const char *keys[16 + PEOPLE_COLUMNS + 2]; /* the values that people.c looks for */
 	int json, header, exact; /* -j, -H, -x */
 	int dated;              /* -d */
 	int tells;              /* -F, -G, or -j: print the facts of a record */
@@ -339,6 +346,34 @@ size_t show_losses(const struct show *, const struct losses *, char *buf, size_t
 
 /* Forget cached names, as line_changed does. */
 void show_changed(struct show *);
+
+/* ---- people.c: print a record as a line for people ---------------------------------------- */
+
+/* The options of people.c, for struct tool. */
+#define PEOPLE_OPTIONS \
+	"-m, --human  print for people: columns, names for numbers, times of day\n" \
+	"-c, --columns COLUMNS  with -m: print these fields in columns, see tfs-human(1)\n"
+
+/* Take an option as show_option does. Only programs that call it have the code of people.c. */
+int people_take(struct show *, const struct tool *, int letter);
+
+/* What the other files of this layer need of it, and of reader.h. */
+struct people_view {
+	/* Let the events of s->line have marks, before the first event is printed. */
+	void (*keys)(struct show *);
+	/* Print the line of a record; a stack has several. Return the length. */
+	size_t (*line)(const struct show *, const struct record *, char *buf, size_t size);
+	/* Write the beginning of such a line: TIME, COMM and PID. */
+	void (*start)(const struct show *, const struct record *, struct out *);
+	/* Return the name of a system call, or NULL. */
+	const char *(*call)(const struct show *, int64_t number);
+	/* people_begin, people_result, people_siginfo, people_exit */
+	void (*begin)(struct people *, struct out *, uint64_t ns, int64_t offset);
+	void (*result)(const struct people *, struct out *, int64_t);
+	void (*siginfo)(const struct people *, struct out *, int64_t sig, int64_t error,
+			int64_t code);
+	int (*ended)(const struct people *, struct out *, int64_t code);
+};
 
 /* ---- decode.c: system calls, one line each ----------------------------------------------- */
 

@@ -91,6 +91,20 @@ same_lines() {
 	done
 }
 
+@test "tfs-report: -m prints what tfs-human makes of the text, with times of day and in columns" {
+	for file in "$CORPUS"/* "$TREE"/t/cases/*.dat; do
+		for option in '' -d -D -Psyscalls,signals,lifecycle; do
+			for columns in '' -cEVENT=* '-cRET:8=ret SIG:8=sig PATH=path'; do
+				tfs-report ${option:+"$option"} "$file" 2>/dev/null >text || true
+				tfs-human ${columns:+"$columns"} <text >expected
+				tfs-report -m ${columns:+"$columns"} ${option:+"$option"} "$file" \
+					2>/dev/null >got || true
+				cmp expected got || { echo "$file $option $columns"; return 1; }
+			done
+		done
+	done
+}
+
 @test "tfs-report: -x: prints strings as the kernel does, newlines included" {
 	by_hand little 8
 	hand_text | sed 's/\\".*/"\\\n\t\x01\x7f/; s/\\x80/\x80/' >expected
