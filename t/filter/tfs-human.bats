@@ -397,7 +397,8 @@ TIME             COMM                PID EVENT
 @test "tfs-human: -c prints fields in columns, and other events as a whole" {
 	cat >in <<-'END'
 	              ls-7       [001] ...21     1.000000: open: (sys_openat) path="/a b" flags=0x88000 ret=3
-	              ls-7       [001] ...21     2.000000: open: (sys_openat) path="x" flags=0x0 ret=7" flags=0x88000 ret=-2
+	              ls-7       [001] ...21     2.000000: open: (sys_openat) path="x\" flags=0x0 ret=7" flags=0x88000 ret=-2
+	              ls-7       [001] ...21     2.500000: open: (sys_openat) path="x" flags=0x0 ret=7" flags=0x88000 ret=-2
 	              ls-7       [001] ...21     3.000000: open_long: (sys_openat) flags=0x88000 ret=-36
 	              ls-7       [001] .....     4.000000: sys_openat -> 0xfffffffffffffffe
 	              ls-7       [001] .....     5.000000: e: path="/b"
@@ -406,18 +407,19 @@ TIME             COMM                PID EVENT
 	tfs-human -c 'RET:8=ret  PATH=path' <in >out
 	lines_are out '        SECONDS  COMM                PID RET      PATH
        1.000000  ls                    7 3        "/a b"
-       2.000000  ls                    7 -ENOENT  "x" flags=0x0 ret=7"
+       2.000000  ls                    7 -ENOENT  "x\" flags=0x0 ret=7"
+       2.500000  ls                    7 open (sys_openat) path="x" flags=0x0 ret=7" flags=0x88000 ret=-2
        3.000000  ls                    7 -ENAMETOOLONG -
        4.000000  ls                    7 openat = -1 ENOENT (No such file or directory)
        5.000000  ls                    7 e path="/b"
 # lost 1 events'
 	cat >in <<-'END'
-	              sh-7       [001] d..1.     1.000000: signal_generate: sig=9 errno=0 code=0 comm=a pid=5 pid=8 grp=1 res=0
+	              sh-7       [001] d..1.     1.000000: signal_generate: sig=9 errno=0 code=0 comm=a pid\x3d5 pid=8 grp=1 res=0
 	              sh-7       [001] d..1.     2.000000: signal_deliver: sig=9 errno=0 code=0 sa_handler=0 sa_flags=0
 	END
 	tfs-human -c 'SIG:8=sig CODE:10=code TPID:7=.pid TO=.comm' <in >out
 	lines_are out '        SECONDS  COMM                PID SIG      CODE       TPID    TO
-       1.000000  sh                    7 SIGKILL  SI_USER    8       a pid=5
+       1.000000  sh                    7 SIGKILL  SI_USER    8       a pid\x3d5
        2.000000  sh                    7 SIGKILL  SI_USER    -       -'
 	cat >in <<-'END'
 	              sh-7       [001] .....     1.000000: inet_sock_set_state: family=AF_INET protocol=IPPROTO_TCP sport=0 dport=22 saddr=127.0.0.1 daddr=127.0.0.1 saddrv6=::ffff:127.0.0.1 daddrv6=::ffff:127.0.0.1 oldstate=TCP_CLOSE newstate=TCP_SYN_SENT
