@@ -205,7 +205,7 @@ policy() {
 	mkdir d
 	for word in 0 51 1.x x 0.001 '' 1%%; do
 		exits 100 tfs-flight -i "$INSTANCE" -B "$word" d
-		[[ $(cat err) == "tfs-flight: fatal: not a percentage from 0.01 to 50: '$word'"* ]]
+		[[ $(cat err) == "tfs-flight: fatal: --budget: '$word' is not a percentage from 0.01 to 50; usage: "* ]]
 		[ ! -s out ]
 	done
 	[ -z "$(ls -A d)" ]
@@ -255,7 +255,7 @@ policy() {
 	need_tracefs
 	calls 1
 	exits 100 "$MANAGER" --run trace_flight --args "--pid $CALLS -e sched_switch --budget much"
-	[[ $(cat err) == "manager: fatal: not a percentage from 0.01 to 50: 'much'"* ]]
+	[[ $(cat err) == "manager: fatal: --budget: 'much' is not a percentage from 0.01 to 50"* ]]
 	file_has 1 err
 	[ ! -s out ]
 }

@@ -492,9 +492,9 @@ acts_up() {
 		fi
 		rm -r x* go ready "$TFS_RUNDIR"
 		# the shell is renamed, the child runs the file, and that renames the child
-		run ! grep -v '^ ' got
-		[ "$(grep -c 'sched_process_exec: filename=\./x\\n# lost 99 events: 99 overwritten' got)" = 1 ]
-		[ "$(grep -c 'task_rename: .* newcomm=a\\n# lost 7 ' got)" = 1 ]
+		run ! grep '^#' got
+		[ "$(grep -c 'sched_process_exec: filename=\./x\\n# lost 99 events\\x3a 99 overwritten' got)" = 1 ]
+		[ "$(grep -c 'task_rename: .* newcomm=a\\n# lost 7\\x20 ' got)" = 1 ]
 		file_has "$(grep -c '^ *[^ ].*-[0-9]* *\[[0-9]*\] ' got)" got
 		tfs-count <got >counted
 		run ! grep lost counted

@@ -94,7 +94,7 @@ sources() {
 	eventually grep -q SIGTERM got
 	ends_by "$PID" INT 0
 	cat got
-	[ "$(rows "^[0-9:.]+  sh +$killer generate SIGTERM +SI_USER +$CALLS +calls")" = 1 ]
+	[ "$(rows "^[0-9:.]+  sh +$killer generate SIGTERM +- +SI_USER +$CALLS +calls")" = 1 ]
 	[ "$(rows SIGTERM)" = 1 ]
 }
 
