@@ -68,23 +68,15 @@ enum sock_event sock_event(const struct trace_line *l)
 	return SOCK_NONE;
 }
 
-/* Return a field as a number: 64 in JSON, 0x40 (64) in text. 0: there is no such field. */
+/* Return a field as a number; 0 if there is no such field. */
 static int64_t number_in(const struct trace_line *l, const char *key)
 {
 	struct text_part p = trace_line_key(l, key);
-	const char *open;
 	int negative;
 	uint64_t n;
 
 	if (!p.n)
 		return 0;
-	open = memchr(p.text, '(', p.n);
-	if (open) {
-		p.n -= (size_t)(open + 1 - p.text);
-		p.text = open + 1;
-		if (p.n && p.text[p.n - 1] == ')')
-			p.n--;
-	}
 	negative = p.n && *p.text == '-';
 	p.text += negative;
 	p.n -= (size_t)negative;
@@ -93,15 +85,20 @@ static int64_t number_in(const struct trace_line *l, const char *key)
 	return negative ? -(int64_t)n : (int64_t)n;
 }
 
-/* Store the socket's address in this field, up to a space. Return 0, or -1, reported. */
+/*
+ * Store the socket's address in this field: "0x1f" in JSON, and in text, where the kernel's option
+ * fields has "0x1f (31)", of which trace_line_key returns the 31. Return 0, or -1, reported.
+ */
 static int address(struct text_part *p, const struct trace_line *l, const char *key)
 {
-	const char *space;
-
 	*p = trace_line_key(l, key);
-	space = p->n ? memchr(p->text, ' ', p->n) : NULL;
-	if (space)
-		p->n = (size_t)(space - p->text);
+	if (p->n && !l->json && p->text[-1] == '(') {
+		const char *end = p->text - 2, *s = end;
+
+		while (s > l->body.text && s[-1] != '=')
+			s--;
+		*p = (struct text_part){ s, (size_t)(end - s) };
+	}
 	if (p->n >= 3 && p->n < sizeof(((struct socket_send *)0)->socket) &&
 	    !memcmp(p->text, "0x", 2))
 		return 0;

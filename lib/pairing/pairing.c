@@ -3,8 +3,6 @@
 
 #include "pairing/pairing.h"
 
-enum { TASKS_MOST = 65536 };            /* that are known at the same time */
-
 enum pairing_class pairing_class(const char *name)
 {
 	switch (*name) {
@@ -88,7 +86,7 @@ struct pairing_task *pairing_surplus(struct pairing *p)
 {
 	struct table_entry *e = NULL;
 
-	while (p->tasks.n >= TASKS_MOST && !e)
+	while (p->tasks.n >= PAIRING_TASKS && !e)
 		e = p->tasks.v[p->hand++ & (p->tasks.room - 1)];
 	return (struct pairing_task *)(void *)e;
 }

@@ -54,6 +54,8 @@ struct pairing_task {
 	uint8_t skip;                   /* its next return is not news */
 };
 
+enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
+
 /* All zero at first, except tasks.size. */
 struct pairing {
 	struct table tasks;

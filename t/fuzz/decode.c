@@ -209,7 +209,8 @@ static void give(int64_t lost)
 	one.data = exact;
 	check(text, show_record(&show, &one, lost, text, sizeof(text), &shown), sizeof(text));
 	free(exact);
-	must(d.held <= HELD_MOST && d.tasks.n <= TASKS_MOST && d.follow.used <= FOLLOW_MOST);
+	must(d.held <= HELD_MOST && d.pairing.tasks.n <= PAIRING_TASKS &&
+	     d.follow.used <= FOLLOW_MOST);
 }
 
 /* Give a record of user memory: its id, a mark, and text of the input. */
@@ -359,12 +360,14 @@ static void next(void)
 
 /* ---- options ---- */
 
-static void option(int letter, const char *value)
+/* Take an option of a tool, "-D" or "--name=VALUE". */
+static void option(const char *word)
 {
-	static const struct tool tool = { .name = "fuzz", .help = "" };
+	static const struct tool tool = { .name = "fuzz", .help = "fuzz\nfuzz\n" DECODE_OPTIONS };
+	char *argv[] = { (char *)"fuzz", (char *)(uintptr_t)word, NULL };
 
-	opt_value = (char *)(uintptr_t)value;
-	must(decode_take(&d, &tool, letter));
+	opt_index = 1;
+	must(decode_take(&d, &tool, opt_next(&tool, 2, argv)));
 	decode_check(&d, &tool, &show);
 }
 
@@ -395,23 +398,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	r = (struct record){ 0 };
 	begun = lines = resumed = 0;
 
-	option('D', NULL);
+	option("-D");
 	if (how & 2)
-		option('O', "names");
+		option("--names");
 	if (how & 4)
-		option('O', "paths");
+		option("--paths");
 	show.json = (how & 8) != 0;
 	if (how & 16)
-		option('O', "id=tfs_1a");
+		option("--id=tfs_1a");
 	if (how & 32) {
-		static const char *const filters[] = { "failed", "errno=ENOENT,EINTR", "fd=3",
-						       "slower=1", "path=*a*", "path=/*" };
+		static const char *const filters[] = { "--failed", "--errno=ENOENT,EINTR",
+						       "--fd=3", "--slower=1", "--path=*a*",
+						       "--path=/*" };
 
-		option('O', filters[byte() % 6]);
+		option(filters[byte() % 6]);
 		all = 0;
 	}
 	if (how & 64)
-		option('O', "abi=i386"); /* 32-bit calls are known */
+		option("--abi=i386"); /* 32-bit calls are known */
 	if (how & 1)
 		must(!pick_event(&show.pick, "sys_*"));
 	show_begin(&show, &line);

@@ -31,7 +31,7 @@ static void check_field(const struct event_set *evs, const struct field *f,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const size_t rooms[] = { 65536, 128, 200, 1000 };
+	static const size_t rooms[] = { 65536, LINE_HEAD_ROOM, 200, 1000 };
 	struct event_set evs = { 0 };
 	struct line_format l = { .events = &evs };
 	const char *system = "demo";

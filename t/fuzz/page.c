@@ -83,6 +83,7 @@ static void one_process(struct process *p, const struct record *r, char *buf, si
 {
 	size_t n;
 
+	facts_learn(p->facts, r, r->len % 64 == 60);
 	process_learn(p, r, r->len % 64 == 60);
 	if (!process_picks(p, r))
 		return;
@@ -97,6 +98,8 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	struct line_format l = { .events = evs };
 	struct process all = { .kinds = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE };
 	struct process some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
+	static const struct show plain;
+	struct facts facts[2] = { 0 };
 	size_t n = 0, printed = 0;
 	struct record r;
 	struct subbuf p;
@@ -107,8 +110,11 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	}
 	must(p.lost >= LOST_UNKNOWN);
 	must(line_lost(1, p.lost, buf, sizeof(buf)) < 64);
-	process_begin(&all, &l);
-	process_begin(&some, &l);
+	all.show = some.show = &plain;
+	for (int i = 0; i < 2; i++) {
+		facts_begin(&facts[i], evs);
+		process_begin(i ? &some : &all, &l, &facts[i]);
+	}
 	for (; subbuf_next(&p, &r); n++) {
 		must(r.data >= data + f->data && r.data <= data + size);
 		must(r.len <= (size_t)(data + size - r.data));
@@ -122,8 +128,8 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	must(n <= size / 4 && (!n || printed) && !subbuf_next(&p, &r));
 	comms_clear(&evs->comms);
 	for (int i = 0; i < 2; i++) {
-		event_notes_free(i ? &all.roles : &some.roles);
-		comms_clear(i ? &all.tasks : &some.tasks);
+		event_notes_free(&facts[i].roles);
+		comms_clear(&facts[i].tasks);
 	}
 }
 
