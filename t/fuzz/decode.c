@@ -433,6 +433,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	decode_free(&d);
 	must(!d.held && !d.follow.used);
 	event_notes_free(&show.pick.picked);
+	event_notes_free(&show.facts.roles);
+	comms_clear(&show.facts.tasks);
 	free(show.pick.globs);
 	return 0;
 }
