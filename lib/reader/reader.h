@@ -3,9 +3,9 @@
  * reader.h - the reader of a trace, who may be slow, stop reading, or leave
  *
  * One protocol for all tools whose output is a trace. If the last reader of a FIFO leaves, the
- * tool ends; the stream of a session waits for another reader (NEXT_READER). If a session or
- * tfs-run sends GIVE_UP, the tool waits no longer for a reader that takes nothing: it writes only
- * the last lines, which fit into the enlarged FIFO, and they count the others.
+ * tool ends; the stream of a session waits for another reader (NEXT_READER). If a session sends
+ * GIVE_UP, the tool waits no longer for a reader that takes nothing: it writes only the last lines,
+ * which fit into the enlarged FIFO, and they count the others.
  *
  * This layer includes base.
  */
