@@ -12,7 +12,7 @@
  *	load            the share that it takes
  *	ppm             parts per million of the time of one CPU
  *
- * The layer uses base, proc, tracefs, event, live, tracedat and view. All structures are
+ * The layer uses base, pairing, proc, tracefs, event, live, tracedat and view. All structures are
  * zero at first, except for the members that the caller sets. A function that fails writes
  * an error message and returns -1, unless its comment says otherwise.
  */
@@ -20,6 +20,7 @@
 #define FLIGHT_H
 
 #include "live/live.h"
+#include "pairing/pairing.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
 
@@ -173,6 +174,39 @@ uint64_t flight_trigger_take(struct flight_trigger *, uint64_t after);
 
 /* Remove the instance. Write an error message if that fails. */
 void flight_trigger_close(struct flight_trigger *);
+
+/* ---- slow.c: system calls that start a dump because they took too long -------------- */
+
+struct flight_slow {
+	/* set by the caller */
+	unsigned long us;       /* a call that takes so long starts a dump; 0: none does */
+	const char **calls;     /* n names of calls; n is 0: all */
+	size_t n;
+
+	uint64_t newest;        /* time of the newest return of a slow call */
+	char line[128];         /* from flight_slow_take or _lost, for the reader of the paths */
+
+	/* private */
+	struct flight_beside beside;
+	struct live live;
+	struct live_kernel kernel;
+	struct pairing pairing;
+	pid_t self;
+};
+
+/* As flight_trigger_open, _take and _close. The time is that of the return of a slow call. */
+int flight_slow_open(struct flight_slow *, int top, int dir, const char *instance);
+uint64_t flight_slow_take(struct flight_slow *, uint64_t after);
+void flight_slow_close(struct flight_slow *);
+
+/* Return for how many milliseconds poll(2) may wait, at most ms unless that is -1, for ever. */
+int flight_slow_wait(const struct flight_slow *, int ms);
+
+/* Set line to the number of events that were lost; "": none. */
+void flight_slow_lost(struct flight_slow *);
+
+/* Is a task in a slow call at this time? */
+int flight_slow_lasts(const struct flight_slow *, uint64_t now);
 
 /* ---- cost.c: measure what recorded events take from programs ---------------------- */
 

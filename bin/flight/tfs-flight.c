@@ -4,8 +4,9 @@
  *
  * Requires: tracefs; no other reader of the instance's buffer; inotify, leases.
  * SIGUSR1 always makes a dump. A process of -F has failed if its status is not 0 and its
- * parent has not waited for it yet. If nobody reads the text of -E, or with -r or -p,
- * tfs-flight makes a dump as -e does, but only if there are events.
+ * parent has not waited for it yet. A slow call of -S makes a dump when it returns. If nobody
+ * reads the text of -E, or with -r or -p, tfs-flight makes a dump as -e does, but only if there
+ * are events.
  * The buffer overwrites its oldest events, and nobody reads it until a dump. A dump moves
  * the events of the buffer into DIR/dump.1, dump.2 and so on (dump.1.cpu0 ...) and prints
  * the paths of these files, one in a line. The instance records meanwhile, and the next
@@ -36,6 +37,7 @@ struct flight {
 	struct dat_head head;
 	struct flight_dumps dumps;
 	struct flight_trigger trigger;
+	struct flight_slow slow;
 	struct flight_control controls;
 	struct persist persist;
 	int persists;           /* -P */
@@ -48,23 +50,28 @@ struct flight {
 	int signals;
 	int on;                 /* the instance records */
 	int dump, stopping;     /* requested by signals */
+	int dumped;             /* a dump was made, or could not be written */
 	int end_dumps, end_writes; /* -e, -E */
 	struct pids watched;    /* -F */
 };
 
 static struct flight f;
 static struct opt_list triggers = { .v = OPT_LIST(NULL) };
+static struct opt_list calls = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-flight",
 	.help =
-		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-F PID,...]... "
-		"[-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] [DIR]\n"
+		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-S US] [-C CALL]... "
+		"[-F PID,...]... [-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] "
+		"[DIR]\n"
 		"dump the newest events of an instance when something happens\n"
 		"-b, --last MS  dump only the last MS milliseconds; default: the whole buffer\n"
 		"-t, --dump-on EVENT  make a dump at SYSTEM:EVENT of a traced task; may be "
 		"repeated\n"
 		"-f, --filter FILTER  only if this filter holds for the event of -t\n"
+		"-S, --slow US:1-  make a dump when a system call has taken this time\n"
+		"-C, --call CALL  only if it is this call; may be repeated\n"
 		"-e, --dump-end  also make a dump at the end\n"
 		"-F, --dump-fail PID,...  also make a dump at the end if this process has failed\n"
 		"-E, --rest  at the end, print the events since the last dump as text\n"
@@ -93,7 +100,8 @@ static const struct tool tool = {
 		{ 'n', .flag = &f.show.hide_names }, { 'l', .flag = &f.dumps.packets },
 		{ 'b', .number = &f.back }, { 'c', .number = &f.dumps.keep },
 		{ 't', .list = &triggers }, { 'd', .number = &f.ready },
-		{ 'D', .flag = &f.show.dated }, { 'f', .text = &f.trigger.filter }, { 0 },
+		{ 'D', .flag = &f.show.dated }, { 'f', .text = &f.trigger.filter },
+		{ 'S', .number = &f.slow.us }, { 'C', .list = &calls }, { 0 },
 	},
 };
 
@@ -132,7 +140,10 @@ static void dump(uint64_t time, int last)
 {
 	uint64_t begin, least = f.trigger.newest;
 
+	if (least < f.slow.newest)
+		least = f.slow.newest;
 	f.dump = 0;
+	f.dumped = 1;
 	flight_budget_tell(&f.budget);
 	flight_budget_hurry(&f.budget, 0);
 	read_date();
@@ -165,15 +176,43 @@ static int has_failed(pid_t pid)
 	return failed;
 }
 
-/* Do as -e, -E and -F ask at the end. */
+/* Write the line to the reader of the paths, if there is room. */
+static void tell(const char *line)
+{
+	while (*line && write(f.dumps.out, line, strlen(line)) < 0 && errno == EINTR)
+		;
+}
+
+/* Make a dump if a slow call has returned since the last one; last: none follows. Return 1 or 0. */
+static int dump_slow(int last)
+{
+	uint64_t time = flight_slow_take(&f.slow, f.take.end);
+
+	if (!time)
+		return 0;
+	tell(f.slow.line);
+	dump(time, last);
+	return 1;
+}
+
+/* Do as -e, -E, -F and -S ask at the end. */
 static void end(void)
 {
-	int wanted = f.end_dumps;
+	int wanted = f.end_dumps, slow = dump_slow(1);
 
+	flight_slow_lost(&f.slow);
+	tell(f.slow.line);
+	if (slow)
+		return;
+	wanted |= flight_slow_lasts(&f.slow, trace_clock_now(f.dir));
 	for (size_t i = 0; i < f.watched.n; i++)
 		wanted |= has_failed(f.watched.v[i]);
 	if (wanted) {
 		dump(0, 1);
+	} else if (f.watched.n && !f.dumped) {
+		tell("# no dump: no traced task has failed\n");
+	} else if (f.slow.us && !f.dumped) {
+		tell("# no dump: no system call has taken that long\n");
 	} else if (f.end_writes) {
 		f.dumps.skip_empty = 1;
 		flight_budget_tell(&f.budget);
@@ -249,7 +288,7 @@ static int patience(void)
 	ms = flight_budget_wait(&f.budget);
 	if (f.persists && (ms < 0 || ms > f.save_at - now))
 		ms = (int)(f.save_at - now);
-	return f.controls.tries ? 1 : ms;
+	return f.controls.tries ? 1 : flight_slow_wait(&f.slow, ms);
 }
 
 /* Make dumps until a signal stops the program. */
@@ -274,6 +313,7 @@ static void wait_and_dump(void)
 			time = flight_trigger_take(&f.trigger, f.take.end);
 		if (f.dump || time)
 			dump(time, 0);
+		dump_slow(0);
 	}
 }
 
@@ -308,12 +348,13 @@ static int open_all(const char *root, const char *instance)
 	if (f.persists && (persist_open(&f.persist) < 0 ||
 			    persist_save_head(&f.persist, f.dir, top) < 0))
 		return -1;
-	if (f.back && !trace_clock_now(f.dir))
-		return err_msg("-b is not possible: this trace_clock does not count time; choose "
-			       "another");
+	if ((f.back || f.slow.us) && !trace_clock_now(f.dir))
+		return err_msg("%s is not possible: this trace_clock does not count time; "
+			       "choose another", f.back ? "-b" : "-S");
 	f.on = file_begins(f.dir, "tracing_on", '1');
 	if (flight_trigger_open(&f.trigger, top, f.dir,
-				instance ? instance : getenv("TFS_INSTANCE")) < 0)
+				instance ? instance : getenv("TFS_INSTANCE")) < 0 ||
+	    flight_slow_open(&f.slow, top, f.dir, instance) < 0)
 		return -1;
 	if (!f.locked &&
 	    flight_control_make(&f.controls, f.dumps.dir, f.dumps.path, f.on) < 0)
@@ -336,7 +377,8 @@ static void give_up_rights(void)
 {
 	const int files[] = { f.dir, f.top, f.dumps.dir, f.persists ? f.persist.dir : -1,
 			      f.dumps.out == STDOUT_FILENO ? -1 : f.dumps.out,
-			      f.trigger.beside.made ? f.trigger.beside.instances : -1 };
+			      f.trigger.beside.made ? f.trigger.beside.instances : -1,
+			      f.slow.beside.made ? f.slow.beside.instances : -1 };
 
 	confine_paths(CAPS_SYSLOG | CAPS_SYS_PTRACE | (f.locked ? 0 : CAPS_LEASE) |
 		      (f.budget.ppm ? CAPS_SYS_NICE : 0), files,
@@ -378,6 +420,7 @@ static void close_all(void)
 	flight_budget_end(&f.budget);
 	flight_control_remove(&f.controls);
 	flight_trigger_close(&f.trigger);
+	flight_slow_close(&f.slow);
 	if (!f.raw)
 		live_names_end(&f.kernel);
 }
@@ -396,12 +439,16 @@ int main(int argc, char **argv)
 			usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", *t);
 	f.trigger.events = triggers.v;
 	f.trigger.n = triggers.n;
+	f.slow.calls = calls.v;
+	f.slow.n = calls.n;
 	if (argv[opt_index])
 		opt_end(&tool, argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
 		usage_error(&tool, "-j and -H are for text, and -r makes none; leave one out");
 	if (f.trigger.filter && !f.trigger.n)
 		usage_error(&tool, "-f needs -t");
+	if (f.slow.n && !f.slow.us)
+		usage_error(&tool, "-C needs -S");
 	instance_require(&tool, opt_root, opt_instance);
 
 	signal(SIGPIPE, SIG_IGN);

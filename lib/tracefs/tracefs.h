@@ -126,6 +126,9 @@ int owned_guard(int parent);
  */
 #define TRIGGER_SUFFIX "+trigger"
 
+/* This instance records the calls of which the slow ones trigger a dump. */
+#define SLOW_SUFFIX "+slow"
+
 /* In this instance a recorder with a budget measures its load: */
 #define BUDGET_SUFFIX "+budget"
 

@@ -22,6 +22,7 @@ left() {
 	[ "$(cd "$HERE" && echo *)" = "$*" ] || { ls -A "$HERE"; return 1; }
 	[ ! -e "$TRACEFS/instances/tfs.${HERE##*/}" ]
 	[ ! -e "$TRACEFS/instances/tfs.${HERE##*/}+trigger" ]
+	[ ! -e "$TRACEFS/instances/tfs.${HERE##*/}+slow" ]
 	rm -r "$HERE"
 }
 
@@ -210,12 +211,11 @@ run_flight() {
 }
 
 @test "trace_flight: --dump-on fail makes a dump only if the program fails or dies by a signal" {
-	run_flight 0 --dump-on fail -- true
-	[ ! -s got ]
-	nothing_left
-	run_flight 0 --dump-on fail -- sh -c 'false; true'
-	[ ! -s got ]
-	nothing_left
+	for program in true 'false; true'; do
+		run_flight 0 --dump-on fail -- sh -c "$program"
+		[ "$(cat got)" = '# no dump: no traced task has failed' ]
+		nothing_left
+	done
 	# shellcheck disable=SC2016 # the shell's own
 	for program in 'exit 3' 'kill -KILL $$' 'kill -TERM $$'; do
 		status=0
@@ -225,6 +225,51 @@ run_flight() {
 		[ "$(grep -c ': sys_execve(' "$HERE/dump.1")" -ge 1 ]
 		left dump.1
 	done
+}
+
+# sleeper N: Print a program for sh that sleeps N times, and waits with fast calls for each dump.
+sleeper() {
+	# shellcheck disable=SC2016 # the inner shell's own
+	printf 'for n in %s; do sleep 0.05; until [ -e %s/dump.$n ]; do :; done; done' \
+		"$(seq -s ' ' "$1")" "$HERE"
+}
+
+@test "trace_flight: --dump-on slow: each slow call among fast ones makes a dump, which has its return" {
+	need_tracefs events/syscalls
+	HERE=$TFS_RUNDIR/ftrace/$MARK
+	for on in slow:clock_nanosleep:50000us slow:getppid,clock_*:50ms; do
+		tfs-run trace_flight -e sys_exit_clock_nanosleep --instance "$MARK" --dump-on "$on" -- \
+			sh -c "$(sleeper 3)" >got
+		cat got
+		[ "$(grep -Ecx '# slow: clock_nanosleep of task [0-9]+ took [5-9][0-9]{4} us' got)" = 3 ]
+		[ "$(grep -vc '^# slow' got)" = 3 ]
+		for n in 1 2 3; do
+			[ "$(grep -c ': sys_clock_nanosleep -> 0x0$' "$HERE/dump.$n")" = 1 ]
+		done
+		left dump.1 dump.2 dump.3
+	done
+}
+
+# Is the task of this pid in this call?
+is_in() {
+	[ "$(cut -d ' ' -f 1 "/proc/$1/syscall")" = "$(syscall-nr "$2")" ]
+}
+
+@test "trace_flight: --dump-on slow: says if no call was slow, and makes a dump at the end for a call that lasts" {
+	run_flight 0 --dump-on slow:1000s -- sh -c 'exit 0'
+	[ "$(tail -n 1 got)" = '# no dump: no system call has taken that long' ]
+	nothing_left
+	mkfifo never
+	# shellcheck disable=SC2016 # the inner shell's own
+	background tfs-run trace_flight -e sys_enter_execve --instance "$MARK" \
+		--dump-on slow:openat:1us -- sh -c 'echo $$ >ran.new; mv ran.new ran; exec cat never' >got
+	eventually test -e ran
+	eventually is_in "$(cat ran)" openat
+	rm -rf "$HERE"/dump.*
+	ends_by "$PID" TERM 143
+	tail -n 1 got
+	[[ $(tail -n 1 got) == "$HERE"/dump.* ]]
+	"$MANAGER" --clear
 }
 
 @test "trace_flight: tfs-run prints the recorded events at the end, and passes SIGUSR1 on" {
@@ -416,7 +461,7 @@ run_flight() {
 	args="--instance $MARK --pid $CALLS -e sched_switch"
 	mkdir -p "$TFS_RUNDIR/ftrace" # shows if anything is left there
 	refused 100 'no event is named; give --event' --run trace_flight --args "--pid $CALLS"
-	refused 111 "--dump-on takes an event, end, fail or SIGUSR1: no event is called 'sched_process_exi'; did you mean sched_process_exit, sched_process_exec, sched_process_wait?" \
+	refused 111 "--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'sched_process_exi'; did you mean sched_process_exit, sched_process_exec, sched_process_wait?" \
 		--run trace_flight --args "$args --dump-on sched_process_exi"
 	refused 100 "trace_flight writes its own files, so --output dat is not possible; leave it out" \
 		--run trace_flight --args "$args --output dat"

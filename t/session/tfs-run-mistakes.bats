@@ -97,7 +97,7 @@ table() {
 	100|-o x --time 5s trace_open --all|option --time belongs after the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
 	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
 	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
-	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
+	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
 	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines

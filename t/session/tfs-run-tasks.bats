@@ -197,6 +197,14 @@ sources() {
 	"$MANAGER" --clear
 }
 
+@test "task: what happened during a call that took too long" {
+	need_tracefs events/syscalls
+	now "tfs-run trace_flight -e '*nanosleep' --dump-on slow:*nanosleep:50ms -- sleep 0.1" || :
+	[ "$(rows '^# slow: clock_nanosleep of task [0-9]+ took [0-9]{6} us$')" = 1 ]
+	[ "$(grep -c 'sleep-.*: sys_clock_nanosleep' "$(tail -n 1 got)")" = 2 ]
+	"$MANAGER" --clear
+}
+
 @test "task: a flame graph of the stacks, and a timeline, as pictures" {
 	need_tracefs events/sched/sched_switch
 	now 'tfs-run trace_event -e sched_switch --stack -o flame.svg -- acts sleeps 5 0'

@@ -262,8 +262,8 @@ static int stop(void)
 
 static int close_session(const struct request *rq)
 {
-	static const char *const suffixes[] = { TRIGGER_SUFFIX, BUDGET_SUFFIX, TASKS_SUFFIX,
-						ENTRIES_SUFFIX };
+	static const char *const suffixes[] = { TRIGGER_SUFFIX, SLOW_SUFFIX, BUDGET_SUFFIX,
+						TASKS_SUFFIX, ENTRIES_SUFFIX };
 	int r;
 
 	if (instance < 0)
