@@ -136,6 +136,19 @@ lines() {
 	done
 }
 
+@test "completion: offers the options of tfs-run after a hook, names of events without their system, and signals as people write them" {
+	installed
+	need_tracefs events/sched
+	[ "$(answers tfs-run trace_event --fil)" = $'--filter\n--file' ]
+	[ "$(answers tfs-run trace_event -o "$PWD/x")" = @files ]
+	[ "$(answers tfs-run trace_event -e sched_switc)" = sched_switch ]
+	[ "$(answers tfs-run trace_event -e sched_wakin,sched_switc)" = sched_wakin,sched_switch ]
+	[ "$(answers tfs-run trace_flight --dump-on sl)" = slow: ]
+	[ "$(answers tfs-run trace_flight --dump-on sched:sched_switc)" = sched:sched_switch ]
+	[ "$(answers tfs-run trace_signal -s SIGTER)" = SIGTERM ]
+	[ "$(answers tfs-run trace_signal -s TER)" = TERM ]
+}
+
 @test "completion: offers pids with the names of their tasks, instances, and users" {
 	installed
 	new_instance
