@@ -165,6 +165,29 @@ static int start_child(pid_t pid, int release)
 	return write(release, &(char){ START }, 1) == 1 ? 0 : -1;
 }
 
+/* A path that begins at the working directory: the manager has another one. */
+static int is_relative(const char *path)
+{
+	return !strncmp(path, "./", 2) || !strncmp(path, "../", 3);
+}
+
+/* Add a word of the hook's options. A relative path, the word or its value, becomes absolute. */
+static void add_word(char *args, size_t size, const char *word)
+{
+	const char *value = *word == '-' && strchr(word, '=') ? strchr(word, '=') + 1 : word;
+	char *path = is_relative(value) ? realpath(value, NULL) : NULL;
+	struct strbuf whole = { 0 };
+
+	if (!path) {
+		words_quote(args, size, word);
+		return;
+	}
+	strbuf_format(&whole, "%.*s%s", (int)(value - word), word, path);
+	words_quote(args, size, whole.text);
+	free(whole.text);
+	free(path);
+}
+
 /* Return the hook's options as one --args string, with those of the output and PROG's pid. */
 static char *make_args(char **words, const struct output *o, const char *more, pid_t prog_pid)
 {
@@ -172,13 +195,13 @@ static char *make_args(char **words, const struct output *o, const char *more, p
 	char *args;
 
 	for (char **w = words; *w; w++)
-		size += 4 * strlen(*w) + 4;
+		size += 4 * (strlen(*w) + (strstr(*w, "./") ? PATH_MAX : 0)) + 4;
 	args = xcalloc(size, 1);
 	/* in front, so that the manager refuses an --output of the caller as the second one */
 	str_format(args, size, "--output %s%s%s%s", o->dat ? "dat" : "fifo",
 		   o->json ? " --json" : "", o->date ? " --date" : "", more);
 	for (; *words; words++)
-		words_quote(args, size, *words);
+		add_word(args, size, *words);
 	if (prog_pid) {
 		size_t n = strlen(args);
 

@@ -29,6 +29,8 @@ const char request_common_options[] =
 	"# option: --buffer KB  size of each CPU's ring buffer, such as 8M\n"
 	"# option: --clock CLOCK  trace clock, one of trace_clock\n";
 
+#define DIGITS "0123456789"
+
 /* ---- words to options -------------------------------------------------------------- */
 
 static struct opt *find_option(struct hook *r, const char *word, const char **value)
@@ -92,7 +94,17 @@ static int add_one(struct opt *o, const char *given)
 static int has_commas(const struct opt *o, const char *s)
 {
 	return o->many && (o->type != TYPE_TEXT || o->commas ||
-			   (!strcmp(o->name, "cgroup") && !s[strspn(s, "0123456789,")]));
+			   (!strcmp(o->name, "cgroup") && !s[strspn(s, DIGITS ",")]));
+}
+
+/* Return the comma after the first value, or NULL. A disk's number MAJOR,MINOR has one itself. */
+static char *comma_after(const struct opt *o, char *s)
+{
+	size_t n = strspn(s, DIGITS);
+
+	if (o->type == TYPE_DISK && n && s[n] == ',' && strspn(s + n + 1, DIGITS))
+		s += n + 1;
+	return has_commas(o, s) ? strchr(s, ',') : NULL;
 }
 
 /* Add the values of one word. Overwrite its commas. */
@@ -100,7 +112,7 @@ static int add_value(struct opt *o, char *s)
 {
 	char *comma;
 
-	while (has_commas(o, s) && (comma = strchr(s, ','))) {
+	while ((comma = comma_after(o, s))) {
 		*comma = '\0';
 		if (add_one(o, s) < 0)
 			return -1;

@@ -31,12 +31,34 @@ static const char *check_id(const struct opt *o, const char *s, char *why)
 	return n >= 4 && n <= CONTAINER_ID && !s[n] ? s : NULL;
 }
 
+/* Return the name of the disk or partition MAJOR:MINOR or MAJOR,MINOR, allocated, or NULL. */
+static const char *disk_of_number(const char *number)
+{
+	char file[PATH_MAX], target[PATH_MAX];
+	size_t major = strspn(number, "0123456789");
+	size_t minor = strspn(number + major + !!number[major], "0123456789");
+	ssize_t n;
+
+	if (!major || !minor || !strchr(",:", number[major]) || number[major + 1 + minor])
+		return NULL;
+	str_format(file, sizeof(file), "%s/dev/block/%.*s:%s", path_sysfs(), (int)major, number,
+		   number + major + 1);
+	n = readlink(file, target, sizeof(target) - 1);
+	if (n <= 0)
+		return NULL;
+	target[n] = '\0';
+	return strdup(strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+}
+
 static const char *check_disk(const struct opt *o, const char *name, char *why)
 {
 	struct suggest near = { .word = name };
 	char disks[PATH_MAX], file[PATH_MAX], **names;
 
+	const char *numbered = disk_of_number(name);
+
 	(void)o;
+	name = numbered ? numbered : name;
 	if (!text_is_name(name))
 		return NULL;
 	str_format(disks, sizeof(disks), "%s/class/block", path_sysfs());

@@ -69,6 +69,16 @@ undo() {
 	[ "$(grep -vc '^#' got)" = 8 ]
 }
 
+@test "trace_block: --device takes a disk's number as the trace prints it, in a list too" {
+	loop
+	for name in "7,${LOOP#loop}" "7:${LOOP#loop}" "7,${LOOP#loop},$LOOP" "$LOOP,7,${LOOP#loop}"; do
+		watch trace_block --all --device "$name"
+		dd if=/dev/zero of="/dev/$LOOP" bs=4096 count=1 oflag=direct,sync conv=notrunc 2>dd.err
+		watch_stop
+		[ "$(grep -Ec ": block_rq_complete: 7,${LOOP#loop} W[A-Z]* .* lat=" got)" -ge 1 ]
+	done
+}
+
 @test "trace_block: prints the flush of an fsync, with its duration" {
 	loop
 	watch trace_block --all --device "$LOOP"

@@ -801,3 +801,12 @@ END
 	[ "$output" = "tfs-run: fatal: no tfs-human in $PWD/fake/bin: the installation is not complete"$'\r' ]
 	[ ! -e ran ] && [ ! -e args ]
 }
+
+@test "tfs-run: makes relative paths of files absolute for the manager, and changes no other word" {
+	noting_tree
+	mkdir "a b"
+	: >"a b/x"
+	here=$(realpath .)
+	"$RUN" hook --one "./a b/x" --two="a b/../a b/x" --three=./a\ b/../a\ b/x ./none ../"${here##*/}"/a\ b -./x -- touch ran
+	[ "$(tail -n 1 args)" = "--output fifo '--one' '$here/a b/x' '--two=a b/../a b/x' '--three=$here/a b/x' './none' '$here/a b' '-./x' --pid $(grep -o '[0-9]*$' <<<"$(tail -n 1 args)")" ]
+}
