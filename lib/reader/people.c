@@ -519,28 +519,19 @@ void people_head(struct people *p, struct out *o, const struct people_event *e)
 	put_mark(p, o);
 }
 
-/*
- * Return how many columns of a terminal n bytes take at most, or, if they take more than
- * most, set *fits to the number of bytes that take no more. Our colours take none.
- */
-static size_t visible(const char *text, size_t n, size_t most, size_t *fits)
+/* Return how many columns of a terminal n bytes take at most. Our colours take none. */
+static size_t visible(const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t columns = 0;
 
-	for (size_t i = 0, len, wide; i < n; i += len) {
+	for (size_t i = 0, len; i < n; i += len) {
 		len = s[i] < 0x80 ? 1 : text_utf8(s + i, n - i);
-		wide = s[i] == '\t' ? 8 : len > 2 ? 2 : 1;
-		if (s[i] == '\033') {
+		if (s[i] == '\033')
 			len = strcspn(text + i, "m") + 1;
-			wide = 0;
-		}
+		else
+			columns += s[i] == '\t' ? 8 : len > 2 ? 2 : 1;
 		len += !len;
-		if (columns + wide > most) {
-			*fits = i;
-			return most + 1;
-		}
-		columns += wide;
 	}
 	return columns;
 }
@@ -581,7 +572,7 @@ static void put_columns(const struct people *p, struct out *o, const struct peop
 		if (c + 1 == end)
 			put_mark(p, o);
 		put_value(p, o, c, e, x);
-		n = visible(start, (size_t)(o->at - start), SIZE_MAX, &n);
+		n = visible(start, (size_t)(o->at - start));
 		if (c + 1 < end)
 			pad(o, n, n < c->width ? c->width + 1 : n + 1);
 	}
@@ -622,26 +613,51 @@ void people_screen(struct people *p, int terminal)
 	p->colours = p->marks && term && strcmp(term, "dumb") && !(no && *no);
 }
 
-/* Add a line whose last column begins at the mark, in parts that fit into the width. */
+/* Return the length of the next word, of at most n bytes. A space in quotes ends no word. */
+static size_t word_length(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	for (int quoted = 0; i < n && (quoted || s[i] != ' '); i++) {
+		quoted ^= s[i] == '"';
+		i += s[i] == '\\' && i + 1 < n;
+	}
+	return i;
+}
+
+/*
+ * Add a line whose last column begins at the mark, broken between words so that it fits into the
+ * columns. If the last column has less than half of them, the parts below begin further left. A
+ * word that is too wide stays whole, and the terminal breaks it.
+ */
 static void wrap_line(struct strbuf *to, const char *line, const char *mark, size_t n,
 		      size_t columns)
 {
-	size_t indent = visible(line, (size_t)(mark - line), SIZE_MAX, &indent), fits;
-	const char *rest = mark + 1;
+	size_t begin = visible(line, (size_t)(mark - line)), at = begin, blanks = 0;
+	size_t indent = begin > columns / 2 ? columns / 4 : begin;
+	const char *rest = mark + 1, *end = line + n;
 
 	strbuf_add(to, line, (size_t)(mark - line));
-	n -= (size_t)(rest - line);
-	if (columns < indent + 10) /* a tab has to fit */
-		columns = SIZE_MAX;
-	columns -= indent;
-	while (visible(rest, n, columns, &fits) > columns) {
-		visible(rest, n, columns - 1, &fits);
-		strbuf_add(to, rest, fits);
-		strbuf_format(to, "\\\n%*s", (int)indent, "");
-		rest += fits;
-		n -= fits;
+	while (rest < end && columns > begin) {
+		size_t word = word_length(rest, (size_t)(end - rest));
+		size_t width = visible(rest, word);
+
+		if (at + blanks + width > columns && blanks) {
+			strbuf_format(to, "\n%*s", (int)indent, "");
+			at = indent;
+		} else {
+			strbuf_format(to, "%*s", (int)blanks, "");
+			at += blanks;
+		}
+		strbuf_add(to, rest, word);
+		at += width;
+		at = at > columns ? at % columns : at;
+		rest += word;
+		for (blanks = 0; rest < end && *rest == ' '; rest++)
+			blanks++;
 	}
-	strbuf_add(to, rest, n);
+	strbuf_format(to, "%*s", (int)blanks, "");
+	strbuf_add(to, rest, (size_t)(end - rest));
 }
 
 void people_wrap(struct strbuf *to, const char *text, size_t n, size_t columns)
