@@ -87,7 +87,8 @@ struct output {
 	int hurried;                /* nobody waits: count other lines than the last ones */
 	unsigned long long unwritten; /* that number */
 	/* the line of the progress */
-	int progress, drawn;        /* a person wants it; it is there */
+	int counted;                /* a person reads what becomes of the trace */
+	int progress, drawn;        /* a person sees it meanwhile; it is there */
 	int tracefs;                /* the root */
 	long long next;             /* when to draw it again */
 	char instance[NAME_MAX + 16]; /* below the root */

@@ -67,7 +67,8 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !ask_has_word(ask->words, "--json"));
-	o->progress = (ask->file || ask->summary) && isatty(STDERR_FILENO);
+	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
+	o->progress = o->counted && !ask->command; /* it would overwrite the lines of PROG */
 	if (ask->summary) {
 		o->filter[0] = "tfs-summary";
 		if (ask->top) {
@@ -328,7 +329,7 @@ static void count_line(struct output *o)
 
 void output_count(struct output *o, const char *text, size_t n)
 {
-	if (!o->human && !o->progress)
+	if (!o->human && !o->counted)
 		return;
 	o->bytes += n;
 	for (const char *end = text + n; text < end; text++) {
@@ -447,7 +448,7 @@ void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 	const char *time = value_of(ask->words, "--time", "-t");
 	const char *unit = time && !time[strspn(time, "0123456789")] ? " ms" : "";
 
-	if (!(o->human || o->progress) || !isatty(STDERR_FILENO))
+	if (!(o->human || o->counted) || !isatty(STDERR_FILENO))
 		return;
 	if (ask->command)
 		err_note("tracing %s (pid %d) until it ends%s%s%s", *ask->command, (int)pid,
@@ -480,8 +481,10 @@ static unsigned long buffer_size(char *const *words)
 {
 	unsigned long kb = 1408; /* kernel/trace/trace.c: TRACE_BUF_SIZE_DEFAULT */
 	const char *value = value_of(words, "--buffer", NULL);
+	char why[OPT_WHY];
+	struct opt size;
 
-	if (value)
+	if (value && !opt_parse(&size, "--buffer KB") && (value = opt_check(&size, value, why)))
 		text_number(value, 1, INT_MAX, &kb);
 	return kb;
 }
@@ -507,6 +510,8 @@ void output_end(const struct output *o, const struct ask *ask)
 {
 	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
 		return; /* recorded_losses reports the losses of a trace.dat */
+	if (ask->file && o->events)
+		err_note("%s has %llu events", ask->file, o->events);
 	if (o->lost)
 		tell_loss(o, ask);
 	else if (!o->events)

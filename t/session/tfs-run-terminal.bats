@@ -208,10 +208,22 @@ waiting_program() {
 	run -1 grep -q $'\e\[3' colours
 }
 
+# waiting_calls N: Start a program that makes N calls after release_calls, and then waits; set CALLS.
+waiting_calls() {
+	echo 'echo $$ >pid.new; mv pid.new pid; read -r _ <start; "$1/calls" "$2" </dev/null; read -r _ <go' >program
+	rm -f pid
+	[ -p start ] || mkfifo start
+	background sh program "$PROG" "$1"
+	CALLS=$PID
+	eventually [ -s pid ]
+}
+
 # progress PATTERN WORDS: Record calls with WORDS, see the progress line, and see it go.
 progress() {
-	rm -f pid
-	types "tfs-run trace_syscalls -s getppid --instance $MARK ${*:2} -- sh program $PROG 1234"
+	waiting_calls 1234
+	types "tfs-run trace_syscalls -s getppid --instance $MARK ${*:2} --pid $CALLS"
+	eventually shows '^tfs-run: tracing; Ctrl-C ends$'
+	echo >start
 	eventually shows "^$1\$"
 	release_go
 	ends 0
@@ -221,9 +233,9 @@ progress() {
 
 @test "terminal: a line shows the progress of -o and --summary, and disappears at the end" {
 	terminal 80
-	waiting_program
 	progress '1,23[4-6] events, 0 lost, 0\.[0-9] MB' -o text
 	[ "$(grep -c 'calls-.*getppid' text)" = 1234 ]
+	shows '^tfs-run: text has 123[4-6] events$'
 	progress '1,23[4-6] events, 0 lost, 0\.[0-9] MB' -o x.json
 	progress '1,23[4-6] events, 0 lost' -o x.dat
 	# with the returns
@@ -231,10 +243,24 @@ progress() {
 	shows '^ +123[4-6] +0 .* getppid$'
 }
 
+@test "terminal: PROG has the terminal for itself: no progress overwrites what it has written" {
+	terminal 80
+	echo 'printf partial; "$1/calls" 1234 </dev/null >/dev/null; echo $$ >pid; read -r _ <go; echo " and the rest"' >program
+	types "tfs-run trace_syscalls -s getppid --instance $MARK -o text -- sh program $PROG"
+	eventually [ -s pid ]
+	eventually grep -q getppid text
+	release_go
+	ends 0
+	shows '^partial and the rest$'
+	shows '^tfs-run: text has 123[4-6] events$'
+}
+
 @test "terminal: the progress counts the events that the buffer has lost" {
 	terminal 120
-	waiting_program
-	types "tfs-run trace_syscalls -s getppid --instance $MARK --buffer 4 -o text -- sh program $PROG 200000"
+	waiting_calls 200000
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --buffer 4K -o text --pid $CALLS"
+	eventually shows '^tfs-run: tracing; Ctrl-C ends$'
+	echo >start
 	eventually shows '^[0-9,]+ events, [0-9,]+,[0-9]{3} lost, '
 	release_go
 	ends 0
