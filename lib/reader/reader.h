@@ -222,9 +222,9 @@ int people_number(struct text_part, int64_t *v);
 enum { PEOPLE_MARK = 1 };
 
 /*
- * Add n bytes, which are whole lines, to the text. Break each line that has a mark between words, if
- * it is too wide for a terminal of so many columns: the parts below are indented, as no other line is.
- * No word, such as a path in quotes, is broken, so that it can be copied.
+ * Add n bytes, which are whole lines, to the text. Break each line that has a mark between words,
+ * if it is too wide for a terminal of so many columns: the parts below are indented, as no other
+ * line is. No word, such as a path in quotes, is broken, so that it can be copied.
  */
 void people_wrap(struct strbuf *, const char *text, size_t n, size_t columns);
 
