@@ -204,7 +204,7 @@ const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(print
 
 /*
  * The command line of one tool. The lines of help, which --help prints, are:
- * - the synopsis without "usage", the same in the manual page and the README;
+ * - the synopsis without "usage", the same in the manual page;
  * - the purpose, the text after the dash in the tool's first comment;
  * - a line for each option, as above, and for each command, which is only printed.
  * The manual page has the same options, commands and values. In the line of a tool, a word that

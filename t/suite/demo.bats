@@ -5,22 +5,25 @@
 load ../helper
 
 # bats test_tags=quick
-@test "t/demo: shows each file that ls opens, as strace does" {
+@test "t/demo: says each step, and answers three questions about a slow program" {
 	need_tracefs events/syscalls
-	need_tool strace
+	need_tool cc
 	# the tree is built, and other tests use it: do not build it again
 	mkdir stub
 	printf '#!/bin/sh\necho "$*" >>%s\n' "$PWD/made" >stub/make
 	chmod +x stub/make
 	PATH=$PWD/stub:$PATH "$TREE/t/demo" >out 2>err
-	file_is made "-s -j$(nproc)"
-	grep -qxF '$ tfs-run trace_open -- ls /' err
-	# what ls prints is there, too
-	grep -qx bin err
-	sed -En 's/^ +ls-[0-9]+ .*: open[^"]*"([^"]*)".*/\1/p' out | sort >got
-	strace -qq -e trace=open,openat,openat2 -o calls ls / >ls.out
-	sed -En 's/^open[^"]*"([^"]*)".*/\1/p' calls | sort >want
-	diff want got
+	file_is made "-j$(nproc)"
+	grep -c '^t/demo: ' err | grep -qx 4
+	[ "$(sed -n 's/^\$ //p' err)" = 'tfs-run trace_syscalls --summary --top 4 -- ./slow
+tfs-run trace_open --failed --human -- ./slow
+tfs-run trace_process --trace lifecycle --human -- ./slow' ]
+	# what the program does, from its source
+	grep -Eqx ' +2 +0 +[0-9]+ +[0-9]+ +[0-9]+  clock_nanosleep' out
+	[ "$(grep -c '  slow .*slow.conf.* = -1 ENOENT' out)" = 3 ]
+	grep -Eq '  sh +[0-9]+ exit 3$' out
+	grep -Eq '  slow +[0-9]+ exit 0$' out
+	grep -q '<svg ' "$TREE/build/slow.svg"
 }
 
 # bats test_tags=quick

@@ -105,17 +105,6 @@ heads() {
 	done
 }
 
-# example WORDS: Write the README's command that begins with WORDS to the file example, and
-# the output that the README shows for it to the file shown.
-example() {
-	awk -v start="# $1" '
-		/^# tfs/ || /^```/ { inside = 0 }
-		index($0, start) == 1 { inside = 1; print substr($0, 3) >"example"; next }
-		inside { print >"shown" }' "$TREE/README.md"
-	file_has 1 example
-	[ -s shown ]
-}
-
 @test "documents: each tool has a page, and each page its tool" {
 	for page in "$TREE"/bin/*/*.1; do
 		basename "$page" .1
@@ -149,12 +138,19 @@ example() {
 	done
 }
 
-@test "documents: the README has each tool's purpose in its table" {
-	for tool in $(tools); do
-		purpose=$("$tool" --help | sed -n "s/^$tool - //p")
-		echo "$tool | $purpose"
-		[ "$(grep -cxF "| \`$tool\` | $purpose |" "$TREE/README.md")" = 1 ]
-	done
+@test "documents: tfs-tools(7) has the purpose of each tool, and the description of each hook" {
+	need_tool mandoc
+	local name page=$TREE/trace-hooks/tfs-tools.7
+	for name in $(tools); do
+		"$name" --help | sed -n "s/^$name - /.It Xr $name 1 /p"
+	done >want
+	for name in "$TREE"/trace-hooks/*/hooks.d/*; do
+		sed -n "s/^# description: */.It Xr ${name##*/} 7 /p" "$name"
+	done >>want
+	# .It Xr NAME SECTION, and the purpose below it
+	sed -n '/^\.Sh HOOKS/,/^\.Sh GLOSSARY/{/^\.It/{N;s/\n/ /p}}' "$page" | sort >got
+	diff <(sort want) got
+	file_has 50+ got
 }
 
 # questions: a line SUBSYSTEM HOOK OPTION... for each command in the README's table of
@@ -201,69 +197,14 @@ questions() {
 	done
 }
 
-@test "documents: the README has each hook in its table" {
-	local hook n=0
-	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
-		echo "${hook##*/}"
-		grep -q "^| \`${hook##*/}\` |" "$TREE/README.md"
-		n=$((n + 1))
-	done
-	[ "$n" -ge 1 ]
-}
-
-@test "documents: trace_process prints what the README shows" {
-	need_tracefs events/raw_syscalls
-	need_pending_signals
-	need_tool script
-	sh -c 'PATH=/none; ls' >ls.out 2>ls.err &&
-		skip "needs a shell that has no ls of its own"
-	example 'tfs-run trace_process '
-	NO_COLOR=1 script -qec "$BASH ./example" /dev/null </dev/null >terminal || status=$?
-	[ "$status" = 3 ]
-	tr -d '\r' <terminal >got
-	code=0
-	ls /none 2>ls.err || code=$? # 2, or of busybox 1
-	sed -i "s/ exit 2$/ exit $code/" shown
-	for file in shown got; do
-		# pids in the order in which they come; no date, no time, and not how a shell forks
-		awk '
-			function letter(pid) {
-				if (!(pid in letters))
-					letters[pid] = substr("abcdef", ++n, 1)
-				return letters[pid]
-			}
-			/^#/ { $2 = "" }
-			$3 + 0 { $3 = letter($3); $1 = "" }
-			$4 == "fork" { $5 = letter($5); $7 = "" }
-			{ print }' "$file" >"$file.bare"
-	done
-	diff shown.bare got.bare
-}
-
-# histogram FILE: Fail unless FILE is a histogram with the number of rows that it announces.
-histogram() {
-	run -1 grep -Evx 'lat: [0-9]+ values, [0-9]+ to [0-9]+|\[[0-9]+[KMG]?, [0-9]+[KMG]?\) +[0-9]+ \|@* *\||\.\.\.' "$1"
-	head -n 1 "$1" | grep -q '^lat: '
-}
-
-@test "documents: trace_sched prints what the README shows" {
-	need_tracefs events/sched/sched_wakeup
-	need_pending_signals
-	need_tool make
-	example 'tfs-run trace_sched '
-	histogram shown
-	{
-		echo 'bin/tfs-dir:'
-		for i in 1 2 3 4 5 6 7 8 9 10; do
-			printf '\t@ls >ls.%s\n' "$i"
-		done
-	} >Makefile
-	"$BASH" ./example >got
-	histogram got
-	# it is woken by the end of each
-	n=$(sed -n 's/^lat: \([0-9]*\) values.*/\1/p' got)
-	[ "$n" -ge 5 ]
-	[ "$(sed '1d; s/.*) *\([0-9]*\) |.*/\1/' got | awk '{ n += $1 } END { print n }')" = "$n" ]
+@test "documents: the README has at most 1,500 words, and links to files that exist" {
+	[ "$(wc -w <"$TREE/README.md")" -le 1500 ]
+	cd "$TREE"
+	sed -n 's/](\([^)]*\))/\n@\1\n/gp' ./*.md | sed -n 's/^@//p' | grep -v '^http' |
+		while read -r file; do
+			[ -e "${file%%#*}" ] || echo "$file"
+		done >"$BATS_TEST_TMPDIR/missing"
+	[ ! -s "$BATS_TEST_TMPDIR/missing" ] || { cat "$BATS_TEST_TMPDIR/missing"; false; }
 }
 
 @test "documents: --help and the page of a tool have the same options, commands and values" {
