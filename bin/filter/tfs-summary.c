@@ -19,24 +19,42 @@
 #include "line_calls.h"
 
 static struct opt_list given_keys = { .v = OPT_LIST(NULL) };
-static unsigned long most = ULONG_MAX;
+static unsigned long most = ULONG_MAX, every;
+static int human, headed;
 
 static const struct tool tool = {
 	.name = "tfs-summary",
 	.help =
-		"tfs-summary [-k KEY]... [-n N] [-s COLUMN]\n"
+		"tfs-summary [-H] [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] [-s COLUMN]\n"
 		"sum up a trace: calls, errors and times of each system call\n"
 		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
 		"-n, --top N:1-  print only the first N lines, and the total of all\n"
-		"-s, --sort COLUMN  sort by calls, errors, total (default), avg or max\n",
+		"-s, --sort COLUMN  sort by this column or name, the greatest first; "
+		"default total\n"
+		"-c, --columns COLUMN,...  print share, calls, calls/s, errors, total, avg, min, "
+		"p50, p99 or max\n"
+		OPTION_EVERY
+		"-H, --human  print as on a terminal: times with units, share and p99\n",
 	.places = (const struct opt_place[]){
-		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 0 },
+		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 'H', .flag = &human },
+		{ 'i', .number = &every }, { 0 },
 	},
 };
 
-enum { CALLS, ERRORS, TOTAL, AVG, MAX, COLUMNS };
+enum column { SHARE, CALLS, RATE, ERRORS, TOTAL, AVG, LEAST, P50, P99, MAX, NAME, COLUMNS };
 
-static const char *const column_names[COLUMNS] = { "calls", "errors", "total", "avg", "max" };
+/* The columns, and their least widths as numbers and for people. Those from TOTAL on are times. */
+static const struct {
+	const char *name;
+	size_t width, people;
+} columns[COLUMNS] = {
+	{ "share", 9, 6 }, { "calls", 9, 9 }, { "calls/s", 11, 9 }, { "errors", 9, 7 },
+	{ "total", 11, 9 }, { "avg", 11, 9 }, { "min", 11, 9 }, { "p50", 11, 9 },
+	{ "p99", 11, 9 }, { "max", 11, 9 }, { "name", 0, 0 },
+};
+
+static enum column shown[COLUMNS] = { CALLS, ERRORS, TOTAL, AVG, MAX };
+static size_t nshown = 5;
 
 /* The kinds of events that tfs-summary distinguishes, and their keys without -k. */
 static const struct kind {
@@ -51,11 +69,17 @@ static const struct kind {
 
 enum { KIND_CALL };
 
+/* What is known of the events of a row. */
+struct sums {
+	unsigned long long calls, errors, timed;
+	struct decimal total, least, most; /* of the timed calls, in microseconds */
+	struct quantiles times;
+};
+
 /* A line of the table. The first byte of its key is the number of its kind, and not printed. */
 struct row {
 	struct table_entry entry;
-	unsigned long long calls, errors, timed;
-	struct decimal total, avg, max; /* of the timed calls, in microseconds */
+	struct sums now, all;           /* since the last table; of the whole trace, before now */
 };
 
 static struct summary {
@@ -63,7 +87,8 @@ static struct summary {
 	struct table rows;
 	struct table untimed;           /* events without lat; shown if there are no others */
 	struct strbuf key, event;
-	struct row all;
+	struct sums all;                /* of the table that is printed */
+	unsigned long ms;               /* its time */
 	unsigned long long no_begin, denied, no_time, no_lat;
 	int other;                      /* the trace has lines that are not events */
 	int precise;                    /* a time has digits after its point */
@@ -102,10 +127,30 @@ static struct decimal average(const struct decimal *total, unsigned long long n)
 
 static void add_time(struct row *r, const struct decimal *v)
 {
-	add(&r->total, v);
-	r->timed++;
-	if (decimal_compare(v, &r->max) > 0)
-		r->max = *v;
+	struct sums *to = &r->now;
+
+	add(&to->total, v);
+	if (!to->timed++ || decimal_compare(v, &to->least) < 0)
+		to->least = *v;
+	if (decimal_compare(v, &to->most) > 0)
+		to->most = *v;
+	quantiles_add(&to->times, v);
+}
+
+/* Add the sums of from, and set them to zero. */
+static void move_sums(struct sums *to, struct sums *from)
+{
+	if (from->timed && (!to->timed || decimal_compare(&from->least, &to->least) < 0))
+		to->least = from->least;
+	if (decimal_compare(&from->most, &to->most) > 0)
+		to->most = from->most;
+	add(&to->total, &from->total);
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->timed += from->timed;
+	quantiles_merge(&to->times, &from->times);
+	quantiles_clear(&from->times);
+	*from = (struct sums){ 0 };
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -191,7 +236,7 @@ static void each_call(const struct trace_line *l)
 		r = t->owner;
 	} else {
 		r = row_of(&sum.rows, l, KIND_CALL);
-		r->calls++;
+		r->now.calls++;
 	}
 	switch (fate) {
 	case PAIRING_BEGAN:
@@ -201,7 +246,7 @@ static void each_call(const struct trace_line *l)
 		break;
 	case PAIRING_RETURNED:
 	case PAIRING_ACROSS:
-		r->errors += (unsigned)is_error(l);
+		r->now.errors += (unsigned)is_error(l);
 		lat = trace_line_key(l, "lat");
 		if (fate == PAIRING_RETURNED &&
 		    (lat.text ? !read_lat(l, lat, &v) : !measure(t, l, &v)))
@@ -210,7 +255,7 @@ static void each_call(const struct trace_line *l)
 			sum.no_time++;
 		break;
 	default:
-		r->errors += fate == PAIRING_DENIED;
+		r->now.errors += fate == PAIRING_DENIED;
 		sum.denied += fate == PAIRING_DENIED;
 	}
 }
@@ -231,8 +276,8 @@ static void each_event(const struct trace_line *l)
 	while (!glob_matches(kinds[kind].glob, sum.event.text))
 		kind++;
 	r = row_of(lat.text ? &sum.rows : &sum.untimed, l, kind);
-	r->calls++;
-	r->errors += (unsigned)has_error(l);
+	r->now.calls++;
+	r->now.errors += (unsigned)has_error(l);
 	if (!lat.text)
 		sum.no_lat++;
 	else if (!read_lat(l, lat, &v))
@@ -243,68 +288,146 @@ static void each_event(const struct trace_line *l)
 
 /* ---- the table --------------------------------------------------------------------- */
 
-static size_t sort_column = TOTAL;
+static enum column sort_column = TOTAL;
 
 static int compare_numbers(unsigned long long a, unsigned long long b)
 {
 	return (a < b) - (a > b);
 }
 
+/* Return a time of the sums, 0 without a timed call. */
+static struct decimal time_of(const struct sums *v, enum column c)
+{
+	return c == TOTAL ? v->total : c == AVG && v->timed ? average(&v->total, v->timed) :
+	       c == LEAST ? v->least : c == MAX ? v->most :
+	       quantiles_get(&v->times, c == P50 ? 50 : 99, &v->least, &v->most,
+			     !sum.precise);
+}
+
 /* Compare two rows by the column, the greatest first, then by calls, then by name. */
 static int order(const void *a, const void *b)
 {
-	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
-	int differ = sort_column == ERRORS ? compare_numbers(x->errors, y->errors) :
-		     sort_column == TOTAL ? decimal_compare(&y->total, &x->total) :
-		     sort_column == AVG ? decimal_compare(&y->avg, &x->avg) :
-		     sort_column == MAX ? decimal_compare(&y->max, &x->max) : 0;
+	const struct sums *x = &(*(struct row *const *)a)->now;
+	const struct sums *y = &(*(struct row *const *)b)->now;
+	enum column c = sort_column == SHARE ? TOTAL : sort_column;
+	struct decimal v, w;
+	int differ = 0;
 
+	if (c == NAME)
+		return table_by_key(a, b);
+	if (c == ERRORS) {
+		differ = compare_numbers(x->errors, y->errors);
+	} else if (c >= TOTAL) {
+		v = time_of(x, c);
+		w = time_of(y, c);
+		differ = decimal_compare(&w, &v);
+	}
 	differ = differ ? differ : compare_numbers(x->calls, y->calls);
 	return differ ? differ : table_by_key(a, b);
 }
 
-/* Write a cell to s (DECIMAL_TEXT bytes). A row without a timed call has "-" for its times. */
-static void put_cell(char *s, const struct row *r, int column)
+/* Write a time in microseconds for people: "87 ns", "954 us", "1.29 s". */
+static void put_time(char *s, const struct decimal *v)
 {
-	if (column < TOTAL)
-		str_format(s, DECIMAL_TEXT, "%llu", column == CALLS ? r->calls : r->errors);
-	else if (!r->timed)
-		str_format(s, DECIMAL_TEXT, "-");
+	static const struct {
+		const char *name;
+		unsigned long long ns;
+	} *u, units[] = {
+		{ "s", NANO }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	};
+	unsigned long long ns = v->whole < UINT64_MAX / 1000 ? v->whole * 1000 + v->nano / 1000000 :
+				UINT64_MAX, part;
+
+	for (u = units; ns < u->ns && u->ns > 1; u++)
+		;
+	part = ns % u->ns * 100 / u->ns;
+	if (ns / u->ns >= 100 || u->ns == 1 || (u->ns == 1000 && !sum.precise))
+		str_format(s, DECIMAL_TEXT, "%llu %s", ns / u->ns, u->name);
+	else if (ns / u->ns >= 10)
+		str_format(s, DECIMAL_TEXT, "%llu.%llu %s", ns / u->ns, part / 10, u->name);
 	else
-		decimal_text(s, column == TOTAL ? &r->total : column == AVG ? &r->avg : &r->max,
-			     sum.precise);
+		str_format(s, DECIMAL_TEXT, "%llu.%02llu %s", ns / u->ns, part, u->name);
 }
 
-static size_t widths[COLUMNS] = { 9, 9, 11, 11, 11 };
+/* Write n per second of the table's time, with a digit after the point if it is small. */
+static void put_rate(char *s, unsigned long long n)
+{
+	unsigned long long tenths = sum.ms ? n * 10000 / sum.ms : 0;
 
-static void print_row(const struct row *r, const char *name)
+	if (!sum.ms)
+		str_format(s, DECIMAL_TEXT, "-");
+	else
+		str_format(s, DECIMAL_TEXT, "%llu.%llu", tenths / 10, tenths % 10);
+}
+
+/* Write the part of the time of all rows, in percent. */
+static void put_share(char *s, const struct decimal *v)
+{
+	struct decimal all = sum.all.total, part = *v;
+	unsigned long long n, of;
+
+	for (; all.whole > UINT64_MAX / 2000; all.whole /= 2, part.whole /= 2)
+		;
+	n = part.whole * 1000 + part.nano / 1000000;
+	of = all.whole * 1000 + all.nano / 1000000;
+	for (; of > UINT64_MAX / 2000; of /= 2, n /= 2)
+		;
+	n = of ? (n * 1000 + of / 2) / of : 0;
+	str_format(s, DECIMAL_TEXT, human ? "%llu.%llu%%" : "%llu.%llu", n / 10, n % 10);
+}
+
+/* Write a cell to s (DECIMAL_TEXT bytes). A row without a timed call has "-" for its times. */
+static void put_cell(char *s, const struct sums *v, enum column c)
+{
+	struct decimal time;
+
+	if (c == CALLS || c == ERRORS) {
+		str_format(s, DECIMAL_TEXT, "%llu", c == CALLS ? v->calls : v->errors);
+	} else if (c == RATE) {
+		put_rate(s, v->calls);
+	} else if (!v->timed) {
+		str_format(s, DECIMAL_TEXT, "-");
+	} else if (c == SHARE) {
+		put_share(s, &v->total);
+	} else {
+		time = time_of(v, c);
+		if (human && !sum.plain)
+			put_time(s, &time);
+		else
+			decimal_text(s, &time, sum.precise);
+	}
+}
+
+static size_t widths[COLUMNS];
+
+static void print_row(const struct sums *v, const char *name)
 {
 	char cell[DECIMAL_TEXT];
 
-	for (int i = 0; i < COLUMNS; i++) {
-		put_cell(cell, r, i);
-		stdout_print("%*s", (int)widths[i], cell);
+	for (size_t i = 0; i < nshown; i++) {
+		put_cell(cell, v, shown[i]);
+		stdout_print("%*s", (int)widths[shown[i]], cell);
 	}
 	stdout_print("  %s\n", name);
 }
 
-static void print_header(void)
+static void print_header(const struct table *rows)
 {
 	const char *const *keys = sum.keys;
 	size_t kind = 0;
 	unsigned used = 0;
 	char cell[24];
 
-	for (size_t i = 0; i < sum.rows.n; i++)
-		used |= 1u << (*sum.rows.v[i]->key - '0');
+	for (size_t i = 0; i < rows->n; i++)
+		used |= 1u << (*rows->v[i]->key - '0');
 	for (; !(used & 1); used >>= 1)
 		kind++;
 	if (!*keys && used == 1)
 		keys = kinds[kind].keys;
-	for (int i = 0; i < COLUMNS; i++) {
-		str_format(cell, sizeof(cell), "%s%s", column_names[i],
-			   i >= TOTAL && !sum.plain ? " us" : "");
-		stdout_print("%*s", (int)widths[i], cell);
+	for (size_t i = 0; i < nshown; i++) {
+		str_format(cell, sizeof(cell), "%s%s", columns[shown[i]].name,
+			   shown[i] >= TOTAL && !sum.plain && !human ? " us" : "");
+		stdout_print("%*s", (int)widths[shown[i]], cell);
 	}
 	stdout_print("  %s", *keys ? *keys : "name");
 	for (size_t i = 1; *keys && keys[i]; i++)
@@ -313,31 +436,32 @@ static void print_header(void)
 }
 
 /* Add up all rows, and make the columns as wide as their greatest numbers. */
-static void add_up(void)
+static void add_up(const struct table *rows)
 {
 	char cell[DECIMAL_TEXT];
 
-	for (size_t i = 0; i < sum.rows.room; i++) {
-		struct row *r = (struct row *)sum.rows.v[i];
+	for (size_t i = 0; i < rows->n; i++) {
+		struct sums *v = &((struct row *)rows->v[i])->now;
 
-		if (!r)
-			continue;
-		if (r->timed)
-			r->avg = average(&r->total, r->timed);
-		sum.all.calls += r->calls;
-		sum.all.errors += r->errors;
-		sum.all.timed += r->timed;
-		add(&sum.all.total, &r->total);
-		if (decimal_compare(&r->max, &sum.all.max) > 0)
-			sum.all.max = r->max;
+		sum.all.calls += v->calls;
+		sum.all.errors += v->errors;
+		add(&sum.all.total, &v->total);
+		if (v->timed && (!sum.all.timed ||
+				 decimal_compare(&v->least, &sum.all.least) < 0))
+			sum.all.least = v->least;
+		if (decimal_compare(&v->most, &sum.all.most) > 0)
+			sum.all.most = v->most;
+		sum.all.timed += v->timed;
+		quantiles_merge(&sum.all.times, &v->times);
 	}
-	if (sum.all.timed)
-		sum.all.avg = average(&sum.all.total, sum.all.timed);
-	for (int i = 0; i < COLUMNS; i++) {
+	for (size_t i = 0; i < nshown; i++) {
+		enum column c = shown[i];
+
+		widths[c] = human ? columns[c].people : columns[c].width;
 		/* no average of a row is above the greatest time */
-		put_cell(cell, &sum.all, i == AVG ? MAX : i);
-		if (strlen(cell) + 2 > widths[i])
-			widths[i] = strlen(cell) + 2;
+		put_cell(cell, &sum.all, c == AVG || c == P99 || c == P50 || c == LEAST ? MAX : c);
+		if (!human && strlen(cell) + 2 > widths[c])
+			widths[c] = strlen(cell) + 2;
 	}
 }
 
@@ -348,51 +472,132 @@ static void print_count(const char *what, unsigned long long n, const char *coun
 		stdout_print("# %s: %llu (%s)\n", what, n, counted);
 }
 
-static void print_table(void)
+/*
+ * Return the rows to print, unsorted: those with events since the last table; or, at the end, all
+ * rows with all their sums. The vector belongs to the caller.
+ */
+static struct table take_rows(const struct table *rows, int all)
 {
-	if (!sum.rows.n) {
-		sum.rows = sum.untimed;
-		sum.no_lat = 0;
-	}
-	add_up();
-	table_sort(&sum.rows, order);
-	if (sum.rows.n) {
-		print_header();
-		for (size_t i = 0; i < sum.rows.n && i < most; i++) {
-			trace_line_shorten(sum.rows.v[i]->key + 1);
-			print_row((struct row *)sum.rows.v[i], sum.rows.v[i]->key + 1);
+	struct table taken = { .v = xcalloc(rows->n + 1, sizeof(*taken.v)) };
+
+	for (size_t i = 0; i < rows->room; i++) {
+		struct row *r = (struct row *)rows->v[i];
+
+		if (r && all) {
+			move_sums(&r->all, &r->now);
+			r->now = r->all;
+			r->all = (struct sums){ 0 };
 		}
-		print_row(&sum.all, "total");
+		if (r && (r->now.calls || r->now.errors || r->now.timed))
+			taken.v[taken.n++] = &r->entry;
 	}
+	taken.room = taken.n;
+	return taken;
+}
+
+static void print_table(const struct interval_now *at)
+{
+	struct table rows = take_rows(sum.rows.n ? &sum.rows : &sum.untimed, at->all);
+	static struct strbuf name;
+
+	sum.ms = at->ms;
+	add_up(&rows);
+	table_sort(&rows, order);
+	if (rows.n && (!every || human || !headed))
+		print_header(&rows);
+	headed |= rows.n != 0;
+	for (size_t i = 0; i < rows.n; i++) {
+		struct row *r = (struct row *)rows.v[i];
+
+		if (i < most && i < at->rows) {
+			name.n = 0;
+			strbuf_puts(&name, r->entry.key + 1);
+			trace_line_shorten(name.text);
+			print_row(&r->now, name.text);
+		}
+		move_sums(&r->all, &r->now);
+	}
+	if (rows.n)
+		print_row(&sum.all, "total");
+	quantiles_clear(&sum.all.times);
+	sum.all = (struct sums){ 0 };
+	free(rows.v);
+}
+
+/* Print what the table lacks. */
+static void print_counts(void)
+{
 	line_calls_end(&calls);
 	print_count("calls without an end", calls.no_end, "counted, without a time");
 	print_count("calls that seccomp denied", sum.denied, "counted, without a time");
 	print_count("calls of unknown time", sum.no_time,
 		    "counted; events were lost meanwhile, or the clock went back");
 	print_count("ends without a beginning", sum.no_begin, "not counted");
-	print_count("events without a time", sum.no_lat, "not counted");
+	print_count("events without a time", sum.rows.n ? sum.no_lat : 0, "not counted");
 }
 
-static void parse_column(const char *text)
+/* Return the column whose name the text begins with, up to a comma; COLUMNS if there is none. */
+static enum column column_at(const char *text)
 {
-	for (sort_column = 0; sort_column < COLUMNS; sort_column++)
-		if (!strcmp(text, column_names[sort_column]))
-			return;
-	usage_error(&tool, "not a column: '%.80s'; there are calls, errors, total, avg and max",
-		    text);
+	size_t n = strcspn(text, ","), i = 0;
+
+	while (i < COLUMNS && (strlen(columns[i].name) != n || memcmp(columns[i].name, text, n)))
+		i++;
+	return (enum column)i;
+}
+
+/* Read the value of -s or -c. */
+static void parse_columns(int letter, const char *text)
+{
+	size_t n = 0;
+
+	for (const char *s = text;; s += strcspn(s, ",") + 1) {
+		enum column c = column_at(s);
+
+		if (c == COLUMNS || (letter == 'c' && c == NAME) || n == COLUMNS ||
+		    (letter == 's' && strchr(text, ',')))
+			usage_error(&tool, "not a column: '%.80s'; there are share, calls, "
+				    "calls/s, errors, total, avg, min, p50, p99, max, and name to "
+				    "sort by", text);
+		if (letter == 's')
+			sort_column = c;
+		else
+			shown[n++] = c;
+		if (!s[strcspn(s, ",")])
+			break;
+	}
+	nshown = letter == 'c' ? n : nshown;
+}
+
+/* Choose the columns of a person, at most 80 characters with names of 18. */
+static void choose_columns(void)
+{
+	static const enum column people[] = { SHARE, CALLS, ERRORS, TOTAL, AVG, P99, MAX };
+
+	nshown = sizeof(people) / sizeof(*people);
+	memcpy(shown, people, sizeof(people));
+	if (every)
+		shown[2] = RATE, shown[3] = ERRORS, shown[4] = TOTAL;
 }
 
 int main(int argc, char **argv)
 {
 	static struct input in;
+	int chosen = 0, c;
 
 	sum.rows.size = sizeof(struct row);
 	sum.untimed.size = sizeof(struct row);
-	while (opt_next(&tool, argc, argv) != -1)
-		parse_column(opt_value);
+	human = isatty(STDOUT_FILENO);
+	while ((c = opt_next(&tool, argc, argv)) != -1) {
+		parse_columns(c, opt_value);
+		chosen |= c == 'c';
+	}
+	if (human && !chosen)
+		choose_columns();
 	sum.keys = given_keys.v;
 	opt_end(&tool, argv[opt_index]);
 
+	interval_begin(&in, every, print_table);
 	input_begin();
 	while (input_read(&in))
 		if (!input_event(&in)) {
@@ -405,9 +610,12 @@ int main(int argc, char **argv)
 		}
 	if (in.in.failed)
 		return REFUSED;
-	print_table();
+	interval_end();
+	print_counts();
 	input_end(&in, DONE);
-	if (!sum.rows.n && sum.other)
+	if (sum.rows.n || sum.untimed.n)
+		return DONE;
+	if (sum.other)
 		err_msg("unable to sum up lines that are not events; leave the summary out");
-	return sum.rows.n ? DONE : NO;
+	return NO;
 }

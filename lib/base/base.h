@@ -959,6 +959,10 @@ void stdout_to(int fd, const char *name);
  */
 void stdout_by(void (*put)(const char *, size_t), int by_line);
 
+/* Append the text to this instead of writing it, until the next call with NULL. */
+struct strbuf;
+void stdout_collect(struct strbuf *);
+
 /* Write the buffered text. Call this last. line_read calls it before it waits. */
 void stdout_flush(void);
 
@@ -973,6 +977,7 @@ struct line_reader {
 	size_t at, n, room, seen;
 	int ended;
 	int failed;             /* the end is an error, which is reported */
+	void (*wait)(void);     /* wait until fd can be read; NULL: read(2) waits */
 };
 
 /*

@@ -28,11 +28,14 @@ static size_t npending;
 static int out = STDOUT_FILENO, each_line;
 static const char *out_name = "standard output";
 static void (*writer)(const char *, size_t);
+static struct strbuf *collected;
 
 static void put_out(const char *text, size_t n)
 {
 	npending = 0;
-	if (writer) {
+	if (collected) {
+		strbuf_add(collected, text, n);
+	} else if (writer) {
 		writer(text, n);
 	} else if (fd_write_all(out, text, n) < 0) {
 		err_errno("unable to write to %s", out_name);
@@ -56,6 +59,12 @@ void stdout_by(void (*put)(const char *, size_t), int by_line)
 {
 	writer = put;
 	each_line = by_line;
+}
+
+void stdout_collect(struct strbuf *to)
+{
+	stdout_flush();
+	collected = to;
 }
 
 void stdout_print(const char *f, ...)
@@ -103,6 +112,8 @@ static ssize_t read_more(struct line_reader *r)
 		r->room = room;
 	}
 	stdout_flush(); /* do not withhold lines from the reader during the wait */
+	if (r->wait)
+		r->wait();
 	do
 		got = read(r->fd, r->text + r->n, r->room - r->n - 1);
 	while (got < 0 && errno == EINTR);

@@ -228,6 +228,27 @@ enum { PEOPLE_MARK = 1 };
  */
 void people_wrap(struct strbuf *, const char *text, size_t n, size_t columns);
 
+/* ---- screen.c: a table at a terminal that is drawn again in its place ------------------- */
+
+/*
+ * The first byte of a table's first line, in the text of a tool for people: the table replaces the
+ * one before it; or it is the last one, which may be longer than the terminal is high.
+ */
+enum { SCREEN_FRAME = '\f', SCREEN_LAST = '\v' };
+
+/* All zero at first. */
+struct screen {
+	int frames;             /* the text is in a table that another one replaces */
+	unsigned rows, columns; /* of that table on the terminal */
+};
+
+/*
+ * Add n bytes, which are whole lines, for a terminal of this size, or of any size if it is 0. In a
+ * table, cut lines that are too wide, and leave out those that are too many.
+ */
+void screen_add(struct screen *, struct strbuf *to, const char *text, size_t n, unsigned columns,
+		unsigned rows);
+
 /* tfs-run sets this variable for a tool whose lines it copies to a terminal. */
 #define PEOPLE_SCREEN "TFS_SCREEN"
 

@@ -56,6 +56,87 @@ calls_text() {
         4        0          0          0          0  total'
 }
 
+# a_distribution: Print 1,000 calls of known times in two names, and a call of one nanosecond.
+a_distribution() {
+	python3 - <<-'END'
+		import random
+		random.seed(7)
+		t = 10**9
+		for i in range(1000):
+		    took = int(10 ** random.uniform(2, 9))
+		    for text, more in ("sys_%s()", took), ("sys_%s -> 0x0", 1):
+		        print("%16s-%-7d [001] ..... %d.%09d: %s" % ("task", 7, t // 10**9,
+		              t % 10**9, text % "ab"[i % 2]))
+		        t += more
+	END
+}
+
+@test "tfs-summary: has the least time, and percentiles with an error of at most 1/64" {
+	need_tool python3
+	a_distribution >trace
+	tfs-summary -c calls,min,p50,p99,max -s name <trace >got
+	python3 - <<-'END'
+		import re
+		times, begun = {"a": [], "b": [], "total": []}, 0
+		for line in open("trace"):
+		    sec, ns, name = re.search(r"(\d+)\.(\d+): sys_(\w)", line).groups()
+		    now = int(sec) * 10**9 + int(ns)
+		    if "->" in line:
+		        times[name].append(now - begun)
+		        times["total"].append(now - begun)
+		    begun = now
+		rows = open("got").read().splitlines()[1:]
+		assert [r.split()[-1] for r in rows] == ["a", "b", "total"], rows
+		for row in rows:
+		    calls, least, p50, p99, most, name = row.split()
+		    v = sorted(times[name])
+		    ns = lambda text: round(float(text) * 1000)
+		    assert (int(calls), ns(least), ns(most)) == (len(v), v[0], v[-1]), row
+		    for percent, got in (50, ns(p50)), (99, ns(p99)):
+		        true = v[-(-len(v) * percent // 100) - 1]
+		        assert abs(got - true) * 64 <= true + 64, (row, got, true)
+	END
+}
+
+@test "tfs-summary: people read times with units, the share of the time, and p99" {
+	{
+		event 1 1.000000000 'sys_a()'
+		event 1 1.000000087 'sys_a -> 0x0'
+		event 1 2.000000000 'sys_b()'
+		event 1 3.290159000 'sys_b -> 0xfffffffffffffffe'
+		event 1 4.000000000 'sys_b()'
+		event 1 4.430053000 'sys_b -> 0x0'
+		event 1 5.000000000 'sys_c()'
+	} | tfs-summary -H >got
+	lines_are got ' share    calls errors    total      avg      p99      max  syscall
+100.0%        2      1   1.72 s   860 ms   1.29 s   1.29 s  b
+  0.0%        1      0    87 ns    87 ns    87 ns    87 ns  a
+     -        1      0        -        -        -        -  c
+100.0%        4      1   1.72 s   573 ms   1.29 s   1.29 s  total
+# calls without an end: 1 (counted, without a time)'
+}
+
+@test "tfs-summary: --every prints on time without an event, and loses no call" {
+	mkfifo trace
+	exec 9<>trace
+	background tfs-summary --every 5ms -c calls,errors,total <trace >got 9>&-
+	for i in {1..200}; do
+		event 7 "1.$((100000 + i * 10))" 'sys_openat()'
+		event 7 "1.$((100003 + i * 10))" "sys_openat -> 0x$((i % 4))"
+	done >&9
+	eventually grep -q '^# .* no event$' got
+	event 8 2.000000 'sys_read()' >&9
+	eventually grep -q ' read$' got
+	event 8 2.000009 'sys_read -> 0xfffffffffffffffc' >&9
+	exec 9>&-
+	finishes "$PID" 0
+	awk '/ (openat|read|total)$/ { n[$5] += $2; e[$5] += $3; t[$5] += $4 }
+		END { for (k in n) print k, n[k], e[k], t[k] }' got | sort >sums
+	lines_are sums 'openat 200 0 600
+read 1 1 9
+total 201 1 609'
+}
+
 @test "tfs-summary: takes only results from -4095 to -1 for errors" {
 	for result in 0xffffffffffffffff 0xfffffffffffff001 0xfffffffffffffe00; do
 		event 1 1.000001 'sys_a()'

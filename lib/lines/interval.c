@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+/* interval.c - a table every so often, of the events since the table before */
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include "lines/lines.h"
+#include "reader/reader.h"
+
+static struct interval {
+	unsigned long every;            /* ms; 0: one table at the end */
+	void (*print)(const struct interval_now *);
+	int fd;                         /* of the input */
+	int marks;                      /* tfs-run shows the tables, see reader.h */
+	int people;                     /* or this tool, at a terminal */
+	long long began, last, next;
+	struct strbuf text;             /* the table */
+	struct screen screen;
+} this;
+
+static const char *put_ms(char *s, size_t size, long long ms)
+{
+	str_format(s, size, "%llu.%03u", (unsigned long long)(ms / 1000), (unsigned)(ms % 1000));
+	return s;
+}
+
+/* Return the height of the terminal that shows the table, or 0. */
+static unsigned height(void)
+{
+	struct winsize w = { .ws_row = 0 };
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 ? 0 : w.ws_row;
+}
+
+/* Print each line of the table, with its time before it. */
+static void put_lines(const char *time)
+{
+	char *s = this.text.text;
+
+	if (!this.text.n)
+		stdout_print("# %s no event\n", time);
+	for (size_t n = this.text.n, len; n; s += len, n -= len) {
+		len = text_line_length(s, n);
+		stdout_print("%9s %.*s\n", time, (int)len - 1, s);
+	}
+}
+
+/* Print a frame for a terminal: here, or in tfs-run. */
+static void put_frame(void)
+{
+	static struct strbuf shown;
+	struct winsize w = { .ws_row = 0 };
+
+	if (this.marks) {
+		stdout_print("%s", this.text.text);
+		return;
+	}
+	shown.n = 0;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	screen_add(&this.screen, &shown, this.text.text, this.text.n, w.ws_col, w.ws_row);
+	stdout_print("%.*s", (int)shown.n, shown.text);
+}
+
+/* Print the table of the interval that ends now, or of all intervals. */
+static void tick(long long now, int all)
+{
+	struct interval_now at = { .ms = (unsigned long)(now - this.last), .all = all };
+	char time[32], every[32];
+	unsigned rows = height();
+
+	if (all)
+		at.ms = (unsigned long)(now - this.began);
+	at.rows = all || rows < 8 ? ULONG_MAX : rows - 5; /* title, header, total, and the cursor */
+	put_ms(time, sizeof(time), now - this.began);
+	stdout_flush();
+	this.text.n = 0;
+	stdout_collect(&this.text);
+	if (this.people && all)
+		stdout_print("%call of %s s\n", SCREEN_LAST, time);
+	else if (this.people)
+		stdout_print("%c%s s, every %s s\n", SCREEN_FRAME, time,
+			     put_ms(every, sizeof(every), (long long)this.every));
+	this.print(&at);
+	stdout_collect(NULL);
+	this.people ? put_frame() : put_lines(time);
+	stdout_flush();
+	this.last = now;
+}
+
+/*
+ * Wait for input, and print the tables that are due. A terminal that takes nothing gets no table,
+ * and its interval goes on, so that the trace is read nevertheless.
+ */
+static void wait_for_input(void)
+{
+	struct pollfd in = { this.fd, POLLIN, 0 }, out = { STDOUT_FILENO, POLLOUT, 0 };
+
+	for (;;) {
+		long long now = time_now_ms();
+
+		if (now >= this.next) {
+			if (!this.people || poll(&out, 1, 0) > 0)
+				tick(now, 0);
+			this.next += (now - this.next) / (long long)this.every *
+				     (long long)this.every + (long long)this.every;
+		}
+		if (poll(&in, 1, (int)(this.next - now < INT_MAX ? this.next - now : INT_MAX)))
+			return;
+	}
+}
+
+int interval_people(void)
+{
+	return this.people;
+}
+
+void interval_begin(struct input *in, unsigned long every,
+		    void (*print)(const struct interval_now *))
+{
+	this.every = every;
+	this.print = print;
+	this.fd = in->in.fd;
+	this.marks = !isatty(STDOUT_FILENO);
+	this.people = !this.marks || getenv(PEOPLE_SCREEN);
+	this.began = this.last = time_now_ms();
+	this.next = this.began + (long long)every;
+	if (every)
+		in->in.wait = wait_for_input;
+}
+
+void interval_end(void)
+{
+	struct interval_now at = { .rows = ULONG_MAX, .all = 1 };
+	long long now = time_now_ms();
+
+	if (!this.every) {
+		this.print(&at);
+		return;
+	}
+	tick(now, this.people);
+}
