@@ -1031,11 +1031,7 @@ static int load_program(const struct memory_plan *p, struct bpf_code *c, const c
 	return fd;
 }
 
-/*
- * Load the code and attach it to an event, such as sched/sched_process_fork, or to a raw
- * tracepoint. Add the descriptor to the plan. Return 0, or -1, reported.
- */
-static int attach(struct memory_plan *p, struct bpf_code *c, const char *event, int raw)
+int memory_attach_at(struct memory_plan *p, struct bpf_code *c, const char *event, int raw)
 {
 	char path[128], *id = NULL;
 	const char *digits;
@@ -1061,8 +1057,7 @@ static int attach(struct memory_plan *p, struct bpf_code *c, const char *event, 
 	return 0;
 }
 
-/* Return the offset of a field in the format of an event; 0: there is none. */
-static int field_offset(const char *format, const char *field)
+int memory_field(const char *format, const char *field)
 {
 	const char *s = strstr(format, field);
 
@@ -1082,16 +1077,17 @@ static int follow_tasks(const struct memory *m, struct memory_plan *p, struct bp
 	/* the kernel waits for long when a program leaves an event, but not a raw tracepoint */
 	const int raw = m->pid >= 0;
 	char *format = file_read(p->root, "events/sched/sched_process_fork/format", NULL);
-	int child = format ? field_offset(format, " child_pid;") : 0, r;
+	int child = format ? memory_field(format, " child_pid;") : 0, r;
 	struct pids known = { 0 }, now = { 0 };
 
 	free(format);
 	if (!child)
 		return err_file("unable to read events/sched/sched_process_fork/format");
 	emit_end(code, m);
-	r = attach(p, code, "sched_process_exit", 1);
+	r = memory_attach_at(p, code, "sched_process_exit", 1);
 	emit_fork(code, m, child);
-	r = r ? r : attach(p, code, raw ? "sched_process_fork" : "sched/sched_process_fork", raw);
+	r = r ? r : memory_attach_at(p, code, raw ? "sched_process_fork" :
+				     "sched/sched_process_fork", raw);
 	while (!r) {
 		r = pidfilter_list(p->tasks, &now);
 		if (!r && pids_same(&known, &now))
@@ -1374,12 +1370,12 @@ int memory_attach(struct memory_plan *p)
 	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
 	emit_exec(&code, &m);
-	r = attach(p, &code, "sched_process_exec", 1);
+	r = memory_attach_at(p, &code, "sched_process_exec", 1);
 	if (p->tasks)
 		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
 	/* the return first: a call whose beginning was not seen is read there */
 	emit_side(&code, &m, 0);
-	r = r ? r : attach(p, &code, "sys_exit", 1);
+	r = r ? r : memory_attach_at(p, &code, "sys_exit", 1);
 	emit_side(&code, &m, 1);
-	return r ? r : attach(p, &code, "sys_enter", 1);
+	return r ? r : memory_attach_at(p, &code, "sys_enter", 1);
 }

@@ -25,4 +25,19 @@ struct memory_plan {
  */
 int memory_attach(struct memory_plan *);
 
+/*
+ * Load the code and attach it to an event, such as sched/sched_process_fork, or to a raw
+ * tracepoint. Add the descriptor to the plan. Return 0, or -1, reported.
+ */
+int memory_attach_at(struct memory_plan *, struct bpf_code *, const char *event, int raw);
+
+/* Return the offset of a field, "NAME;", in the format of an event; 0: there is none. */
+int memory_field(const char *format, const char *field);
+
+/*
+ * Do as memory_attach, with programs that print what ends a TCP connection, and with accepts, which
+ * task accepts one: the records of lib/view/tcp.c.
+ */
+int tcp_attach(struct memory_plan *, int accepts);
+
 #endif

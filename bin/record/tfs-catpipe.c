@@ -39,7 +39,7 @@ static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
 		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdmF] [-c COLUMNS] "
-		"[-G SIG[,SIG...]] [-D] [-P KIND[,KIND...]] [-e GLOB]... "
+		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"stream an instance's trace as text until told to stop\n"
@@ -55,6 +55,7 @@ static const struct tool tool = {
 		"default 2000\n"
 		SHOW_OPTIONS
 		PEOPLE_OPTIONS
+		TCP_OPTIONS
 		DECODE_OPTIONS
 		OPTION_ROOT
 		OPTION_INSTANCE,
@@ -509,6 +510,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 		default:
 			if (!decode_take(&s->decode, &tool, c) &&
 			    !people_take(&s->show, &tool, c) &&
+			    !tcp_take(&s->show, &tool, c) &&
 			    show_option(&s->show, &tool, c) < 0)
 				return -1;
 		}
@@ -518,7 +520,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "
-			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -P, -H and -D");
+			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -P, -H, -T and -D");
 	instance_require(&tool, opt_root, opt_instance);
 	return 0;
 }

@@ -23,7 +23,7 @@ static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
 		"tfs-report [-jHdmxBF] [-c COLUMNS] [-G SIG[,SIG...]] [-D] "
-		"[-P KIND[,KIND...]] [-e GLOB]... "
+		"[-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
 		"print the events of a trace.dat as text or JSON\n"
@@ -31,6 +31,7 @@ static const struct tool tool = {
 		"-B, --last-boot  print the trace of the last boot, see tfs-persist(1)\n"
 		SHOW_OPTIONS
 		PEOPLE_OPTIONS
+		TCP_OPTIONS
 		DECODE_OPTIONS,
 };
 
@@ -261,7 +262,8 @@ int main(int argc, char **argv)
 		shown = show_option(&r.show, &tool, c);
 		if (shown < 0)
 			return REFUSED;
-		if (shown || decode_take(&r.decode, &tool, c) || people_take(&r.show, &tool, c))
+		if (shown || decode_take(&r.decode, &tool, c) || people_take(&r.show, &tool, c) ||
+		    tcp_take(&r.show, &tool, c))
 			continue;
 		instance = opt_value;
 	}

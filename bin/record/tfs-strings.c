@@ -5,6 +5,8 @@
  * Requires: Linux 5.10 with CONFIG_BPF_EVENTS and CONFIG_FTRACE_SYSCALLS, tracefs, root.
  *	calls        attach programs that record the user memory of all system calls, or only
  *	             of the calls that are named: strings, structures, socket addresses
+ *	tcp          attach a program that records the bytes that a TCP connection has carried, or
+ *	             the error of a connect; with accept, also which task accepts one
  *	-S           print the programs as assembly, and load nothing
  *	-a           do not record the arguments of a program that is executed
  *	-d BYTES     record at most so many bytes of what is read and written; default 0
@@ -28,11 +30,12 @@
 static struct memory_plan plan;
 static int printing;
 static unsigned long data, words = 8;
+static int connections;
 
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...]\n"
+		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept]\n"
 		"record strings and structures of system calls with BPF programs\n"
 		"-S, --assembly  print the programs as assembly; load nothing\n"
 		"-a, --no-args  do not record the arguments of programs that are executed\n"
@@ -45,6 +48,11 @@ static const struct tool tool = {
 		{ 0 },
 	},
 };
+
+static int attach(struct memory_plan *p)
+{
+	return connections ? tcp_attach(p, p->names[0] != NULL) : memory_attach(p);
+}
 
 /* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
 static int attach_quietly(struct memory_plan *p)
@@ -62,7 +70,7 @@ static int attach_quietly(struct memory_plan *p)
 		if (guard < 0)
 			return -1;
 	}
-	r = memory_attach(p);
+	r = attach(p);
 	if (!on && printk_quiet(p->root) < 0)
 		r = -1;
 	if (guard >= 0)
@@ -118,16 +126,19 @@ int main(int argc, char **argv)
 		bpf_print_only();
 	plan.data = (unsigned)data;
 	plan.words = (unsigned)words;
-	if (!argv[opt_index] || strcmp(argv[opt_index], "calls"))
-		usage_error(&tool, "the operand calls is needed");
+	connections = argv[opt_index] && !strcmp(argv[opt_index], "tcp");
+	if (!argv[opt_index] || (!connections && strcmp(argv[opt_index], "calls")))
+		usage_error(&tool, "the operand calls or tcp is needed");
 	plan.names = argv + opt_index + 1;
+	if (connections && *plan.names && (strcmp(*plan.names, "accept") || plan.names[1]))
+		usage_error(&tool, "only accept may follow tcp");
 	for (char **name = argv + opt_index; *name; name++) /* the hook gives names of events */
 		*name = (char *)(size_t)syscall_of_function(*name);
 	plan.root = tracefs_open(NULL, "", NULL);
 	if (plan.root < 0 || has_filter(&plan) < 0)
 		return REFUSED;
 	if (bpf_is_printing()) {
-		r = memory_attach(&plan);
+		r = attach(&plan);
 		stdout_flush();
 	} else {
 		r = attach_quietly(&plan) < 0 || keep(&plan) < 0 ? -1 : 0;

@@ -1058,6 +1058,8 @@ void decode_check(const struct decode *d, const struct tool *tool, struct show *
 		usage_error(tool, "%.*s is for -D", (int)strcspn(d->option, " "), d->option);
 	if (d->on && s->process.kinds)
 		usage_error(tool, "-D and -P cannot be given together");
+	if (s->decoder && (d->on || s->process.kinds))
+		usage_error(tool, "-T cannot be combined with -D and -P");
 	s->asked |= d->on;
 }
 

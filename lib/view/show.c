@@ -137,7 +137,7 @@ void show_begin(struct show *s, struct line_format *l)
 	process_begin(&s->process, l, &s->facts);
 	s->process.show = s;
 	all = s->pick.all && !process_on(&s->process) && !s->subjects.member;
-	s->plain = all && !s->follows && !s->people;
+	s->plain = all && !s->follows && !s->people && !s->decoder;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;

@@ -51,12 +51,118 @@ port() {
 @test "trace_tcp: refuses what happens in unrelated tasks for selected ones, with what works, and records connects alone" {
 	need_tracefs events/sock/inet_sock_set_state
 	act connects 2
-	fails 100 "manager: fatal: --accept: packets make connections, in unrelated tasks; give --all and --port, or run trace_syscalls -s accept accept4 --decode for the selected tasks" \
-		"$MANAGER" --run trace_tcp --args "--instance $MARK --pid $ACT --accept"
 	fails 100 "manager: fatal: --retransmit: timers and packets send them, in unrelated tasks; give --all and --port instead of selected tasks" \
 		"$MANAGER" --run trace_tcp --args "--instance $MARK --pid $ACT --connect --retransmit"
+	fails 100 "manager: fatal: --drops: packets are dropped in unrelated tasks; give --all instead of selected tasks" \
+		"$MANAGER" --run trace_tcp --args "--instance $MARK --pid $ACT --drops"
+	fails 100 "manager: fatal: --states cannot be combined with --latency, --life and --accept" \
+		"$MANAGER" --run trace_tcp --args "--instance $MARK --pid $ACT --states --life"
 	nothing_left
 	traced trace_tcp
 	[ "$(lines 'oldstate=TCP_CLOSE newstate=TCP_SYN_SENT$')" = 2 ]
 	[ "$(grep -vc '^#' got)" = 2 ]
+}
+
+# need_bytes: Skip unless tfs-strings tcp works here.
+need_bytes() {
+	need_tracefs events/syscalls/sys_exit_accept4
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+}
+
+# told FILE: Print what a trace tells of each connection, in the form of t/prog/connections.py.
+told() {
+	sed -n 's/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_life: \(.*\) lat=[0-9]* sent=\([0-9]*\) received=\([0-9]*\)$/life \1 \2 \3 \4/p
+		s/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_connect: \(.*\) -> \(.*\) lat=[0-9]*$/connect \1 \2 \3/p
+		s/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_connect: \(.*\) -> \(.*\) lat=[0-9]* error=\([A-Z]*\)$/connect \1 \2 \3 \4/p' "$1" |
+		LC_ALL=C sort
+}
+
+# all_told N: Record what t/prog/connections.py makes, N connections at once, and compare.
+all_told() {
+	need_bytes
+	need_tool python3
+	hold python3 "$TREE/t/prog/connections.py" "$1"
+	old=$(sed -n 's/^old [0-9]* //p' ready)
+	traced trace_tcp --life --latency
+	sed '/^ready/d; /^old/d' ready | LC_ALL=C sort >expected
+	told got >answer
+	diff expected answer
+	[ "$(wc -l <expected)" -ge $((3 * $1)) ]
+}
+
+@test "trace_tcp: --life and --latency tell who, both ends, the bytes and the error of each connection" {
+	all_told 20
+	# a connection from before the session: its time and its side are not known
+	read -r client server < <(sed -n 's/^old [0-9]* //p' ready)
+	[ "$(lines ": tcp_life: $client <-> $server lat=- sent=12 received=14$")" = 1 ]
+	[ "$(lines ": tcp_life: $server <-> $client lat=- sent=14 received=12$")" = 1 ]
+	[ "$(grep -vc '^#' got)" = $(($(wc -l <expected) + 2)) ]
+}
+
+# bats test_tags=long
+@test "trace_tcp: --life is exact for 5,000 connections at the same time" {
+	all_told 5000
+}
+
+@test "trace_tcp: --accept names the task of the server, also of selected tasks" {
+	need_bytes
+	act connects 6
+	traced trace_tcp --accept --connect
+	[ "$(lines "acts-$ACT .*: tcp_begin: 127.0.0.1:0 -> 127.0.0.1:$(port)$")" = 6 ]
+	[ "$(lines "acts-$ACT .*: tcp_accept: 127.0.0.1:$(port) <- 127.0.0.1:[0-9]* lat=[0-9]*$")" = 6 ]
+	[ "$(grep -vc '^#' got)" = 12 ]
+}
+
+@test "trace_tcp: JSON of --life and --latency has a member for each fact, and the names of errors" {
+	need_bytes
+	need_tool python3
+	hold python3 "$TREE/t/prog/connections.py" 3
+	traced trace_tcp --life --latency --json
+	sed '/^ready/d; /^old/d' ready | LC_ALL=C sort >expected
+	python3 -c '
+import json, sys
+def end(f, s):
+    a = f[s + "addr"]
+    return ("[%s]:%d" if ":" in a else "%s:%d") % (a, f[s + "port"])
+for line in sys.stdin:
+    e = json.loads(line)
+    f = e.get("fields")
+    if e.get("event") == "tcp_life" and f["side"]:
+        assert f["lat"] > 0
+        print("life", e["pid"], end(f, "s"), "->" if f["side"] == "connect" else "<-", end(f, "d"),
+              f["sent"], f["received"])
+    elif e.get("event") == "tcp_connect":
+        assert f["established"] == ("error" not in f)
+        print(*["connect", e["pid"], end(f, "s"), end(f, "d"), f.get("error", "")][:5 if "error" in f else 4])
+' <got | LC_ALL=C sort >told
+	diff expected told
+}
+
+@test "trace_tcp: bytes that no program has recorded are unknown, also in a file" {
+	need_tracefs events/sock/inet_sock_set_state
+	act connects 2
+	session_whole trace_event -e sock:inet_sock_set_state --output dat --pid "$ACT"
+	tfs-report -T life,latency "$TRACE" >got
+	cat got
+	[ "$(lines "acts-$ACT .*: tcp_connect: 127.0.0.1:[0-9]* -> 127.0.0.1:$(port) lat=[0-9]*$")" = 2 ]
+	[ "$(lines ": tcp_life: .* sent=- received=-$")" = "$(lines ': tcp_life: ')" ]
+	[ "$(lines ": tcp_life: .*:$(port) lat=[0-9]* sent")" = 2 ]
+}
+
+@test "trace_tcp: --drops counts the packets that are dropped, with the reason" {
+	need_tracefs events/skb/kfree_skb
+	grep -q NO_SOCKET "$TRACEFS/events/skb/kfree_skb/format" || skip "needs reasons of drops (Linux 5.17)"
+	need_tool python3
+	need_tool unshare
+	watch trace_tcp --drops --all
+	background unshare -n python3 -c '
+import fcntl, socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", b"lo", 0x49)) # SIOCSIFFLAGS: up
+for i in range(7):
+    s.sendto(b"x", ("127.0.0.1", 9))'
+	finishes "$PID" 0
+	watch_stop
+	[ "$(lines "[-]$PID .*: kfree_skb: .* protocol=2048 location=.* reason: NO_SOCKET$")" = 7 ]
+	[ "$(lines 'NOT_SPECIFIED')" = 0 ]
 }

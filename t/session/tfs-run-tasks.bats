@@ -145,6 +145,50 @@ sources() {
 	[ "$(grep -c ESTABLISHED got)" = 0 ]
 }
 
+@test "task: how long connects take, and how long connections last with how many bytes" {
+	need_tracefs events/sock/inet_sock_set_state
+	now 'tfs-run trace_tcp --latency -- acts connects 3'
+	port=$(sed -n 's/^port //p' said)
+	[ "$(rows "acts-[0-9]+ .*: tcp_connect: 127\.0\.0\.1:[0-9]+ -> 127\.0\.0\.1:$port lat=[0-9]+$")" = 3 ]
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+	now 'tfs-run trace_tcp --life --human -- acts connects 3'
+	port=$(sed -n 's/^port //p' said)
+	[ "$(rows "acts +[0-9]+ tcp_life: 127\.0\.0\.1:[0-9]+ -> 127\.0\.0\.1:$port lat=[0-9]+us sent=0 received=0$")" = 3 ]
+	[ "$(rows "acts +[0-9]+ tcp_life: 127\.0\.0\.1:$port <- 127\.0\.0\.1:[0-9]+ lat=[0-9]+us sent=0 received=0$")" = 3 ]
+	now 'tfs-run trace_tcp --latency -- acts connects 3 | tfs-hist'
+	grep -q '^lat: 3 values, ' got
+}
+
+@test "task: which packets are dropped, where and why" {
+	need_tracefs events/skb/kfree_skb
+	need_tool python3
+	grep -q NO_SOCKET "$TRACEFS/events/skb/kfree_skb/format" || skip "needs reasons of drops (Linux 5.17)"
+	typed_later 'tfs-run trace_tcp --drops --all'
+	local session=$PID
+	background python3 -c '
+import socket
+for i in range(4):
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))'
+	finishes "$PID" 0
+	eventually grep -q "[-]$PID .* NO_SOCKET" got
+	ends_by "$session" INT 0
+	[ "$(rows "[-]$PID .*: kfree_skb: .* reason: NO_SOCKET$")" = 4 ]
+}
+
+@test "task: who sends DNS queries, and how long names take to resolve" {
+	need_tracefs events/syscalls
+	need_tool python3
+	sources trace_open
+	cp "$TREE/t/prog/queries.py" q
+	now 'tfs-run trace_syscalls -s connect sendto --decode -- python3 q'
+	! grep -q '^# strings are addresses' got || skip "needs BPF"
+	[ "$(rows '^ +python3-[0-9]+ .*: sendto\(.*sin_port=htons\(53\).*\) = 5 ')" = 3 ]
+	[ "$(rows '^ +python3-[0-9]+ .*: connect\(.*sin_port=htons\(53\).*\) = 0 ')" = 2 ]
+	[ -e "$TRACEFS/uprobe_events" ] || skip "needs uprobes"
+	now 'tfs-run trace_uprobe --binary libc --symbol getaddrinfo --latency -- python3 q'
+	[ "$(rows ': getaddrinfo: .* ret=0 lat=[0-9]+')" = 4 ]
+}
+
 @test "task: how long disk requests take, with those of fsync" {
 	need_tracefs events/block/block_rq_complete
 	need_tool losetup

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tcp.c - print TCP connections: a line when one is made, accepted, or at its end
+ *
+ * sock:inet_sock_set_state tells each change of state of a socket. The records of tfs-strings
+ * (bin/record/tcp_programs.c) come directly before it, on the same CPU:
+ *
+ *	S SOCKET SENT RECEIVED  the bytes of a connection that ends
+ *	E SOCKET ERRNO          why no connection came about
+ *	A SOCKET                the running task has accepted the connection
+ *
+ * A connection belongs to the task that connected or accepted. If neither is known, it belongs to
+ * the task that closed it: that task runs when the kernel leaves the state of an open connection.
+ */
+#include <arpa/inet.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
+
+enum { SHOW_LATENCY = 1, SHOW_LIFE = 2, SHOW_ACCEPT = 4, SHOW_CONNECT = 8 };
+
+/* include/net/tcp_states.h */
+enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, CLOSE = 7, LAST_ACK = 9, LISTEN };
+
+/* One end of a connection */
+struct end {
+	char address[INET6_ADDRSTRLEN + 2]; /* IPv6 in brackets for text */
+	unsigned port;
+};
+
+/* A socket, found by its address. Its entry lives until the socket is closed. */
+struct connection {
+	struct table_entry entry;
+	enum { SIDE_UNKNOWN, CONNECTS, ACCEPTS } side;
+	int established;
+	uint64_t begun, ready;  /* when its first packet came or went; when it was established */
+	struct end local, remote;
+	unsigned char task[16]; /* the common fields of a record of its task */
+	uint8_t ntask;          /* 0: the task is not known */
+	int shown;              /* the task is selected */
+};
+
+/* What a program said last on a CPU */
+struct said {
+	struct table_entry entry;
+	uint64_t socket;
+	char what;
+	uint64_t value[2];
+};
+
+/* The fields of an event; [0] NULL: it is another event */
+enum { SOCKET, OLD, NEW, SPORT, DPORT, FAMILY, PROTOCOL, SADDR, DADDR, SADDR6, DADDR6, FIELDS };
+struct tcp_event {
+	enum { UNDECIDED, OTHER, STATE, PRINTED } kind;
+	const struct field *field[FIELDS];
+};
+
+static struct {
+	unsigned kinds;
+	struct event_notes events;
+	struct table connections, said;
+} tcp;
+
+/* ---- what records say ---- */
+
+static struct tcp_event *event_at(struct show *s, const struct record *r)
+{
+	static const char *const names[FIELDS] = {
+		"skaddr", "oldstate", "newstate", "sport", "dport", "family", "protocol", "saddr",
+		"daddr", "saddr_v6", "daddr_v6",
+	};
+	const struct event *e = event_wanted(s->line->events, r);
+	struct tcp_event *of = e ? event_note(&tcp.events, e, sizeof(*of)) : NULL;
+
+	if (!of || of->kind)
+		return of;
+	of->kind = !strcmp(e->name, "inet_sock_set_state") ? STATE :
+		   !strcmp(e->name, "bpf_trace_printk") ? PRINTED : OTHER;
+	for (unsigned i = 0; of->kind == STATE && i < FIELDS; i++)
+		if (!(of->field[i] = event_field(e, names[i])))
+			of->kind = OTHER;
+	if (of->kind == PRINTED && !(of->field[0] = event_field(e, "bpf_string")))
+		of->kind = OTHER;
+	return of;
+}
+
+/* Read a field. An array has no number, and a number no data. */
+static struct field_data get(const struct show *s, const struct tcp_event *of, unsigned i,
+			     const struct record *r)
+{
+	struct field_data v;
+
+	if (field_value(s->line->events, of->field[i], r, &v) < 0)
+		v = (struct field_data){ .kind = FIELD_NUMBER };
+	return v;
+}
+
+static unsigned number(const struct show *s, const struct tcp_event *of, unsigned i,
+		       const struct record *r)
+{
+	return (unsigned)get(s, of, i, r).u;
+}
+
+/* Set an end. An IPv4 address in IPv6 is one of IPv4. */
+static void set_end(struct end *end, const struct field_data *v4, const struct field_data *v6,
+		    int is_v6, unsigned port)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	const struct field_data *v = is_v6 ? v6 : v4;
+	const unsigned char *at = v->data;
+	int six = is_v6;
+
+	end->port = port;
+	*end->address = '\0';
+	if (v->kind != FIELD_ARRAY || v->n != (is_v6 ? 16 : 4))
+		return;
+	if (is_v6 && !memcmp(at, mapped, sizeof(mapped))) {
+		at += sizeof(mapped);
+		six = 0;
+	}
+	inet_ntop(six ? AF_INET6 : AF_INET, at, end->address + six, sizeof(end->address) - 2);
+	if (six) {
+		*end->address = '[';
+		strcat(end->address, "]");
+	}
+}
+
+static void set_ends(struct connection *c, const struct show *s, const struct tcp_event *of,
+		     const struct record *r)
+{
+	struct field_data v4 = get(s, of, SADDR, r), v6 = get(s, of, SADDR6, r);
+	int is_v6 = number(s, of, FAMILY, r) != AF_INET;
+
+	set_end(&c->local, &v4, &v6, is_v6, number(s, of, SPORT, r));
+	v4 = get(s, of, DADDR, r);
+	v6 = get(s, of, DADDR6, r);
+	set_end(&c->remote, &v4, &v6, is_v6, number(s, of, DPORT, r));
+}
+
+static void set_task(struct connection *c, const struct record *r, int shown)
+{
+	c->ntask = (uint8_t)(r->len < sizeof(c->task) ? r->len : sizeof(c->task));
+	memcpy(c->task, r->data, c->ntask);
+	c->shown = shown;
+}
+
+/* ---- lines ---- */
+
+/* Write ,"NAME":VALUE or  NAME=VALUE; unknown: null, or -. */
+static void put_number(const struct show *s, struct out *o, const char *name, int known,
+		       uint64_t v)
+{
+	out_format(o, s->json ? ",\"%s\":" : " %s=", name);
+	if (known)
+		out_decimal(o, v);
+	else
+		out_string(o, s->json ? "null" : "-");
+}
+
+static void put_time(const struct show *s, struct out *o, uint64_t from, uint64_t to)
+{
+	int raw = s->line->raw_clock, known = from && to >= from;
+
+	if (!known || raw || !s->json) {
+		put_number(s, o, "lat", known, raw ? to - from : (to - from + 500) / 1000);
+		if (known && !raw && s->people)
+			out_string(o, "us");
+		return;
+	}
+	out_string(o, ",\"lat\":");
+	out_decimals(o, to - from, 3);
+}
+
+static void put_end(struct out *o, const char *side, const struct end *end)
+{
+	size_t n = strlen(end->address), six = *end->address == '[';
+
+	out_format(o, "%s\"%saddr\":", *side == 's' ? "" : ",", side);
+	json_string(o, end->address + six, n - 2 * six);
+	out_format(o, ",\"%sport\":%u", side, end->port);
+}
+
+/* Write the beginning of a line of this event, by the task of the connection. */
+static void put_start(struct show *s, const struct connection *c, const char *event,
+		      const struct record *r, struct out *o)
+{
+	static const char *const sides[] = { "null", "\"connect\"", "\"accept\"" };
+	static const char *const arrows[] = { "<->", "->", "<-" };
+	static const unsigned char nobody[8] = { [4] = 0xff, 0xff, 0xff, 0xff }; /* common_pid */
+	struct record by = *r;
+
+	by.data = c->ntask ? c->task : nobody;
+	by.len = c->ntask ? c->ntask : sizeof(nobody);
+	if (s->json) {
+		o->at += json_begin(&s->lines, &by, o->at, out_room(o));
+		out_format(o, ",\"system\":\"tcp\",\"event\":\"%s\",\"fields\":{", event);
+		put_end(o, "s", &c->local);
+		put_end(o, "d", &c->remote);
+		out_format(o, ",\"side\":%s", sides[c->side]);
+		return;
+	}
+	if (s->people) {
+		s->people->ncolumns = 0; /* those of the hook are for other events */
+		s->view->start(s, &by, o);
+	} else {
+		o->at += line_begin(s->line, &by, o->at);
+	}
+	out_format(o, "%s: %s:%u %s %s:%u", event, c->local.address, c->local.port,
+		   arrows[c->side], c->remote.address, c->remote.port);
+}
+
+static void put_stop(const struct show *s, struct out *o)
+{
+	out_string(o, s->json ? "}}\n" : "\n");
+}
+
+/* Write how long a connect took, and the error, if it has failed. */
+static void put_connect(struct show *s, const struct connection *c, const struct said *said,
+			const struct record *r, struct out *o)
+{
+	const char *name = said && said->what == 'E' ?
+			   said->value[0] ? name_of_error((int64_t)said->value[0]) : "closed" :
+			   NULL;
+
+	put_start(s, c, "tcp_connect", r, o);
+	put_time(s, o, c->begun, r->ts);
+	if (s->json)
+		out_format(o, ",\"established\":%s", c->established ? "true" : "false");
+	if (!c->established)
+		out_format(o, !s->json ? " error=%s" : name ? ",\"error\":\"%s\"" :
+			   ",\"error\":%s", name ? name : s->json ? "null" : "-");
+	put_stop(s, o);
+}
+
+static void put_life(struct show *s, const struct connection *c, const struct said *said,
+		     const struct record *r, struct out *o)
+{
+	int known = said && said->what == 'S';
+
+	put_start(s, c, "tcp_life", r, o);
+	put_time(s, o, c->begun, r->ts);
+	put_number(s, o, "sent", known, known ? said->value[0] : 0);
+	put_number(s, o, "received", known, known ? said->value[1] : 0);
+	put_stop(s, o);
+}
+
+/* ---- records ---- */
+
+/* Read a number in this base, and move *s after it and a space. */
+static uint64_t read_number(const char **s, const char *end, unsigned base)
+{
+	const char *space = memchr(*s, ' ', (size_t)(end - *s));
+	struct text_part p = { *s, (size_t)((space ? space : end) - *s) };
+	uint64_t n = 0;
+
+	text_part_number(p, base, &n);
+	*s = space ? space + 1 : end;
+	return n;
+}
+
+/* Take a record of a program. Return 1, or 0 if it is of another one. */
+static int take_printed(struct show *s, const struct tcp_event *of, const struct record *r,
+			int shown, struct out *o)
+{
+	struct field_data v = get(s, of, 0, r);
+	const char *at = v.kind == FIELD_STRING ? (const char *)v.data : "", *end = at + v.n;
+	struct connection *c;
+	struct said *said;
+	uint64_t socket;
+	char what;
+
+	at = v.kind == FIELD_STRING && v.n > 4 && !memcmp(at, "tfs_", 4) ?
+	     memchr(at, ' ', v.n) : NULL;
+	if (!at || end - at < 4 || at[2] != ' ' || !strchr("SEA", at[1]))
+		return 0;
+	what = at[1];
+	at += 3;
+	socket = read_number(&at, end, 16);
+	if (what != 'A') {
+		said = table_at(&tcp.said, (const char *)&r->cpu, sizeof(r->cpu));
+		said->socket = socket;
+		said->what = what;
+		for (size_t i = 0; i < 2; i++)
+			said->value[i] = read_number(&at, end, 10);
+		return 1;
+	}
+	c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
+	if (!c || c->side != ACCEPTS)
+		return 1;
+	set_task(c, r, shown);
+	if (shown && tcp.kinds & SHOW_ACCEPT) {
+		put_start(s, c, "tcp_accept", r, o);
+		put_time(s, o, c->ready, r->ts);
+		put_stop(s, o);
+	}
+	return 1;
+}
+
+/* The socket has closed. */
+static void close_connection(struct show *s, struct connection *c, uint64_t socket, unsigned old,
+			     const struct record *r, struct out *o)
+{
+	struct said *said = table_find(&tcp.said, (const char *)&r->cpu, sizeof(r->cpu));
+
+	if (said && said->socket != socket)
+		said = NULL;
+	/* of a task that is not known, only if all are shown */
+	if (!c->ntask)
+		c->shown = !s->subjects.member;
+	if (old == SYN_SENT || (old == SYN_RECV && !c->established)) {
+		if (c->shown && c->side == CONNECTS && tcp.kinds & SHOW_LATENCY)
+			put_connect(s, c, said, r, o);
+	} else if (c->shown && tcp.kinds & SHOW_LIFE) {
+		put_life(s, c, said, r, o);
+	}
+	if (said)
+		table_remove(&tcp.said, said);
+	table_remove(&tcp.connections, c);
+}
+
+static void take_state(struct show *s, const struct tcp_event *of, const struct record *r,
+		       int shown, struct out *o)
+{
+	unsigned old = number(s, of, OLD, r), new = number(s, of, NEW, r);
+	uint64_t socket = get(s, of, SOCKET, r).u;
+	const struct event_set *evs = s->line->events;
+	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	struct connection *c;
+
+	if (number(s, of, PROTOCOL, r) != IPPROTO_TCP || new == LISTEN ||
+	    (old == LISTEN && new == CLOSE))
+		return;
+	c = table_at(&tcp.connections, (const char *)&socket, sizeof(socket));
+	set_ends(c, s, of, r);
+	if ((old == CLOSE && new == SYN_SENT) || (old == LISTEN && new == SYN_RECV)) {
+		c->side = new == SYN_SENT ? CONNECTS : ACCEPTS;
+		c->begun = r->ts;
+		c->established = c->ntask = 0;
+		if (new == SYN_SENT)
+			set_task(c, r, shown);
+		if (new == SYN_SENT && shown && tcp.kinds & SHOW_CONNECT) {
+			put_start(s, c, "tcp_begin", r, o);
+			put_stop(s, o);
+		}
+	} else if (!c->ntask && (new == FIN_WAIT1 || new == LAST_ACK || new == CLOSE) &&
+		   !(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI))) {
+		set_task(c, r, shown);
+	}
+	if (new == ESTABLISHED) {
+		c->established = 1;
+		c->ready = r->ts;
+		if (c->side == SIDE_UNKNOWN)
+			c->side = old == SYN_RECV ? ACCEPTS : CONNECTS;
+		if (c->side == CONNECTS && c->shown && tcp.kinds & SHOW_LATENCY)
+			put_connect(s, c, NULL, r, o);
+	}
+	if (new == CLOSE)
+		close_connection(s, c, socket, old, r, o);
+}
+
+static size_t tcp_text(void *show, const struct record *r, int lost, int *shown, char *buf,
+		       size_t size)
+{
+	struct show *s = show;
+	const struct tcp_event *of = event_at(s, r);
+	struct out o = out_to(buf, size);
+
+	if (lost) { /* perhaps the end of one of these sockets, whose address another one has */
+		table_clear(&tcp.connections);
+		table_clear(&tcp.said);
+	}
+	if (of && of->kind == STATE)
+		take_state(s, of, r, *shown, &o);
+	else if ((!of || of->kind != PRINTED || !take_printed(s, of, r, *shown, &o)) && *shown)
+		o.at += show_text(s, r, o.at, out_room(&o));
+	*shown = o.at > buf;
+	return (size_t)(o.at - buf);
+}
+
+/* ---- the interface ---- */
+
+int tcp_take(struct show *s, const struct tool *tool, int letter)
+{
+	static const char *const names[] = { "latency", "life", "accept", "connect" };
+	const char *word = opt_value;
+
+	if (letter != 'T')
+		return 0;
+	for (;; word++) {
+		size_t n = strcspn(word, ","), i = 0;
+
+		while (i < 4 && (strlen(names[i]) != n || strncmp(names[i], word, n)))
+			i++;
+		if (i == 4)
+			opt_refuse(tool, "a list of latency, life, accept, connect");
+		tcp.kinds |= 1u << i;
+		word += n;
+		if (!*word)
+			break;
+	}
+	tcp.connections.size = sizeof(struct connection);
+	tcp.said.size = sizeof(struct said);
+	s->decoder = tcp_text;
+	s->decode = s;
+	s->asked = 1;
+	return 1;
+}
