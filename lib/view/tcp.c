@@ -12,7 +12,7 @@
  * A connection belongs to the task that connected or accepted. If neither is known, it belongs to
  * the task that closed it: that task runs when the kernel leaves the state of an open connection.
  */
-#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include "base/base.h"
 #include "event/event.h"
@@ -23,9 +23,9 @@ enum { SHOW_LATENCY = 1, SHOW_LIFE = 2, SHOW_ACCEPT = 4, SHOW_CONNECT = 8 };
 /* include/net/tcp_states.h */
 enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, CLOSE = 7, LAST_ACK = 9, LISTEN };
 
-/* One end of a connection */
+/* One end of a connection. The event has IPv4 addresses as mapped ones, too. */
 struct end {
-	char address[INET6_ADDRSTRLEN + 2]; /* IPv6 in brackets for text */
+	unsigned char ip[16];
 	unsigned port;
 };
 
@@ -49,8 +49,8 @@ struct said {
 	uint64_t value[2];
 };
 
-/* The fields of an event; [0] NULL: it is another event */
-enum { SOCKET, OLD, NEW, SPORT, DPORT, FAMILY, PROTOCOL, SADDR, DADDR, SADDR6, DADDR6, FIELDS };
+/* The fields of an event */
+enum { SOCKET, OLD, NEW, SPORT, DPORT, PROTOCOL, SADDR, DADDR, FIELDS };
 struct tcp_event {
 	enum { UNDECIDED, OTHER, STATE, PRINTED } kind;
 	const struct field *field[FIELDS];
@@ -67,8 +67,8 @@ static struct {
 static struct tcp_event *event_at(struct show *s, const struct record *r)
 {
 	static const char *const names[FIELDS] = {
-		"skaddr", "oldstate", "newstate", "sport", "dport", "family", "protocol", "saddr",
-		"daddr", "saddr_v6", "daddr_v6",
+		"skaddr", "oldstate", "newstate", "sport", "dport", "protocol", "saddr_v6",
+		"daddr_v6",
 	};
 	const struct event *e = event_wanted(s->line->events, r);
 	struct tcp_event *of = e ? event_note(&tcp.events, e, sizeof(*of)) : NULL;
@@ -102,40 +102,14 @@ static unsigned number(const struct show *s, const struct tcp_event *of, unsigne
 	return (unsigned)get(s, of, i, r).u;
 }
 
-/* Set an end. An IPv4 address in IPv6 is one of IPv4. */
-static void set_end(struct end *end, const struct field_data *v4, const struct field_data *v6,
-		    int is_v6, unsigned port)
+static void set_end(struct end *end, const struct show *s, const struct tcp_event *of,
+		    unsigned address, unsigned port, const struct record *r)
 {
-	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-	const struct field_data *v = is_v6 ? v6 : v4;
-	const unsigned char *at = v->data;
-	int six = is_v6;
+	struct field_data v = get(s, of, address, r);
 
-	end->port = port;
-	*end->address = '\0';
-	if (v->kind != FIELD_ARRAY || v->n != (is_v6 ? 16 : 4))
-		return;
-	if (is_v6 && !memcmp(at, mapped, sizeof(mapped))) {
-		at += sizeof(mapped);
-		six = 0;
-	}
-	inet_ntop(six ? AF_INET6 : AF_INET, at, end->address + six, sizeof(end->address) - 2);
-	if (six) {
-		*end->address = '[';
-		strcat(end->address, "]");
-	}
-}
-
-static void set_ends(struct connection *c, const struct show *s, const struct tcp_event *of,
-		     const struct record *r)
-{
-	struct field_data v4 = get(s, of, SADDR, r), v6 = get(s, of, SADDR6, r);
-	int is_v6 = number(s, of, FAMILY, r) != AF_INET;
-
-	set_end(&c->local, &v4, &v6, is_v6, number(s, of, SPORT, r));
-	v4 = get(s, of, DADDR, r);
-	v6 = get(s, of, DADDR6, r);
-	set_end(&c->remote, &v4, &v6, is_v6, number(s, of, DPORT, r));
+	end->port = number(s, of, port, r);
+	if (v.kind == FIELD_ARRAY && v.n == sizeof(end->ip))
+		memcpy(end->ip, v.data, sizeof(end->ip));
 }
 
 static void set_task(struct connection *c, const struct record *r, int shown)
@@ -172,13 +146,33 @@ static void put_time(const struct show *s, struct out *o, uint64_t from, uint64_
 	out_decimals(o, to - from, 3);
 }
 
-static void put_end(struct out *o, const char *side, const struct end *end)
+static void put_address(struct out *o, const struct end *end, int brackets)
 {
-	size_t n = strlen(end->address), six = *end->address == '[';
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-	out_format(o, "%s\"%saddr\":", *side == 's' ? "" : ",", side);
-	json_string(o, end->address + six, n - 2 * six);
-	out_format(o, ",\"%sport\":%u", side, end->port);
+	if (memcmp(end->ip, mapped, sizeof(mapped))) {
+		out_string(o, brackets ? "[" : "");
+		out_ip6(o, end->ip, 0);
+		out_string(o, brackets ? "]" : "");
+		return;
+	}
+	for (size_t i = sizeof(mapped); i < sizeof(end->ip); i++) {
+		out_string(o, i > sizeof(mapped) ? "." : "");
+		out_decimal(o, end->ip[i]);
+	}
+}
+
+static void put_json_end(struct out *o, const char *side, const struct end *end)
+{
+	out_format(o, "\"%saddr\":\"", side);
+	put_address(o, end, 0);
+	out_format(o, "\",\"%sport\":%u,", side, end->port);
+}
+
+static void put_end(struct out *o, const struct end *end)
+{
+	put_address(o, end, 1);
+	out_format(o, ":%u", end->port);
 }
 
 /* Write the beginning of a line of this event, by the task of the connection. */
@@ -195,9 +189,9 @@ static void put_start(struct show *s, const struct connection *c, const char *ev
 	if (s->json) {
 		o->at += json_begin(&s->lines, &by, o->at, out_room(o));
 		out_format(o, ",\"system\":\"tcp\",\"event\":\"%s\",\"fields\":{", event);
-		put_end(o, "s", &c->local);
-		put_end(o, "d", &c->remote);
-		out_format(o, ",\"side\":%s", sides[c->side]);
+		put_json_end(o, "s", &c->local);
+		put_json_end(o, "d", &c->remote);
+		out_format(o, "\"side\":%s", sides[c->side]);
 		return;
 	}
 	if (s->people) {
@@ -206,8 +200,10 @@ static void put_start(struct show *s, const struct connection *c, const char *ev
 	} else {
 		o->at += line_begin(s->line, &by, o->at);
 	}
-	out_format(o, "%s: %s:%u %s %s:%u", event, c->local.address, c->local.port,
-		   arrows[c->side], c->remote.address, c->remote.port);
+	out_format(o, "%s: ", event);
+	put_end(o, &c->local);
+	out_format(o, " %s ", arrows[c->side]);
+	put_end(o, &c->remote);
 }
 
 static void put_stop(const struct show *s, struct out *o)
@@ -332,7 +328,8 @@ static void take_state(struct show *s, const struct tcp_event *of, const struct 
 	    (old == LISTEN && new == CLOSE))
 		return;
 	c = table_at(&tcp.connections, (const char *)&socket, sizeof(socket));
-	set_ends(c, s, of, r);
+	set_end(&c->local, s, of, SADDR, SPORT, r);
+	set_end(&c->remote, s, of, DADDR, DPORT, r);
 	if ((old == CLOSE && new == SYN_SENT) || (old == LISTEN && new == SYN_RECV)) {
 		c->side = new == SYN_SENT ? CONNECTS : ACCEPTS;
 		c->begun = r->ts;
