@@ -59,16 +59,14 @@ int ask_find_program(const char *name, char *path)
 	return status;
 }
 
-/* Is the word a program that a person may want to trace? */
-static int is_program(const char *word)
+int ask_is_program(const char *word)
 {
 	char path[PATH_MAX];
 
 	return *word != '-' && !ask_find_program(word, path);
 }
 
-/* Append a word to line as a person types it: in quotes only if a shell needs them. */
-static void add_word(char *line, size_t size, const char *word)
+void ask_add_word(char *line, size_t size, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_-./:=,@%+";
@@ -84,16 +82,15 @@ static void add_word(char *line, size_t size, const char *word)
 static void suggest_line(char *line, size_t size, const struct ask *ask, size_t prog)
 {
 	str_format(line, size, "tfs-run");
-	add_word(line, size, ask->hook);
+	ask_add_word(line, size, ask->hook);
 	for (size_t i = 0; ask->words[i]; i++) {
 		if (i == prog)
-			add_word(line, size, "--");
-		add_word(line, size, ask->words[i]);
+			ask_add_word(line, size, "--");
+		ask_add_word(line, size, ask->words[i]);
 	}
 }
 
-/* Is the word an option of the hook whose values are the next words? */
-static int takes_values(const struct hook *h, const char *word)
+int ask_takes_values(const struct hook *h, const char *word)
 {
 	const char *value;
 
@@ -105,14 +102,13 @@ static int takes_values(const struct hook *h, const char *word)
 
 void ask_hint(const struct ask *ask, const struct catalog_hook *hook)
 {
-	struct hook parsed;
+	struct hook h;
 	char line[400];
 
-	if (hook_read(&parsed, hook->dir, hook->name) < 0)
+	if (hook_read(&h, hook->dir, hook->name) < 0)
 		return;
-
 	for (size_t i = 0; !ask->command && ask->words[i]; i++)
-		if (is_program(ask->words[i]) && !takes_values(&parsed, ask->words[i - 1])) {
+		if (ask_is_program(ask->words[i]) && !ask_takes_values(&h, ask->words[i - 1])) {
 			suggest_line(line, sizeof(line), ask, i);
 			err_note("to trace the program %s, put -- before it: %s",
 				 ask->words[i], line);
@@ -122,19 +118,13 @@ void ask_hint(const struct ask *ask, const struct catalog_hook *hook)
 
 int ask_hook_is_program(const struct ask *ask)
 {
-	int strace = !strcmp(ask->hook, "strace");
-	char line[400] = "", **word = ask->words;
+	char line[400] = "";
 
-	while (strace && *word && !is_program(*word))
-		word++;
-	if (!*word || !strace) {
-		if (!is_program(ask->hook))
-			return 0;
-		word = ask->words - 1; /* HOOK */
-	}
-	for (; *word; word++)
-		add_word(line, sizeof(line), *word);
-	err_msg("'%.80s' is a program, not a hook; tfs-run trace_process --%s shows what it "
+	if (!ask_is_program(ask->hook))
+		return 0;
+	for (char **word = ask->words - 1; *word; word++) /* HOOK is the first one */
+		ask_add_word(line, sizeof(line), *word);
+	err_msg("'%.80s' is a program, not a hook; tfs-run trace_syscalls --%s shows what it "
 		"does", ask->hook, line);
 	return 1;
 }
@@ -142,55 +132,71 @@ int ask_hook_is_program(const struct ask *ask)
 /* Is the word an option that belongs before HOOK? */
 static int stands_first(const char *word)
 {
-	return !strcmp(word, "--") || !strcmp(word, "--check") || !strcmp(word, "--help") ||
-	       !strcmp(word, "--version");
+	static const char *const own[] = { "--", "--check", "--help", "--version", "--file",
+					   "--subsystem", "--list", "--kill" };
+
+	if (word[1] != '-')
+		return strchr("hmolk", word[1]) != NULL;
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (!strcmp(own[i], word))
+			return 1;
+	return 0;
 }
 
-int ask_check_option(const struct tool *tool, char **words)
+/* Report the line in which the hook, one of the words, comes before the others. Return -1. */
+static int hook_first(char **words, char **hook)
 {
-	char line[400] = "", **word;
-	int pid;
+	char line[400] = "tfs-run";
+
+	ask_add_word(line, sizeof(line), *hook);
+	for (char **word = words; *word; word++)
+		if (word != hook)
+			ask_add_word(line, sizeof(line), *word);
+	return err_msg("option %.80s belongs after the hook: %s", *words, line);
+}
+
+int ask_check_option(const char *hooks, char **words)
+{
+	char line[400], **word;
 
 	while (*words && words[1] && (!strcmp(*words, "-o") || !strcmp(*words, "-m")))
 		words += 2;
-	word = words;
-	if (*words && words[1] && !strncmp(*words, "--", 2) && !stands_first(*words)) {
-		program_name = tool->name;
-		return err_msg("option %.80s belongs after the hook: tfs-run HOOK %.80s ...; "
-			       "tfs-run alone lists the hooks", *words, *words);
-	}
-	if (!*words || **words != '-' || strchr("-hmo", (*words)[1]))
+	if (!*words || **words != '-' || stands_first(*words))
 		return 0;
-	pid = !strcmp(*words, "-p");
-	for (; !pid && *word && !is_program(*word); word++)
-		if (word[1] && (!strcmp(*word, "-e") || !strcmp(*word, "-o")))
-			word++; /* the value */
-	if (!*word)
+	for (word = words; *word && strcmp(*word, "--"); word++)
+		if (!strncmp(*word, "trace_", 6))
+			return hook_first(words, word);
+	if (!peers_command(hooks, words, line, sizeof(line)))
 		return 0;
-	for (char **w = word; *w; w++)
-		add_word(line, sizeof(line), *w);
-	program_name = tool->name;
-	return err_msg("option %s needs a hook before it; tfs-run trace_process%s%s shows "
-		       "system calls", *words, pid ? "" : " --", line);
+	return err_msg("option %.80s needs a hook before it; %s shows system calls", *words,
+		       line);
 }
 
-int ask_check_first(const struct ask *ask, const struct tool *tool)
+int ask_check_first(const struct ask *ask, const struct hook *h)
 {
 	const char *word = *ask->words;
+	const struct opt *o = h->options + h->ncommon;
 	char line[400];
 
-	if (ask_has_word(ask->words, "--output"))
-		return err_msg("tfs-run has no --output; give -o FILE, such as x.json, x.dat or "
-			       "x.svg");
 	if (!word || *word == '-')
 		return 0;
-	if (!is_program(word))
-		usage_error(tool, "'%.80s' is not an option of %s; tfs-run %s --help lists them",
-			    word, ask->hook, ask->hook);
-	suggest_line(line, sizeof(line), ask, 0);
-	err_msg("'%.80s' is not an option; to trace that program, put -- before it: %s",
-		word, line);
-	return -1;
+	if (ask_is_program(word)) {
+		suggest_line(line, sizeof(line), ask, 0);
+		return err_msg("'%.80s' is not an option; to trace that program, put -- before "
+			       "it: %s", word, line);
+	}
+	if (!word[strspn(word, "0123456789")])
+		return err_msg("'%.80s' is not an option; to trace that task: tfs-run %s --pid "
+			       "%s", word, ask->hook, word);
+	if (h->noptions == h->ncommon || o->type == TYPE_FLAG)
+		return err_msg("'%.80s' is not an option of %s; tfs-run %s --help lists them",
+			       word, ask->hook, ask->hook);
+	if (!strcmp(o->name, "binary") && strchr(word, ':'))
+		return err_msg("'%.80s' is not an option of %s; did you mean --binary %.*s "
+			       "--symbol %s?", word, ask->hook, (int)strcspn(word, ":"), word,
+			       strchr(word, ':') + 1);
+	return err_msg("'%.80s' is not an option of %s; did you mean --%s %s?", word, ask->hook,
+		       o->name, word);
 }
 
 /* Is the word one of tfs-run's own options? Then read its line, and set the value in the word. */
@@ -200,6 +206,14 @@ static int find_own(const char *word, struct opt *o, const char **value)
 		if (!opt_parse(o, *line) && opt_is(o, word, value))
 			return o->type != TYPE_FLAG || !*value;
 	return !opt_parse(o, "--help") && opt_is(o, word, value) && !*value;
+}
+
+int ask_is_own(const char *word)
+{
+	struct opt o;
+	const char *value;
+
+	return find_own(word, &o, &value);
 }
 
 /* Take tfs-run's own options out of the words after HOOK. The other words are the hook's. */

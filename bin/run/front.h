@@ -35,14 +35,28 @@ extern const char *const ask_options[];
 /* Read the words after tfs-run's name. Exit MISUSED if they are wrong. */
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
-/*
- * If the words after tfs-run's name begin with an option that belongs after the hook, or are a
- * command line of strace, report what to type and return -1. Otherwise return 0.
- */
-int ask_check_option(const struct tool *tool, char **words);
+struct hook;
 
-/* Check that the first word after HOOK is an option, and none is --output. 0, or -1, reported. */
-int ask_check_first(const struct ask *ask, const struct tool *tool);
+/* Append a word to line as a person types it: in quotes only if a shell needs them. */
+void ask_add_word(char *line, size_t size, const char *word);
+
+/* Is the word a program that a person may want to trace? */
+int ask_is_program(const char *word);
+
+/* Is the word an option of the hook whose values are the next words? */
+int ask_takes_values(const struct hook *h, const char *word);
+
+/* Is the word an option of tfs-run that may stand after HOOK? */
+int ask_is_own(const char *word);
+
+/*
+ * If the words after tfs-run's name begin with an option that belongs after the hook, report what
+ * to type and return -1. Otherwise return 0. hooks is the directory of catalog_find.
+ */
+int ask_check_option(const char *hooks, char **words);
+
+/* Check that the first word after HOOK is an option. Return 0, or -1, reported. */
+int ask_check_first(const struct ask *ask, const struct hook *h);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
 int ask_hook_is_program(const struct ask *ask);
@@ -59,6 +73,27 @@ void ask_hint(const struct ask *ask, const struct catalog_hook *hook);
  * status that a shell gives, silent: 126 and the path of a file that is not executable, or 127.
  */
 int ask_find_program(const char *name, char *path);
+
+/* ---- peers.c: the words of strace, perf, bcc and trace-cmd ---------------------------- */
+
+/* Has the hook, or tfs-run, the option that the word is? */
+int peers_has(const struct hook *h, const char *word);
+
+/* If an option of ask is one of a peer, report what to type and return -1. Otherwise return 0. */
+int peers_check_options(const struct ask *ask, const struct hook *h);
+
+/*
+ * The words begin with an option, and no hook is named. Write the command for trace_syscalls to
+ * line. Return 0 if neither trace_syscalls nor a peer has the first option.
+ */
+int peers_command(const char *hooks, char **words, char *line, size_t size);
+
+/*
+ * If the name of a peer, a system call or an event is in the hook's place, report what to type, and
+ * return -1. Otherwise return 0. peers_strace does it for strace.
+ */
+int peers_answer(const struct ask *ask);
+int peers_strace(const struct ask *ask, const char *hooks);
 
 /* ---- output.c: where the trace goes: a file, a filter, a person ----------------------- */
 

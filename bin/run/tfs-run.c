@@ -544,7 +544,9 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 	if (r == CATALOG_NONE && ask->subsystem && !catalog_choose(hook, hooks, NULL, ask->hook))
 		err_msg("%s is a hook of %s, not of %s; leave -m out", hook->name,
 			hook->subsystem, ask->subsystem);
-	else if (r == CATALOG_NONE && !ask_hook_is_program(ask))
+	else if (r == CATALOG_NONE && !strcmp(ask->hook, "strace"))
+		peers_strace(ask, hooks);
+	else if (r == CATALOG_NONE && !peers_answer(ask) && !ask_hook_is_program(ask))
 		catalog_suggest(hooks, ask->subsystem, ask->hook);
 	if (r < 0)
 		exit(MISUSED);
@@ -664,6 +666,7 @@ int main(int argc, char **argv)
 {
 	static struct run r; /* large; an initializer would put it into the program's file */
 	static struct catalog_hook hook;
+	static struct hook parsed;
 	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX];
 	const char *more;
 	struct ask ask;
@@ -672,23 +675,29 @@ int main(int argc, char **argv)
 	r.trace = -1;
 	fd_open_standard();
 	environment = copy_environment();
-	if (ask_check_option(&tool, argv + 1) < 0)
+	program_name = tool.name;
+	setenv(FOR_PEOPLE, "1", 1);
+	status = catalog_find(hooks, NULL);
+	if (!status && ask_check_option(hooks, argv + 1) < 0)
 		return MISUSED;
 	ask_parse(&ask, &tool, argc, argv);
-	status = catalog_find(hooks, ask.subsystem);
+	if (!status && ask.subsystem)
+		status = catalog_find(hooks, ask.subsystem);
 	if (status)
 		return status;
 	if (!ask.hook || ask.help)
 		return answer(&ask, hooks);
 	choose_hook(&ask, hooks, &hook);
-	if (ask_check_first(&ask, &tool) < 0)
+	if (hook_read(&parsed, hook.dir, hook.name) < 0 || ask_check_first(&ask, &parsed) < 0 ||
+	    peers_check_options(&ask, &parsed) < 0)
 		return MISUSED;
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)
 		find_program(*ask.command, prog);
 	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
 		return MISUSED;
-	setenv(FOR_PEOPLE, r.output.direct ? FOR_EYES : "1", 1);
+	if (r.output.direct)
+		setenv(FOR_PEOPLE, FOR_EYES, 1);
 	if (r.output.terminal)
 		setenv(PEOPLE_SCREEN, "1", 1);
 	more = more_options(&ask, &r.output, &hook);

@@ -292,6 +292,7 @@ static int find(const struct tool *t, struct opt *o, char letter, const char *na
 _Noreturn static void no_such_option(const struct tool *t, const char *word)
 {
 	char name[64], best[32] = "", remedy[64] = "";
+	static const char *const all_have[] = { "help", "version" };
 	struct suggest near = { .word = name };
 	struct opt o;
 
@@ -306,6 +307,11 @@ _Noreturn static void no_such_option(const struct tool *t, const char *word)
 		suggest_offer(&near, o.name);
 		if (near.n && near.name[0] == o.name)
 			near.name[0] = strcpy(best, o.name);
+	}
+	for (size_t i = 0; i < 2 && word[1] == '-' && word[2] && word[3]; i++) {
+		suggest_offer(&near, all_have[i]);
+		if (near.n && near.name[0] == all_have[i])
+			strcpy(best, all_have[i]);
 	}
 	if (*best)
 		str_format(remedy, sizeof(remedy), " (did you mean --%s?)", best);

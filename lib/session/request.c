@@ -121,9 +121,9 @@ static int add_value(struct opt *o, char *s)
 	return add_one(o, s);
 }
 
-/* Report an option that the hook does not have, with the nearest one. Return -1. */
-static int no_option(const struct hook *r, const char *word)
+int request_no_option(const struct hook *r, const char *word, const char *const *more)
 {
+	struct opt others[8] = { { .line = NULL } };
 	char name[32];
 	struct suggest near = { .word = name };
 
@@ -131,6 +131,11 @@ static int no_option(const struct hook *r, const char *word)
 		str_format(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 		for (size_t i = 0; i < r->noptions && strlen(name) > 1; i++)
 			suggest_offer(&near, r->options[i].name);
+		for (struct opt *o = others; more && *more && strlen(name) > 1; more++)
+			if (o < others + 8 && !opt_parse(o, *more))
+				suggest_offer(&near, o++->name);
+		if (more)
+			suggest_offer(&near, "help");
 	}
 	return err_msg("%s has no option '%.80s';%s%s%s %s lists them", r->name, word,
 		       near.n ? " did you mean --" : "", near.n ? near.name[0] : "",
@@ -155,7 +160,7 @@ static int parse_words(struct hook *r, char **words)
 		if (**words == '-') {
 			next = find_option(r, *words, &value);
 			if (!next)
-				return no_option(r, *words);
+				return request_no_option(r, *words, NULL);
 			if (check_given(r, o, n) < 0)
 				return -1;
 			o = next;
@@ -347,8 +352,9 @@ static int fill_selectors(struct request *rq)
 	if (!n && r->selectors_optional)
 		rq->all_tasks = 1;
 	else if (!n && !rq->all_tasks)
-		return err_msg("%s: no task is selected; give --pid, or see %s", r->name,
-			       hook_help(r->name));
+		return err_msg("%s: no task is selected; give %s--pid%s, or see %s", r->name,
+			       getenv(FOR_PEOPLE) ? "-- PROG, " : "",
+			       getenv(FOR_PEOPLE) ? " PID or --all" : "", hook_help(r->name));
 	if (n && rq->all_tasks)
 		return err_msg("%s: --all selects every task already; leave the other "
 			       "selectors out", r->name);

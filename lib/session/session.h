@@ -146,6 +146,12 @@ extern const char request_common_options[];
  */
 int request_parse(struct request *rq, struct hook *r, const char *args);
 
+/*
+ * Report an option that the hook does not have, with the nearest of its options and of more, lines
+ * of options that NULL ends; NULL: none. Return -1.
+ */
+int request_no_option(const struct hook *r, const char *word, const char *const *more);
+
 /* A hook's tools send descriptors through this one, a socket, and the janitor keeps them. */
 #define KEEPS_FD 3
 

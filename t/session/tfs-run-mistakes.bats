@@ -41,7 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 63 <<-'END'
+	table 64 <<-'END'
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- before it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
 	100|trace_event --nosuchthing -- true|trace_event has no option '--nosuchthing'; tfs-run trace_event --help lists them
@@ -76,7 +76,7 @@ table() {
 	100|trace_event -- true|no event is named; give --event
 	111|trace_event -e sched_swich -- true|no event is called 'sched_swich'; did you mean sched_switch?
 	111|trace_event -e sched_switch --filter 'prev_pd == 1' -- true|unable to write 'prev_pd == 1' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument\n  Command: prev_pd == 1\n                   ^\n  events/sched/sched_switch/format lists the fields
-	100|trace_event -e sched_switch --output tape -- true|tfs-run has no --output; give -o FILE, such as x.json, x.dat or x.svg
+	100|trace_event -e sched_switch --output tape -- true|trace_event has no option --output: -o writes to a file, and its name's end says the format; tfs-run trace_event -e sched_switch -o tape -- true
 	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls -o x.pdf -- true|-o x.pdf: tfs-run writes no .pdf; the name can end in .json, .dat, .svg or .txt
 	111|trace_syscalls -o none/x.json -- true|unable to open none/x.json: no such directory; make it first
@@ -89,12 +89,13 @@ table() {
 	126|trace_syscalls -- ./program|unable to run ./program: not executable; run chmod +x ./program
 	111|./hooks/bare -- true|unable to run $PWD/hooks/bare: its first line must be #!/bin/sh
 	100|./hooks/closed -- true|closed is not executable; run chmod +x $PWD/hooks/closed
-	100|ls|'ls' is a program, not a hook; tfs-run trace_process -- ls shows what it does
-	100|-p 123|option -p needs a hook before it; tfs-run trace_process -p 123 shows system calls
-	100|-e open ls -l|option -e needs a hook before it; tfs-run trace_process -- ls -l shows system calls
-	100|-f ls|option -f needs a hook before it; tfs-run trace_process -- ls shows system calls
-	100|--time 5s trace_open --all|option --time belongs after the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
-	100|-o x --time 5s trace_open --all|option --time belongs after the hook: tfs-run HOOK --time ...; tfs-run alone lists the hooks
+	100|ls|'ls' is a program, not a hook; tfs-run trace_syscalls -- ls shows what it does
+	100|-p 123|option -p needs a hook before it; tfs-run trace_syscalls -p 123 shows system calls
+	100|-e open ls -l|option -e needs a hook before it; tfs-run trace_syscalls -s open -- ls -l shows system calls
+	100|-f ls|option -f needs a hook before it; tfs-run trace_syscalls -- ls shows system calls
+	100|-p 1 trace_open|option -p belongs after the hook: tfs-run trace_open -p 1
+	100|--time 5s trace_open --all|option --time belongs after the hook: tfs-run trace_open --time 5s --all
+	100|-o x --time 5s trace_open --all|option --time belongs after the hook: tfs-run trace_open --time 5s --all
 	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
 	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
@@ -114,8 +115,8 @@ table() {
 	printf '#!/bin/sh\n' >strace
 	chmod +x strace
 	table 2 <<-'END'
-	100|strace -f ls|'strace' is a program, not a hook; tfs-run trace_process -- ls shows what it does
-	100|strace|'strace' is a program, not a hook; tfs-run trace_process -- strace shows what it does
+	100|strace -f ls|'strace' is not a hook: tfs-run trace_syscalls -- ls
+	100|strace -cfe trace=read,write ls -l|'strace' is not a hook: tfs-run trace_syscalls --summary -s read,write -- ls -l
 	END
 	fails 100 "tfs-run: fatal: --returns takes no value; leave 'ls' out
 tfs-run: to trace the program ls, put -- before it: tfs-run trace_syscalls --returns -- ls" \
@@ -164,4 +165,88 @@ undo() {
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *" trace_kprobe $lack trace_open "* ]]
 	run -0 --separate-stderr tfs-run
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *" (cannot run here: $lack) trace_uprobe "* ]]
+}
+
+# answers 40: Check each row WORDS|MESSAGE as table does, with status 100, and that the command at
+# the end of the message is one that tfs-run accepts.
+answers() {
+	local words message rows=$1 n=0
+	while IFS='|' read -r words message; do
+		echo "tfs-run $words"
+		eval "set -- $words"
+		says 100 "$message" "$@" </dev/null
+		words=${message##*tfs-run } words=${words% lists them} words=${words% shows *}
+		eval "set -- $words"
+		case $words in
+		*--help | *'-- true') run -0 tfs-run "$@" ;;
+		*) run -0 tfs-run "$@" --time 1ms ;;
+		esac
+		n=$((n + 1))
+	done
+	[ "$n" = "$rows" ]
+	nothing_left
+}
+
+@test "tfs-run: answers options of strace, perf and bcc with a command that works" {
+	need_tracefs events/syscalls
+	answers 40 <<-'END'
+	trace_syscalls -e openat -- true|trace_syscalls has no option -e: -s selects system calls; tfs-run trace_syscalls -s openat -- true
+	trace_syscalls -e trace=file -- true|trace_syscalls has no option -e: -s selects system calls; tfs-run trace_syscalls -s file -- true
+	trace_syscalls -e trace=%network -- true|trace_syscalls has no option -e: -s selects system calls; tfs-run trace_syscalls -s %network -- true
+	trace_syscalls -e '!futex' -- true|trace_syscalls has no option -e: -s selects system calls; tfs-run trace_syscalls -s '!futex' -- true
+	trace_open -e openat -- true|trace_open has no option -e: it chooses its events itself, and trace_syscalls -s or trace_event -e takes others; tfs-run trace_open -- true
+	trace_syscalls -c -- true|trace_syscalls has no option -c: --summary prints the table; tfs-run trace_syscalls --summary -- true
+	trace_syscalls -f -- true|trace_syscalls has no option -f: children are traced, too; tfs-run trace_syscalls -- true
+	trace_syscalls -ff -- true|trace_syscalls has no option -ff: children are traced, too; tfs-run trace_syscalls -- true
+	trace_syscalls -fTtt -e read true|trace_syscalls has no option -f: children are traced, too; tfs-run trace_syscalls -s read -- true
+	trace_syscalls -T -- true|trace_syscalls has no option -T: each call has its duration, and --slower 1ms selects by it; tfs-run trace_syscalls -- true
+	trace_syscalls -tt -- true|trace_syscalls has no option -tt: each line has its time; tfs-run trace_syscalls -- true
+	trace_syscalls -r -- true|trace_syscalls has no option -r: each line has its time; tfs-run trace_syscalls -- true
+	trace_syscalls -y -- true|trace_syscalls has no option -y: --names prints the files of descriptors; tfs-run trace_syscalls --names -- true
+	trace_syscalls -yy -- true|trace_syscalls has no option -yy: --names prints the files of descriptors; tfs-run trace_syscalls --names -- true
+	trace_syscalls -Z -- true|trace_syscalls has no option -Z: --failed selects what fails; tfs-run trace_syscalls --failed -- true
+	trace_open -x -- true|trace_open has no option -x: --failed selects what fails; tfs-run trace_open --failed -- true
+	trace_syscalls -k -- true|trace_syscalls has no option -k: --user-stack prints the program's stacks; tfs-run trace_syscalls --user-stack -- true
+	trace_syscalls -P /etc/passwd -- true|trace_syscalls has no option -P: --path selects by the path; tfs-run trace_syscalls --path /etc/passwd -- true
+	trace_open -u root|trace_open has no option -u: --uid selects the tasks of a user; tfs-run trace_open --uid root
+	trace_syscalls -s 100 -- true|trace_syscalls has no option -s N: strings are whole, and --data prints what is read and written; tfs-run trace_syscalls --data 100 -- true
+	trace_syscalls -v -- true|trace_syscalls has no option -v: nothing is abbreviated; tfs-run trace_syscalls -- true
+	trace_syscalls -a|trace_syscalls has no option -a: --all selects every task; tfs-run trace_syscalls --all
+	trace_event -a -e sched_switch|trace_event has no option -a: --all selects every task; tfs-run trace_event --all -e sched_switch
+	trace_event -g -e sched_switch -- true|trace_event has no option -g: --user-stack prints the program's stacks; tfs-run trace_event --user-stack -e sched_switch -- true
+	trace_event -F 99 -e sched_switch -- true|trace_event has no option -F: it records each event, and samples none; tfs-run trace_event -e sched_switch -- true
+	trace_event -e sched_switch -f 'prev_pid == 1' -- true|trace_event has no option -f: --filter selects by fields; tfs-run trace_event -e sched_switch --filter 'prev_pid == 1' -- true
+	trace_syscalls --all-cpus|trace_syscalls has no option --all-cpus: --all selects every task; tfs-run trace_syscalls --all
+	trace_syscalls --follow-forks -- true|trace_syscalls has no option --follow-forks: children are traced, too; tfs-run trace_syscalls -- true
+	trace_syscalls --trace=openat -- true|trace_syscalls has no option --trace: -s selects system calls; tfs-run trace_syscalls -s openat -- true
+	trace_syscalls --summary-only -- true|trace_syscalls has no option --summary-only: --summary prints the table; tfs-run trace_syscalls --summary -- true
+	trace_syscalls --attach 1|trace_syscalls has no option --attach: --pid selects running tasks; tfs-run trace_syscalls --pid 1
+	trace_syscalls --duration 5 -- true|trace_syscalls has no option --duration N: --slower selects by the duration; tfs-run trace_syscalls --slower 5ms -- true
+	trace_open --timeout 5s -- true|trace_open has no option --timeout: --time ends the session; tfs-run trace_open --time 5s -- true
+	trace_open -d 5 -- true|trace_open has no option -d N: --time ends the session; tfs-run trace_open --time 5s -- true
+	trace_open -n bash|trace_open has no option -n: --comm selects tasks by name; tfs-run trace_open --comm bash
+	trace_syscalls --user root -- true|trace_syscalls has no option --user: --uid selects the tasks of a user; tfs-run trace_syscalls --uid root -- true
+	trace_syscalls --stack -- true|trace_syscalls has no option --stack: --user-stack prints the program's stacks; tfs-run trace_syscalls --user-stack -- true
+	trace_syscalls --tme 5s -- true|trace_syscalls has no option '--tme'; did you mean --time? tfs-run trace_syscalls --help lists them
+	trace_open --hlep|trace_open has no option '--hlep'; did you mean --help? tfs-run trace_open --help lists them
+	trace_open --sumary -- true|trace_open has no option '--sumary'; did you mean --summary? tfs-run trace_open --help lists them
+	END
+}
+
+@test "tfs-run: answers names of peers, system calls and events in the place of the hook" {
+	need_tracefs events/syscalls
+	answers 12 <<-'END'
+	openat -- true|'openat' is a system call, not a hook: tfs-run trace_syscalls -s openat -- true
+	sched_switch -- true|'sched_switch' is an event, not a hook: tfs-run trace_event -e sched_switch -- true
+	sched:sched_switch -- true|'sched:sched_switch' is an event, not a hook: tfs-run trace_event -e sched:sched_switch -- true
+	tracepoint:sched:sched_switch -- true|'tracepoint:sched:sched_switch' is a probe, not a hook: tfs-run trace_event -e sched:sched_switch -- true
+	opensnoop|'opensnoop' is not a hook: tfs-run trace_open --all
+	execsnoop|'execsnoop' is not a hook: tfs-run trace_exec --all
+	runqslower|'runqslower' is not a hook: tfs-run trace_sched --all --slower 10ms
+	tcpconnect|'tcpconnect' is not a hook: tfs-run trace_tcp --connect --all
+	help trace_open|'help' is not a hook: tfs-run trace_open --help
+	strace -e openat true|'strace' is not a hook: tfs-run trace_syscalls -s openat -- true
+	-c true|option -c needs a hook before it; tfs-run trace_syscalls --summary -- true shows system calls
+	-e trace=open true|option -e needs a hook before it; tfs-run trace_syscalls -s open -- true shows system calls
+	END
 }

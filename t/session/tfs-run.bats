@@ -191,7 +191,7 @@ man hook has the fields, the cost and all messages." ]]
 		tfs-run trace_syscalls ls -l 'a b'
 	fails 100 "tfs-run: fatal: 'nosuch' is not an option of trace_syscalls; tfs-run trace_syscalls --help lists them; usage: $USAGE" \
 		tfs-run trace_syscalls nosuch
-	fails 100 "tfs-run: fatal: 'ls' is a program, not a hook; tfs-run trace_process -- ls -l shows what it does" \
+	fails 100 "tfs-run: fatal: 'ls' is a program, not a hook; tfs-run trace_syscalls -- ls -l shows what it does" \
 		tfs-run ls -l
 	run -100 --separate-stderr tfs-run trace_syscalls -s openat ls -l
 	[ "$stderr" = "tfs-run: fatal: trace_syscalls has no option '-l'; tfs-run trace_syscalls --help lists them

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: ISC */
+/* peers.c - answer the words of strace, perf, bcc and trace-cmd with those of tfs-run */
+
+#include "base/base.h"
+#include "front.h"
+#include "session/session.h"
+
+/*
+ * Options of the peers. An option with " %" after it takes a value. A row with " #" is for a value
+ * that is a number, and counts even if the hook has an option of that letter. Each row counts only
+ * if the hook, or tfs-run, has the option that it needs. The text use replaces the option, and % in
+ * it stands for the value. Of options that begin with the same letters, the longest comes first.
+ */
+struct peer_option {
+	const char *word, *needs, *use, *why;
+};
+
+static const struct peer_option options[] = {
+	/* strace */
+	{ "-e %", "syscall", "-s %", "-s selects system calls" },
+	{ "-e %", NULL, "", "it chooses its events itself, and trace_syscalls -s or trace_event -e "
+	  "takes others" },
+	{ "-s #", "data", "--data %",
+	  "strings are whole, and --data prints what is read and written" },
+	{ "-s #", NULL, "", "strings are whole" },
+	{ "-c", "summary", "--summary", "--summary prints the table" },
+	{ "-C", "summary", "--summary", "--summary prints the table" },
+	{ "-ff", NULL, "", "children are traced, too" },
+	{ "-f %", "filter", "--filter %", "--filter selects by fields" },
+	{ "-f", NULL, "", "children are traced, too" },
+	{ "-ttt", NULL, "", "each line has its time" },
+	{ "-tt", NULL, "", "each line has its time" },
+	{ "-r", NULL, "", "each line has its time" },
+	{ "-T", "slower", "", "each call has its duration, and --slower 1ms selects by it" },
+	{ "-T", NULL, "", "trace_syscalls gives each call its duration" },
+	{ "-yy", "names", "--names", "--names prints the files of descriptors" },
+	{ "-y", "names", "--names", "--names prints the files of descriptors" },
+	{ "-Z", "failed", "--failed", "--failed selects what fails" },
+	{ "-x", "failed", "--failed", "--failed selects what fails" },
+	{ "-k", "user-stack", "--user-stack", "--user-stack prints the program's stacks" },
+	{ "-k", "stack", "--stack", "--stack prints the kernel's stacks" },
+	{ "-P %", "path", "--path %", "--path selects by the path" },
+	{ "-u %", "uid", "--uid %", "--uid selects the tasks of a user" },
+	{ "-v", NULL, "", "nothing is abbreviated" },
+	{ "-qq", NULL, "", "there is nothing to silence" },
+	{ "-q", NULL, "", "there is nothing to silence" },
+	{ "-n", "numbers", "--numbers", "--numbers records calls by number" },
+	{ "-S %", "summary", "--summary", "--summary prints the table" },
+	{ "-w", "summary", "--summary", "--summary has the time of each call" },
+	{ "--follow-forks", NULL, "", "children are traced, too" },
+	{ "--summary-only", "summary", "--summary", "--summary prints the table" },
+	{ "--trace %", "syscall", "-s %", "-s selects system calls" },
+	{ "--attach %", "pid", "--pid %", "--pid selects running tasks" },
+	{ "--decode-fds", "names", "--names", "--names prints the files of descriptors" },
+	{ "--trace-path %", "path", "--path %", "--path selects by the path" },
+	{ "--failed-only", "failed", "--failed", "--failed selects what fails" },
+	{ "--stack-traces", "user-stack", "--user-stack",
+	  "--user-stack prints the program's stacks" },
+	{ "--syscall-times", "slower", "", "each call has its duration" },
+	{ "--output %", NULL, "-o %", "-o writes to a file, and its name's end says the "
+	  "format" },
+	/* perf, trace-cmd */
+	{ "-a", "all", "--all", "--all selects every task" },
+	{ "-g", "user-stack", "--user-stack", "--user-stack prints the program's stacks" },
+	{ "-g", "stack", "--stack", "--stack prints the kernel's stacks" },
+	{ "-F %", NULL, "", "it records each event, and samples none" },
+	{ "-b %", "buffer", "--buffer %", "--buffer sets the size of each CPU's buffer" },
+	{ "-m %", "buffer", "", "--buffer 8M sets the size of each CPU's buffer" },
+	{ "--all-cpus", "all", "--all", "--all selects every task" },
+	{ "--call-graph %", "user-stack", "--user-stack",
+	  "--user-stack prints the program's stacks" },
+	{ "--call-graph %", "stack", "--stack", "--stack prints the kernel's stacks" },
+	{ "--stack", "user-stack", "--user-stack", "--user-stack prints the program's stacks" },
+	{ "--duration #", "slower", "--slower %ms", "--slower selects by the duration" },
+	{ "--tid %", "pid", "--pid %", "--pid selects tasks, and threads" },
+	/* bcc */
+	{ "-d #", "time", "--time %s", "--time ends the session" },
+	{ "--duration #", "time", "--time %s", "--time ends the session" },
+	{ "--timeout %", "time", "--time %", "--time ends the session" },
+	{ "-n %", "comm", "--comm %", "--comm selects tasks by name" },
+	{ "--name %", "comm", "--comm %", "--comm selects tasks by name" },
+	{ "--user %", "uid", "--uid %", "--uid selects the tasks of a user" },
+	{ "-j", "json", "--json", "--json prints objects" },
+};
+
+/* How peers begin the name of a probe or an event, and the option that takes the rest. */
+static const struct { const char *start, *answer; } probes[] = {
+	{ "kprobe:", "trace_kprobe -k" }, { "p:", "trace_kprobe -k" },
+	{ "kretprobe:", "trace_kprobe --return -k" }, { "r:", "trace_kprobe --return -k" },
+	{ "tracepoint:", "trace_event -e" }, { "t:", "trace_event -e" },
+};
+
+/* Names of peers' tools and commands, and what answers their questions here. */
+static const struct { const char *name, *answer; } names[] = {
+	{ "ltrace", "trace_uprobe -- PROG" },
+	{ "opensnoop", "trace_open --all" }, { "statsnoop", "trace_syscalls -s %file --all" },
+	{ "execsnoop", "trace_exec --all" },
+	{ "exitsnoop", "trace_process --trace lifecycle --all" },
+	{ "killsnoop", "trace_signal --all" }, { "syscount", "trace_syscalls --all --summary" },
+	{ "biosnoop", "trace_block --all" }, { "biolatency", "trace_block --all | tfs-hist" },
+	{ "btrace", "trace_blk --device DISK --all" },
+	{ "blktrace", "trace_blk --device DISK --all" },
+	{ "runqlat", "trace_sched --all | tfs-hist" },
+	{ "runqslower", "trace_sched --all --slower 10ms" },
+	{ "offcputime", "trace_event -e sched_switch --stack --all" },
+	{ "tcpconnect", "trace_tcp --connect --all" }, { "tcpaccept", "trace_tcp --accept --all" },
+	{ "tcpretrans", "trace_tcp --retransmit --all" },
+	{ "tcpstates", "trace_tcp --states --all" },
+	{ "tcplife", "trace_tcp --states --all" },
+	{ "funccount", "trace_count -f FUNCTION --all" },
+	{ "functrace", "trace_function -f FUNCTION --all" },
+	{ "funcgraph", "trace_graph -f FUNCTION --all" },
+	{ "argdist", "trace_hist -e EVENT -k FIELD --all" },
+	{ "kprobe", "trace_kprobe -k FUNCTION --all" },
+	{ "uprobe", "trace_uprobe --binary FILE --symbol FUNCTION --all" },
+	{ "tpoint", "trace_event -e EVENT --all" },
+	{ "record", "trace_event -e EVENT -o x.dat -- PROG" },
+	{ "stat", "trace_count -e EVENT -- PROG" }, { "trace", "trace_syscalls -- PROG" },
+	{ "top", "trace_syscalls --all --summary --time 5s" },
+	{ "help", "--help" }, { "list", "-l" }, { "stop", "-k NAME" }, { "kill", "-k NAME" },
+};
+
+/* ---- options --------------------------------------------------------------------------- */
+
+int peers_has(const struct hook *h, const char *word)
+{
+	const char *value;
+
+	for (size_t i = 0; i < h->noptions; i++)
+		if (!h->options[i].taken && opt_is(&h->options[i], word, &value) &&
+		    strcmp(h->options[i].name, "output"))
+			return 1;
+	return ask_is_own(word);
+}
+
+static int has_named(const struct hook *h, const char *name)
+{
+	char word[40];
+
+	str_format(word, sizeof(word), "--%s", name);
+	return peers_has(h, word);
+}
+
+/* Return the length of the row's word if that is the given one, or begins it as letters; or 0. */
+static size_t match(const struct peer_option *row, const char *word)
+{
+	size_t n = strcspn(row->word, " ");
+
+	if (strncmp(row->word, word, n))
+		return 0;
+	return word[1] != '-' || !word[n] || word[n] == '=' ? n : 0;
+}
+
+/* Return the row for a word; next follows it, or is NULL. NULL: the hook has it, or nobody. */
+static const struct peer_option *find(const struct hook *h, const char *word, const char *next)
+{
+	for (const struct peer_option *row = options;
+	     row < options + sizeof(options) / sizeof(*options); row++) {
+		size_t n = match(row, word);
+		char kind = n && row->word[n] ? row->word[n + 1] : '\0';
+		const char *value = n && word[n] ? word + n + (word[n] == '=') : next;
+
+		if (!n || (row->needs && !has_named(h, row->needs)))
+			continue;
+		if (kind == '#' && (!value || !*value || value[strspn(value, "0123456789")]))
+			continue;
+		if (kind == '%' && (!value || *value == '-'))
+			continue;
+		if (kind != '#' && (n == 2 || word[1] == '-') && peers_has(h, word))
+			continue;
+		return row;
+	}
+	return NULL;
+}
+
+/* Append the words that replace an option, with this value. */
+static void add_use(char *line, size_t size, const char *use, const char *value)
+{
+	char word[200];
+
+	if (value && !strncmp(value, "trace=", 6))
+		value += 6;
+	for (size_t n; *use; use += n + (use[n] == ' ')) {
+		size_t before = strcspn(use, "% ");
+
+		n = strcspn(use, " ");
+		if (use[before] == '%')
+			str_format(word, sizeof(word), "%.*s%s%.*s", (int)before, use, value,
+				   (int)(n - before - 1), use + before + 1);
+		else
+			str_format(word, sizeof(word), "%.*s", (int)n, use);
+		ask_add_word(line, size, word);
+	}
+}
+
+/*
+ * Append to line what replaces the word **words, and move *words to the last word that was read.
+ * Return the row of its first letter. NULL: no peer has the option, and nothing is appended.
+ */
+static const struct peer_option *replace(const struct hook *h, char ***words, char *line,
+					 size_t size)
+{
+	const struct peer_option *first = NULL, *row;
+	char letters[64];
+
+	str_format(letters, sizeof(letters), "%s", **words);
+	while (letters[0] == '-' && (row = find(h, letters, (*words)[1]))) {
+		size_t n = strcspn(row->word, " ");
+		const char *value = NULL;
+
+		if (!first)
+			first = row;
+		if (row->word[n])
+			value = letters[n] ? letters + n + (letters[n] == '=') : *++*words;
+		add_use(line, size, row->use, value);
+		if (value || !letters[n])
+			return first;
+		memmove(letters + 1, letters + n, strlen(letters + n) + 1);
+	}
+	if (first)
+		ask_add_word(line, size, letters);
+	return first;
+}
+
+/*
+ * Write "tfs-run HOOK WORDS -- COMMAND" to line, with the words that replace those of peers. If
+ * there is no command, a program among the words begins it. Return the row of the first option that
+ * was replaced, or NULL.
+ */
+static const struct peer_option *translate(const struct hook *h, char **words, char **command,
+					   char *line, size_t size)
+{
+	const struct peer_option *first = NULL, *row;
+	int value = 0; /* may the word be the value of an option? */
+
+	str_format(line, size, "tfs-run");
+	ask_add_word(line, size, h->name);
+	for (; *words; words++) {
+		if (!command && !value && ask_is_program(*words)) {
+			command = words;
+			break;
+		}
+		value = ask_takes_values(h, *words);
+		row = replace(h, &words, line, size);
+		if (!row)
+			ask_add_word(line, size, *words);
+		else if (!first)
+			first = row;
+	}
+	if (command && strcmp(*command, "--"))
+		ask_add_word(line, size, "--");
+	for (; command && *command; command++)
+		ask_add_word(line, size, *command);
+	return first;
+}
+
+int peers_check_options(const struct ask *ask, const struct hook *h)
+{
+	char line[400];
+	const struct peer_option *row = translate(h, ask->words, ask->command, line, sizeof(line));
+
+	if (row)
+		return err_msg("%s has no option %.*s%s: %s; %s", h->name,
+			       (int)strcspn(row->word, " "), row->word,
+			       strchr(row->word, '#') ? " N" : "", row->why, line);
+	for (char **word = ask->words; *word; word++)
+		if (**word == '-' && !peers_has(h, *word))
+			return request_no_option(h, *word, ask_options);
+	return 0;
+}
+
+/* Read the hook that does most of what strace does. Return NULL, reported, if it is gone. */
+static const struct hook *read_syscalls(const char *hooks)
+{
+	static struct hook h;
+	static char dir[PATH_MAX];
+
+	str_format(dir, sizeof(dir), "%s/ftrace", hooks);
+	return hook_read(&h, dir, "trace_syscalls") < 0 ? NULL : &h;
+}
+
+int peers_command(const char *hooks, char **words, char *line, size_t size)
+{
+	const struct hook *h = read_syscalls(hooks);
+
+	if (!h || !(peers_has(h, *words) || find(h, *words, words[1])))
+		return 0;
+	translate(h, words, NULL, line, size);
+	return 1;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* Is there an event of this name, [SYSTEM:]EVENT? Do not report errors. */
+static int is_event(const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char path[PATH_MAX], **systems;
+	int found = 0;
+
+	str_format(path, sizeof(path), "%s/kernel/tracing/events", path_sysfs());
+	systems = file_names(path);
+	for (char **system = systems; system && *system && !found; system++) {
+		if (colon && (strncmp(*system, name, (size_t)(colon - name)) ||
+			      (*system)[colon - name]))
+			continue;
+		str_format(path, sizeof(path), "%s/kernel/tracing/events/%s/%s/format",
+			   path_sysfs(), *system, colon ? colon + 1 : name);
+		found = file_exists(AT_FDCWD, path);
+	}
+	free(systems);
+	return found;
+}
+
+/* Return what answers the question of a peer's tool or command. NULL: it is none. */
+static const char *answer_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i].name, name))
+			return names[i].answer;
+	return NULL;
+}
+
+int peers_answer(const struct ask *ask)
+{
+	const char *word = ask->hook, *next = *ask->words, *answer;
+	int has_commands = !strcmp(word, "perf") || !strcmp(word, "trace-cmd");
+	char call[128], line[400] = "";
+
+	if (has_commands && next && (answer = answer_of(next)))
+		return err_msg("'%s %s' is not a hook: tfs-run %s", word, next, answer);
+	if (!strcmp(word, "help") && next)
+		return err_msg("'help' is not a hook: tfs-run %.80s --help", next);
+	/* with a word that is no option, it is a program that is to be traced */
+	answer = answer_of(word);
+	if (answer && (!next || *next == '-' || !ask_is_program(word)))
+		return err_msg("'%s' is not a hook: tfs-run %s", word, answer);
+	for (char **more = ask->words; *more; more++)
+		ask_add_word(line, sizeof(line), *more);
+	if (ask->command)
+		ask_add_word(line, sizeof(line), "--");
+	for (char **more = ask->command; more && *more; more++)
+		ask_add_word(line, sizeof(line), *more);
+	str_format(call, sizeof(call), "syscalls:sys_enter_%.80s", word);
+	if (ask_is_program(word) || strchr(word, '/'))
+		return 0;
+	if (is_event(call))
+		return err_msg("'%s' is a system call, not a hook: tfs-run trace_syscalls -s %s%s",
+			       word, word, line);
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++)
+		if (!strncmp(probes[i].start, word, strlen(probes[i].start)))
+			return err_msg("'%s' is a probe, not a hook: tfs-run %s %s%s", word,
+				       probes[i].answer, word + strlen(probes[i].start), line);
+	if (is_event(word))
+		return err_msg("'%s' is an event, not a hook: tfs-run trace_event -e %s%s", word,
+			       word, line);
+	return 0;
+}
+
+int peers_strace(const struct ask *ask, const char *hooks)
+{
+	const struct hook *h = read_syscalls(hooks);
+	char line[400];
+
+	if (!h)
+		return -1;
+	translate(h, ask->words, ask->command, line, sizeof(line));
+	return err_msg("'strace' is not a hook: %s", line);
+}
