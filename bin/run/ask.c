@@ -266,12 +266,18 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv)
 			usage_error(tool, "option -o is given twice");
 		if (c == OPT_LONG)
 			ask->check = 1;
+		else if (c == 'l')
+			ask->list = 1;
+		else if (c == 'k')
+			ask->end = opt_value;
 		else if (c == 'm')
 			ask->subsystem = opt_value;
 		else
 			ask->file = opt_value;
 	}
 	argv += opt_index;
+	if ((ask->list || ask->end) && *argv)
+		usage_error(tool, "unexpected operand '%.80s'", *argv);
 	ask->hook = *argv;
 	ask->words = argv + (*argv != NULL);
 	for (argv = ask->words; *argv && strcmp(*argv, "--"); argv++)

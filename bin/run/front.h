@@ -23,6 +23,8 @@ struct ask {
 	const char *file;           /* -o; NULL: standard output */
 	const char *top;            /* --top */
 	int check, help;            /* --check, --help after HOOK */
+	int list;                   /* -l */
+	const char *end;            /* -k */
 	int summary, human;         /* --summary, --human */
 };
 
@@ -234,6 +236,14 @@ int help_hook(const struct catalog_hook *hook, const char *const *front_options)
  * Print for each hook whether this kernel can run it, or why not. Return DONE if all can, else NO.
  */
 int help_check(const char *dir, const char *subsystem);
+
+/* ---- sessions.c: the sessions that run, and dumps -------------------------------------- */
+
+/* Print the sessions that run, and the dumps of the flight recorder. Return the exit status. */
+int sessions_list(void);
+
+/* End the session of this name, or remove the dump of this path. Return the exit status. */
+int sessions_end(const char *name);
 
 /* ---- recorded.c: what a trace.dat says about its recording ---------------------------- */
 

@@ -254,6 +254,21 @@ static const struct peer_option *translate(const struct hook *h, char **words, c
 	return first;
 }
 
+/* Does one of tfs-run's own options look like the word? The manager suggests those of the hook. */
+static int is_mistyped(const char *word)
+{
+	struct suggest near = { .word = word + 2 };
+	struct opt o;
+
+	if (strncmp(word, "--", 2) || strchr(word, '='))
+		return 0;
+	suggest_offer(&near, "help");
+	for (const char *const *line = ask_options; *line; line++)
+		if (!opt_parse(&o, *line))
+			suggest_offer(&near, o.name);
+	return near.n && 3 * near.far[0] <= strlen(word + 2);
+}
+
 int peers_check_options(const struct ask *ask, const struct hook *h)
 {
 	char line[400];
@@ -264,7 +279,7 @@ int peers_check_options(const struct ask *ask, const struct hook *h)
 			       (int)strcspn(row->word, " "), row->word,
 			       strchr(row->word, '#') ? " N" : "", row->why, line);
 	for (char **word = ask->words; *word; word++)
-		if (**word == '-' && !peers_has(h, *word))
+		if (is_mistyped(*word) && !peers_has(h, *word))
 			return request_no_option(h, *word, ask_options);
 	return 0;
 }

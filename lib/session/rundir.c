@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* rundir.c - the directories of sessions: /run/tfs/SUBSYSTEM/SESSION */
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -115,13 +114,18 @@ static int enter(int at, const char *name, mode_t mode, const char *path)
 	return fd;
 }
 
-int rundir_open(const char *name, char *path)
+const char *rundir_root(void)
 {
 	const char *root = getenv("TFS_RUNDIR");
+
+	return root && *root ? root : "/run/tfs";
+}
+
+int rundir_open(const char *name, char *path)
+{
+	const char *root = rundir_root();
 	int fd, sub, way;
 
-	if (!root || !*root)
-		root = "/run/tfs";
 	/* leave room for the name of a session */
 	if (*root != '/' || strlen(root) + strlen(name) > PATH_MAX - 512)
 		return err_msg("TFS_RUNDIR must be an absolute path: '%.80s'", root);
@@ -145,19 +149,6 @@ int rundir_open(const char *name, char *path)
 	sub = enter(fd, name, 0700, path);
 	close(fd);
 	return sub;
-}
-
-void rundir_hand_over(const char *session)
-{
-	char path[PATH_MAX];
-	int rundir = rundir_open(manager_subsystem.name, path);
-	int dir = rundir < 0 ? -1 : openat(rundir, session, OPEN_DIR);
-
-	/* the session may have ended already, and its file may be removed */
-	if (dir >= 0 && syscall(SYS_fchmodat, dir, "trace", 0600) < 0 && errno != ENOENT)
-		err_errno("unable to set the mode of the trace");
-	fd_close(dir);
-	fd_close(rundir);
 }
 
 /*

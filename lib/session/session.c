@@ -9,17 +9,14 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "session/session.h"
-
-/* Time for a session to end after SIGTERM. */
-#define CLEAR_MS 10000
 
 /* The signals that end a session, blocked from session_hold_signals on. */
 static sigset_t signals;
@@ -124,6 +121,21 @@ static int await_path(int janitor, int errors, char *path)
 	return 0;
 }
 
+/* Give the session's file its final mode, because its path was printed. */
+static void hand_over(const char *session)
+{
+	char path[PATH_MAX];
+	int rundir = rundir_open(manager_subsystem.name, path);
+	int dir = rundir < 0 ? -1 : openat(rundir, session,
+					   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	/* the session may have ended already, and its file may be removed */
+	if (dir >= 0 && syscall(SYS_fchmodat, dir, "trace", 0600) < 0 && errno != ENOENT)
+		err_errno("unable to set the mode of the trace");
+	fd_close(dir);
+	fd_close(rundir);
+}
+
 /* Print the path; then a file belongs to the caller. Return 0, or the exit status. */
 static int print_path(const struct request *rq, char *path)
 {
@@ -134,7 +146,7 @@ static int print_path(const struct request *rq, char *path)
 		return err_errno("unable to print the path"), REFUSED;
 	path[n] = '\0';
 	if (rq->output >= OUTPUT_FILE)
-		rundir_hand_over(rq->session);
+		hand_over(rq->session);
 	return 0;
 }
 
@@ -355,39 +367,16 @@ static int collect_owner(void *arg, int dir, const char *name, pid_t owner)
 	return 0;
 }
 
-/* Wait for the end of a janitor that got SIGTERM. Kill it at the given time. */
-static void await_end(pid_t pid, long long end)
-{
-	struct pollfd p = { .fd = task_fd(pid), .events = POLLIN };
-	long long left = end - time_now_ms();
-	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-
-	while (p.fd < 0 && !kill(pid, 0) && time_now_ms() < end) /* no pidfds */
-		nanosleep(&pause, NULL);
-	if (p.fd < 0)
-		return;
-	if (poll(&p, 1, left > 0 ? (int)left : 0) == 0) {
-		kill(pid, SIGKILL);
-		poll(&p, 1, CLEAR_MS);
-	}
-	close(p.fd);
-}
-
 int session_clear(void)
 {
 	struct pids owners = { 0 };
 	char path[PATH_MAX];
-	long long end;
 	int dir = rundir_open(manager_subsystem.name, path), r = 0;
 
 	if (dir < 0)
 		return -1;
 	owned_each(dir, "", collect_owner, &owners);
-	for (size_t i = 0; i < owners.n; i++)
-		kill(owners.v[i], SIGTERM);
-	end = time_now_ms() + CLEAR_MS;
-	for (size_t i = 0; i < owners.n; i++)
-		await_end(owners.v[i], end);
+	running_end(&owners);
 	pids_clear(&owners);
 	if (sweep_rundir(dir, 1) < 0)
 		r = -1;

@@ -212,6 +212,9 @@ void audit_end(const struct request *rq, const char *subsystem, int status);
 
 /* ---- rundir.c: the directories of sessions ----------------------------------------- */
 
+/* Return the path of the run directory: $TFS_RUNDIR or /run/tfs. */
+const char *rundir_root(void);
+
 /*
  * Make and open the subsystem's directory in $TFS_RUNDIR or /run/tfs, and write its path to path
  * (PATH_MAX bytes). Return a descriptor, or -1, reported.
@@ -223,9 +226,6 @@ int rundir_open(const char *subsystem, char *path);
  * Then it belongs to the caller and has mode 0600.
  */
 #define UNANNOUNCED (S_ISVTX | 0600)
-
-/* Give the session's file its final mode, because its path was printed. */
-void rundir_hand_over(const char *session);
 
 /*
  * Note in a session's directory that its files may take so many KB; return 0, or -1 and errno. Read
@@ -463,6 +463,19 @@ int session_run(const struct request *rq, const char *tools);
 
 /* End and remove every session of the subsystem. Return 0, or -1, reported. */
 int session_clear(void);
+
+/* ---- running.c: the sessions of all subsystems that run ---------------------------- */
+
+/*
+ * Call fn for each session directory, with the subsystem's directory and the pid of the janitor, or
+ * OWNER_NONE if only files are left, or OWNER_ELSEWHERE. Meanwhile no session begins or ends.
+ * Return the sum of the results of fn, or -1, reported.
+ */
+int running_each(int (*fn)(void *, int dir, const char *subsystem, const char *name,
+			   pid_t janitor), void *arg);
+
+/* End these sessions, and wait until everything of them is removed. */
+void running_end(const struct pids *janitors);
 
 /* ---- stale.c: instances of stale sessions ------------------------------------------ */
 

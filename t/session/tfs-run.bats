@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-run [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]'
+USAGE='tfs-run [-l] [-k NAME] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]'
 
 # fake_tree: Copy tfs-run next to a manager that is the shell script on stdin. The
 # script finds its arguments in "$@"; $HERE is the test's directory. The subsystem has one
@@ -169,7 +169,7 @@ man hook has the fields, the cost and all messages." ]]
 	mkdir -p pre/bin pre/lib/trace-hooks/ftrace/hooks.d
 	cp "$TREE/bin/tfs-run" pre/bin
 	printf '#!/bin/sh\nexit 6\n' >pre/lib/trace-hooks/ftrace/manager
-	printf '#!/bin/sh\n' >pre/lib/trace-hooks/ftrace/hooks.d/hook
+	printf '#!/bin/sh\n# description: A hook\n' >pre/lib/trace-hooks/ftrace/hooks.d/hook
 	chmod +x pre/lib/trace-hooks/ftrace/manager pre/lib/trace-hooks/ftrace/hooks.d/hook
 	run -6 pre/bin/tfs-run hook --all
 	rm -r pre/lib
@@ -189,7 +189,7 @@ man hook has the fields, the cost and all messages." ]]
 @test "tfs-run: names a program that has no -- before it" {
 	fails 100 "tfs-run: fatal: 'ls' is not an option; to trace that program, put -- before it: tfs-run trace_syscalls -- ls -l 'a b'" \
 		tfs-run trace_syscalls ls -l 'a b'
-	fails 100 "tfs-run: fatal: 'nosuch' is not an option of trace_syscalls; tfs-run trace_syscalls --help lists them; usage: $USAGE" \
+	fails 100 "tfs-run: fatal: 'nosuch' is not an option of trace_syscalls; did you mean --syscall nosuch?" \
 		tfs-run trace_syscalls nosuch
 	fails 100 "tfs-run: fatal: 'ls' is a program, not a hook; tfs-run trace_syscalls -- ls -l shows what it does" \
 		tfs-run ls -l
@@ -809,4 +809,35 @@ END
 	here=$(realpath .)
 	"$RUN" hook --one "./a b/x" --two="a b/../a b/x" --three=./a\ b/../a\ b/x ./none ../"${here##*/}"/a\ b -./x -- touch ran
 	[ "$(tail -n 1 args)" = "--output fifo '--one' '$here/a b/x' '--two=a b/../a b/x' '--three=$here/a b/x' './none' '$here/a b' '-./x' --pid $(grep -o '[0-9]*$' <<<"$(tail -n 1 args)")" ]
+}
+
+@test "tfs-run: -l lists the sessions that run, and -k ends one" {
+	need_tracefs events/syscalls
+	watch trace_open --all
+	run -0 --separate-stderr tfs-run -l
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[0]} =~ ^SESSION\ +UID\ +PID\ SINCE\ \(UTC\)\ +LOST\ COMMAND$ ]]
+	[ "$(awk 'NR == 2 { print $1, $3 }' <<<"$output")" = "$MARK $SESSION" ]
+	[[ ${lines[1]} == *"manager --run trace_open --args --instance $MARK --output fifo --all" ]]
+	fails 1 "tfs-run: fatal: no session '${MARK}b' runs; did you mean $MARK?" \
+		tfs-run -k "${MARK}b"
+	run -0 tfs-run -k "$MARK"
+	[ -z "$output" ]
+	[ ! -e "$TRACE" ]
+	finishes "$READER" 0
+	nothing_left
+	run -0 --separate-stderr tfs-run --list
+	[ -z "$output" ]
+}
+
+@test "tfs-run: -l lists dumps, and -k removes one of them" {
+	need_tracefs events/syscalls
+	run -0 tfs-run trace_flight -e sys_enter_getppid --dump-on end -i "$MARK" -- true
+	dump=$TFS_RUNDIR/ftrace/$MARK/dump.1
+	run -0 --separate-stderr tfs-run -l
+	[ "$output" = "dumps of the flight recorder:
+$dump ($((($(stat -c %s "$dump") + 1023) / 1024)) KB)" ]
+	run -0 tfs-run -k "$dump"
+	[ -z "$output" ]
+	[ ! -e "${dump%/*}" ]
 }
