@@ -117,7 +117,7 @@ static const struct { const char *name, *answer; } names[] = {
 	{ "record", "trace_event -e EVENT -o x.dat -- PROG" },
 	{ "stat", "trace_count -e EVENT -- PROG" }, { "trace", "trace_syscalls -- PROG" },
 	{ "top", "trace_syscalls --all --summary --time 5s" },
-	{ "help", "--help" }, { "list", "-l" }, { "stop", "-k NAME" }, { "kill", "-k NAME" },
+	{ "help", "--help" }, { "list", "-l" }, { "stop", "-k SESSION" }, { "kill", "-k SESSION" },
 };
 
 /* ---- options --------------------------------------------------------------------------- */

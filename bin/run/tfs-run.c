@@ -29,13 +29,13 @@
 static const struct tool tool = {
 	.name = "tfs-run",
 	.help =
-		"tfs-run [-l] [-k NAME] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... "
+		"tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... "
 		"[-- PROG...]]\n"
 		"run a trace hook and show its trace, for people\n"
 		"-m, --subsystem SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
 		"-o, --file FILE  write the trace to FILE; PROG keeps standard output\n"
 		"-l, --list  list the sessions that run, and the dumps of the flight recorder\n"
-		"-k, --kill NAME  end this session, or remove this dump\n"
+		"-k, --kill SESSION  end this session, or remove this dump\n"
 		"--check  print whether this kernel can run the hook, or all hooks\n"
 		"HOOK  run this hook, by its name or file; without it, list all\n"
 		"-- PROG...  trace this program, and end with it; it writes to stderr\n",

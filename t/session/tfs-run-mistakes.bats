@@ -77,7 +77,7 @@ table() {
 	111|trace_event -e sched_swich -- true|no event is called 'sched_swich'; did you mean sched_switch?
 	111|trace_event -e sched_switch --filter 'prev_pd == 1' -- true|unable to write 'prev_pd == 1' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument\n  Command: prev_pd == 1\n                   ^\n  events/sched/sched_switch/format lists the fields
 	100|trace_event -e sched_switch --output tape -- true|trace_event has no option --output: -o writes to a file, and its name's end says the format; tfs-run trace_event -e sched_switch -o tape -- true
-	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-l] [-k NAME] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
+	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls -o x.pdf -- true|-o x.pdf: tfs-run writes no .pdf; the name can end in .json, .dat, .svg or .txt
 	111|trace_syscalls -o none/x.json -- true|unable to open none/x.json: no such directory; make it first
 	100|trace_syscalls --json --summary -- true|--summary prints a table and --json prints events; leave one of them out
@@ -99,7 +99,7 @@ table() {
 	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
 	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
-	100|trace_syscalls --|no program after --; usage: tfs-run [-l] [-k NAME] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
+	100|trace_syscalls --|no program after --; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
 	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines
 	100|trace_syscalls --fail -- true|trace_syscalls has no option '--fail'; did you mean --failed? tfs-run trace_syscalls --help lists them
