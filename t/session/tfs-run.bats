@@ -5,7 +5,6 @@
 
 load ../helper
 
-
 # fake_tree: Copy tfs-run next to a manager that is the shell script on stdin. The
 # script finds its arguments in "$@"; $HERE is the test's directory. The subsystem has one
 # hook, which is called hook.
