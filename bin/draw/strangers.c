@@ -7,6 +7,9 @@
  * (kernel/trace/trace_events.c, event_filter_pid_*). So every switch of a traced task is
  * recorded. If another task runs on a CPU than the last switch says, a switch
  * between two tasks that are not traced is missing.
+ *
+ * If the trace names the traced tasks (comments_traced), that decides. Their children are named as
+ * well, or task_newtask tells of them.
  */
 
 #include "lines/lines.h"
@@ -17,6 +20,8 @@ enum {
 	ODD = 2,        /* a switch of the task is missing */
 	HELPER = 4,     /* a thread of the kernel that works for a CPU */
 	BESIDE = 8,     /* a switch or wake-up with a stranger: the task is traced */
+	TRACED = 16,    /* the trace names the task, or of a host all tasks, as traced */
+	NAMED = 32,     /* of a host: the trace names its traced tasks */
 };
 
 struct known_task {
@@ -92,6 +97,36 @@ static struct cpu_task *read_cpu(struct strangers *s, const struct trace_line *l
 	return c;
 }
 
+/* Return what the trace says about all tasks of the key's host: TRACED, NAMED, or 0. */
+static unsigned host_flags(const struct strangers *s, const char *key)
+{
+	const struct known_task *host = table_find(&s->tasks, key, strcspn(key, "\t") + 1);
+
+	return host ? host->flags : 0;
+}
+
+/* If a traced task makes a task, that is traced as well. */
+static void read_child(struct strangers *s, const struct trace_line *l)
+{
+	if (text_part_is(l->event, "task_newtask") && trace_line_key(l, ".pid").n)
+		task_of(s, l, trace_line_key(l, ".pid"))->flags |= TRACED;
+}
+
+void strangers_comment(struct strangers *s, const char *line)
+{
+	struct trace_line l = { .prefix = "" };
+	struct text_part pid, none = { "", 0 };
+
+	if (!comments_traced(line, &l.host, &pid))
+		return;
+	if (text_part_is(pid, "all")) {
+		task_of(s, &l, none)->flags |= TRACED;
+	} else {
+		task_of(s, &l, none)->flags |= NAMED;
+		task_of(s, &l, pid)->flags |= TRACED;
+	}
+}
+
 void strangers_read(struct strangers *s, const struct trace_line *l)
 {
 	int switches = !*l->prefix && text_part_is(l->event, "sched_switch");
@@ -105,6 +140,7 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 	now = task_of(s, l, l->pid);
 	if (is_helper(l->comm))
 		now->flags |= HELPER;
+	read_child(s, l);
 	if (!switches && !wakes) {
 		now->flags |= OWN;
 		/* the pid filter never passes an event of the idle task itself */
@@ -170,9 +206,12 @@ void strangers_decide(struct strangers *s)
 
 int strangers_has(const struct strangers *s, const char *key, size_t n)
 {
-	const struct known_task *t = s->filtered ? table_find(&s->tasks, key, n) : NULL;
+	unsigned host = host_flags(s, key);
+	const struct known_task *t = s->filtered || host ? table_find(&s->tasks, key, n) : NULL;
 
 	if (n > 1 && !memcmp(key + n - 2, "\t0", 2))
 		return !s->unfiltered;
+	if (host)
+		return t && !((t->flags | host) & TRACED) && !(t->flags & OWN);
 	return t && (is_odd(t) || (t->flags & (OWN | BESIDE | HELPER)) == HELPER);
 }

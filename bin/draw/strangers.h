@@ -22,6 +22,9 @@ struct strangers {
 /* Read an event line. */
 void strangers_read(struct strangers *, const struct trace_line *);
 
+/* Read a line that is no event: it may name a traced task. */
+void strangers_comment(struct strangers *, const char *line);
+
 /* After lost events, the running tasks are unknown. */
 void strangers_gap(struct strangers *);
 

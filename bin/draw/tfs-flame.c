@@ -7,7 +7,8 @@
  * tfs-flame counts the stacks of --stack, of the options stacktrace and userstacktrace, and
  * of the function tracer. The outermost function is at the bottom, and the functions of a
  * program are below those of the kernel. The width of a function is the number of stacks
- * that contain it. Frames narrower than a tenth of a pixel are not drawn. The functions
+ * that contain it, or with -w the sum of a field of their events. lat of a sched_switch without
+ * that field is the time until the task runs again. Frames narrower than a tenth of a pixel are not drawn. The functions
  * that make the trace itself are left out. tfs-flame ignores SIGINT, so that the program
  * that makes the trace can finish first.
  * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
@@ -19,21 +20,23 @@
 #include "strangers.h"
 
 static const char *title = "Flame graph";
+static const char *weights;
 static int all, folded;
 static struct opt_list keys = { .v = OPT_LIST("comm") };
 
 static const struct tool tool = {
 	.name = "tfs-flame",
 	.help =
-		"tfs-flame [-a] [-f] [-k KEY]... [-T TITLE]\n"
+		"tfs-flame [-a] [-f] [-k KEY]... [-w KEY,...] [-T TITLE]\n"
 		"draw the stacks of a trace as a flame graph, in SVG\n"
 		"-a, --all  draw the stacks of all tasks, not only of the traced tasks\n"
 		"-k, --key KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
+		"-w, --weight KEY,...  weigh a stack by the first KEY that an event has: lat, ...\n"
 		"-f, --folded  print folded lines instead, a;b;c N, for other programs\n"
 		"-T, --title TITLE  set the title of the picture\n",
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'k', .list = &keys },
-		{ 'T', .text = &title }, { 0 },
+		{ 'T', .text = &title }, { 'w', .text = &weights }, { 0 },
 	},
 };
 
@@ -55,7 +58,14 @@ enum { WIDTH = 1180, LEFT = 10, HEAD = 74, FOOT = 44, FRAME = 16,
  */
 struct stack {
 	struct table_entry entry;
-	unsigned long long n;
+	unsigned long long n, weight;
+};
+
+/* The last time that a task left a CPU. The key is that of the task. */
+struct off {
+	struct table_entry entry;
+	struct stack *stack;    /* where the task left it; NULL: not counted yet */
+	uint64_t since, time;   /* time: 0 until the task runs again */
 };
 
 /* The last event of a CPU, as far as it is known, and its stack. */
@@ -66,14 +76,18 @@ struct last_event {
 	/* an EDGE follows each frame, the innermost is first */
 	struct strbuf frames;
 	int user;               /* the frames of the program have been read as well */
+	uint64_t weight;        /* 0: unknown */
+	struct off *off;        /* it has the weight of the stack; NULL: none */
 };
 
 struct flame {
 	struct input in;
 	struct table stacks, shown;
 	struct table last;      /* struct last_event, by CPU */
+	struct table off;       /* struct off, by task */
+	char weight[64];        /* the key that weighs; "": none yet */
 	struct strangers strangers;
-	unsigned long long left_out;
+	unsigned long long left_out, unweighed, n; /* numbers of stacks; n are drawn */
 	struct last_event *now; /* whose stack is read; NULL: none */
 	int user;               /* it is the stack of a program */
 	struct strbuf key;
@@ -106,10 +120,99 @@ static void make_roots(struct flame *f, const struct trace_line *l, struct strbu
 	}
 }
 
+/* ---- the weight of a stack --------------------------------------------------------------- */
+
+/* Return the value of a key, or 0. */
+static uint64_t value_of(const struct trace_line *l, const char *key, int digits)
+{
+	struct decimal d;
+
+	if (!strcmp(key, "lat"))
+		return trace_line_latency(l, digits);
+	return decimal_parse(&d, trace_line_key(l, key)) < 0 || d.negative ? 0 : d.whole;
+}
+
+/* Does the stack of the event weigh the time until its task runs again? */
+static int is_off(const struct trace_line *l)
+{
+	return text_part_is(l->event, "sched_switch") && !*l->lat && !trace_line_key(l, "lat").n;
+}
+
+/* Choose the first key of -w that the event has. */
+static void choose_weight(struct flame *f, const struct trace_line *l, int digits)
+{
+	for (const char *s = weights, *end; s && !*f->weight; s = *end ? end + 1 : NULL) {
+		end = s + strcspn(s, ",");
+		str_format(f->weight, sizeof(f->weight), "%.*s", (int)(end - s), s);
+		if (f->weight[strcspn(f->weight, "<>&'\"")] || /* it goes into the picture */
+		    (!value_of(l, f->weight, digits) && (strcmp(f->weight, "lat") || !is_off(l))))
+			*f->weight = '\0';
+	}
+}
+
+static void count_stack(struct flame *f, struct last_event *e);
+
+/* A task leaves the CPU, and another one runs again. */
+static void read_switch(struct flame *f, const struct trace_line *l, struct last_event *last,
+			uint64_t now)
+{
+	struct off *off;
+
+	task_key(&f->key, l, trace_line_key(l, "next_pid"));
+	off = table_find(&f->off, f->key.text, f->key.n);
+	if (off && !off->time) {
+		off->time = now > off->since ? now - off->since : 1;
+		if (off->stack)
+			off->stack->weight += off->time;
+	}
+	if (text_part_is(trace_line_key(l, "prev_pid"), "0"))
+		return;
+	task_key(&f->key, l, trace_line_key(l, "prev_pid"));
+	off = table_at(&f->off, f->key.text, f->key.n);
+	for (size_t i = 0; i < f->last.room; i++) { /* its last stack, on another CPU */
+		struct last_event *other = (struct last_event *)f->last.v[i];
+
+		if (other && other->off == off)
+			count_stack(f, other);
+	}
+	off->stack = NULL;
+	off->since = now;
+	off->time = 0;
+	last->off = off;
+}
+
+/* Find the weight of the stack that follows the event. */
+static void weigh(struct flame *f, const struct trace_line *l, struct last_event *last)
+{
+	uint64_t now;
+	int digits;
+
+	last->weight = 0;
+	last->off = NULL;
+	if (!weights || trace_line_time(l, &now, &digits) < 0)
+		return;
+	if (!*f->weight)
+		choose_weight(f, l, digits);
+	if (!strcmp(f->weight, "lat") && is_off(l))
+		read_switch(f, l, last, now);
+	else
+		last->weight = value_of(l, f->weight, digits);
+}
+
+/* After lost events, nothing is known of tasks that left a CPU. */
+static void forget_off(struct flame *f)
+{
+	for (size_t i = 0; i < f->last.room; i++)
+		if (f->last.v[i])
+			((struct last_event *)f->last.v[i])->off = NULL;
+	table_clear(&f->off);
+}
+
 /* Count the stack of the event, with the outermost frame first. */
 static void count_stack(struct flame *f, struct last_event *e)
 {
 	const char *text = e->frames.text, *end, *s;
+	struct stack *stack;
 
 	if (e->frames.n) {
 		end = text + e->frames.n;
@@ -123,7 +226,13 @@ static void count_stack(struct flame *f, struct last_event *e)
 			strbuf_add(&f->key, s, (size_t)(end - s) + (s > text));
 			end = s;
 		}
-		((struct stack *)table_at(&f->stacks, f->key.text, f->key.n))->n++;
+		stack = table_at(&f->stacks, f->key.text, f->key.n);
+		stack->n++;
+		stack->weight += e->off ? e->off->time : e->weight;
+		f->unweighed += !e->off && !e->weight;
+		if (e->off && !e->off->time)
+			e->off->stack = stack;
+		e->off = NULL;
 	}
 	e->frames.n = 0;
 	e->user = 0;
@@ -200,6 +309,7 @@ static void read_event(struct flame *f, int event)
 		else
 			last->task.n = 0;
 		make_roots(f, l, &last->roots);
+		weigh(f, l, last);
 		return;
 	}
 	/* the event of the stack is missing: only the stack's own line has keys */
@@ -217,8 +327,11 @@ static void read_line(struct flame *f)
 		read_event(f, event);
 		return;
 	}
-	if (comments_is_gap(f->in.line))
+	if (comments_is_gap(f->in.line)) {
 		strangers_gap(&f->strangers);
+		forget_off(f);
+	}
+	strangers_comment(&f->strangers, f->in.line);
 	if (!comments_keep(&f->in.comments, f->in.line) && f->now)
 		read_frame(f, f->in.line, f->in.n);
 }
@@ -233,9 +346,11 @@ static void choose_stacks(struct flame *f)
 
 		if (n && strangers_has(&f->strangers, s->entry.key, n))
 			f->left_out += s->n;
-		else if (s)
-			((struct stack *)table_at(&f->shown, s->entry.key + n + 1,
-						  s->entry.n - n - 1))->n += s->n;
+		else if (s && (s->weight || !*f->weight)) {
+			f->n += s->n;
+			((struct stack *)table_at(&f->shown, s->entry.key + n + 1, s->entry.n - n -
+						  1))->n += *f->weight ? s->weight : s->n;
+		}
 	}
 }
 
@@ -276,6 +391,7 @@ enum kind { KEY, KERNEL, PROGRAM, KINDS };
 
 struct drawing {
 	unsigned long long total;
+	const char *weight;     /* the key that weighs, or "" */
 	uint64_t bottom;        /* of the frame "all" */
 	struct open *open;      /* depth frames, from the bottom up */
 	size_t depth, nkeys;
@@ -286,7 +402,18 @@ struct drawing {
 /* Return the place of the n-th stack, in hundredths of a pixel from the left. */
 static uint64_t across(const struct drawing *d, unsigned long long n)
 {
-	return LEFT * 100 + n * (WIDTH * 100) / d->total;
+	return LEFT * 100 + (uint64_t)((double)n * (WIDTH * 100) / (double)d->total);
+}
+
+/* Append a number of stacks, or their weight, with its unit. */
+static void put_weight(struct strbuf *w, const char *weight, unsigned long long n)
+{
+	if (!strcmp(weight, "lat"))
+		svg_time(w, n, svg_time_unit(n), -1);
+	else if (*weight)
+		strbuf_format(w, "%llu %s", n, strncmp(weight, "bytes", 5) ? weight : "bytes");
+	else
+		strbuf_format(w, "%llu stack%s", n, n == 1 ? "" : "s");
 }
 
 static void draw_frame(struct drawing *d, const struct open *o, size_t level,
@@ -294,7 +421,8 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 {
 	uint64_t x = across(d, o->from), width = across(d, to) - x;
 	uint64_t y = d->bottom - FRAME * (level + 1);
-	unsigned long long n = to - o->from, permille = n * 1000 / d->total;
+	unsigned long long n = to - o->from;
+	unsigned permille = (unsigned)((double)n * 1000 / (double)d->total);
 	enum kind kind = level <= d->nkeys ? KEY : *o->name == USER ? PROGRAM : KERNEL;
 	const char *name = o->name + (kind == PROGRAM), *end = o->name + o->n, *label = name;
 	struct strbuf *w = &d->words;
@@ -309,8 +437,9 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 		strbuf_format(w, "%u", svg_shade(name, (size_t)(end - name), 6));
 	svg_item(w, o->from, n);
 	svg_text(w, name, (size_t)(end - name), SIZE_MAX);
-	strbuf_format(w, " (%llu stack%s, %llu.%llu%%)</title>", n, n == 1 ? "" : "s",
-		      permille / 10, permille % 10);
+	strbuf_puts(w, " (");
+	put_weight(w, d->weight, n);
+	strbuf_format(w, ", %u.%u%%)</title>", permille / 10, permille % 10);
 	svg_rect(w, x, y * 100, width, (FRAME - 1) * 100);
 	strbuf_puts(w, " rx='2'/>");
 	/* the label of a file is without its folder, as in the script */
@@ -364,7 +493,7 @@ static void draw(const struct flame *f)
 	struct svg_picture picture = { .kind = "flame", .title = title, .left = LEFT,
 				       .width = WIDTH + 2 * LEFT, .head = HEAD };
 	size_t deepest = 0;
-	char detail[128];
+	struct strbuf detail = { 0 };
 
 	for (size_t i = 0; i < f->shown.n; i++) {
 		const struct stack *s = (const struct stack *)f->shown.v[i];
@@ -381,13 +510,23 @@ static void draw(const struct flame *f)
 	d.bottom = HEAD + FRAME * deepest;
 	picture.height = d.bottom + FOOT + comments_room(&f->in.comments);
 	picture.length = d.total;
+	picture.unit = !*f->weight ? NULL : !strcmp(f->weight, "lat") ? "ns" : f->weight;
+	d.weight = f->weight;
 	svg_picture_begin(&picture);
 	draw_stacks(&d, f);
 	comments_draw(&f->in.comments, picture.height - 12);
-	str_format(detail, sizeof(detail), f->left_out ?
-		   "%llu stack%s; %llu of tasks that were not traced are left out" :
-		   "%llu stack%s", d.total, d.total == 1 ? "" : "s", f->left_out);
-	svg_picture_head(&picture, detail, (const struct svg_key []){
+	put_weight(&detail, "", f->n);
+	if (*f->weight) {
+		strbuf_puts(&detail, strcmp(f->weight, "lat") ? "; the width is " :
+			    f->off.n ? "; the width is time off CPU, " : "; the width is time, ");
+		put_weight(&detail, f->weight, d.total);
+	}
+	if (f->left_out)
+		strbuf_format(&detail, "; %llu of tasks that were not traced are left out",
+			      f->left_out);
+	if (*f->weight && f->unweighed)
+		strbuf_format(&detail, "; %llu without %s are left out", f->unweighed, f->weight);
+	svg_picture_head(&picture, detail.text, (const struct svg_key []){
 		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
 		{ "c", d.nkeys == 1 ? *keys.v : "keys", d.used[KEY] },
 	}, 3);
@@ -398,7 +537,8 @@ int main(int argc, char **argv)
 {
 	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
 				  .shown = { .size = sizeof(struct stack) },
-				  .last = { .size = sizeof(struct last_event) } };
+				  .last = { .size = sizeof(struct last_event) },
+				  .off = { .size = sizeof(struct off) } };
 
 	opt_next(&tool, argc, argv);
 	opt_end(&tool, argv[opt_index]);

@@ -86,8 +86,6 @@ struct timeline {
 	unsigned long long events;
 };
 
-static const char *const units[] = { " ns", " us", " ms", " s" };
-
 /* ---- read the trace -------------------------------------------------------------------- */
 
 /* Return a copy of t->words that lives as long as the timeline; one copy for each name. */
@@ -245,12 +243,16 @@ static void read_event(struct timeline *t, const struct trace_line *l, uint64_t 
 	uint64_t lat = trace_line_latency(l, t->digits);
 	const char *label;
 	struct mark m = { lat < now ? now - lat : 0, now, NULL, lat ? TOOK : TICK };
+	int call = trace_line_is_call(l);
+
+	if (call) /* its time is that of its beginning */
+		m = (struct mark){ now, now + lat, NULL, m.kind };
 
 	if (!pid.n)
 		pid = (struct text_part){ "-", 1 };
 	label = by_cpu ? cpu_label(t, l) : task_label(t, l, comm, pid);
 	t->words.n = 0;
-	strbuf_puts(&t->words, l->prefix);
+	strbuf_puts(&t->words, call ? "" : l->prefix);
 	strbuf_add(&t->words, l->event.text, l->event.n);
 	m.name = keep_words(t);
 	add_mark(t, by_cpu ? lane_of(t, &t->cpus, l, l->cpu) : lane_of(t, &t->tasks, l, pid),
@@ -267,6 +269,7 @@ static void read_line(struct timeline *t)
 	if (!input_event(&t->in) || trace_line_time(l, &now, &digits) < 0) {
 		if (comments_is_gap(t->in.line))
 			read_gap(t);
+		strangers_comment(&t->strangers, t->in.line);
 		comments_keep(&t->in.comments, t->in.line);
 		return;
 	}
@@ -386,30 +389,17 @@ static uint64_t across(const struct timeline *t, uint64_t time)
 /* Return the index of the largest unit of a time. A clock that counts has only one. */
 static unsigned unit_of(const struct timeline *t, uint64_t time)
 {
-	unsigned u = 0;
-
-	for (; t->digits >= 0 && u < 3 && time >= 1000; u++)
-		time /= 1000;
-	return u;
+	return t->digits < 0 ? 0 : svg_time_unit(time);
 }
 
-/* Append a time in this unit, with so many digits after the point; -1: all but the last zeros. */
+/* Append a time as svg_time does, or the count of a clock that counts. */
 static void put_time(const struct timeline *t, struct strbuf *w, uint64_t time, unsigned u,
 		     int digits)
 {
-	char text[40];
-	struct out o = out_to(text, sizeof(text));
-
-	if (u)
-		out_decimals(&o, time, 3 * u);
+	if (t->digits < 0)
+		strbuf_format(w, "%llu", (unsigned long long)time);
 	else
-		out_decimal(&o, time);
-	if (u && digits >= 0)
-		o.at -= 3 * (int)u - digits;
-	while (u && digits < 0 && o.at[-1] == '0')
-		o.at--;
-	o.at -= o.at[-1] == '.';
-	strbuf_format(w, "%.*s%s", (int)(o.at - text), text, t->digits < 0 ? "" : units[u]);
+		svg_time(w, time, u, digits);
 }
 
 static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uint64_t y)

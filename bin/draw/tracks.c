@@ -348,8 +348,7 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 {
 	int switched = text_part_is(l->event, "sched_switch");
 	/* a decoded call has the time of its beginning, and other lines that of their end */
-	int call = l->decoded || (l->json && trace_line_key(l, "call").n &&
-				  trace_line_key(l, "args").n);
+	int call = trace_line_is_call(l);
 	uint64_t ns = trace_line_latency(l, digits), tid;
 	struct slice s = { .category = call ? "call" : "latency", .name = l->event, .ns = ns,
 			   .from = call ? now : now > ns ? now - ns : 0, .line = l };

@@ -96,6 +96,7 @@ struct stream {
 	long quarter;           /* of one CPU's buffer, in sub-buffers */
 	long gather;            /* how long to sleep, in us */
 	long subbufs;           /* number read since the buffer was found empty */
+	struct pids traced;     /* of the pid filter, also those that have ended since */
 	unsigned begun;         /* tasks whose files were known at the beginning */
 	long long empty_at;     /* time at which the buffer was found empty, in us */
 	long long names_at;     /* time of the last look at names, in ms */
@@ -276,6 +277,17 @@ static void begin_tasks(struct stream *s)
 	free(list);
 }
 
+/* Add the tasks of the pid filter to those that the header names. */
+static void read_traced(struct stream *s)
+{
+	char *list = file_read(s->dir, "set_event_pid", NULL);
+
+	if (list)
+		pids_parse(&s->traced, list);
+	free(list);
+	s->show.traced = s->traced.n > 0;
+}
+
 /* Does the instance record the event of this control file? */
 static int is_on(const struct stream *s, const char *path)
 {
@@ -321,6 +333,8 @@ static int open_raw(struct stream *s, const char *root)
 		decode_begin(&s->decode, &s->show);
 		begin_tasks(s);
 	}
+	if (s->show.header && !s->show.subjects.member)
+		read_traced(s);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
 	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS) ||
@@ -430,6 +444,18 @@ static void write_losses(struct stream *s, int failed)
 		consumer_last(&s->to, line, (size_t)(o.at - line));
 }
 
+/* With -H, name the tasks of the pid filter, or say that there is none. */
+static void write_traced(struct stream *s)
+{
+	char line[CONSUMER_LAST];
+
+	read_traced(s);
+	for (size_t i = 0; i < s->traced.n; i++)
+		write_lines(s, line, show_traced(&s->show, s->traced.v[i], line, sizeof(line)));
+	if (!s->traced.n)
+		write_lines(s, line, show_traced(&s->show, 0, line, sizeof(line)));
+}
+
 /*
  * Write the comment lines of -H and -d before all text. For a reader that follows another, write
  * them again, after the rest of the text that the other reader was to get.
@@ -448,6 +474,8 @@ static void write_header(struct stream *s)
 			   "# files of %u tasks are known\n", s->begun);
 	s->readers = s->to.readers;
 	write_lines(s, text, (size_t)(o.at - text));
+	if (s->show.header && !s->text && !s->show.subjects.member)
+		write_traced(s);
 }
 
 /* Stream until a signal or an error. Return the result of the last pump. */

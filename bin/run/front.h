@@ -108,7 +108,9 @@ struct output {
 	int direct;                 /* the stream may make the lines for people itself */
 	int decoded;                /* a line is a call: two events; set by the caller */
 	int date;                   /* the session has to give the date */
-	const char *filter[4];      /* a tool between tfs-run and fd, and its options; or none */
+	int header;                 /* the session has to name the traced tasks, for a picture */
+	struct strbuf title;        /* of the picture: the command */
+	const char *filter[6];      /* a tool between tfs-run and fd, and its options; or none */
 	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */
 	int decided;                /* whether it is */
 	pid_t pid;                  /* of the tool */

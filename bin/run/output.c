@@ -57,6 +57,53 @@ static int has_date(char *const *words)
 	return 1;
 }
 
+/* The hooks whose lines take no time, and what draws a picture instead. */
+static const struct ticks {
+	const char *hook, *instead;
+} ticks[] = {
+	{ "trace_event", "--stack or --user-stack draws a flame graph, -e sched_switch who ran when" },
+	{ "trace_kprobe", "--stack or --user-stack draws a flame graph" },
+	{ "trace_exec", "'tfs-run trace_event -e sched_switch' draws who ran when" },
+	{ "trace_signal", "'tfs-run trace_event -e sched_switch' draws who ran when" },
+};
+
+static int has_stacks(const struct ask *ask)
+{
+	return ask_has_word(ask->words, "--stack") || ask_has_word(ask->words, "--user-stack");
+}
+
+/* Check that the picture would have more than a tick for each event. Return 0, or -1, reported. */
+static int check_picture(const struct ask *ask)
+{
+	for (char **w = ask->words; *w; w++)
+		if (strstr(*w, "sched") || strchr(*w, '*') || strstr(*w, "--return"))
+			return 0;
+	for (size_t i = 0; !has_stacks(ask) && i < sizeof(ticks) / sizeof(*ticks); i++)
+		if (!strcmp(ticks[i].hook, ask->hook))
+			return err_msg("-o %s: these events have no duration, so the picture would "
+				       "have only ticks; %s", ask->file, ticks[i].instead);
+	return 0;
+}
+
+static void plan_picture(struct output *o, const struct ask *ask, const char *subsystem)
+{
+	size_t n = 0;
+
+	strbuf_format(&o->title, "tfs-run %s", ask->hook);
+	for (char **w = ask->words; *w; w++)
+		strbuf_format(&o->title, " %s", *w);
+	for (char **w = ask->command; w && *w; w++)
+		strbuf_format(&o->title, "%s %s", w == ask->command ? " --" : "", *w);
+	o->filter[n++] = has_stacks(ask) ? "tfs-flame" : "tfs-timeline";
+	o->filter[n++] = "-T";
+	o->filter[n++] = o->title.text;
+	if (has_stacks(ask)) {
+		o->filter[n++] = "-w";
+		o->filter[n++] = "lat,bytes_alloc";
+	}
+	o->header = !strcmp(subsystem, "ftrace") && !ask_has_word(ask->words, "--header");
+}
+
 int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 {
 	const char *file = ask->file ? ask->file : "";
@@ -76,14 +123,14 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 			o->filter[2] = ask->top;
 		}
 	} else if (ends_with(file, ".svg")) {
-		o->filter[0] = ask_has_word(ask->words, "--stack") ? "tfs-flame" : "tfs-timeline";
+		plan_picture(o, ask, subsystem);
 	} else if (o->human || o->terminal) {
 		o->reader[0] = "tfs-human"; /* passes JSON through */
 		o->direct = o->human && has_date(ask->words) &&
 			    strcmp(subsystem, "blktrace"); /* blkparse's text has none */
 		o->date = o->direct && !ask_has_word(ask->words, "--date");
 	}
-	if (check_ending(file) < 0)
+	if (check_ending(file) < 0 || (o->title.n && check_picture(ask) < 0))
 		return -1;
 	if (ask->summary && ask_has_word(ask->words, "--json"))
 		return err_msg("--summary prints a table and --json prints events; leave one of "

@@ -201,8 +201,9 @@ static char *make_args(char **words, const struct output *o, const char *more, p
 		size += 4 * (strlen(*w) + (strstr(*w, "./") ? PATH_MAX : 0)) + 4;
 	args = xcalloc(size, 1);
 	/* in front, so that the manager refuses an --output of the caller as the second one */
-	str_format(args, size, "--output %s%s%s%s", o->dat ? "dat" : "fifo",
-		   o->json ? " --json" : "", o->date ? " --date" : "", more);
+	str_format(args, size, "--output %s%s%s%s%s", o->dat ? "dat" : "fifo",
+		   o->json ? " --json" : "", o->date ? " --date" : "",
+		   o->header ? " --header" : "", more);
 	for (; *words; words++)
 		add_word(args, size, *words);
 	if (prog_pid) {
@@ -559,13 +560,13 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 static const char *more_options(const struct ask *ask, const struct output *o,
 				const struct catalog_hook *hook)
 {
-	if ((!ask->summary && !o->human) || strcmp(hook->name, "trace_syscalls") ||
+	if ((!ask->summary && !o->human && !o->title.n) || strcmp(hook->name, "trace_syscalls") ||
 	    ask_has_word(ask->words, "--returns") || ask_has_word(ask->words, "--decode") ||
-	    (o->human && (ask_has_word(ask->words, "--raw") ||
-			  ask_has_word(ask->words, "--numbers") ||
-			  ask_has_word(ask->words, "--user-stack"))))
+	    (!ask->summary && (ask_has_word(ask->words, "--raw") ||
+			       ask_has_word(ask->words, "--numbers") ||
+			       ask_has_word(ask->words, "--user-stack"))))
 		return "";
-	return o->human ? " --decode" : " --returns";
+	return ask->summary ? " --returns" : " --decode";
 }
 
 /* Answer a command line that runs nothing. */

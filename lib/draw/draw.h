@@ -19,6 +19,13 @@
  */
 void svg_text(struct strbuf *, const char *, size_t n, size_t most);
 
+/*
+ * Append a time in nanoseconds, in the unit of this number, with so many digits after the point;
+ * -1: all but the last zeros. svg_time_unit returns the largest unit that fits, 0 for ns to 3 for s.
+ */
+void svg_time(struct strbuf *, uint64_t ns, unsigned unit, int digits);
+unsigned svg_time_unit(uint64_t ns);
+
 /* Append a number of hundredths, as 12.5. */
 void svg_number(struct strbuf *, uint64_t hundredths);
 
@@ -59,6 +66,7 @@ struct svg_picture {
 	unsigned left;                  /* left of the items */
 	unsigned head;                  /* height of the head */
 	unsigned long long length;      /* from the first item to the last, as FROM counts */
+	const char *unit;               /* of FROM in a flame graph; NULL: stacks */
 	int digits;                     /* -1: FROM counts a clock; otherwise nanoseconds */
 };
 

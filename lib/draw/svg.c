@@ -53,6 +53,33 @@ void svg_text(struct strbuf *w, const char *s, size_t n, size_t most)
 		strbuf_puts(w, "..");
 }
 
+unsigned svg_time_unit(uint64_t ns)
+{
+	unsigned u = 0;
+
+	for (; u < 3 && ns >= 1000; u++)
+		ns /= 1000;
+	return u;
+}
+
+void svg_time(struct strbuf *w, uint64_t ns, unsigned u, int digits)
+{
+	static const char *const units[] = { " ns", " us", " ms", " s" };
+	char text[40];
+	struct out o = out_to(text, sizeof(text));
+
+	if (u)
+		out_decimals(&o, ns, 3 * u);
+	else
+		out_decimal(&o, ns);
+	if (u && digits >= 0)
+		o.at -= 3 * (int)u - digits;
+	while (u && digits < 0 && o.at[-1] == '0')
+		o.at--;
+	o.at -= o.at[-1] == '.';
+	strbuf_format(w, "%.*s%s", (int)(o.at - text), text, units[u]);
+}
+
 void svg_number(struct strbuf *w, uint64_t hundredths)
 {
 	unsigned part = (unsigned)(hundredths % 100);
@@ -188,10 +215,12 @@ void svg_picture_begin(const struct svg_picture *p)
 	stdout_print("<?xml version='1.0' encoding='UTF-8'?>\n"
 		     "<svg xmlns='http://www.w3.org/2000/svg' class='%s' width='%llu' "
 		     "height='%llu' viewBox='0 0 %llu %llu' data-n='%llu' data-left='%u' "
-		     "data-digits='%d'>\n"
+		     "data-digits='%d'%s%s%s>\n"
 		     "<title>%s</title>\n<style>\n", p->kind, (unsigned long long)p->width,
 		     (unsigned long long)p->height, (unsigned long long)p->width,
-		     (unsigned long long)p->height, p->length, p->left, p->digits, w.text);
+		     (unsigned long long)p->height, p->length, p->left, p->digits,
+		     p->unit ? " data-unit='" : "", p->unit ? p->unit : "", p->unit ? "'" : "",
+		     w.text);
 	stdout_print("%s</style>\n<rect class='bg' width='100%%' height='100%%'/>\n", style);
 }
 

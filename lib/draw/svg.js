@@ -165,7 +165,7 @@ const search = term => {
 	svg.classList.toggle('searching', !!term);
 	matched = !term ? '' : flame ?
 		`Matched:\x20${(sum * 100 / total).toFixed(1)}%\x20(${n} frame${n === 1 ? '' : 's'},\x20` +
-		`${sum} of ${total} stacks)` :
+		`${sum} of ${total} ${svg.dataset.unit || 'stacks'})` :
 		`Matched:\x20${lanes.length} lane${lanes.length === 1 ? '' : 's'},\x20` +
 		`${n} mark${n === 1 ? '' : 's'}`;
 	if (lanes.length) {

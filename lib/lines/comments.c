@@ -153,6 +153,23 @@ int comments_date(const char *line, struct text_part *seconds, int64_t *time, in
 	return 1;
 }
 
+int comments_traced(const char *line, struct text_part *host, struct text_part *pid)
+{
+	static const char *const words[] = { "# traced: ", "{\"traced\":" };
+	struct trace_line l = { .prefix = "" };
+	const char *s = behind_host(line);
+	int json = begins(s, words[1]);
+
+	if (!json && !begins(s, words[0]))
+		return 0;
+	trace_line(&l, line, strlen(line));
+	*host = l.host;
+	s += strlen(words[json]);
+	s += json && *s == '"';
+	*pid = (struct text_part){ s, strcspn(s, " \",}") };
+	return pid->n > 0;
+}
+
 int comments_is_gap(const char *line)
 {
 	line = behind_host(line);

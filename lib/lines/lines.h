@@ -90,6 +90,9 @@ int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 /* Return lat in ns, or in counts of the clock if digits is negative; 0 if the line has none. */
 uint64_t trace_line_latency(const struct trace_line *, int digits);
 
+/* Is this a decoded call? Its time is that of its beginning, and of any other line that of the end. */
+int trace_line_is_call(const struct trace_line *);
+
 /* ---- event_text.c: fields of events whose text does not name them --------------------- */
 
 /* The bytes for which trace_line_add_field quotes a value. */
@@ -249,6 +252,12 @@ int comments_keep(struct comments *, const char *line);
 /* Add the line "# not understood" if there is one to add. comments_print does so itself. */
 void comments_end(struct comments *);
 void comments_print(struct comments *);
+
+/*
+ * Is this a line of show_traced (view.h), perhaps after a host's column? Return 1 and set host and
+ * pid, which is "all" for all tasks of the host; or return 0.
+ */
+int comments_traced(const char *line, struct text_part *host, struct text_part *pid);
 
 /* Does the line report lost events between the events around it? */
 int comments_is_gap(const char *line);

@@ -389,7 +389,7 @@ static int is_json_comment(const char *s, const char *end)
 {
 	static const char *const names[] = {
 		"lost", "unpaired", "not_understood", "closed", "clocks", "clock", "comment",
-		"moved_ms", "files", "key", "budget",
+		"moved_ms", "files", "key", "budget", "traced",
 	};
 	struct text_part name, value;
 
@@ -435,6 +435,12 @@ static struct text_part call_of(const struct trace_line *l)
 	if (!n && !*l->prefix)
 		return none;
 	return (struct text_part){ s + n, (size_t)(end - s) - n };
+}
+
+int trace_line_is_call(const struct trace_line *l)
+{
+	return l->decoded || (l->json && trace_line_key(l, "call").n &&
+			      trace_line_key(l, "args").n);
 }
 
 int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)

@@ -92,8 +92,6 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	default:
 		return 0;
 	}
-	if (s->json && s->header)
-		usage_error(tool, "-H cannot be given with -j");
 	if (s->json && s->process.kinds)
 		usage_error(tool, "-j and -P cannot be given together");
 	if (s->exact && (s->json || s->process.kinds))
@@ -191,6 +189,18 @@ size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 	return (size_t)(o.at - buf);
 }
 
+/* If the record is a hidden one of a traced task's new child, name the child. */
+static size_t name_child(const struct show *s, const struct record *r, char *buf, size_t size)
+{
+	struct event_set *evs = s->line->events;
+	const struct event *e = s->traced && s->hide_names ? event_wanted(evs, r) : NULL;
+	const struct field *f = e && e->id == evs->newtask ? event_field(e, "pid") : NULL;
+	struct field_data v;
+
+	return f && !field_value(evs, f, r, &v) && v.kind <= FIELD_POINTER ?
+	       show_traced(s, (int)v.i, buf, size) : 0;
+}
+
 /* Show a record that needs more than its line. */
 static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
 			 size_t size, int *shown)
@@ -208,6 +218,8 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
 			    : line_lost(r->cpu, lost, buf, size);
+	if (s->traced)
+		n += name_child(s, r, buf + n, size - n);
 	buf += n;
 	size -= n;
 	if (s->decoder)
@@ -238,7 +250,30 @@ size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
 {
 	if (s->header && s->process.kinds)
 		return process_header(buf, size);
-	return s->header ? line_header(s->line, cpus, buf, size) : 0;
+	return s->header && !s->json ? line_header(s->line, cpus, buf, size) : 0;
+}
+
+size_t show_traced(const struct show *s, int pid, char *buf, size_t size)
+{
+	const struct comm *c = pid ? comms_find(&s->line->events->comms, pid) : NULL;
+	struct out o = out_to(buf, size);
+	size_t n = c ? strlen(c->name) : 0;
+
+	if (!s->header || s->process.kinds || s->people)
+		return 0;
+	if (!pid)
+		out_string(&o, s->json ? "{\"traced\":\"all\"" : "# traced: all");
+	else
+		out_format(&o, s->json ? "{\"traced\":%d" : "# traced: %d", pid);
+	if (n && s->json) {
+		out_string(&o, ",\"comm\":");
+		json_string(&o, c->name, n);
+	} else if (n) {
+		out_char(&o, ' ');
+		out_escaped(&o, c->name, n, ESCAPE_TEXT);
+	}
+	out_string(&o, s->json ? "}\n" : "\n");
+	return (size_t)(o.at - buf);
 }
 
 size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)

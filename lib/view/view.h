@@ -288,6 +288,7 @@ struct show {
 	const char *keys[16 + PEOPLE_COLUMNS + 2]; /* the values that people.c looks for */
 	int json, header, exact; /* -j, -H, -x */
 	int dated;              /* -d */
+	int traced;             /* the caller has named the traced tasks: name their children */
 	int tells;              /* -F, -G, or -j: print the facts of a record */
 	uint64_t signals;       /* -G: a bit for each; 0: all */
 	int64_t offset;         /* the caller sets it: see struct json */
@@ -328,6 +329,12 @@ int show_counts(void *show, const struct record *);
 
 /* Print the comment lines of -H. Return their length; 0 without -H. */
 size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
+
+/*
+ * With -H, print a line that says that the task was traced: "# traced: PID COMM", or of pid 0, that
+ * all were. Return its length. comments_traced of lines.h reads it.
+ */
+size_t show_traced(const struct show *, int pid, char *buf, size_t size);
 
 /*
  * Print the comment line of -d: the time of day at this time of the trace's clock, in
