@@ -59,6 +59,7 @@ enum { WIDTH = 1180, LEFT = 10, HEAD = 74, FOOT = 44, FRAME = 16,
 struct stack {
 	struct table_entry entry;
 	unsigned long long n, weight;
+	unsigned long long weighed; /* how many of n have a weight */
 };
 
 /* The last time that a task left a CPU. The key is that of the task. */
@@ -122,6 +123,12 @@ static void make_roots(struct flame *f, const struct trace_line *l, struct strbu
 
 /* ---- the weight of a stack --------------------------------------------------------------- */
 
+static void add_weight(struct stack *s, uint64_t weight)
+{
+	s->weight += weight;
+	s->weighed += weight != 0;
+}
+
 /* Return the value of a key, or 0. */
 static uint64_t value_of(const struct trace_line *l, const char *key, int digits)
 {
@@ -163,7 +170,7 @@ static void read_switch(struct flame *f, const struct trace_line *l, struct last
 	if (off && !off->time) {
 		off->time = now > off->since ? now - off->since : 1;
 		if (off->stack)
-			off->stack->weight += off->time;
+			add_weight(off->stack, off->time);
 	}
 	if (text_part_is(trace_line_key(l, "prev_pid"), "0"))
 		return;
@@ -228,8 +235,7 @@ static void count_stack(struct flame *f, struct last_event *e)
 		}
 		stack = table_at(&f->stacks, f->key.text, f->key.n);
 		stack->n++;
-		stack->weight += e->off ? e->off->time : e->weight;
-		f->unweighed += !e->off && !e->weight;
+		add_weight(stack, e->off ? e->off->time : e->weight);
 		if (e->off && !e->off->time)
 			e->off->stack = stack;
 		e->off = NULL;
@@ -343,14 +349,20 @@ static void choose_stacks(struct flame *f)
 	for (size_t i = 0; i < f->stacks.room; i++) {
 		const struct stack *s = (const struct stack *)f->stacks.v[i];
 		size_t n = s ? strcspn(s->entry.key, EDGE) : 0;
+		struct stack *to;
 
-		if (n && strangers_has(&f->strangers, s->entry.key, n))
+		if (!s)
+			continue;
+		if (n && strangers_has(&f->strangers, s->entry.key, n)) {
 			f->left_out += s->n;
-		else if (s && (s->weight || !*f->weight)) {
-			f->n += s->n;
-			((struct stack *)table_at(&f->shown, s->entry.key + n + 1, s->entry.n - n -
-						  1))->n += *f->weight ? s->weight : s->n;
+			continue;
 		}
+		f->n += *f->weight ? s->weighed : s->n;
+		f->unweighed += s->n - s->weighed;
+		if (*f->weight && !s->weight)
+			continue;
+		to = table_at(&f->shown, s->entry.key + n + 1, s->entry.n - n - 1);
+		to->n += *f->weight ? s->weight : s->n;
 	}
 }
 
@@ -515,12 +527,12 @@ static void draw(const struct flame *f)
 	svg_picture_begin(&picture);
 	draw_stacks(&d, f);
 	comments_draw(&f->in.comments, picture.height - 12);
-	put_weight(&detail, "", f->n);
 	if (*f->weight) {
-		strbuf_puts(&detail, strcmp(f->weight, "lat") ? "; the width is " :
-			    f->off.n ? "; the width is time off CPU, " : "; the width is time, ");
+		strbuf_puts(&detail, "width: ");
 		put_weight(&detail, f->weight, d.total);
+		strbuf_puts(&detail, f->off.n ? " off CPU in " : " in ");
 	}
+	put_weight(&detail, "", f->n);
 	if (f->left_out)
 		strbuf_format(&detail, "; %llu of tasks that were not traced are left out",
 			      f->left_out);

@@ -178,7 +178,10 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 		const char *label = cpu_label(t, l);
 		struct mark m = { cpu->since, now, by_cpu ? cpu->task_name : label, RAN };
 
-		add_mark(t, by_cpu ? cpu : prev, by_cpu ? label : cpu->task_name, m);
+		/* the task may have another name now, after an exec */
+		add_mark(t, by_cpu ? cpu : prev, by_cpu ? label :
+			 task_label(t, l, trace_line_key(l, "prev_comm"),
+				    trace_line_key(l, "prev_pid")), m);
 	}
 	cpu->task = next;
 	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"), next_pid);
@@ -432,11 +435,8 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	svg_rect(w, x, (y + looks[m->kind].top) * 100, m->kind == TICK || width < 50 ? 50 : width,
 		 looks[m->kind].height * 100);
 	strbuf_puts(w, "/>");
-	n = w->n;
-	if (m->kind == RAN && width > 600 &&
-	    !svg_text_at(w, x + 300, (y + 14) * 100, m->name, strlen(m->name),
-			 (size_t)((width - 600) / SVG_LETTER)))
-		w->n = n; /* the bar has no room for a letter */
+	if (m->kind == RAN && width > n * SVG_LETTER + 600) /* never cut: the tooltip has it */
+		svg_text_at(w, x + 300, (y + 14) * 100, m->name, n, SIZE_MAX);
 	strbuf_puts(w, "</g>\n");
 	stdout_print("%s", w->text);
 }
@@ -573,7 +573,8 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 		      t->digits < 0 ? begin : begin / second, begin % second / 1000);
 	svg_picture_head(p, w->text, (const struct svg_key []){
 		{ by_cpu ? "p0" : "r", by_cpu ? "a task" : "running", t->used[RAN] },
-		{ "w", "waiting", t->used[WAITED] }, { "b", "blocked", t->used[BLOCKED] },
+		{ "w", "waiting for a CPU", t->used[WAITED] },
+		{ "b", "blocked, as on disk", t->used[BLOCKED] },
 		{ "s", "asleep", t->used[ASLEEP] }, { "l", "latency", t->used[TOOK] },
 		{ "e", "event", t->used[TICK] },
 	}, 6);

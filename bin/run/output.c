@@ -85,15 +85,26 @@ static int check_picture(const struct ask *ask)
 	return 0;
 }
 
+/* Add a word of the command, quoted if a shell would split or expand it. */
+static void add_to_title(struct strbuf *w, const char *word)
+{
+	const char *quote = *word && !word[strcspn(word, " \t\n*?[]$&;|<>()\"\\`#")] ? "" : "'";
+
+	strbuf_format(w, " %s%s%s", quote, word, quote);
+}
+
+/* Choose the tool that draws the picture, and its title: the command. */
 static void plan_picture(struct output *o, const struct ask *ask, const char *subsystem)
 {
 	size_t n = 0;
 
 	strbuf_format(&o->title, "tfs-run %s", ask->hook);
 	for (char **w = ask->words; *w; w++)
-		strbuf_format(&o->title, " %s", *w);
+		add_to_title(&o->title, *w);
+	if (ask->command)
+		strbuf_puts(&o->title, " --");
 	for (char **w = ask->command; w && *w; w++)
-		strbuf_format(&o->title, "%s %s", w == ask->command ? " --" : "", *w);
+		add_to_title(&o->title, *w);
 	o->filter[n++] = has_stacks(ask) ? "tfs-flame" : "tfs-timeline";
 	o->filter[n++] = "-T";
 	o->filter[n++] = o->title.text;

@@ -14,8 +14,8 @@
 
 /*
  * Append the text, escaped. A byte that is not a character of XML becomes a question mark. A
- * text of more than most characters is cut and ends in two points; it is left out if the
- * points do not fit.
+ * text of more than most characters is cut and ends in two points; it is left out if three
+ * letters and the points do not fit.
  */
 void svg_text(struct strbuf *, const char *, size_t n, size_t most);
 

@@ -42,7 +42,7 @@ void svg_text(struct strbuf *w, const char *s, size_t n, size_t most)
 		p += len + !len;
 	}
 	if (all > most)
-		most = most > 2 ? most - 2 : 0;
+		most = most > 4 ? most - 2 : 0;
 	for (; s < end && i < most; i++) {
 		size_t len = character(s, (size_t)(end - s));
 

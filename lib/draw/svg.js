@@ -42,7 +42,7 @@ const labels = all('.label');
 // as svg_text cuts
 const cut = (s, most) => {
 	const c = [...s];
-	return c.length <= most ? s : most < 3 ? '' : c.slice(0, most - 2).join('') + '..';
+	return c.length <= most ? s : most < 5 ? '' : c.slice(0, most - 2).join('') + '..';
 };
 const put = (e, s) => { if (e.textContent !== s) e.textContent = s; };
 const say = s => put(detail, cut(s, (width - 2 * GAP - 100) / LETTER | 0));
@@ -100,7 +100,9 @@ const layout = () => {
 			i.text = make(i.g, 'text', { y: i.y + 12 });
 		if (i.text) {
 			i.text.setAttribute('x', left + x + 3);
-			put(i.text, cut(i.label, (w - 6) / LETTER | 0));
+			// a lane is read as a whole: its bars have whole names, or none
+			put(i.text, flame || i.label.length < (w - 6) / LETTER ?
+				cut(i.label, (w - 6) / LETTER | 0) : '');
 		}
 	}
 	reset.style.display = from > 0 || length < total ? '' : 'none';

@@ -261,7 +261,7 @@ timeline() {
 @test "pictures: are dark if the browser prefers that" {
 	need_browser
 	flame >f.svg
-	timeline 8 >t.svg
+	timeline 1 >t.svg
 	for file in f.svg t.svg; do
 		browse $file <<-'EOF'
 			print getComputedStyle(document.querySelector('.bg')).fill

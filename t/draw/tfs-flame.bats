@@ -112,6 +112,42 @@ http://www.w3.org/2000/svg' ]
 	stacks | tfs-flame -f -T ignored | diff - <(stacks | tfs-flame -f)
 }
 
+# weighed: Print the detail line, and NAME (WEIGHT, SHARE) of each frame of the picture on stdin.
+weighed() {
+	sed -n "s/^<text class='detail'[^>]*>\([^<]*\)<.*/\1/p; s/^<g class='[cku].*<title>\([^<]*\)<.*/\1/p"
+}
+
+@test "tfs-flame: -w: the width is the sum of the first field that an event has, with its unit" {
+	{ stack sh 0 kmalloc b a | sed 's/x=1/bytes_alloc=32/'; stack sh 0 kmalloc c a | sed 's/x=1/bytes_alloc=96/'
+		stack sh 0 other d a; } >trace
+	tfs-flame -w lat,bytes_alloc -f <trace | diff - <(printf '%s\n' 'sh;a;b 32' 'sh;a;c 96')
+	tfs-flame -w lat,bytes_alloc <trace | weighed | diff - <(printf '%s\n' 'b (32 bytes, 25.0%)' 'c (96 bytes, 75.0%)' \
+		'a (128 bytes, 100.0%)' 'sh (128 bytes, 100.0%)' 'all (128 bytes, 100.0%)' \
+		'width: 128 bytes in 2 stacks; 1 without bytes_alloc are left out')
+	stack sh 0 e a | sed 's/x=1/x=1 lat=1500/' | tfs-flame -w lat | weighed | tail -n 2 |
+		diff - <(printf '%s\n' 'all (1.5 ms, 100.0%)' 'width: 1.5 ms in 1 stack')
+	# no event has it: each stack counts
+	stacks | tfs-flame -w nope -f | diff - <(stacks | tfs-flame -f)
+}
+
+@test "tfs-flame: -w lat: the stack of a switch weighs the time until its task runs again, on any CPU" {
+	{ switch 0 1.100000 a-7 b-8 nap; switch 1 1.400000 c-9 a-7 work; switch 1 1.500000 a-7 c-9 nap
+		echo 'CPU:0 [LOST 3 EVENTS]'; switch 1 1.700000 c-9 a-7 work; } >trace
+	tfs-flame -a -w lat -f <trace | diff - <(printf '%s\n' 'a;nap 300000000' 'c;work 100000000')
+	tfs-flame -a -w lat <trace | weighed | tail -n 1 |
+		diff - <(echo 'width: 400 ms off CPU in 2 stacks; 2 without lat are left out')
+}
+
+@test "tfs-flame: a trace whose header names the traced tasks leaves out all others" {
+	{ switch 0 1.1 a-7 b-8 f; switch 0 1.2 b-8 c-9 g; switch 0 1.3 c-9 a-7 h; } >trace
+	{ echo '# traced: 7 a'; cat trace; } | tfs-flame -f | diff - <(echo 'a;f 1')
+	{ cat trace; echo '{"traced":9,"comm":"c"}'; } | tfs-flame -f | diff - <(echo 'c;h 1')
+	{ echo '# traced: all'; cat trace; } | tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'b;g 1' 'c;h 1')
+	# a child of a traced task
+	{ echo '# traced: 7 a'; printf '%16s-7 [000] d..2. 1.0: task_newtask: pid=8 comm=a clone_flags=0 oom_score_adj=0\n' a
+		cat trace; } | tfs-flame -f | diff - <(printf '%s\n' 'a;f 1' 'b;g 1')
+}
+
 @test "tfs-flame: leaves out the switches of tasks that the session did not trace, -a draws them" {
 	# between other-8 and third-9, the kernel has recorded no switch
 	{ switch 0 1.1 traced-7 other-8 b a; switch 0 1.2 third-9 traced-7 d c

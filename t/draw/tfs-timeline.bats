@@ -120,8 +120,8 @@ well_formed() {
 	bars <got.svg | grep -v '^cpu\|^sched' | diff - <(printf '%s\n' 'asleep at 2 ms, 2 ms: 390 200' 'asleep at 8 ms, 1 ms: 990 100' \
 		'waiting at 0 ns, 1 ms: 190 100' 'waiting at 9 ms, 1 ms: 1090 100' 'blocked at 1 ms, 1 ms: 290 100' \
 		'waiting at 4 ms, 4 ms: 590 400' 'waiting at 5 ms, 1 ms: 690 100')
-	grep -o "<rect class='[a-z]' x='[0-9]*' y='54'.*" got.svg | sed 's/.*>\([a-z]*\)<.text.*/\1/' |
-		diff - <(printf '%s\n' running waiting blocked asleep event)
+	grep -o "<rect class='[a-z]' x='[0-9]*' y='54'.*" got.svg | sed 's/.*>\([^<]*\)<.text.*/\1/' |
+		diff - <(printf '%s\n' running 'waiting for a CPU' 'blocked, as on disk' asleep event)
 	# JSON has the state as a number: 0 and 256 are R, 1 is S, 2 is D, 16 is X
 	sed 's/^.*: sched_switch: prev_comm=\(.*\) prev_pid=\(.*\) prev_prio=120 prev_state=\(.*\) ==> next_comm=\(.*\) next_pid=\(.*\) next_prio.*/\1 \2 \3 \4 \5/; /sched_w/d' events |
 		awk -v t=0 '{ n["R"] = 0; n["R+"] = 256; n["S"] = 1; n["D"] = 2; n["X"] = 16
@@ -156,6 +156,19 @@ well_formed() {
 	run -1 grep 'left out' got.svg
 	# the CPUs show all of them
 	tfs-timeline -c <events | bars | grep -c kworker | diff - <(echo 1)
+}
+
+@test "tfs-timeline: draws a decoded call from its beginning to its return, under its name" {
+	event sh-7 0 1.000000 'openat(AT_FDCWD, "/x", O_RDONLY) = 3 <0.002000>' |
+		tfs-timeline | bars | diff - <(echo 'openat at 0 ns, 2 ms: 190 1000')
+}
+
+@test "tfs-timeline: the picture in README.md is that of its trace, which names the traced tasks" {
+	tfs-timeline -T 'tfs-run trace_event -e sched_switch sched_waking -- ./backup.sh' \
+		<"$TREE/t/data/timeline.txt" | cmp - "$TREE/t/data/timeline.svg"
+	[ "$(wc -c <"$TREE/t/data/timeline.svg")" -le 30000 ]
+	labels <"$TREE/t/data/timeline.svg" | sed 's/-.*//' | sort | uniq -c |
+		diff -w - <(printf '%s\n' '1 backup.sh' '2 gzip' '1 sleep' '1 sort' '1 sync' '1 wc')
 }
 
 @test "tfs-timeline: draws the threads of a process below its name" {

@@ -152,7 +152,7 @@ lists() {
 	-t, --time MS  end after this many milliseconds, or a time such as 5s
 	--output lines|fifo|file|dat  one line per read (default), whole blocks, or a file that stays: text or trace.dat
 	--json  print each event as a JSON object in a line of its own
-	--header  begin with the lines by which Perfetto and Chrome recognize a trace
+	--header  begin with the lines by which Perfetto and Chrome recognize a trace, and name the traced tasks
 	--date  begin with the date, for times of day; with --json one in each event
 	--size KB  maximum size of a file, such as 64M, default 65536
 	--buffer KB  size of each CPU's ring buffer, such as 8M

@@ -259,6 +259,48 @@ for i in range(4):
 	grep -Eq '<title>(acts|tfs-run)-[0-9]+' timeline.svg
 }
 
+# titles FILE: Print the tooltips of a picture.
+titles() {
+	grep -o '<title>[^<]*' "$1" | cut -c 8-
+}
+
+@test "task: page faults by site, as a flame graph of the program's functions" {
+	need_tracefs events/exceptions/page_fault_user
+	now 'tfs-run trace_event -e page_fault_user --user-stack -o x.svg -- pages 100'
+	[ "$(titles x.svg | grep -c '^touch_once (100 stacks, ')" = 1 ]
+	[ "$(titles x.svg | grep -c '^touch_thrice (300 stacks, ')" = 1 ]
+	titles x.svg | grep -qx 'tfs-run trace_event -e page_fault_user --user-stack -- pages 100'
+}
+
+@test "task: memory of the kernel by call site, in bytes" {
+	need_tracefs events/kmem/kmem_cache_alloc
+	now 'tfs-run trace_event -e kmem_cache_alloc --stack -o x.svg -- acts opens 5'
+	titles x.svg | grep -Eq '^all \([0-9]+ bytes, 100\.0%\)$'
+	grep -Eq '>width: [0-9]+ bytes in [0-9]+ stacks</text>' x.svg
+}
+
+@test "task: where a program waits off CPU, by time, and who ran when" {
+	need_tracefs events/sched/sched_switch
+	now 'tfs-run trace_event -e sched_switch --stack -o x.svg -- sleep 0.1'
+	titles x.svg | grep -Eq '^do_nanosleep \([0-9.]+ m?s, [0-9.]+%\)$'
+	grep -Eq '>width: [0-9.]+ m?s off CPU in [0-9]+ stacks?' x.svg
+	now 'tfs-run trace_event -e sched_switch sched_waking -o x.svg -- sleep 0.1'
+	titles x.svg | grep -Eq '^asleep at '
+	titles x.svg | grep -Eq '^sleep-[0-9]+$'
+}
+
+@test "task: contention of the kernel's locks, as a flame graph" {
+	need_tracefs events/lock/contention_begin
+	now 'tfs-run trace_event -e contention_begin --all --stack --time 1s -o x.svg' || [ "$(wc -c <x.svg)" = 0 ]
+}
+
+@test "task: a picture of ticks only is refused, with what draws more" {
+	run -100 tfs-run trace_event -e page_fault_user -o x.svg -- touch ran
+	[ "$output" = "tfs-run: fatal: -o x.svg: these events have no duration, so the picture would have only ticks; --stack or --user-stack draws a flame graph, -e sched_switch who ran when" ]
+	[ ! -e ran ]
+	[ ! -e x.svg ]
+}
+
 @test "task: a hook of one's own" {
 	need_tracefs events/syscalls
 	cat >my_hook <<-'END'
