@@ -7,10 +7,10 @@
  * tfs-flame counts the stacks of --stack, of the options stacktrace and userstacktrace, and
  * of the function tracer. The outermost function is at the bottom, and the functions of a
  * program are below those of the kernel. The width of a function is the number of stacks
- * that contain it, or with -w the sum of a field of their events. lat of a sched_switch without
- * that field is the time until the task runs again. Frames narrower than a tenth of a pixel are not drawn. The functions
- * that make the trace itself are left out. tfs-flame ignores SIGINT, so that the program
- * that makes the trace can finish first.
+ * that contain it, or with -w the sum of a field of their events. lat of a sched_switch
+ * without that field is the time until the task runs again. Frames narrower than a tenth of
+ * a pixel are not drawn. The functions that make the trace itself are left out. tfs-flame
+ * ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
  */
 

@@ -61,7 +61,8 @@ static int has_date(char *const *words)
 static const struct ticks {
 	const char *hook, *instead;
 } ticks[] = {
-	{ "trace_event", "--stack or --user-stack draws a flame graph, -e sched_switch who ran when" },
+	{ "trace_event",
+	  "--stack or --user-stack draws a flame graph, -e sched_switch who ran when" },
 	{ "trace_kprobe", "--stack or --user-stack draws a flame graph" },
 	{ "trace_exec", "'tfs-run trace_event -e sched_switch' draws who ran when" },
 	{ "trace_signal", "'tfs-run trace_event -e sched_switch' draws who ran when" },

@@ -21,7 +21,8 @@ void svg_text(struct strbuf *, const char *, size_t n, size_t most);
 
 /*
  * Append a time in nanoseconds, in the unit of this number, with so many digits after the point;
- * -1: all but the last zeros. svg_time_unit returns the largest unit that fits, 0 for ns to 3 for s.
+ * -1: all but the last zeros. svg_time_unit returns the largest unit that fits, from 0 for ns to 3
+ * for s.
  */
 void svg_time(struct strbuf *, uint64_t ns, unsigned unit, int digits);
 unsigned svg_time_unit(uint64_t ns);

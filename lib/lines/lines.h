@@ -90,7 +90,7 @@ int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
 /* Return lat in ns, or in counts of the clock if digits is negative; 0 if the line has none. */
 uint64_t trace_line_latency(const struct trace_line *, int digits);
 
-/* Is this a decoded call? Its time is that of its beginning, and of any other line that of the end. */
+/* Is this a decoded call? Its time is that of its beginning; other lines have that of their end. */
 int trace_line_is_call(const struct trace_line *);
 
 /* ---- event_text.c: fields of events whose text does not name them --------------------- */
