@@ -48,7 +48,7 @@ enum {
 /* The marks of a lane, in the order in which they are drawn. */
 enum kind {
 	NONE = WAIT_NONE, ASLEEP = WAIT_ASLEEP, BLOCKED = WAIT_BLOCKED, WAITED = WAIT_RUNNABLE,
-	RAN, TOOK, TICK, KINDS
+	RAN, CALLED, TOOK, TICK, KINDS
 };
 
 struct mark {
@@ -249,7 +249,7 @@ static void read_event(struct timeline *t, const struct trace_line *l, uint64_t 
 	int call = trace_line_is_call(l);
 
 	if (call) /* its time is that of its beginning */
-		m = (struct mark){ now, now + lat, NULL, m.kind };
+		m = (struct mark){ now, now + lat, NULL, lat ? CALLED : TICK };
 
 	if (!pid.n)
 		pid = (struct text_part){ "-", 1 };
@@ -409,7 +409,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 {
 	static const struct { unsigned top, height; const char *kind; } looks[KINDS] = {
 		[ASLEEP] = { 9, 2, "s" }, [BLOCKED] = { 5, 10, "b" }, [WAITED] = { 5, 10, "w" },
-		[RAN] = { 2, 16, "r" }, [TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" },
+		[RAN] = { 2, 16, "r" }, [CALLED] = { 2, 16, "l" }, [TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" },
 	};
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
@@ -419,7 +419,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	t->used[m->kind] = 1;
 	w->n = 0;
 	strbuf_format(w, "<g class='%s", looks[m->kind].kind);
-	if (by_cpu && m->kind == RAN)
+	if (m->kind == CALLED || (by_cpu && m->kind == RAN))
 		strbuf_format(w, " p%u", svg_shade(m->name, n, 8));
 	svg_item(w, from, time);
 	svg_text(w, m->name, n, SIZE_MAX);
@@ -435,7 +435,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	svg_rect(w, x, (y + looks[m->kind].top) * 100, m->kind == TICK || width < 50 ? 50 : width,
 		 looks[m->kind].height * 100);
 	strbuf_puts(w, "/>");
-	if (m->kind == RAN && width > n * SVG_LETTER + 600) /* never cut: the tooltip has it */
+	if ((m->kind == RAN || m->kind == CALLED) && width > n * SVG_LETTER + 600) /* never cut: the tooltip has it */
 		svg_text_at(w, x + 300, (y + 14) * 100, m->name, n, SIZE_MAX);
 	strbuf_puts(w, "</g>\n");
 	stdout_print("%s", w->text);
@@ -575,9 +575,10 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 		{ by_cpu ? "p0" : "r", by_cpu ? "a task" : "running", t->used[RAN] },
 		{ "w", "waiting for a CPU", t->used[WAITED] },
 		{ "b", "blocked, as on disk", t->used[BLOCKED] },
-		{ "s", "asleep", t->used[ASLEEP] }, { "l", "latency", t->used[TOOK] },
+		{ "s", "asleep", t->used[ASLEEP] },
+		{ "p0", "a system call", t->used[CALLED] }, { "l", "latency", t->used[TOOK] },
 		{ "e", "event", t->used[TICK] },
-	}, 6);
+	}, 7);
 	draw_labels(t, HEAD - 8, HEAD - 8);
 	svg_picture_end();
 }

@@ -96,7 +96,7 @@ const layout = () => {
 		set(i.rect, { x: left + x, width: w });
 		if (flame)
 			i.g.classList.toggle('up', !!zoomed && i.y > zoomed.y);
-		if (!i.text && w > 30 && i.g.classList.contains('r'))
+		if (!i.text && w > 30 && +i.rect.getAttribute('height') > 15)
 			i.text = make(i.g, 'text', { y: i.y + 12 });
 		if (i.text) {
 			i.text.setAttribute('x', left + x + 3);
