@@ -409,7 +409,8 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 {
 	static const struct { unsigned top, height; const char *kind; } looks[KINDS] = {
 		[ASLEEP] = { 9, 2, "s" }, [BLOCKED] = { 5, 10, "b" }, [WAITED] = { 5, 10, "w" },
-		[RAN] = { 2, 16, "r" }, [CALLED] = { 2, 16, "l" }, [TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" },
+		[RAN] = { 2, 16, "r" }, [CALLED] = { 2, 16, "l" },
+		[TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" },
 	};
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
@@ -435,7 +436,8 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	svg_rect(w, x, (y + looks[m->kind].top) * 100, m->kind == TICK || width < 50 ? 50 : width,
 		 looks[m->kind].height * 100);
 	strbuf_puts(w, "/>");
-	if ((m->kind == RAN || m->kind == CALLED) && width > n * SVG_LETTER + 600) /* never cut: the tooltip has it */
+	/* the name is never cut; the tooltip has it as well */
+	if ((m->kind == RAN || m->kind == CALLED) && width > n * SVG_LETTER + 600)
 		svg_text_at(w, x + 300, (y + 14) * 100, m->name, n, SIZE_MAX);
 	strbuf_puts(w, "</g>\n");
 	stdout_print("%s", w->text);
