@@ -17,63 +17,118 @@
 #include "lines/lines.h"
 
 static struct opt_list keys = { .v = OPT_LIST("event") };
-static int header;
-static unsigned long most = ULONG_MAX;
+static int header, by_name;
+static unsigned long most = ULONG_MAX, every;
 
 static const struct tool tool = {
 	.name = "tfs-count",
 	.help =
-		"tfs-count [-H] [-k KEY]... [-n N]\n"
+		"tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name]\n"
 		"count the events of a trace by the values of a key\n"
 		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
 		"-n, --top N:1-  print only the N most frequent values\n"
+		"-s, --sort count|name  the most frequent value first (default), or by name\n"
+		OPTION_EVERY
 		"-H, --header  print a header, and system calls without sys_enter_\n",
 	.places = (const struct opt_place[]){
-		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header }, { 0 },
+		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header },
+		{ 'i', .number = &every }, { 0 },
 	},
 };
 
 struct counted {
 	struct table_entry entry;
-	unsigned long long n;
+	unsigned long long n, before;   /* since the last table, and before */
 };
+
+static struct table table = { .size = sizeof(struct counted) };
 
 /* Compare two entries: the most frequent first, then by name. */
 static int order(const void *a, const void *b)
 {
 	const struct counted *x = *(struct counted *const *)a, *y = *(struct counted *const *)b;
 
-	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
+	return x->n != y->n && !by_name ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
 }
 
 /* If no event has had any of the keys, say so. */
-static void tell_missing(const struct table *table)
+static void tell_missing(void)
 {
-	for (size_t i = 0; i < table->n; i++)
-		if (strspn(table->v[i]->key, "-\t") != strlen(table->v[i]->key))
+	const struct table_entry *e;
+
+	for (size_t i = 0; i < table.room; i++)
+		if ((e = table.v[i]) && strspn(e->key, "-\t") != strlen(e->key))
 			return;
-	for (const char **key = keys.v; table->n && *key; key++)
+	for (const char **key = keys.v; table.n && *key; key++)
 		stdout_print("# no event has the key %s\n", *key);
 }
 
-static void print_header(void)
+static void print_header(int people)
 {
-	stdout_print("  count %s", *keys.v);
+	stdout_print("  count %s%s", people ? "       /s      total " : "", *keys.v);
 	for (const char **key = keys.v + 1; *key; key++)
 		stdout_print("\t%s", *key);
 	stdout_print("\n");
 }
 
+/* Print the number as wide as uniq -c does; for people per second and in total, too. */
+static void print_row(const struct counted *c, const struct interval_now *at, int people)
+{
+	static struct strbuf values;
+	unsigned long long tenths = at->ms ? c->n * 10000 / at->ms : 0;
+
+	values.n = 0;
+	strbuf_puts(&values, c->entry.key);
+	if (header)
+		trace_line_shorten(values.text);
+	stdout_print("%7llu ", c->n);
+	if (people)
+		stdout_print("%6llu.%llu %10llu ", tenths / 10, tenths % 10, c->before + c->n);
+	stdout_print("%s\n", values.text);
+}
+
+/* Print the counts since the last table, or at the end all counts. */
+static void print_table(const struct interval_now *at)
+{
+	struct table rows = { .v = xcalloc(table.n + 1, sizeof(*rows.v)) };
+	const int people = every && interval_people();
+
+	for (size_t i = 0; i < table.room; i++) {
+		struct counted *c = (void *)table.v[i];
+
+		if (c && at->all) {
+			c->n += c->before;
+			c->before = 0;
+		}
+		if (c && c->n)
+			rows.v[rows.n++] = &c->entry;
+	}
+	rows.room = rows.n;
+	table_sort(&rows, order);
+	if (rows.n && (header || people) && (!every || people))
+		print_header(people);
+	for (size_t i = 0; i < rows.n; i++) {
+		struct counted *c = (void *)rows.v[i];
+
+		if (i < most && i < at->rows)
+			print_row(c, at, people);
+		c->before += c->n;
+		c->n = 0;
+	}
+	free(rows.v);
+}
+
 int main(int argc, char **argv)
 {
-	static struct table table = { .size = sizeof(struct counted) };
 	static struct input f;
 	static struct strbuf values;
 
 	header = isatty(STDOUT_FILENO);
-	opt_next(&tool, argc, argv);
+	while (opt_next(&tool, argc, argv) != -1)
+		by_name = *opt_value == 'n';
 	opt_end(&tool, argv[opt_index]);
 
+	interval_begin(&f, every, print_table);
 	input_begin();
 	while (input_read(&f)) {
 		if (!input_event(&f)) {
@@ -85,15 +140,7 @@ int main(int argc, char **argv)
 	}
 	if (f.in.failed)
 		return REFUSED;
-	table_sort(&table, order);
-	if (header && table.n)
-		print_header();
-	for (size_t i = 0; i < table.n && i < most; i++) {
-		if (header)
-			trace_line_shorten(table.v[i]->key);
-		/* the number is as wide as uniq -c prints it */
-		stdout_print("%7llu %s\n", ((struct counted *)table.v[i])->n, table.v[i]->key);
-	}
-	tell_missing(&table);
+	interval_end();
+	tell_missing();
 	return input_end(&f, table.n ? DONE : NO);
 }

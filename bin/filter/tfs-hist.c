@@ -18,18 +18,22 @@
 
 static const char *key = "lat";
 static struct opt_list by = { .v = OPT_LIST(NULL) };
-static int header;
+static int header, percentiles;
+static unsigned long every;
 
 static const struct tool tool = {
 	.name = "tfs-hist",
 	.help =
-		"tfs-hist [-H] [-k KEY] [-b KEY]...\n"
+		"tfs-hist [-Hp] [-i MS] [-k KEY] [-b KEY]...\n"
 		"draw a histogram of the values of a key, by powers of two\n"
 		"-k, --key KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
 		"-b, --by KEY  draw a histogram for each value of KEY; may be repeated\n"
-		"-H, --header  print a header, and the unit of lat\n",
+		"-p, --percentiles  print p50, p90 and p99 below the title\n"
+		OPTION_EVERY
+		"-H, --header  print a header, percentiles, and the unit of lat\n",
 	.places = (const struct opt_place[]){
-		{ 'k', .text = &key }, { 'b', .list = &by }, { 'H', .flag = &header }, { 0 },
+		{ 'k', .text = &key }, { 'b', .list = &by }, { 'H', .flag = &header },
+		{ 'p', .flag = &percentiles }, { 'i', .number = &every }, { 0 },
 	},
 };
 
@@ -43,9 +47,13 @@ struct hist {
 	char least_text[NUMBER], most_text[NUMBER];
 	unsigned first, count;                  /* powers in use, from DECIMAL_POWER_MIN on */
 	unsigned long long *counters;           /* one for each power in use */
+	struct quantiles values;
 };
 
+/* Those of the whole trace, and since the last table. */
 static struct table hists = { .size = sizeof(struct hist) };
+static struct table recent = { .size = sizeof(struct hist) };
+static int precise;                             /* a number has digits after its point */
 static unsigned long long events;
 static unsigned long long no_key, no_number;    /* events */
 static unsigned long long other_lines;          /* that are neither event nor number */
@@ -88,6 +96,7 @@ static void count(struct hist *h, const struct decimal *v, struct text_part p)
 	}
 	h->n++;
 	++*counter(h, (unsigned)(decimal_power(v) - DECIMAL_POWER_MIN));
+	quantiles_add(&h->values, v);
 }
 
 /* Compare two histograms: that with most values first, then by name. */
@@ -155,6 +164,57 @@ static void print_title(const struct hist *h, const char *unit)
 		     h->most_text, unit);
 }
 
+/* Print percentiles, unless there are negative numbers. */
+static void print_percentiles(const struct hist *h, const char *unit)
+{
+	static const unsigned percent[] = { 50, 90, 99 };
+	char number[DECIMAL_TEXT];
+
+	for (int i = 0; !h->least.negative && i < 3; i++) {
+		struct decimal v = quantiles_get(&h->values, percent[i], &h->least, &h->most,
+						 !precise);
+
+		decimal_text(number, &v, precise);
+		stdout_print("%sp%u %s%s", i ? ", " : "", percent[i], number,
+			     i < 2 ? "" : unit);
+	}
+	if (!h->least.negative)
+		stdout_print("\n");
+}
+
+static void print_hist(const struct hist *h)
+{
+	const char *unit = header && events && !plain && !strcmp(key, "lat") ? " us" : "";
+
+	print_title(h, unit);
+	if (percentiles || header)
+		print_percentiles(h, unit);
+	if (header)
+		stdout_print("range             count\n");
+	draw(h);
+}
+
+/* Print the histograms since the last time, or at the end those of the whole trace. */
+static void print_hists(const struct interval_now *at)
+{
+	struct table *t = at->all ? &hists : &recent;
+
+	table_sort(t, order);
+	for (size_t i = 0; i < t->n; i++)
+		print_hist((struct hist *)t->v[i]);
+	if (at->all)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		struct hist *h = (struct hist *)t->v[i];
+
+		free(h->counters);
+		quantiles_clear(&h->values);
+		free(h);
+	}
+	free(recent.v);
+	recent = (struct table){ .size = sizeof(struct hist) };
+}
+
 /* Print a comment line such as "# not in 3 events" unless n is 0. */
 static void print_count(const char *what, unsigned long long n, const char *noun)
 {
@@ -196,33 +256,28 @@ static void each_line(struct input *f)
 		++*(event ? &no_number : &other_lines);
 	} else {
 		trace_line_values(&values, &f->l, by.v);
+		precise |= v.nano != 0;
 		count(table_at(&hists, values.text, values.n), &v, p);
+		if (every)
+			count(table_at(&recent, values.text, values.n), &v, p);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	static struct input f;
-	const char *unit = "";
 
 	header = isatty(STDOUT_FILENO);
 	opt_next(&tool, argc, argv);
 	opt_end(&tool, argv[opt_index]);
 
+	interval_begin(&f, every, print_hists);
 	input_begin();
 	while (input_read(&f))
 		each_line(&f);
 	if (f.in.failed)
 		return REFUSED;
-	table_sort(&hists, order);
-	if (header && events && !plain && !strcmp(key, "lat"))
-		unit = " us";
-	for (size_t i = 0; i < hists.n; i++) {
-		print_title((struct hist *)hists.v[i], unit);
-		if (header)
-			stdout_print("range             count\n");
-		draw((struct hist *)hists.v[i]);
-	}
+	interval_end();
 	print_count("not in", no_key, "event");
 	print_count("no number in", no_number, "event");
 	print_count("no number in", events ? 0 : other_lines, "line");

@@ -266,7 +266,9 @@ static void each_line(char *s, size_t n)
 	struct winsize w = { .ws_col = 0 };
 	struct trace_line l;
 
-	text_mask(s, s + n, '\t');
+	/* tfs-run draws tables in place; no line of a trace begins so */
+	text_mask(s + (n && (*s == SCREEN_FRAME || *s == SCREEN_LAST) && getenv(PEOPLE_SCREEN)),
+		  s + n, '\t');
 	if (!put_date(&o, s)) {
 		if (trace_line(&l, s, n) && !l.json)
 			put_event(&o, &l, s, n);

@@ -11,6 +11,8 @@ const char *const ask_options[] = {
 	"says the format: .json, .dat (trace.dat), .svg (a picture), or else text",
 	"--summary  print a table of calls or times at the end, in place of the events",
 	"--top N  with --summary: only the first N lines",
+	"--sort TEXT  with --summary: sort by calls, errors, total, avg, p99, max or name",
+	"--every MS  with --summary: a table every MS milliseconds, as 1s; at a terminal in place",
 	"--human  print for people, as on a terminal: names of errors and signals, columns",
 	"--check  print whether this kernel can run the hook with these options",
 	NULL,
@@ -216,6 +218,11 @@ int ask_is_own(const char *word)
 	return find_own(word, &o, &value);
 }
 
+static int is_of_summary(const char *name)
+{
+	return !strcmp(name, "top") || !strcmp(name, "sort") || !strcmp(name, "every");
+}
+
 /* Take tfs-run's own options out of the words after HOOK. The other words are the hook's. */
 static void take_own(struct ask *ask, const struct tool *tool)
 {
@@ -225,6 +232,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 		const char **text;
 	} all[] = {
 		{ "file", NULL, &ask->file }, { "top", NULL, &ask->top },
+		{ "sort", NULL, &ask->sort }, { "every", NULL, &ask->every },
 		{ "summary", &ask->summary, NULL }, { "human", &ask->human, NULL },
 		{ "check", &ask->check, NULL }, { "help", &ask->help, NULL },
 	};
@@ -232,12 +240,12 @@ static void take_own(struct ask *ask, const struct tool *tool)
 	const char *value;
 	struct opt o;
 
-	/* --top may also be an option of the hook */
+	/* --top, --sort and --every may also be options of the hook */
 	ask->summary = ask_has_word(ask->words, "--summary");
 	for (char **from = ask->words; *from; from++) {
 		size_t i = 0;
 
-		if (!find_own(*from, &o, &value) || (!strcmp(o.name, "top") && !ask->summary)) {
+		if (!find_own(*from, &o, &value) || (!ask->summary && is_of_summary(o.name))) {
 			*to++ = *from;
 			continue;
 		}

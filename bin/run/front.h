@@ -11,6 +11,7 @@
 #define FRONT_H
 
 #include "base/base.h"
+#include "reader/reader.h"
 
 /* ---- ask.c: what the words of tfs-run's command line ask for ------------------------- */
 
@@ -21,7 +22,7 @@ struct ask {
 	char **words;               /* the hook's options, NULL at the end */
 	char **command;             /* PROG and its arguments; NULL: none */
 	const char *file;           /* -o; NULL: standard output */
-	const char *top;            /* --top */
+	const char *top, *sort, *every; /* of --summary */
 	int check, help;            /* --check, --help after HOOK */
 	int list;                   /* -l */
 	const char *end;            /* -k */
@@ -110,7 +111,7 @@ struct output {
 	int date;                   /* the session has to give the date */
 	int header;                 /* the session has to name the traced tasks, for a picture */
 	struct strbuf title;        /* of the picture: the command */
-	const char *filter[6];      /* a tool between tfs-run and fd, and its options; or none */
+	const char *filter[10];     /* a tool between tfs-run and fd, and its options; or none */
 	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */
 	int decided;                /* whether it is */
 	pid_t pid;                  /* of the tool */
@@ -123,6 +124,8 @@ struct output {
 	size_t nlast;
 	/* at a terminal */
 	struct strbuf lines, shown; /* the begun line, and the text to write */
+	struct screen screen;       /* if the session prints tables that replace each other */
+	int tables;                 /* it does */
 	int hurried;                /* nobody waits: count other lines than the last ones */
 	unsigned long long unwritten; /* that number */
 	/* the line of the progress */

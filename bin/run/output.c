@@ -127,13 +127,17 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !ask_has_word(ask->words, "--json"));
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
-	o->progress = o->counted && !ask->command; /* it would overwrite the lines of PROG */
+	o->progress = o->counted && !ask->command && !ask->every; /* it would overwrite the lines of PROG */
 	if (ask->summary) {
-		o->filter[0] = "tfs-summary";
-		if (ask->top) {
-			o->filter[1] = "-n";
-			o->filter[2] = ask->top;
-		}
+		const char **word = o->filter;
+
+		*word++ = "tfs-summary";
+		if (ask->top)
+			*word++ = "-n", *word++ = ask->top;
+		if (ask->sort)
+			*word++ = "-s", *word++ = ask->sort;
+		if (ask->every)
+			*word++ = "-i", *word++ = ask->every;
 	} else if (ends_with(file, ".svg")) {
 		plan_picture(o, ask, subsystem);
 	} else if (o->human || o->terminal) {
@@ -347,8 +351,11 @@ void output_show(struct output *o, const char **text, size_t *n)
 		whole--;
 	o->shown.n = 0;
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	o->tables |= whole && (*lines->text == SCREEN_FRAME || *lines->text == SCREEN_LAST);
 	if (o->hurried)
 		add_last(o, lines->text, whole);
+	else if (o->tables)
+		screen_add(&o->screen, &o->shown, lines->text, whole, w.ws_col, w.ws_row);
 	else
 		people_wrap(&o->shown, lines->text, whole, w.ws_col);
 	if (!*n && o->unwritten)

@@ -12,6 +12,7 @@ static struct interval {
 	int fd;                         /* of the input */
 	int marks;                      /* tfs-run shows the tables, see reader.h */
 	int people;                     /* or this tool, at a terminal */
+	int ended;                      /* the trace has ended */
 	long long began, last, next;
 	struct strbuf text;             /* the table */
 	struct screen screen;
@@ -36,7 +37,7 @@ static void put_lines(const char *time)
 {
 	char *s = this.text.text;
 
-	if (!this.text.n)
+	if (!this.text.n && !this.ended)
 		stdout_print("# %s no event\n", time);
 	for (size_t n = this.text.n, len; n; s += len, n -= len) {
 		len = text_line_length(s, n);
@@ -136,5 +137,6 @@ void interval_end(void)
 		this.print(&at);
 		return;
 	}
+	this.ended = 1;
 	tick(now, this.people);
 }
