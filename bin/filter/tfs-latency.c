@@ -34,6 +34,7 @@ static const struct tool tool = {
 		"syscalls  pair the beginning and the end of each system call\n"
 		"block  pair the issue and the completion of each block request\n"
 		"wakeup  pair the wakeup of a task and its first run\n"
+		"locks  pair the wait of a task for a lock of the kernel and its end\n"
 		"-s, --begin EVENT[:KEY,...]  the beginning: a glob, and the keys to match by\n"
 		"-e, --end EVENT[:KEY,...]  the end, whose keys have the same values\n"
 		"-f, --suffix SUFFIX  pair the calls of functions, nested: EVENTSUFFIX and EVENT\n"
@@ -57,8 +58,13 @@ static const struct tool tool = {
 static const struct pair {
 	const char *name;
 	const struct latency_matcher *matcher;
+	const char *from, *to, *carried; /* of latency_keys: what -s, -e and -c would be */
 } pairs[] = {
-	{ "syscalls", &latency_calls }, { "block", &latency_block }, { "wakeup", &latency_sched },
+	{ "syscalls", &latency_calls, NULL, NULL, NULL },
+	{ "block", &latency_block, NULL, NULL, NULL },
+	{ "wakeup", &latency_sched, NULL, NULL, NULL },
+	{ "locks", &latency_keys, "contention_begin:pid,lock_addr", "contention_end:pid,lock_addr",
+	  "flags" },
 };
 
 /* ---- the lines of all pairs -------------------------------------------------------- */
@@ -168,12 +174,17 @@ static void choose_pair(char **operands)
 		while (i < n && strcmp(pairs[i].name, *operands))
 			i++;
 		if (i == n)
-			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block "
-				    "and wakeup", *operands);
+			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block, "
+				    "wakeup and locks", *operands);
 		if (from || to || t.suffix)
 			usage_error(&tool, "a pair by name cannot be combined with -s, -e and -f");
 		matcher = pairs[i].matcher;
-		return;
+		from = pairs[i].from;
+		to = pairs[i].to;
+		if (pairs[i].carried && !*t.keys)
+			*t.keys = *t.names = pairs[i].carried;
+		if (!from)
+			return;
 	}
 	if (t.suffix) {
 		if (from || to || !*t.suffix)

@@ -64,6 +64,7 @@ static const struct kind {
 	{ "sched_switch", { "next_comm" } },
 	{ "signal_*", { "event", "sig" } },
 	{ "block_*", { "dev", "rwbs" } },
+	{ "contention_*", { "comm", "flags" } },
 	{ "*", { "event" } },
 };
 

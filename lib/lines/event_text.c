@@ -54,6 +54,8 @@ static const struct form {
 	{ "block_plug", "[%c{comm}]" },
 	{ "block_unplug", "[%c{comm}] %d{nr_rq}" },
 	/* for trace_line_number and trace_line_result; only JSON has the fields id and ret */
+	{ "contention_begin", "%w{lock_addr} (flags=%p)" },
+	{ "contention_end", "%w{lock_addr} (ret=%d)" },
 	{ "sys_enter", "NR %w{NR} (%s{})" },
 	{ "sys_exit", "NR %w{NR} = %w{=}" },
 	/* tracers, whose own text is in tracers[] below: the text of their formats */

@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-count [-H] [-k KEY]... [-n N]'
+USAGE='tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name]'
 
 # counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
@@ -42,14 +42,44 @@ json() {
 	EOF
 }
 
+@test "tfs-count: --every counts the events since the last time, and loses none" {
+	mkfifo trace
+	exec 9<>trace
+	background tfs-count --every 5ms -k .n <trace >got 9>&-
+	for i in {1..300}; do
+		echo "          a-1  [000] .....  1.000001: e: n=$((i % 3))"
+	done >&9
+	eventually grep -q '^# .* no event$' got
+	echo '          a-1  [000] .....  2.000001: e: n=0' >&9
+	exec 9>&-
+	finishes "$PID" 0
+	awk '!/^#/ { n[$3] += $2 } END { for (k in n) print k, n[k] }' got | sort >sums
+	lines_are sums '0 101
+1 100
+2 100'
+}
+
+@test "tfs-count: sorts by name" {
+	for name in b a c b; do
+		echo "          a-1  [000] .....  1.000001: $name: n=1"
+	done | tfs-count -s name >got
+	lines_are got '      1 a
+      2 b
+      1 c'
+}
+
 @test "tfs-count: --help, also after other options, lists the options, one line each" {
 	cat >want <<-'END'
-		usage: tfs-count [-H] [-k KEY]... [-n N]
+		usage: tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name]
 		tfs-count - count the events of a trace by the values of a key
 
 		  -k, --key KEY         count by KEY: event (default), comm, pid, cpu, time, or
 		                        a field
 		  -n, --top N           print only the N most frequent values
+		  -s, --sort count|name
+		                        the most frequent value first (default), or by name
+		  -i, --every MS        print a table every MS milliseconds, of the events since
+		                        then
 		  -H, --header          print a header, and system calls without sys_enter_
 	END
 	for words in --help -h '-k x --help' '-n 3 -h' '-h --nosuch' '--help -x'; do

@@ -32,17 +32,56 @@ counts() {
 [16, 32)              1 |@@@@@@@@@@                              |' ]
 }
 
+@test "tfs-hist: percentiles differ from the true ones by at most 1/64" {
+	need_tool python3
+	python3 - >numbers <<-'END'
+		import random
+		random.seed(3)
+		for i in range(999):
+		    print(int(10 ** random.uniform(0, 12)))
+	END
+	tfs-hist -p <numbers | sed -n 2p >got
+	python3 - <<-'END'
+		import re
+		v = sorted(int(line) for line in open("numbers"))
+		for percent, got in re.findall(r"p(\d+) (\d+)", open("got").read()):
+		    true = v[-(-len(v) * int(percent) // 100) - 1]
+		    assert abs(int(got) - true) * 64 <= true + 32, (percent, got, true)
+	END
+	seq 20 | tfs-hist -p | sed -n 2p >got
+	lines_are got 'p50 10, p90 18, p99 20'
+	printf '%s\n' -1 5 | tfs-hist -p | grep -c '^p50' | diff <(echo 0) -
+}
+
+@test "tfs-hist: --every draws the values since the last time, and loses none" {
+	mkfifo trace
+	exec 9<>trace
+	background tfs-hist --every 5ms <trace >got 9>&-
+	for i in {1..300}; do
+		echo $((i % 16))
+	done >&9
+	eventually grep -q '^# .* no event$' got
+	echo 100 >&9
+	eventually grep -q '64, 128' got
+	exec 9>&-
+	finishes "$PID" 0
+	[ "$(sed -n 's/.*) *\([0-9]*\) |.*/\1/p' got | awk '{ n += $1 } END { print n }')" = 301 ]
+}
+
 @test "tfs-hist: -H prints the unit of lat, and a header" {
 	events 4 5 >trace
 	tfs-hist -H <trace >got
 	lines_are got 'lat: 2 values, 4 to 5 us
+p50 4, p90 5, p99 5 us
 range             count
 [4, 8)                2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|'
 	tfs-hist -H -b comm -k .lat <trace >got
 	lines_are got '.lat comm=a: 1 value, 4 to 4
+p50 4, p90 4, p99 4
 range             count
 [4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 .lat comm=b: 1 value, 5 to 5
+p50 5, p90 5, p99 5
 range             count
 [4, 8)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|'
 	# neither a number alone nor the lat of a clock without a point has a known unit

@@ -1236,3 +1236,21 @@ at() {
 	misuse 'a pair by name cannot be combined with -s, -e and -f' tfs-latency -f _entry syscalls
 	misuse '-d cannot be combined with other options, except -s and -e' tfs-latency -d -f _entry
 }
+
+@test "tfs-latency: pairs the waits of tasks for locks, with the flags of the lock" {
+	line() { printf '%16s-%-7d [001] ..... %s: %s\n' task "$@"; }
+	{
+		line 7 1.000010 'contention_begin: ffff888627d2ba80 (flags=SPIN|READ)'
+		line 8 1.000011 'contention_begin: ffff888627d2ba80 (flags=MUTEX)'
+		line 7 1.000015 'contention_end: ffff888627d2ba90 (ret=0)' # another lock
+		line 7 1.000020 'contention_end: ffff888627d2ba80 (ret=0)'
+		line 8 1.000031 'contention_end: ffff888627d2ba80 (ret=-4)'
+	} >trace
+	tfs-latency locks <trace | tfs-summary -k pid -k flags -c calls,errors,total -s name >got
+	lines_are got '    calls   errors   total us  pid	flags
+        1        0         10  7	SPIN|READ
+        1        1         20  8	MUTEX
+        2        1         30  total
+# unpaired 1 events: 0 without an end, 1 without a beginning'
+	tfs-latency -c comm locks <trace | grep -c ' comm=task lat=' | diff <(echo 2) -
+}

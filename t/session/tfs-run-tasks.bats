@@ -313,3 +313,57 @@ titles() {
 	[ "$(rows '^ +calls-[0-9]+ .*: sys_getppid\(\)$')" = 5 ]
 	file_has 5 got
 }
+
+@test "task: how often each event happens, each second" {
+	need_tracefs events/sched/sched_wakeup
+	calls 1000
+	typed_later "tfs-run trace_count --pid $CALLS -s getppid --every 1s"
+	release "$PID"
+	cat got
+	# each line begins with the seconds, and the counts add up
+	[ "$(awk '$3 == "sys_enter_getppid" { n += $2 } END { print n }' got)" = 1000 ]
+	[ "$(rows '^ *[0-9]+\.[0-9]{3} +[0-9]+ sys_enter_getppid$')" -ge 1 ]
+}
+
+@test "task: which system calls are made, each second" {
+	need_tracefs events/syscalls
+	calls 1000
+	typed_later "tfs-run trace_syscalls --pid $CALLS --summary --every 1s --sort calls"
+	release "$PID"
+	cat got
+	[ "$(awk '$NF == "getppid" { n += $2 } END { print n }' got)" = 1000 ]
+}
+
+@test "task: which processes wait for fsync" {
+	need_tracefs events/syscalls
+	head -c 65536 /dev/zero >f
+	now "tfs-run trace_syscalls -s fsync --returns -- acts fsyncs 3 0 f|tfs-summary -k comm"
+	[ "$(rows '^ +3 +[0-9]+ .*  acts$')" = 1 ]
+}
+
+@test "task: which processes use a disk, and how long it takes" {
+	need_tracefs events/block/block_rq_complete
+	need_tool losetup
+	head -c 1048576 /dev/zero >disk
+	LOOP=$(losetup -f) && losetup "$LOOP" disk || { LOOP=; skip "needs a loop device"; }
+	LOOP=${LOOP#/dev/}
+	now "tfs-run trace_block -d $LOOP -- acts fsyncs 3 0 /dev/$LOOP|tfs-summary -k by"
+	[ "$(rows '^ +6 +0 .*  acts$')" = 1 ]
+}
+
+@test "task: which tasks move between CPUs" {
+	need_tracefs events/sched/sched_migrate_task
+	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
+	now 'tfs-run trace_count -e sched_migrate_task -k .comm -- acts moves 4 0'
+	[ "$(rows '^ +[45] acts$')" = 1 ] # the first move may be to the CPU where it runs
+}
+
+@test "task: which tasks wait for locks of the kernel" {
+	need_tracefs events/lock/contention_begin
+	local status=0
+	now "tfs-run trace_event -e 'contention_*' -- calls 10|tfs-latency locks|tfs-summary" ||
+		status=$?
+	# a program of one thread may never wait
+	[ "$status" -le 1 ]
+	[ "$status" = 1 ] || head -n 1 got | grep -q '  comm	flags$'
+}

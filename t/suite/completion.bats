@@ -113,6 +113,10 @@ lines() {
 		-k	count by KEY: event (default), comm, pid, cpu, time, or a field
 		--top	print only the N most frequent values
 		-n	print only the N most frequent values
+		--sort	the most frequent value first (default), or by name
+		-s	the most frequent value first (default), or by name
+		--every	print a table every MS milliseconds, of the events since then
+		-i	print a table every MS milliseconds, of the events since then
 		--header	print a header, and system calls without sys_enter_
 		-H	print a header, and system calls without sys_enter_
 		--help	list the options
