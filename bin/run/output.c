@@ -127,7 +127,8 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !ask_has_word(ask->words, "--json"));
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
-	o->progress = o->counted && !ask->command && !ask->every; /* it would overwrite the lines of PROG */
+	/* it would overwrite the lines of PROG */
+	o->progress = o->counted && !ask->command && !ask->every;
 	if (ask->summary) {
 		const char **word = o->filter;
 
