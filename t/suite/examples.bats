@@ -6,16 +6,14 @@ load ../helper
 
 # runs FILE: Run the examples of the page or Markdown file in an empty directory.
 runs() {
-	local name=${1##*/}
+	local name=${1##*/} status=0
 	mkdir "$name.dir"
-	cd "$name.dir"
-	[ "$name" != TUTORIAL.md ] || cp ../slow .
-	PATH=$PROG:$PATH timeout "$DEADLINE" python3 "$TREE/t/prog/examples.py" "$1" \
-		"$TREE/t/examples.table" >../out 2>&1 || { cat ../out; false; }
-	cat ../out
-	cd ..
+	[ "$name" != TUTORIAL.md ] || cp slow "$name.dir"
+	env -C "$name.dir" PATH="$PROG:$PATH" timeout "$DEADLINE" python3 "$TREE/t/prog/examples.py" \
+		"$1" "$TREE/t/examples.table" >out 2>&1 || status=$?
+	cat out
 	rm -rf "$TFS_RUNDIR"/ftrace/trace_flight.* # dumps stay
-	run -1 grep -x mine <(tfs-instance list)
+	return "$status"
 }
 
 # pages: Print the path of each page.
@@ -32,6 +30,7 @@ pages() {
 		runs "$page" || echo failed >>failed
 	done | tee all
 	[ ! -e failed ]
+	run -1 grep -x mine <(tfs-instance list)
 	[ "$(sed -n 's/.*: \([0-9]*\) run, .*/\1/p' all | awk '{ n += $1 } END { print n }')" -ge 40 ]
 }
 
