@@ -94,17 +94,19 @@ def main():
             skipped += 1
         else:
             run.append((command, joined(shown)))
-    script = 'mark() { local s=$?; printf "\\n%s%s\\n" "' + MARK + '" "$1"; return $s; }\nset -m\n'
+    script = 'mark() { local s=$?; printf "\\n%s%s\\n" "' + MARK + '" "$1" | tee /dev/stderr; return $s; }\nset -m\n'
     for i, (command, _) in enumerate(run):
         script += 'mark %d\n%s\n' % (i, command)
     script += 'kill $(jobs -p) 2>/dev/null; wait 2>/dev/null\n'
-    got = subprocess.run(['bash', '-c', script], stdin=subprocess.DEVNULL, text=True, errors='replace',
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-    got = got.replace(os.environ.get('TFS_RUNDIR', '/run/tfs'), '/run/tfs')
+    # standard error apart: a program writes its message in pieces, between lines of the trace
+    done = subprocess.run(['bash', '-c', script], stdin=subprocess.DEVNULL, text=True, errors='replace',
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     outputs = {}
-    for part in re.split(r'(?m)^' + MARK, got)[1:]:
-        number, _, text = part.partition('\n')
-        outputs[int(number)] = text
+    for got in done.stdout, done.stderr:
+        got = got.replace(os.environ.get('TFS_RUNDIR', '/run/tfs'), '/run/tfs')
+        for part in re.split(r'(?m)^' + MARK, got)[1:]:
+            number, _, text = part.partition('\n')
+            outputs[int(number)] = outputs.get(int(number), '') + text
     bad = 0
     for i, (command, shown) in enumerate(run):
         text = outputs.get(i, '')
