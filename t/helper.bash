@@ -395,6 +395,20 @@ act() {
 	ACT=$HELD
 }
 
+# Make a cgroup for this test, in any hierarchy. Its name is the longest of its tasks'
+# cgroups, so that --cgroup with a pid selects this cgroup.
+need_cgroup() {
+	local root
+	need_tracefs
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
+		[ -e "$root/cgroup.procs" ] || continue
+		CGROUP=$root/$MARK-$(printf '%.s-' {1..150})
+		mkdir "$CGROUP" 2>/dev/null && return
+	done
+	CGROUP=
+	skip "needs a cgroup hierarchy to make a cgroup in"
+}
+
 # release [PID]: Let the held program go, and wait for the end of PID.
 release() {
 	echo >"$GO"

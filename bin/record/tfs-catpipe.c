@@ -38,7 +38,8 @@
 static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
-		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdmF] [-c COLUMNS] "
+		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] "
+		"[-X EVENT[,EVENT...]] [-w MS] [-jHdmF] [-c COLUMNS] "
 		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
@@ -51,6 +52,9 @@ static const struct tool tool = {
 		"-s, --size KB  write no more than KB kilobytes\n"
 		"-S, --about PID,...  print only events about these tasks and their later "
 		"children\n"
+		"-W, --join RULES  and about tasks that join: lines comm=, uid=, cgroup=, "
+		"container=\n"
+		"-X, --unseen EVENT,...  do not print these events, which say how tasks join\n"
 		"-w, --patience MS:0-  stopping, wait MS for a reader that reads nothing; "
 		"default 2000\n"
 		SHOW_OPTIONS
@@ -504,6 +508,22 @@ static int stream(struct stream *s)
 	}
 }
 
+/* Exit with a usage error unless each line is a rule. */
+static void check_rules(const char *rules)
+{
+	static const char *const keys[] = { "comm=", "uid=", "cgroup=", "container=" };
+
+	for (const char *at = rules; *at; at = strchr(at, '\n') + 1) {
+		size_t i = 0;
+
+		while (i < sizeof(keys) / sizeof(*keys) && strncmp(at, keys[i], strlen(keys[i])))
+			i++;
+		if (i == sizeof(keys) / sizeof(*keys) || !strchr(at, '\n'))
+			usage_error(&tool, "not a line comm=NAME, uid=N, cgroup=NAME or "
+				    "container=DIGITS: '%.80s'", at);
+	}
+}
+
 /* Read the command line. Exit with a usage error if it is wrong. Return 0, or -1, reported. */
 static int take_options(struct stream *s, int argc, char **argv)
 {
@@ -532,6 +552,13 @@ static int take_options(struct stream *s, int argc, char **argv)
 				return -1;
 			s->show.asked = 1;
 			break;
+		case 'W':
+			s->show.subjects.rules = opt_value;
+			s->show.asked = 1;
+			break;
+		case 'X':
+			s->show.subjects.hidden = opt_value;
+			break;
 		case 'w':
 			s->to.patience = opt_number();
 			break;
@@ -543,7 +570,9 @@ static int take_options(struct stream *s, int argc, char **argv)
 				return -1;
 		}
 	decode_check(&s->decode, &tool, &s->show);
-	if (about.n && subjects_begin(&s->show.subjects, &about) < 0)
+	if (s->show.subjects.rules)
+		check_rules(s->show.subjects.rules);
+	if ((about.n || s->show.subjects.rules) && subjects_begin(&s->show.subjects, &about) < 0)
 		return -1;
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))

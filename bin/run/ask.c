@@ -68,6 +68,27 @@ int ask_is_program(const char *word)
 	return *word != '-' && !ask_find_program(word, path);
 }
 
+int ask_check_units(const struct ask *ask, const struct hook *h)
+{
+	const char *value;
+
+	for (char **word = ask->words; *word; word++)
+		for (size_t i = 0; i < h->noptions; i++) {
+			const struct opt *o = &h->options[i];
+
+			if ((o->type != TYPE_MS && o->type != TYPE_US) || !opt_is(o, *word, &value))
+				continue;
+			value = value ? value : word[1];
+			if (value && *value && strcmp(value, "0") &&
+			    !value[strspn(value, "0123456789")])
+				return err_msg(o->type == TYPE_MS ?
+					       "--%s %s has no unit; give %ss or %sms" :
+					       "--%s %s has no unit; give %sms or %sus",
+					       o->name, value, value, value);
+		}
+	return 0;
+}
+
 void ask_add_word(char *line, size_t size, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -61,6 +61,12 @@ int ask_check_option(const char *hooks, char **words);
 /* Check that the first word after HOOK is an option. Return 0, or -1, reported. */
 int ask_check_first(const struct ask *ask, const struct hook *h);
 
+/*
+ * Check that each time has a unit, because managers take a number as milliseconds, and other
+ * tracers as seconds. Return 0, or -1, reported.
+ */
+int ask_check_units(const struct ask *ask, const struct hook *);
+
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
 int ask_hook_is_program(const struct ask *ask);
 

@@ -510,18 +510,36 @@ static const char *value_of(char *const *words, const char *option, const char *
 	return value;
 }
 
+/* Return the option that selects tasks which may come later, or NULL; set *value to its value. */
+static const char *later(const struct ask *ask, const char **value)
+{
+	static const char *const options[] = { "--comm", "--uid", "--cgroup", "--container" };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		*value = value_of(ask->words, options[i], NULL);
+		if (*value)
+			return options[i];
+	}
+	return NULL;
+}
+
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 {
 	const char *time = value_of(ask->words, "--time", "-t");
-	const char *unit = time && !time[strspn(time, "0123456789")] ? " ms" : "";
+	const char *value, *option = later(ask, &value);
+	char tasks[120] = "";
 
+	if (option)
+		str_format(tasks, sizeof(tasks),
+			   " the tasks of %s %.60s, those that come later too", option, value);
 	if (!(o->human || o->counted) || !isatty(STDERR_FILENO))
 		return;
 	if (ask->command)
-		err_note("tracing %s (pid %d) until it ends%s%s%s", *ask->command, (int)pid,
-			 time ? ", at most " : "", time ? time : "", unit);
+		err_note("tracing %s (pid %d) until it ends%s%s", *ask->command, (int)pid,
+			 time ? ", at most " : "", time ? time : "");
 	else
-		err_note("tracing%s%s%s; Ctrl-C ends", time ? " for " : "", time ? time : "", unit);
+		err_note("tracing%s%s%s; Ctrl-C ends", tasks, time ? " for " : "",
+			 time ? time : "");
 }
 
 /* The bytes of a record with all arguments of a system call, the largest of the usual ones. */
@@ -575,6 +593,8 @@ static void tell_loss(const struct output *o, const struct ask *ask)
 
 void output_end(const struct output *o, const struct ask *ask)
 {
+	const char *value;
+
 	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
 		return; /* recorded_losses reports the losses of a trace.dat */
 	if (ask->file && o->events)
@@ -582,5 +602,6 @@ void output_end(const struct output *o, const struct ask *ask)
 	if (o->lost)
 		tell_loss(o, ask);
 	else if (!o->events)
-		err_note("no event: the traced tasks caused none that the options select");
+		err_note("no event: the traced tasks caused none that the options select%s",
+			 later(ask, &value) ? ", or no such task was there" : "");
 }

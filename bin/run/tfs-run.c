@@ -195,6 +195,7 @@ static void add_word(char *args, size_t size, const char *word)
 static char *make_args(char **words, const struct output *o, const char *more, pid_t prog_pid)
 {
 	size_t size = 96;
+	int all = ask_has_word(words, "--all");
 	char *args;
 
 	for (char **w = words; *w; w++)
@@ -206,7 +207,8 @@ static char *make_args(char **words, const struct output *o, const char *more, p
 		   o->header ? " --header" : "", more);
 	for (; *words; words++)
 		add_word(args, size, *words);
-	if (prog_pid) {
+	/* with --all the session traces PROG anyway, and ends with it */
+	if (prog_pid && !all) {
 		size_t n = strlen(args);
 
 		/* in a container, tfs-run and the manager may know PROG by different pids */
@@ -377,16 +379,22 @@ static void read_some(struct run *r)
 static void look_at_children(struct run *r)
 {
 	siginfo_t ended = { .si_pid = 0 };
-	int status;
+	int status, is_over = 0;
 
 	if (r->manager && waitpid(r->manager, &status, WNOHANG) == r->manager) {
 		r->manager = 0;
 		r->status = child_status(status);
+		is_over = 1;
 	}
 	if (!r->prog || r->prog_over ||
 	    waitid(P_PID, (id_t)r->prog, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-	    !ended.si_pid)
+	    !ended.si_pid) {
+		if (is_over && r->prog && !r->prog_over && !r->stop_signal && !r->no_reader &&
+		    !r->failed && isatty(STDERR_FILENO))
+			err_note("the recording has ended, and the program (pid %d) goes on; "
+				 "Ctrl-C ends it", (int)r->prog);
 		return;
+	}
 	r->prog_over = 1;
 	if (r->manager)
 		kill(r->manager, SIGINT);
@@ -695,7 +703,7 @@ int main(int argc, char **argv)
 		return answer(&ask, hooks);
 	choose_hook(&ask, hooks, &hook);
 	if (hook_read(&parsed, hook.dir, hook.name) < 0 || ask_check_first(&ask, &parsed) < 0 ||
-	    peers_check_options(&ask, &parsed) < 0)
+	    peers_check_options(&ask, &parsed) < 0 || ask_check_units(&ask, &parsed) < 0)
 		return MISUSED;
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)

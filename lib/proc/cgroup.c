@@ -569,8 +569,7 @@ static int choose_container(const struct container_search *s, char *path)
 			       "if you mean that, give the path with --cgroup", s->digits,
 			       s->inside);
 	if (!s->n)
-		return err_msg("no cgroup of a container whose id begins with '%s'; give the id, "
-			       "not the name, or the cgroup with --cgroup", s->digits);
+		return 1;
 	if (c->other)
 		return err_msg("two cgroups have the id of the container '%s': %.400s and %.400s; "
 			       "give the right one with --cgroup", s->digits, c->path, c->other);
@@ -591,6 +590,53 @@ int cgroup_find_container(const char *digits, char *path)
 		free(s.v[i].other);
 	}
 	return r;
+}
+
+/* ---- cgroups that come later --------------------------------------------------------- */
+
+int cgroup_expect(const char *text, char *path)
+{
+	struct cgroup found = { .hierarchy = ANY_HIERARCHY };
+	struct cgroup_search s = { .name = path, .found = &found };
+	size_t n = str_format(path, PATH_MAX, "%s", text);
+
+	if (!n || n >= PATH_MAX || has_dots(path))
+		return -1;
+	while (n > 1 && path[n - 1] == '/')
+		path[--n] = '\0';
+	if (*path == '/' && each_mount(is_below, &s))
+		str_format(path, PATH_MAX, "%s", found.path);
+	return 0;
+}
+
+int cgroup_is_named(const char *path, const struct cgroup_name *name)
+{
+	char id[CONTAINER_ID + 1];
+	size_t n = strlen(name->text);
+
+	if (name->container)
+		return cgroup_container(path, id) && !strncmp(id, name->text, n);
+	if (*name->text == '/')
+		return !strncmp(path, name->text, n) && (!path[n] || path[n] == '/');
+	for (const char *s = path; (s = strstr(s, name->text)); s++)
+		if (s > path && s[-1] == '/' && (!s[n] || s[n] == '/'))
+			return 1;
+	return 0;
+}
+
+int cgroup_names_task(const struct cgroup_name *name, pid_t pid)
+{
+	char path[PATH_MAX], *text, *at;
+	struct membership m;
+	int is = 0;
+
+	/* not procfs_read: the answer cannot wait, and no task makes this file long */
+	str_format(path, sizeof(path), "%s/%d/cgroup", path_procfs(), (int)pid);
+	text = at = file_read(AT_FDCWD, path, NULL);
+	while (!is && next_membership(&at, &m))
+		is = cgroup_is_named(m.path, name);
+	free(text);
+	return is;
 }
 
 int cgroup_open_v2(void)

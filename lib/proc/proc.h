@@ -107,6 +107,12 @@ int task_lives(const struct task *);
 int task_ids(pid_t, pid_t *tgid, uid_t *uid);
 
 /*
+ * Translate a uid from the task's user namespace to the initial one (/proc/PID/uid_map). If the
+ * task is gone, return the uid itself.
+ */
+uid_t uid_outside(pid_t, uid_t);
+
+/*
  * Return the calling process's pid in procfs, whose pid namespace may be another one than that of
  * getpid(2). Return 0, silent, if procfs does not show the process.
  */
@@ -173,7 +179,7 @@ size_t cgroup_container(const char *path, char *id);
 /*
  * Find the cgroup of the container whose id begins with these digits, by the directories of the
  * mounted hierarchies. Write its path from the root of the hierarchy to path (PATH_MAX bytes).
- * Return 0, or -1, reported: no cgroup has the id, or two have it.
+ * Return 0; 1, silent, if no cgroup has the id; or -1, reported: two have it.
  */
 int cgroup_find_container(const char *digits, char *path);
 
@@ -186,6 +192,27 @@ int cgroup_of(pid_t, struct cgroup *);
 /* Is the task in the cgroup, or in a cgroup below it? */
 int cgroup_has(const struct cgroup *, pid_t);
 
+/*
+ * A cgroup that need not exist yet: its path from the root of its hierarchy, the last part of that
+ * path, or the first digits of a container's id.
+ */
+struct cgroup_name {
+	int container;
+	const char *text;
+};
+
+/*
+ * Write the path of a cgroup that does not exist yet to path (PATH_MAX bytes): a path below a
+ * mounted hierarchy becomes one from its root. Return 0, or -1, silent: no cgroup can have it.
+ */
+int cgroup_expect(const char *text, char *path);
+
+/* Does the path lead to the cgroup of this name, or to one below it? */
+int cgroup_is_named(const char *path, const struct cgroup_name *);
+
+/* Is the task in such a cgroup now? */
+int cgroup_names_task(const struct cgroup_name *, pid_t);
+
 /* Open the root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
 int cgroup_open_v2(void);
 
@@ -194,6 +221,7 @@ int cgroup_open_v2(void);
 struct selector {
 	enum selector_kind {
 		SELECT_PID,     /* this task */
+		SELECT_LATER,   /* none now: the tasks of a container that may come */
 		SELECT_CGROUP,  /* tasks of the cgroup called text, or of pid's cgroup */
 		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
 		SELECT_UID,     /* tasks with the real uid number */

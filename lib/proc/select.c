@@ -32,8 +32,9 @@ static int uid_is(pid_t pid, unsigned long uid)
 static int matches(const struct selector *s, const struct task *t, ino_t ns)
 {
 	switch (s->kind) {
-	case SELECT_PID:
-		break; /* select_pids keeps these in a set */
+	case SELECT_PID: /* select_pids keeps these in a set */
+	case SELECT_LATER:
+		break;
 	case SELECT_CGROUP:
 		return cgroup_has(s->cgroup, t->pid);
 	case SELECT_PIDNS:

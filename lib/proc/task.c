@@ -186,6 +186,32 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 	return 0;
 }
 
+uid_t uid_outside(pid_t pid, uid_t uid)
+{
+	const char *s;
+	char *text;
+	int cut;
+
+	text = procfs_read(pid, "uid_map", NULL, &cut);
+	for (s = text; s && *s;) {
+		unsigned long long n[3];
+
+		for (unsigned i = 0; i < 3; i++) {
+			s += strspn(s, " \n");
+			n[i] = text_digits(&s);
+		}
+		s += strspn(s, " \n");
+		if (uid >= n[0] && uid - n[0] < n[2]) {
+			uid = (uid_t)(uid - n[0] + n[1]);
+			break;
+		}
+		if (!n[2])
+			break;
+	}
+	free(text);
+	return uid;
+}
+
 /* Return the tgid of a task, or its pid if the tgid cannot be read. */
 static pid_t leader_of(pid_t pid)
 {

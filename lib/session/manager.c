@@ -43,7 +43,7 @@ static int find_tools(const char *dir, const struct request *rq, char *tools)
 {
 	static const char *const near[] = { "../../bin", "../../../bin", NULL };
 	char trial[PATH_MAX + 256];
-	const char *argv[16];
+	const char *argv[STREAM_ARGV];
 
 	if (manager_subsystem.stream(rq, argv) < 0)
 		return -1;
@@ -94,7 +94,8 @@ static int run(const char *dir, const char *hook, const char *args, int dry)
 		return MISUSED;
 	rq.args = args;
 	rq.dry = dry;
-	if (policy_request(&rq) < 0 || request_find_containers(&rq) < 0)
+	if (policy_request(&rq) < 0 || request_find_containers(&rq) < 0 ||
+	    request_wait(&rq) < 0)
 		return REFUSED;
 	root = manager_subsystem.root(path);
 	if (root < 0 || procfs_is_initial() < 0)

@@ -250,14 +250,18 @@ int recording_check_tasks(const struct request *rq)
 		struct cgroup c;
 
 		plain |= s->kind == SELECT_PID;
-		if (s->kind != SELECT_CGROUP || s->pid)
+		if (s->kind == SELECT_LATER && !rq->joins)
+			return err_msg("no cgroup of a container whose id begins with '%s'; "
+				       "give the id, not the name, or the cgroup with --cgroup",
+				       s->text);
+		if (rq->joins || s->kind != SELECT_CGROUP || s->pid)
 			continue;
 		r = cgroup_find(s->text, &c);
 		if (r)
 			return r < 0 ? -1 : err_msg("no such cgroup: '%.200s'; give a path, "
 						    "its last part, or a pid", s->text);
 	}
-	if (!plain && !rq->all_tasks) {
+	if (!plain && !rq->all_tasks && !rq->joins) {
 		r = select_pids(rq->selectors, rq->nselectors, 0, &found);
 		if (!r && !found.n)
 			r = err_msg("no task to trace: the selectors match none; correct them");
@@ -350,10 +354,12 @@ static int leave_own_out(struct pids *set)
 /*
  * Add all matching tasks but the session's own with one write, because a second write waits for
  * all CPUs to drop the first list. From that write on, the kernel follows their children.
- * Look again for children that were born before it. Set *added to the number of tasks. Return 0,
- * or -1, reported.
+ * With again, look again for children that were born before it. Without, the stream knows them by
+ * their records, and new tasks of a name might come faster than a look takes. Set *added to the
+ * number of tasks. Return 0, or -1, reported.
  */
-static int add_all(const struct selector *selectors, size_t n, int instance, size_t *added)
+static int add_all(const struct selector *selectors, size_t n, int instance, int again,
+		   size_t *added)
 {
 	struct pids known = { 0 }, now = { 0 };
 	int r;
@@ -369,7 +375,7 @@ static int add_all(const struct selector *selectors, size_t n, int instance, siz
 			r = pidfilter_add(instance, &now, 0);
 		if (!r)
 			r = pids_plus(&known, &now);
-	} while (!r && now.n);
+	} while (!r && now.n && again);
 	*added = known.n;
 	pids_clear(&known);
 	pids_clear(&now);
@@ -379,10 +385,11 @@ static int add_all(const struct selector *selectors, size_t n, int instance, siz
 int recording_follow(const struct request *rq, int instance)
 {
 	size_t added;
-	int r = add_all(rq->selectors, rq->nselectors, instance, &added);
+	int r = add_all(rq->selectors, rq->nselectors, instance, !rq->joins, &added);
 
-	return r || added ? r : err_msg("no task to trace: the selected tasks have ended, or are "
-				       "the session's own");
+	if (r || added || rq->joins)
+		return r;
+	return err_msg("no task to trace: the selected tasks have ended, or are the session's own");
 }
 
 int recording_followed(const char *instance, struct pids *out)
@@ -440,7 +447,7 @@ static void add_entries(const struct cgroup *cgroups, size_t n, const char *text
 		s.pid = (pid_t)text_digits(&p);
 		for (size_t i = 0; s.pid > 0 && i < n; i++)
 			if (task_alive(s.pid) && cgroup_has(&cgroups[i], s.pid)) {
-				add_all(&s, 1, instance, &added);
+				add_all(&s, 1, instance, 1, &added);
 				break;
 			}
 	}
@@ -465,7 +472,7 @@ static _Noreturn void follow_entries(const struct request *rq, const struct cgro
 		text[got] = '\0';
 		add_entries(cgroups, n, text, instance);
 		if (strstr(text, "LOST")) /* a task of that name only costs a look */
-			add_all(rq->selectors, rq->nselectors, instance, &added);
+			add_all(rq->selectors, rq->nselectors, instance, 1, &added);
 	}
 	_exit(DONE);
 }

@@ -13,13 +13,14 @@ const char request_common_options[] =
 	"not the tasks themselves\n"
 	"# option: --cgroup CGROUP...  tasks of a cgroup, those that enter it later too: "
 	"its path, name, or a pid in it\n"
-	"# option: --container ID...  tasks of a container: the first digits of its id\n"
+	"# option: --container ID...  tasks of a container, from its beginning on if it comes "
+	"later: the first digits of its id\n"
 	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
-	"# option: --uid UID...  tasks of this user, by number or name\n"
-	"# option: --comm COMM...  tasks of this name\n"
+	"# option: --uid UID...  tasks of this user, by number or name, those that come later too\n"
+	"# option: --comm COMM...  tasks of this name, those that come later too\n"
 	"# option: --all  every task except those of the session\n"
 	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
-	"# option: -t, --time MS  end after this many milliseconds, or a time such as 5s\n"
+	"# option: -t, --time MS  end after this time, such as 5s or 500ms\n"
 	"# option: --output lines|fifo|file|dat  one line per read (default), whole blocks, "
 	"or a file that stays: text or trace.dat\n"
 	"# option: --json  print each event as a JSON object in a line of its own\n"
@@ -31,6 +32,9 @@ const char request_common_options[] =
 	"# option: --clock CLOCK  trace clock, one of trace_clock\n";
 
 #define DIGITS "0123456789"
+
+/* The bytes of a task's name: TASK_COMM_LEN without the NUL. */
+enum { COMM_LEN = 15 };
 
 /* ---- words to options -------------------------------------------------------------- */
 
@@ -61,6 +65,9 @@ static const char *check_value(const struct opt *o, const char *s)
 	if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z')
 		return err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s),
 		       NULL;
+	if (!strcmp(o->name, "comm") && !o->for_hook && strlen(s) > COMM_LEN)
+		return err_msg("--comm: '%.80s' is longer than %d bytes, the maximum of a name; "
+			       "give '%.*s'", s, COMM_LEN, COMM_LEN, s), NULL;
 	value = value_check(o, s, why);
 	if (!value)
 		err_msg("%s", why);
@@ -388,9 +395,85 @@ int request_find_containers(struct request *rq)
 		if (!path)
 			return err_msg("out of memory");
 		s->text = path;
-		if (cgroup_find_container(o->v[i], path) < 0)
+		int r = cgroup_find_container(o->v[i], path);
+
+		if (r < 0)
 			return -1;
+		if (r) { /* it may come later */
+			s->kind = SELECT_LATER;
+			s->text = o->v[i];
+		}
 	}
+	return 0;
+}
+
+/*
+ * Has the cgroup no task now, and may it have one later? If that cannot be told,
+ * recording_check_tasks reports it.
+ */
+static int is_empty_cgroup(const struct selector *s)
+{
+	char path[PATH_MAX];
+	struct pids found = { 0 };
+	int r = s->pid ? 1 : cgroup_expect(s->text, path);
+	size_t n;
+
+	if (r)
+		return 0;
+	r = select_pids(s, 1, SELECT_GONE_OK, &found);
+	n = found.n;
+	pids_clear(&found);
+	return !r && !n;
+}
+
+/* Append how tasks of the selector join later, if they do. */
+static void add_rule(struct strbuf *rules, const struct selector *s)
+{
+	char path[PATH_MAX];
+
+	switch (s->kind) {
+	case SELECT_COMM:
+		strbuf_format(rules, "comm=%s\n", s->text);
+		break;
+	case SELECT_UID:
+		strbuf_format(rules, "uid=%lu\n", s->number);
+		break;
+	case SELECT_LATER:
+		strbuf_format(rules, "container=%s\n", s->text);
+		break;
+	case SELECT_CGROUP:
+		if (s->pid || cgroup_expect(s->text, path) < 0) /* it has a task */
+			break;
+		strbuf_format(rules, "cgroup=%s\n", path);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The buffer of each CPU while all tasks are recorded, unless --buffer says another size. */
+enum { WAITING_KB = 8192 };
+
+int request_wait(struct request *rq)
+{
+	struct strbuf rules = { 0 };
+	int waits = 0;
+
+	/* a hook that selects, the stream of a flight recorder, and a file of all tasks cannot */
+	if (rq->hook->selects || rq->hook->alone || rq->output == OUTPUT_DAT || rq->all_tasks ||
+	    rq->parents.n || !manager_subsystem.waits)
+		return 0;
+	for (size_t i = 0; i < rq->nselectors && !waits; i++) {
+		const struct selector *s = &rq->selectors[i];
+
+		waits = s->kind == SELECT_CGROUP ? is_empty_cgroup(s) :
+			s->kind == SELECT_COMM || s->kind == SELECT_UID || s->kind == SELECT_LATER;
+	}
+	for (size_t i = 0; waits && i < rq->nselectors; i++)
+		add_rule(&rules, &rq->selectors[i]);
+	rq->joins = rules.text;
+	if (rq->joins && !rq->buffer_kb)
+		rq->buffer_kb = WAITING_KB;
 	return 0;
 }
 
@@ -410,7 +493,7 @@ int request_expand_syscalls(struct request *rq, int root)
 
 int request_hook_selects(const struct request *rq)
 {
-	return (rq->hook->selects || rq->about) && !rq->all_tasks;
+	return (rq->hook->selects || rq->about || rq->joins) && !rq->all_tasks;
 }
 
 /* Set the session's name. The default, HOOK.PID.MILLISECONDS, shows owner and time. */

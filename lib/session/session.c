@@ -324,7 +324,7 @@ static int end_unseen(const struct request *rq, pid_t pid, int status)
 int session_run(const struct request *rq, const char *tools)
 {
 	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq, .signals = &signals,
-			  .tasks = rq->all_tasks ? NULL : members };
+			  .tasks = rq->all_tasks || rq->joins ? NULL : members };
 	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
 	int errors = -1, status, r, signo = 0;
 	pid_t pid;

@@ -121,6 +121,8 @@ struct request {
 	struct pids parents;         /* of --parent: trace only their children */
 	struct pids dead;            /* named, but dead when the request was parsed */
 	int all_tasks;               /* --all, or a hook without selectors */
+	/* how tasks join later: rules of tfs-catpipe -W, one per line; NULL: only as children */
+	char *joins;
 	const struct subject *about; /* an event that selects_subjects means; NULL: none */
 	const struct subject *subject; /* one in other tasks alone, for a hook that selects */
 	long ms;                     /* time limit; -1: none */
@@ -160,6 +162,13 @@ int request_no_option(const struct hook *r, const char *word, const char *const 
  * host. Return 0, or -1, reported.
  */
 int request_find_containers(struct request *rq);
+
+/*
+ * Let the stream take the tasks that come later: those of --comm and --uid, and those of cgroups
+ * and containers that have no task yet. Call it after request_find_containers. If the stream cannot
+ * do that, change nothing. Return 0, or -1, reported.
+ */
+int request_wait(struct request *rq);
 
 /* Replace globs, classes and negations of system calls by names. Return 0, or -1, reported. */
 int request_expand_syscalls(struct request *rq, int root);
@@ -392,8 +401,11 @@ extern const struct instance_kind *const instance_kinds[];
  * The differences between subsystems. Each function reports an error and returns -1. The janitor
  * calls those that are marked J.
  */
+enum { STREAM_ARGV = 24 };
+
 struct subsystem {
 	const char *name;
+	int waits;              /* its stream takes tasks that join later, see request_wait */
 	const struct instance_kind *instances;
 	/* Open the directory that "requires" lines refer to; path as in tracefs_open. */
 	int (*root)(char *path);
@@ -416,8 +428,8 @@ struct subsystem {
 	/* J: then begin to record. */
 	int (*start)(const struct request *rq);
 	/*
-	 * J: set argv (room for 16) to the tool that streams to standard output. With OUTPUT_DAT
-	 * the tool replaces "trace" with its file when it is told to stop.
+	 * J: set argv (room for STREAM_ARGV) to the tool that streams to standard output. With
+	 * OUTPUT_DAT the tool replaces "trace" with its file when it is told to stop.
 	 */
 	int (*stream)(const struct request *rq, const char **argv);
 	/* J: stop recording. Return whether there are unread records. */

@@ -142,7 +142,7 @@ static int for_eyes(const struct request *rq, const struct stream_words *s)
 
 void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
 {
-	const char *argv[16 + STREAM_WORDS_MAX], *variables[HOOK_VARIABLES_MAX + 1];
+	const char *argv[STREAM_ARGV + STREAM_WORDS_MAX], *variables[HOOK_VARIABLES_MAX + 1];
 	const char *const *word = s->word;
 	struct request tool = *rq;
 	size_t n = 0;

@@ -86,35 +86,6 @@ static int is_comm(const struct process *p, const struct field_data *v)
 	       !memcmp(p->comm, v->data, v->n);
 }
 
-/* Translate a uid from the task's user namespace to the initial one (/proc/PID/uid_map). */
-static uint32_t outside(const struct process *p, int pid, uint32_t uid)
-{
-	const char *s;
-	char *text;
-	int cut;
-
-	if (!p->facts->live)
-		return uid;
-	text = procfs_read(pid, "uid_map", NULL, &cut);
-	for (s = text; s && *s;) {
-		unsigned long long n[3];
-
-		for (unsigned i = 0; i < 3; i++) {
-			s += strspn(s, " \n");
-			n[i] = text_digits(&s);
-		}
-		s += strspn(s, " \n");
-		if (uid >= n[0] && uid - n[0] < n[2]) {
-			uid = (uint32_t)(uid - n[0] + n[1]);
-			break;
-		}
-		if (!n[2])
-			break;
-	}
-	free(text);
-	return uid;
-}
-
 /* Follow a record of sys_enter: a call that may change the uid. */
 static void entered(struct process *p, struct fact_task *t, const struct record *r)
 {
@@ -144,7 +115,9 @@ static void entered(struct process *p, struct fact_task *t, const struct record 
 	}
 	if (!p->by_uid || uid == UINT32_MAX)
 		return;
-	set(t, 0, marks | (outside(p, t->comm.pid, uid) == p->uid ? PENDING_OK : 0));
+	if (p->facts->live)
+		uid = uid_outside(t->comm.pid, uid);
+	set(t, 0, marks | (uid == p->uid ? PENDING_OK : 0));
 }
 
 /* Did the call change the real uid? Without CAP_SETUID, setuid changes the effective uid only. */

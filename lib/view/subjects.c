@@ -7,45 +7,97 @@
 #include "event/event.h"
 #include "view/view.h"
 
-/* Which task an event is about. */
+/* How a task joins by an event. At POPULATED and SETS_UID a later event decides. */
+enum join { NO_JOIN, JOIN_NEW, JOIN_NAME, JOIN_CGROUP, POPULATED, EXECUTED, SETS_UID, JOIN_SETUID,
+	    JOIN_UID };
+
+/* Which task an event is about, and whether a task joins by it. */
 struct about {
-	enum { UNDECIDED, RUNNING, OTHER, EITHER, EVERY } who;
+	enum { UNDECIDED, RUNNING, OTHER, EITHER, EVERY, HIDDEN } who;
+	enum join join;
 	const struct field *field; /* the pid of the other one */
 };
 
+static int is_in(const unsigned char *bits, int64_t pid)
+{
+	return pid > 0 && pid < K_PID_MAX_LIMIT && bits[pid / 8] >> pid % 8 & 1;
+}
+
+static void put(unsigned char *bits, int64_t pid, int is)
+{
+	if (pid <= 0 || pid >= K_PID_MAX_LIMIT)
+		return;
+	bits[pid / 8] &= (unsigned char)~(1u << pid % 8);
+	bits[pid / 8] |= (unsigned char)((unsigned)is << pid % 8);
+}
+
 static int has(const struct subjects *s, int64_t pid)
 {
-	return pid > 0 && pid < K_PID_MAX_LIMIT && s->member[pid / 8] >> pid % 8 & 1;
+	return is_in(s->member, pid);
 }
 
 static void set(struct subjects *s, int64_t pid, int member)
 {
-	if (pid <= 0 || pid >= K_PID_MAX_LIMIT)
-		return;
-	s->member[pid / 8] &= (unsigned char)~(1u << pid % 8);
-	s->member[pid / 8] |= (unsigned char)((unsigned)member << pid % 8);
+	put(s->member, pid, member);
 }
 
 int subjects_begin(struct subjects *s, const struct pids *pids)
 {
 	s->member = calloc(K_PID_MAX_LIMIT / 8, 1);
-	if (!s->member)
+	s->joining = calloc(K_PID_MAX_LIMIT / 8, 1);
+	if (!s->member || !s->joining)
 		return err_msg("out of memory");
+	s->rules = s->rules ? s->rules : "";
 	for (size_t i = 0; i < pids->n; i++)
 		set(s, pids->v[i], 1);
 	return 0;
 }
 
+/* Is the event one of the list, SYSTEM:EVENT with commas between? */
+static int is_listed(const char *list, const struct event *e)
+{
+	size_t system = strlen(e->system), name = strlen(e->name);
+
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+		if (!strncmp(list, e->system, system) && list[system] == ':' &&
+		    !strncmp(list + system + 1, e->name, name) &&
+		    strchr(",", list[system + 1 + name]))
+			return 1;
+	return 0;
+}
+
+static enum join join_of(const struct event *e)
+{
+	static const struct { char name[24]; enum join join; } events[] = {
+		{ "cgroup_attach_task", JOIN_CGROUP }, { "cgroup_notify_populated", POPULATED },
+		{ "sched_process_exec", EXECUTED }, { "sys_enter_setuid", SETS_UID },
+		{ "sys_enter_setreuid", SETS_UID }, { "sys_enter_setresuid", SETS_UID },
+		{ "sys_exit_setuid", JOIN_SETUID }, { "sys_exit_setreuid", JOIN_UID },
+		{ "sys_exit_setresuid", JOIN_UID },
+	};
+
+	if (!strcmp(e->system, "task"))
+		return !strcmp(e->name, "task_newtask") ? JOIN_NEW :
+		       !strcmp(e->name, "task_rename") ? JOIN_NAME : NO_JOIN;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		if (!strcmp(e->name, events[i].name))
+			return events[i].join;
+	return NO_JOIN;
+}
+
 /* Decide once which task the event is about. */
-static void decide(struct about *a, const struct event *e)
+static void decide(const struct subjects *sel, struct about *a, const struct event *e)
 {
 	const struct subject *s = subject_of(e->system, e->name);
 
+	a->join = join_of(e);
 	/* the pid filter does not apply to markers */
-	a->who = strcmp(e->system, "ftrace") ? RUNNING : EVERY;
+	a->who = strcmp(e->system, "ftrace") || !strncmp(e->name, "func", 4) ? RUNNING : EVERY;
 	a->field = s && s->kind != SUBJECT_NONE ? event_field(e, s->field) : NULL;
 	if (a->field)
 		a->who = s->kind == SUBJECT_OTHER ? OTHER : EITHER;
+	if (is_listed(sel->hidden, e))
+		a->who = HIDDEN;
 }
 
 /* Return the field of a record as a number; 0: it has none. */
@@ -54,6 +106,117 @@ static int64_t number(const struct event_set *evs, const struct field *f, const 
 	struct field_data v;
 
 	return f && !field_value(evs, f, r, &v) && v.kind <= FIELD_POINTER ? v.i : 0;
+}
+
+/* ---- tasks that join ---- */
+
+/* Return the string of a field, or "". It has a NUL at its end in the record, or is "". */
+static const char *string(const struct event_set *evs, const struct event *e, const char *name,
+			  const struct record *r)
+{
+	const struct field *f = event_field(e, name);
+	struct field_data v;
+
+	return f && !field_value(evs, f, r, &v) && v.kind == FIELD_STRING && v.size > v.n ?
+	       (const char *)v.data : "";
+}
+
+/* The cgroup of a new task, if it is not that of its parent (UAPI linux/sched.h). */
+#define INTO_CGROUP 0x200000000
+
+/*
+ * Did the call that returns give the task the real uid? Its argument tells, because a short task is
+ * gone when its record is read. Without CAP_SETUID, setuid changes only the effective uid, so look
+ * at a task that is alive.
+ */
+static int got_uid(const struct subjects *s, const struct about *a, int pid, unsigned long number)
+{
+	pid_t tgid;
+	uid_t uid;
+	int alive = !task_ids(pid, &tgid, &uid);
+
+	return (alive && uid == number) ||
+	       (is_in(s->joining, pid) && !(alive && a->join == JOIN_SETUID));
+}
+
+/*
+ * Does the task join by this rule, of the kind KEY=VALUE without its newline? At the events before
+ * those by which a task joins, return whether it or its child may join.
+ */
+static int joins(const struct subjects *s, const struct about *a, const struct event_set *evs,
+		 const struct event *e, const struct record *r, int pid, const char *rule)
+{
+	const struct field *arg;
+	const char *value = strchr(rule, '=') + 1;
+	struct cgroup_name cgroup = { .container = *rule == 'c' && rule[2] == 'n', .text = value };
+	int by_cgroup = cgroup.container || rule[1] == 'g';
+
+	switch (a->join) {
+	case JOIN_NAME:
+		return rule[1] == 'o' && !cgroup.container &&
+		       !strcmp(value, string(evs, e, "newcomm", r));
+	case JOIN_CGROUP:
+		return by_cgroup && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
+	case JOIN_NEW:
+		return by_cgroup && number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP &&
+		       (is_in(s->joining, record_pid(evs, r)) || cgroup_names_task(&cgroup, pid));
+	case POPULATED: /* by the parent of a child that clone3 makes there */
+		return by_cgroup && number(evs, event_field(e, "val"), r) &&
+		       cgroup_is_named(string(evs, e, "path", r), &cgroup);
+	case SETS_UID:
+		arg = event_field(e, "uid");
+		arg = arg ? arg : event_field(e, "ruid");
+		return *rule == 'u' && uid_outside(pid, (uid_t)number(evs, arg, r)) ==
+					       strtoul(value, NULL, 10);
+	case JOIN_SETUID:
+	case JOIN_UID:
+		return *rule == 'u' && !number(evs, event_field(e, "ret"), r) &&
+		       got_uid(s, a, pid, strtoul(value, NULL, 10));
+	default:
+		return 0;
+	}
+}
+
+/* A task that enters a cgroup takes its threads with it. */
+static void set_threads(struct subjects *s, pid_t pid)
+{
+	struct pids threads = { 0 };
+	struct task t;
+
+	if (!task_read(pid, &t))
+		task_add_threads(&threads, &t);
+	for (size_t i = 0; i < threads.n; i++)
+		set(s, threads.v[i], 1);
+	pids_clear(&threads);
+}
+
+/* Let the task of the event join, if one of the rules says so. */
+static void join(struct subjects *s, const struct about *a, const struct event_set *evs,
+		 const struct event *e, const struct record *r)
+{
+	int64_t other = number(evs, event_field(e, "pid"), r);
+	int pid = other ? (int)other : record_pid(evs, r);
+	int running = record_pid(evs, r), before = a->join == POPULATED || a->join == SETS_UID;
+	char rule[PATH_MAX + 16];
+	size_t n;
+
+	/* a thread that executes a program takes the pid of its process */
+	if (a->join == EXECUTED && has(s, number(evs, event_field(e, "old_pid"), r)))
+		set(s, pid, 1);
+	for (const char *at = s->rules; *at; at += n + 1) {
+		n = strcspn(at, "\n");
+		str_format(rule, sizeof(rule), "%.*s", (int)n, at);
+		if (!joins(s, a, evs, e, r, pid, rule))
+			continue;
+		if (before)
+			put(s->joining, running, 1);
+		else
+			set(s, pid, 1);
+		if (a->join == JOIN_CGROUP)
+			set_threads(s, pid);
+	}
+	if (!before)
+		put(s->joining, running, 0);
 }
 
 int subjects_pick(struct subjects *s, struct event_set *evs, const struct record *r)
@@ -66,9 +229,15 @@ int subjects_pick(struct subjects *s, struct event_set *evs, const struct record
 		return running;
 	a = event_note(&s->about, e, sizeof(*a));
 	if (a->who == UNDECIDED)
-		decide(a, e);
+		decide(s, a, e);
 	if (e->id == evs->newtask)
 		set(s, number(evs, event_field(e, "pid"), r), running);
+	if (a->join && *s->rules) {
+		join(s, a, evs, e, r);
+		running = has(s, record_pid(evs, r));
+	}
+	if (a->who == HIDDEN)
+		return 0;
 	return a->who == EVERY || (a->who != OTHER && running) ||
 	       (a->who != RUNNING && has(s, number(evs, a->field, r)));
 }

@@ -85,13 +85,22 @@ int pick_record(struct pick *, struct event_set *, const struct record *);
 
 /* ---- subjects.c: select the records that are about given tasks -------------------------- */
 
-/* Tasks, and those that they make later (task:task_newtask). All zero: no selection. */
+/*
+ * Tasks, those that they make later (task:task_newtask), and those that join: by a name
+ * (task:task_rename), a cgroup (cgroup:cgroup_attach_task, or cgroup_notify_populated and
+ * task_newtask) or a uid (setuid, setreuid and setresuid). All zero: no selection.
+ */
 struct subjects {
 	unsigned char *member;  /* a bit for each pid; NULL: everything is selected */
+	const char *rules;      /* comm=NAME, uid=N, cgroup=NAME, container=DIGITS, each with a
+				   newline after it; "": no task joins */
+	const char *hidden;     /* events that are never selected, with commas between */
+	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its
+				   child may join */
 	struct event_notes about; /* private: which task an event is about */
 };
 
-/* Begin with these tasks. Return 0, or -1, reported. */
+/* Begin with these tasks; rules and hidden are set, or NULL. Return 0, or -1, reported. */
 int subjects_begin(struct subjects *, const struct pids *);
 
 /* Is the record about one of the tasks (lib/tracefs/subject.c)? Give all records in order. */

@@ -143,13 +143,13 @@ lists() {
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
 	--cgroup CGROUP...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
-	--container ID...  tasks of a container: the first digits of its id
+	--container ID...  tasks of a container, from its beginning on if it comes later: the first digits of its id
 	--pidns PID...  tasks in the pid namespace of this one
-	--uid UID...  tasks of this user, by number or name
-	--comm COMM...  tasks of this name
+	--uid UID...  tasks of this user, by number or name, those that come later too
+	--comm COMM...  tasks of this name, those that come later too
 	--all  every task except those of the session
 	-i, --instance NAME  the session's name; the instance is tfs.NAME
-	-t, --time MS  end after this many milliseconds, or a time such as 5s
+	-t, --time MS  end after this time, such as 5s or 500ms
 	--output lines|fifo|file|dat  one line per read (default), whole blocks, or a file that stays: text or trace.dat
 	--json  print each event as a JSON object in a line of its own
 	--header  begin with the lines by which Perfetto and Chrome recognize a trace, and name the traced tasks
@@ -269,8 +269,8 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		"trace_uprobe --binary $PROG/acts --symbol nosuch" \
 		"trace_uprobe --binary $PROG/acts --symbol acts_work --arg x=y" \
 		"trace_uprobe --binary $PROG/acts --symbol acts_work --filter nope==1" \
-		'trace_event --event sched_switch --cgroup nosuch' \
-		'trace_event --event sched_switch --cgroup /nosuch' \
+		'trace_event --event sched_switch --cgroup nosuch --output dat' \
+		'trace_event --event sched_switch --cgroup /nosuch --output dat' \
 		'trace_event --event sched_switch --clock nosuch' \
 		'trace_event --event sched_switch --output dat --size 1' \
 		'trace_function --function do_exit --parent 1'
@@ -385,7 +385,8 @@ not() {
 	not "--time 5" "$none"
 	not "--all --pid $$" "trace_syscalls: --all selects every task already; leave the other selectors out"
 	need_tracefs events/syscalls
-	not "--comm $MARK" "no task to trace: the selectors match none; correct them" 111
+	not "--comm nobody --output dat" "no task to trace: the selectors match none; correct them" 111
+	not "--comm systemd-journald" "--comm: 'systemd-journald' is longer than 15 bytes, the maximum of a name; give 'systemd-journal'"
 }
 
 @test "manager: refuses a system call and a clock that this kernel lacks" {
@@ -859,20 +860,6 @@ dead() {
 	[ "$(pids_in got | wc -l)" = 2 ]
 }
 
-# Make a cgroup for this test, in any hierarchy. Its name is the longest of its tasks'
-# cgroups, so that -c with a pid selects this cgroup.
-need_cgroup() {
-	local root
-	need_tracefs
-	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
-		[ -e "$root/cgroup.procs" ] || continue
-		CGROUP=$root/$MARK-$(printf '%.s-' {1..150})
-		mkdir "$CGROUP" 2>/dev/null && return
-	done
-	CGROUP=
-	skip "needs a cgroup hierarchy to make a cgroup in"
-}
-
 @test "manager: --cgroup accepts a path below the mount, a path from its root, the last part, and a pid" {
 	need_cgroup
 	mkdir "$CGROUP/sub-$MARK"
@@ -888,10 +875,10 @@ need_cgroup() {
 	done
 	rmdir "$CGROUP/sub-$MARK"
 	for none in "$CGROUP/nosuch" "/$MARK-nosuch" "$MARK-nosuch" "${CGROUP%/*}/./$MARK" "/../$MARK"; do
-		not "--cgroup $none" "no such cgroup: '$none'; give a path, its last part, or a pid" 111
-		not "--pid $$ --cgroup $none" "no such cgroup: '$none'; give a path, its last part, or a pid" 111
+		not "--cgroup $none --output dat" "no such cgroup: '$none'; give a path, its last part, or a pid" 111
+		not "--pid $$ --cgroup $none --output dat" "no such cgroup: '$none'; give a path, its last part, or a pid" 111
 	done
-	not "--cgroup $CGROUP" "no task to trace: the selectors match none; correct them" 111
+	not "--cgroup $CGROUP --output dat" "no task to trace: the selectors match none; correct them" 111
 }
 
 # followed PID: Succeed if PID is traced now.
@@ -947,7 +934,7 @@ id_of() {
 	container "$(id_of 0 | cut -c 1-31)"
 	container "x$(id_of 0)"
 	refused 111 "no cgroup of a container whose id begins with '${OWN_DIGITS}0'; give the id, not the name, or the cgroup with --cgroup" \
-		--run trace_event --args "-e sched_switch --container ${OWN_DIGITS}0"
+		--run trace_event --args "-e sched_switch --container ${OWN_DIGITS}0 --output dat"
 	container "docker-$(id_of 01a).scope"
 	container "$(id_of 00)"
 	refused 111 "more than one container has an id that begins with '$OWN_DIGITS': ${OWN_DIGITS}00, ${OWN_DIGITS}01; give more digits" \
@@ -1082,12 +1069,14 @@ id_of() {
 	END
 	: >ready
 	background python3 user.py "$uid" <>go >ready
+	PYTHON=$PID
 	eventually is_ready
 	calls 10
 	begin --uid "$uid"
 	release
 	echo >go
-	watch_end
+	finishes "$PYTHON" 0
+	watch_stop
 	[ "$(getppids got)" = 10 ]
 	[ "$(pids_in got)" != "$CALLS" ]
 }
@@ -1108,7 +1097,8 @@ named() {
 		begin --comm "$MARK" ${more:+"$more" "$CALLS"}
 		release
 		echo >named.go
-		watch_end
+		finishes "$NAMED" 0
+		watch_stop
 		[ "$(getppids got)" = $((${#more} ? 20 : 10)) ]
 		[ -n "$more" ] || [ "$(pids_in got)" = "$NAMED" ]
 	done

@@ -88,8 +88,10 @@ hostile_names=(
 	for text in '$(touch '"$CANARY"')' '`touch '"$CANARY"'`' "; touch $CANARY" "a && touch $CANARY" \
 		"> $CANARY" "| tee $CANARY" '*' '../../etc' '%s%s%s%n' "' \" \\"; do
 		quoted=\'${text//\'/\'\\\'\'}\'
-		not "--comm $quoted" "no task to trace: the selectors match none; correct them" 111
-		not "--cgroup $quoted" "no such cgroup: '$text'; give a path, its last part, or a pid" 111
+		[ ${#text} -gt 15 ] ||
+			not "--comm $quoted --output dat" "no task to trace: the selectors match none; correct them" 111
+		not "--cgroup $quoted --output dat" "no such cgroup: '$text'; give a path, its last part, or a pid" 111
+		run "$MANAGER" --check trace_syscalls --args "--cgroup $quoted"
 	done
 }
 
@@ -103,7 +105,8 @@ hostile_names=(
 	rm "$text"
 	watch trace_syscalls --syscall getppid --comm "'$text'"
 	echo >go
-	watch_end
+	eventually file_has 5 got
+	watch_stop
 	file_has 5 got
 }
 
@@ -202,7 +205,7 @@ long_text() {
 	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
 	no_option "--$text" "--${text:0:78}"
 	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
-	not "--comm $text" "no task to trace: the selectors match none; correct them" 111
+	not "--comm $text" "--comm: '${text:0:80}' is longer than 15 bytes, the maximum of a name; give '${text:0:15}'"
 	not "--cgroup /$text" "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" 111
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --describe "$text"
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"

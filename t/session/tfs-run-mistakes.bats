@@ -52,21 +52,21 @@ table() {
 	100|trace_sched --slower 5m -- true|--slower: '5m' is not a time such as 500 (microseconds), 500us, 10ms or 1s
 	100|trace_syscalls -t soon -- true|--time: 'soon' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h
 	100|trace_syscalls -t 5min -- true|--time: '5min' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h
-	100|trace_syscalls -t 9999999999 -- true|--time: '9999999999' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h
+	100|trace_syscalls -t 9999999999 -- true|--time 9999999999 has no unit; give 9999999999s or 9999999999ms
 	100|trace_syscalls -t 9999h -- true|--time: '9999h' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h
 	100|trace_syscalls --buffer 0 -- true|--buffer: '0' is not from 1 to 2147483647 kilobytes; give a size such as 64M or 1G
 	100|trace_syscalls --buffer 64X -- true|--buffer: '64X' is not a size such as 500 (kilobytes), 64M or 1G
 	100|trace_syscalls --uid rooot|--uid: no user 'rooot' in /etc/passwd; did you mean root?
 	100|trace_syscalls --uid somebodyelse|--uid: no user 'somebodyelse' in /etc/passwd; give the number, as id -u prints it
 	100|trace_syscalls --container web|--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f
-	111|trace_syscalls --container 0123456789abcdef0|no cgroup of a container whose id begins with '0123456789abcdef0'; give the id, not the name, or the cgroup with --cgroup
-	111|trace_syscalls --cgroup nosuchgroup|no such cgroup: 'nosuchgroup'; give a path, its last part, or a pid
+	111|trace_syscalls --container 0123456789abcdef0 -o x.dat|no cgroup of a container whose id begins with '0123456789abcdef0'; give the id, not the name, or the cgroup with --cgroup
+	111|trace_syscalls --cgroup nosuchgroup -o x.dat|no such cgroup: 'nosuchgroup'; give a path, its last part, or a pid
 	100|trace_syscalls --pid 4194304|--pid: no task 4194304 is alive
 	100|trace_syscalls --pid bash|--pid: 'bash' is not a pid; --comm selects tasks by name
 	100|trace_syscalls --pid|--pid needs a value; tfs-run trace_syscalls --help describes it
 	100|trace_sched --slower -- true|--slower needs a value; tfs-run trace_sched --help describes it
 	100|trace_syscalls --returns=yes -- true|--returns takes no value; leave 'yes' out
-	100|trace_syscalls -t 1 2 -- true|--time takes one value, and '2' is one too many; leave it out
+	100|trace_syscalls -t 1s 2 -- true|--time takes one value, and '2' is one too many; leave it out
 	100|trace_syscalls --instance 'a b' -- true|--instance: 'a b' is not a name: letters, digits, _ . - and 64 of them at most
 	100|trace_signal --only x -- true|--only: 'x' is not one of sent|delivered
 	100|trace_signal -s KIL --all|no signal is called 'KIL'; kill -l prints their names
@@ -97,7 +97,7 @@ table() {
 	100|--time 5s trace_open --all|option --time belongs after the hook: tfs-run trace_open --time 5s --all
 	100|-o x --time 5s trace_open --all|option --time belongs after the hook: tfs-run trace_open --time 5s --all
 	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
-	100|trace_open --pid --time 1|--pid needs a value; tfs-run trace_open --help describes it
+	100|trace_open --pid --time 1s|--pid needs a value; tfs-run trace_open --help describes it
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT

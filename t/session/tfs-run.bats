@@ -596,7 +596,7 @@ hook() {
 @test "tfs-run: kernel: --time ends it" {
 	need_tracefs events/syscalls
 	calls 1
-	run -0 --separate-stderr tfs-run trace_syscalls --instance "$MARK" --time 50 --pid "$CALLS"
+	run -0 --separate-stderr tfs-run trace_syscalls --instance "$MARK" --time 50ms --pid "$CALLS"
 	[ -z "$stderr" ]
 	run ! gone "$CALLS"
 }
@@ -647,7 +647,7 @@ hook() {
 @test "tfs-run: kernel: SIGTERM after the time limit ends PROG, with status 143" {
 	need_tracefs events/syscalls
 	mkfifo never
-	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1000 -- \
+	background tfs-run trace_syscalls --instance "$MARK" --syscall execve --time 1s -- \
 		sh -c 'echo >ran; exec cat never' >out 2>err
 	eventually test -e ran
 	eventually nothing_left

@@ -109,7 +109,7 @@ static int follow_all(const struct request *rq, int where)
 {
 	int watched, r;
 
-	if (!recording_names_cgroup(rq))
+	if (!recording_names_cgroup(rq) || rq->joins)
 		return recording_follow(rq, where);
 	watched = recording_watch_cgroup(instances, beside_name(rq, ENTRIES_SUFFIX));
 	if (watched < 0)
@@ -129,8 +129,10 @@ static int open_session(const struct request *rq)
 	instance = recording_make(rq, instances, rq->clock);
 	if (instance < 0)
 		return -1;
+	if ((rq->all_tasks || rq->joins) && recording_exclude_session(instance) < 0)
+		return -1;
 	if (rq->all_tasks)
-		return recording_exclude_session(instance);
+		return 0;
 	if (!request_hook_selects(rq))
 		return follow_all(rq, instance);
 	/* record nothing there: the kernel only keeps the list, with forks and exits */
@@ -178,6 +180,49 @@ static void record_names(void)
 		names_events_disable(instance, enabled);
 }
 
+/* Events by which tasks join, and the beginning of the rules (request_wait) that need them. */
+static const struct { char event[32], rule[11]; } join_events[] = {
+	{ "cgroup:cgroup_attach_task", "cgroup=" }, { "cgroup:cgroup_attach_task", "container=" },
+	{ "cgroup:cgroup_notify_populated", "cgroup=" },
+	{ "cgroup:cgroup_notify_populated", "container=" },
+	{ "sched:sched_process_exec", "comm=" },
+	{ "syscalls:sys_enter_setuid", "uid=" }, { "syscalls:sys_exit_setuid", "uid=" },
+	{ "syscalls:sys_enter_setreuid", "uid=" }, { "syscalls:sys_exit_setreuid", "uid=" },
+	{ "syscalls:sys_enter_setresuid", "uid=" }, { "syscalls:sys_exit_setresuid", "uid=" },
+};
+
+/* The events that only the selection of tasks needs, with commas between; "": none. */
+static char hidden[512];
+
+/* Is there a rule that begins so? */
+static int has_rule(const char *rules, const char *begin)
+{
+	for (; *rules; rules = strchr(rules, '\n') + 1)
+		if (!strncmp(rules, begin, strlen(begin)))
+			return 1;
+	return 0;
+}
+
+/* Record the events by which tasks join. Return 0, or -1, reported. */
+static int record_joins(const char *rules)
+{
+	char file[PATH_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(join_events) / sizeof(*join_events); i++) {
+		const char *event = join_events[i].event;
+
+		ctl_event_file(file, event, "enable");
+		if (!has_rule(rules, join_events[i].rule) || !file_exists(instance, file) ||
+		    file_begins(instance, file, '1'))
+			continue;
+		if (ctl_write(instance, file, "1", 0) < 0)
+			return -1;
+		n += str_format(hidden + n, sizeof(hidden) - n, "%s%s", n ? "," : "", event);
+	}
+	return 0;
+}
+
 /* The most bytes of one argument: MAX_ARG_STRLEN of the kernel is 32 pages. */
 enum { ABOUT_MOST = 100 * 1024 };
 
@@ -186,7 +231,7 @@ enum { ABOUT_MOST = 100 * 1024 };
  * children by the naming events. Record these before the list is read, so that no child is missed.
  * Return 0, or -1, reported.
  */
-static int list_subjects(void)
+static int list_subjects(const struct request *rq)
 {
 	struct pids all = { 0 };
 	size_t n = 0;
@@ -196,7 +241,11 @@ static int list_subjects(void)
 	if (!(names_events_enabled(instance) & 1))
 		return err_msg("unable to follow the children of the selected tasks: this kernel "
 			       "has no event task:task_newtask; give --all");
-	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
+	if ((rq->joins && record_joins(rq->joins) < 0) ||
+	    ctl_write(instance, "tracing_on", "1", 0) < 0)
+		return -1;
+	/* a task that took the name or uid before its event was recorded has it now */
+	if (rq->joins && recording_follow(rq, tasks) < 0)
 		return -1;
 	r = pidfilter_list(tasks, &all);
 	about = malloc(ABOUT_MOST);
@@ -217,12 +266,12 @@ static int prepare(const struct request *rq)
 		return -1;
 	if (rq->output != OUTPUT_DAT)
 		record_names();
-	return rq->about ? list_subjects() : 0;
+	return rq->about || rq->joins ? list_subjects(rq) : 0;
 }
 
 static int exclude(const struct request *rq, const struct pids *us)
 {
-	return rq->all_tasks ? exclude_tasks(instance, us) : 0;
+	return rq->all_tasks || rq->joins ? exclude_tasks(instance, us) : 0;
 }
 
 static int start(const struct request *rq)
@@ -245,9 +294,17 @@ static int stream(const struct request *rq, const char **argv)
 
 	if (for_names)
 		argv[n++] = "-n";
-	if (about) {
+	if (about && *about) {
 		argv[n++] = "-S";
 		argv[n++] = about;
+	}
+	if (rq->joins) {
+		argv[n++] = "-W";
+		argv[n++] = rq->joins;
+	}
+	if (*hidden) {
+		argv[n++] = "-X";
+		argv[n++] = hidden;
 	}
 	if (rq->output == OUTPUT_DAT)
 		argv[n++] = "trace";
@@ -400,7 +457,8 @@ static int reset(void)
 extern const struct instance_kind ftrace_instances;
 
 struct subsystem manager_subsystem = {
-	.name = "ftrace", .instances = &ftrace_instances, .root = open_root, .check = check,
+	.name = "ftrace", .waits = 1, .instances = &ftrace_instances, .root = open_root,
+	.check = check,
 	.open = open_session, .hook_env = hook_env, .prepare = prepare, .exclude = exclude,
 	.start = start, .stream = stream, .stop = stop, .close = close_session, .members = members,
 	.sweep = sweep, .reset = reset,
