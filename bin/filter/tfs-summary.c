@@ -41,7 +41,7 @@ static const struct tool tool = {
 	},
 };
 
-enum column { SHARE, CALLS, RATE, ERRORS, TOTAL, AVG, LEAST, P50, P99, MAX, NAME, COLUMNS };
+enum summary_column { SHARE, CALLS, RATE, ERRORS, TOTAL, AVG, LEAST, P50, P99, MAX, NAME, COLUMNS };
 
 /* The columns, and their least widths as numbers and for people. Those from TOTAL on are times. */
 static const struct {
@@ -53,7 +53,7 @@ static const struct {
 	{ "p99", 11, 9 }, { "max", 11, 9 }, { "name", 0, 0 },
 };
 
-static enum column shown[COLUMNS] = { CALLS, ERRORS, TOTAL, AVG, MAX };
+static enum summary_column shown[COLUMNS] = { CALLS, ERRORS, TOTAL, AVG, MAX };
 static size_t nshown = 5;
 
 /* The kinds of events that tfs-summary distinguishes, and their keys without -k. */
@@ -289,7 +289,7 @@ static void each_event(const struct trace_line *l)
 
 /* ---- the table --------------------------------------------------------------------- */
 
-static enum column sort_column = TOTAL;
+static enum summary_column sort_column = TOTAL;
 
 static int compare_numbers(unsigned long long a, unsigned long long b)
 {
@@ -297,7 +297,7 @@ static int compare_numbers(unsigned long long a, unsigned long long b)
 }
 
 /* Return a time of the sums, 0 without a timed call. */
-static struct decimal time_of(const struct sums *v, enum column c)
+static struct decimal time_of(const struct sums *v, enum summary_column c)
 {
 	return c == TOTAL ? v->total : c == AVG && v->timed ? average(&v->total, v->timed) :
 	       c == LEAST ? v->least : c == MAX ? v->most :
@@ -310,7 +310,7 @@ static int order(const void *a, const void *b)
 {
 	const struct sums *x = &(*(struct row *const *)a)->now;
 	const struct sums *y = &(*(struct row *const *)b)->now;
-	enum column c = sort_column == SHARE ? TOTAL : sort_column;
+	enum summary_column c = sort_column == SHARE ? TOTAL : sort_column;
 	struct decimal v, w;
 	int differ = 0;
 
@@ -378,7 +378,7 @@ static void put_share(char *s, const struct decimal *v)
 }
 
 /* Write a cell to s (DECIMAL_TEXT bytes). A row without a timed call has "-" for its times. */
-static void put_cell(char *s, const struct sums *v, enum column c)
+static void put_cell(char *s, const struct sums *v, enum summary_column c)
 {
 	struct decimal time;
 
@@ -456,7 +456,7 @@ static void add_up(const struct table *rows)
 		quantiles_merge(&sum.all.times, &v->times);
 	}
 	for (size_t i = 0; i < nshown; i++) {
-		enum column c = shown[i];
+		enum summary_column c = shown[i];
 
 		widths[c] = human ? columns[c].people : columns[c].width;
 		/* no average of a row is above the greatest time */
@@ -538,13 +538,13 @@ static void print_counts(void)
 }
 
 /* Return the column whose name the text begins with, up to a comma; COLUMNS if there is none. */
-static enum column column_at(const char *text)
+static enum summary_column column_at(const char *text)
 {
 	size_t n = strcspn(text, ","), i = 0;
 
 	while (i < COLUMNS && (strlen(columns[i].name) != n || memcmp(columns[i].name, text, n)))
 		i++;
-	return (enum column)i;
+	return (enum summary_column)i;
 }
 
 /* Read the value of -s or -c. */
@@ -553,7 +553,7 @@ static void parse_columns(int letter, const char *text)
 	size_t n = 0;
 
 	for (const char *s = text;; s += strcspn(s, ",") + 1) {
-		enum column c = column_at(s);
+		enum summary_column c = column_at(s);
 
 		if (c == COLUMNS || (letter == 'c' && c == NAME) || n == COLUMNS ||
 		    (letter == 's' && strchr(text, ',')))
@@ -573,7 +573,7 @@ static void parse_columns(int letter, const char *text)
 /* Choose the columns of a person, at most 80 characters with names of 18. */
 static void choose_columns(void)
 {
-	static const enum column people[] = { SHARE, CALLS, ERRORS, TOTAL, AVG, P99, MAX };
+	static const enum summary_column people[] = { SHARE, CALLS, ERRORS, TOTAL, AVG, P99, MAX };
 
 	nshown = sizeof(people) / sizeof(*people);
 	memcpy(shown, people, sizeof(people));
