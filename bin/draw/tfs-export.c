@@ -28,7 +28,8 @@ static const char *format, *host, *session;
 static const struct tool tool = {
 	.name = "tfs-export",
 	.help =
-		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] [-r N]\n"
+		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] "
+		"[-r N] [FILE]\n"
 		"make the records of a trace ready to leave this host\n"
 		"-f, --format json|logs|spans  json, or OTLP: logs or spans; default json\n"
 		"-H, --host HOST  the name of the host; default: the kernel's\n"
@@ -221,7 +222,7 @@ static void read_options(int argc, char **argv)
 	opt_next(&tool, argc, argv);
 	while (format && strcmp(format, formats[opt.format]))
 		opt.format++;
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 	if (origin_begin(&origin, host, session) < 0)
 		exit(MISUSED);
 }

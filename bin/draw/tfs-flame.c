@@ -27,7 +27,7 @@ static struct opt_list keys = { .v = OPT_LIST("comm") };
 static const struct tool tool = {
 	.name = "tfs-flame",
 	.help =
-		"tfs-flame [-a] [-f] [-k KEY]... [-w KEY,...] [-T TITLE]\n"
+		"tfs-flame [-a] [-f] [-k KEY]... [-w KEY,...] [-T TITLE] [FILE]\n"
 		"draw the stacks of a trace as a flame graph, in SVG\n"
 		"-a, --all  draw the stacks of all tasks, not only of the traced tasks\n"
 		"-k, --key KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
@@ -553,7 +553,7 @@ int main(int argc, char **argv)
 				  .off = { .size = sizeof(struct off) } };
 
 	opt_next(&tool, argc, argv);
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 
 	input_begin();
 	while (input_read(&f.in))

@@ -25,7 +25,7 @@ static unsigned long most = 64;
 static const struct tool tool = {
 	.name = "tfs-timeline",
 	.help =
-		"tfs-timeline [-a] [-c] [-n N] [-T TITLE]\n"
+		"tfs-timeline [-a] [-c] [-n N] [-T TITLE] [FILE]\n"
 		"draw a trace as a timeline, in SVG\n"
 		"-a, --all  draw all tasks, not only the traced tasks\n"
 		"-c, --per-cpu  draw a lane for each CPU instead of each task\n"
@@ -627,7 +627,7 @@ int main(int argc, char **argv)
 	t.tasks.size = t.cpus.size = sizeof(struct lane);
 	t.names.size = sizeof(struct table_entry);
 	opt_next(&tool, argc, argv);
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 
 	input_begin();
 	while (input_read(&t.in))

@@ -23,7 +23,7 @@ static unsigned long most = ULONG_MAX, every;
 static const struct tool tool = {
 	.name = "tfs-count",
 	.help =
-		"tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name]\n"
+		"tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
 		"count the events of a trace by the values of a key\n"
 		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
 		"-n, --top N:1-  print only the N most frequent values\n"
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	header = isatty(STDOUT_FILENO);
 	while (opt_next(&tool, argc, argv) != -1)
 		by_name = *opt_value == 'n';
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_table);
 	input_begin();

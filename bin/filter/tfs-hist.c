@@ -24,7 +24,7 @@ static unsigned long every;
 static const struct tool tool = {
 	.name = "tfs-hist",
 	.help =
-		"tfs-hist [-Hp] [-i MS] [-k KEY] [-b KEY]...\n"
+		"tfs-hist [-Hp] [-i MS] [-k KEY] [-b KEY]... [FILE]\n"
 		"draw a histogram of the values of a key, by powers of two\n"
 		"-k, --key KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
 		"-b, --by KEY  draw a histogram for each value of KEY; may be repeated\n"
@@ -269,7 +269,7 @@ int main(int argc, char **argv)
 
 	header = isatty(STDOUT_FILENO);
 	opt_next(&tool, argc, argv);
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_hists);
 	input_begin();

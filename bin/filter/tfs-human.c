@@ -20,7 +20,7 @@
 static const struct tool tool = {
 	.name = "tfs-human",
 	.help =
-		"tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]\n"
+		"tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS] [FILE]\n"
 		"print a trace for people: names for numbers, times of day, colours\n"
 		OPTION_ROOT
 		"-c, --columns COLUMNS  print these fields in columns: "
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 		if (people_columns(&to, opt_value) < 0)
 			usage_error(&tool, "not at most %d columns: '%.80s'", PEOPLE_COLUMNS,
 				    opt_value);
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 	if (opt_instance && find_offset() < 0)
 		return REFUSED;
 	terminal = isatty(STDOUT_FILENO);

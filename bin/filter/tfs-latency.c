@@ -29,7 +29,7 @@ static const struct tool tool = {
 	.name = "tfs-latency",
 	.help =
 		"tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
-		"[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR\n"
+		"[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR [FILE]\n"
 		"print the time from one event of a trace to another\n"
 		"syscalls  pair the beginning and the end of each system call\n"
 		"block  pair the issue and the completion of each block request\n"
@@ -164,15 +164,17 @@ static void add_carried(size_t i, char *text)
 		usage_error(&tool, "not a key: '%s'", t.keys[i]);
 }
 
-/* Choose the matcher by the name of a pair, or the events of -s and -e. */
-static void choose_pair(char **operands)
+/*
+ * Choose the matcher by the name of a pair, or the events of -s and -e. Return the operands after
+ * the name.
+ */
+static char **choose_pair(char **operands)
 {
-	if (*operands) {
-		size_t i = 0, n = sizeof(pairs) / sizeof(*pairs);
+	size_t i = 0, n = sizeof(pairs) / sizeof(*pairs);
 
-		opt_end(&tool, operands[1]);
-		while (i < n && strcmp(pairs[i].name, *operands))
-			i++;
+	while (*operands && i < n && strcmp(pairs[i].name, *operands))
+		i++;
+	if (*operands && (i < n || !(from || to || t.suffix))) {
 		if (i == n)
 			usage_error(&tool, "no pair is called '%.80s'; there are syscalls, block, "
 				    "wakeup and locks", *operands);
@@ -183,8 +185,9 @@ static void choose_pair(char **operands)
 		to = pairs[i].to;
 		if (pairs[i].carried && !*t.keys)
 			*t.keys = *t.names = pairs[i].carried;
+		operands++;
 		if (!from)
-			return;
+			return operands;
 	}
 	if (t.suffix) {
 		if (from || to || !*t.suffix)
@@ -196,6 +199,7 @@ static void choose_pair(char **operands)
 		usage_error(&tool, "no pair of events; give both -s and -e, or a pair by name");
 	if (parse_half(&t.first, from) != parse_half(&t.last, to))
 		usage_error(&tool, "-s and -e have different numbers of keys");
+	return operands;
 }
 
 static int add_child(void *arg, pid_t pid)
@@ -250,12 +254,12 @@ static void parse(int argc, char **argv)
 	if (t.only.failed)
 		exit(REFUSED);
 	more |= t.ends || t.beginnings || t.suffix || header || t.some_end || except;
-	if (drop && (more || argv[opt_index]))
+	if (drop && (more || (argv[opt_index] && !from)))
 		usage_error(&tool, "-d cannot be combined with other options, except -s and -e");
 	header |= isatty(STDOUT_FILENO);
 	if (except)
 		leave_session_out(argv[opt_index]);
-	choose_pair(argv + opt_index);
+	input_file(&tool, choose_pair(argv + opt_index));
 	t.open.size = matcher->size;
 }
 

@@ -24,7 +24,7 @@ static int forced, systemd;
 static const struct tool tool = {
 	.name = "tfs-seccomp",
 	.help =
-		"tfs-seccomp [-fs]\n"
+		"tfs-seccomp [-fs] [FILE]\n"
 		"print a seccomp profile that allows the system calls of a trace\n"
 		"-f, --force  print the profile although events were lost\n"
 		"-s, --systemd  print SystemCallFilter= for a unit of systemd instead of JSON\n",
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	static struct input in;
 
 	opt_next(&tool, argc, argv);
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 
 	input_begin();
 	while (input_read(&in))

@@ -18,7 +18,7 @@
 static const struct tool tool = {
 	.name = "tfs-slower",
 	.help =
-		"tfs-slower MICROSECONDS\n"
+		"tfs-slower MICROSECONDS [FILE]\n"
 		"print the calls of function_graph that took at least a given time\n",
 };
 
@@ -140,10 +140,11 @@ int main(int argc, char **argv)
 
 	opt_next(&tool, argc, argv);
 	argv += opt_index;
-	if (!*argv || argv[1])
-		usage_error(&tool, "one operand is needed: a number of microseconds");
+	if (!*argv)
+		usage_error(&tool, "no operand; give a number of microseconds");
 	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
+	input_file(&tool, argv + 1);
 	input_begin();
 	while (input_read(&in))
 		found |= each_line(&in, least);

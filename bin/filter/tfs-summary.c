@@ -25,7 +25,7 @@ static int human, headed;
 static const struct tool tool = {
 	.name = "tfs-summary",
 	.help =
-		"tfs-summary [-H] [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] [-s COLUMN]\n"
+		"tfs-summary [-H] [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] [-s COLUMN] [FILE]\n"
 		"sum up a trace: calls, errors and times of each system call\n"
 		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
 		"-n, --top N:1-  print only the first N lines, and the total of all\n"
@@ -596,7 +596,7 @@ int main(int argc, char **argv)
 	if (human && !chosen)
 		choose_columns();
 	sum.keys = given_keys.v;
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 
 	interval_begin(&in, every, print_table);
 	input_begin();

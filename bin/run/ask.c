@@ -318,4 +318,7 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv)
 			usage_error(tool, "no program after --");
 	}
 	take_own(ask, tool);
+	/* the same as without -o */
+	if (ask->file && (!strcmp(ask->file, "-") || !strcmp(ask->file, "/dev/stdout")))
+		ask->file = NULL;
 }

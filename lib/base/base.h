@@ -12,6 +12,7 @@
  * named in t/exits, besides the children of fork(2), which end by _exit:
  * - A function with an argument of type struct tool reads arguments of the command line for main,
  *   before main makes anything. If one is wrong, it reports a usage error and exits MISUSED.
+ *   input_file exits REFUSED if it cannot open the file.
  * - stdout_print and stdout_flush exit REFUSED if a write fails, as SIGPIPE ends a program whose
  *   reader has left.
  * - The x functions of memory.c, and with them strbuf_add, strbuf_puts and table_at, exit REFUSED

@@ -5,6 +5,40 @@
 #include "lines/lines.h"
 #include "reader/reader.h"
 
+/* Does the file begin as a trace.dat? */
+static int is_dat(int fd)
+{
+	static const char magic[] = "\x17\x08\x44tracing";
+	char text[sizeof(magic) - 1];
+
+	return pread(fd, text, sizeof(text), 0) == sizeof(text) &&
+	       !memcmp(text, magic, sizeof(text));
+}
+
+void input_file(const struct tool *t, char **operands)
+{
+	const char *file = *operands;
+	int fd = STDIN_FILENO;
+
+	if (file)
+		opt_end(t, operands[1]);
+	if (file && strcmp(file, "-"))
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		err_errno("unable to open %s", file);
+		exit(REFUSED);
+	}
+	if (is_dat(fd))
+		err_exit(REFUSED, "%s is a trace.dat, not text; type tfs-report FILE | %s",
+			 file ? file : "standard input", t->name);
+	if (fd != STDIN_FILENO && dup2(fd, STDIN_FILENO) < 0) {
+		err_errno("unable to read %s", file);
+		exit(REFUSED);
+	}
+	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+		err_note("reading a trace from the terminal; ^D ends it; or give FILE, or a pipe");
+}
+
 void input_begin(void)
 {
 	reader_of_filter();

@@ -281,6 +281,13 @@ struct input {
 };
 
 /*
+ * Make the file that the last operand of a filter names its standard input; without an operand, or
+ * with "-", keep it. Exit MISUSED if there is another operand, or REFUSED if the file cannot be
+ * read, or is a trace.dat.
+ */
+void input_file(const struct tool *, char **operands);
+
+/*
  * Give up all rights, when all files are open. Write for the reader of a filter (reader.h). Ignore
  * SIGINT, so that the program that makes the trace can finish first.
  */

@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name]'
+USAGE='tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
 
 # counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
@@ -70,7 +70,7 @@ json() {
 
 @test "tfs-count: --help, also after other options, lists the options, one line each" {
 	cat >want <<-'END'
-		usage: tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name]
+		usage: tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
 		tfs-count - count the events of a trace by the values of a key
 
 		  -k, --key KEY         count by KEY: event (default), comm, pid, cpu, time, or
@@ -89,7 +89,7 @@ json() {
 	done
 	run -1 tfs-count -k --help </dev/null
 	[ -z "$output" ]
-	fails 100 "tfs-count: fatal: unexpected operand 'a'; usage: $USAGE" tfs-count a --help
+	fails 100 "tfs-count: fatal: unexpected operand '--help'; usage: $USAGE" tfs-count a --help
 }
 
 # bats test_tags=quick
@@ -340,4 +340,15 @@ of() {
 	finishes "$counter" 0
 	[ "$(cat got)" = '   1000 sys_enter_getppid
       1 sched_process_exit' ]
+}
+
+@test "tfs-count: reads FILE, or standard input as -, and says what to do with a trace.dat" {
+	printf '  a-1 [000] ..... 1.000001: x: n=1\n  b-2 [000] ..... 1.000002: x: n=1\n' >trace.txt
+	run -0 --separate-stderr tfs-count -k comm trace.txt </dev/null
+	[ "$output" = $'      1 a\n      1 b' ]
+	run -0 --separate-stderr tfs-count -k comm - <trace.txt
+	[ "$output" = $'      1 a\n      1 b' ]
+	printf '\027\010\104tracing6' >x.dat
+	fails 111 "tfs-count: fatal: x.dat is a trace.dat, not text; type tfs-report FILE | tfs-count" \
+		tfs-count x.dat
 }

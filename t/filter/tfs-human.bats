@@ -390,8 +390,8 @@ TIME             COMM                PID EVENT
 		tfs-human -R root -i /
 	fails 111 "tfs-human: fatal: unable to open instance none in root: No such file or directory" \
 		tfs-human -R root -i none
-	fails 100 "tfs-human: fatal: unexpected operand 'x'; usage: tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS]" \
-		tfs-human x
+	fails 100 "tfs-human: fatal: unexpected operand 'y'; usage: tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS] [FILE]" \
+		tfs-human x y
 }
 
 @test "tfs-human: -c prints fields in columns, and other events as a whole" {

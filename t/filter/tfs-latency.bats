@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR'
+USAGE='tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] [-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR [FILE]'
 
 misuse() {
 	fails 100 "tfs-latency: fatal: $1; usage: $USAGE" "${@:2}"
@@ -1253,4 +1253,27 @@ at() {
         2        1         30  total
 # unpaired 1 events: 0 without an end, 1 without a beginning'
 	tfs-latency -c comm locks <trace | grep -c ' comm=task lat=' | diff <(echo 2) -
+}
+
+@test "tfs-latency: reads FILE after a pair by name, or with the events of -s and -e or of -f" {
+	cat >trace.txt <<-'END'
+		  a-1 [000] ..... 1.000001: contention_begin: lock_addr=0x1 flags=0x2
+		  a-1 [000] ..... 1.000006: contention_end: lock_addr=0x1 ret=0
+	END
+	tfs-latency locks <trace.txt >want
+	grep -q ' lat=5' want
+	tfs-latency locks trace.txt </dev/null >got
+	cmp got want
+	tfs-latency locks - <trace.txt >got
+	cmp got want
+	tfs-latency -c flags -s contention_begin:pid,lock_addr -e contention_end:pid,lock_addr trace.txt \
+		</dev/null >got
+	cmp got want
+	echo '  a-1 [000] ..... 1.000001: sys_read()
+  a-1 [000] ..... 1.000002: sys_read -> 0x0' >calls.txt
+	tfs-latency syscalls <calls.txt >want
+	tfs-latency syscalls calls.txt </dev/null >got
+	cmp got want
+	tfs-latency -d -s a -e b trace.txt </dev/null >got
+	cmp got trace.txt
 }

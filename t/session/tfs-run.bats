@@ -366,6 +366,19 @@ END
 	exactly err ''
 }
 
+@test "tfs-run: -o - and -o /dev/stdout write the trace to standard output, as without -o" {
+	noting_tree
+	for name in - /dev/stdout; do
+		"$RUN" -o "$name" hook -- echo two >out 2>err
+		exactly out $'one\n'
+		exactly err $'two\n'
+		"$RUN" hook -o "$name" -- echo two 2>err | cat >out
+		exactly out $'one\n'
+		exactly err $'two\n'
+	done
+	[ ! -e - ]
+}
+
 @test "tfs-run: -o leaves FILE alone if the session is refused, and makes no new FILE" {
 	fake_tree <<-'END'
 		echo 'manager: fatal: not today' >&2
