@@ -95,6 +95,12 @@ int request_find_containers(struct request *rq)
 	return 0;
 }
 
+int request_wait(struct request *rq)
+{
+	(void)rq;
+	return 0;
+}
+
 int request_expand_syscalls(struct request *rq, int dir)
 {
 	(void)rq, (void)dir;
