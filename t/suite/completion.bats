@@ -125,8 +125,8 @@ lines() {
 	cmp want got
 	[ "$(answers tfs-instance '')" = $'make\nhold\nlist\nremove' ]
 	[ "$(answers tfs-instance list '')" = "" ]
-	[ "$(answers tfs-count '')" = "" ]
-	[ "$(answers tfs-count x '')" = "" ]
+	[ "$(answers tfs-count '')" = @files ]
+	[ "$(answers tfs-dir '')" = "" ]
 }
 
 @test "completion: offers every hook, and every option of a hook" {
@@ -182,7 +182,7 @@ lines() {
 	installed
 	export TRACER_SYSFS_PATH=$PWD/none TRACER_PROCFS_PATH=$PWD/none
 	for words in 'tfs-event sched' 'tfs-write -i x' 'tfs-run nosuch x' 'tfs-run -m nosuch x' \
-		'tfs-count --nosuch x' 'nosuch x' 'tfs-event -x -y -i z'; do
+		'tfs-dir --nosuch x' 'nosuch x' 'tfs-event -x -y -i z'; do
 		# shellcheck disable=SC2086 # words
 		"$ROOT/lib/trace-hooks/complete" $words >got 2>err
 		[ ! -s got ]
