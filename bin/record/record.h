@@ -126,6 +126,7 @@ struct taskstats {
 		int32_t pid;    /* 0: empty */
 		uint16_t code;
 		uint16_t look;  /* looks when the code was read */
+		struct used used;
 	} slot[65536];          /* by pid */
 };
 
@@ -135,8 +136,8 @@ void taskstats_open(struct taskstats *, unsigned cpus);
 /* Read the messages that the kernel has sent. */
 void taskstats_read(struct taskstats *);
 
-/* Return the code of a task and forget it; -1: not known. For facts.ended. */
-long taskstats_exit_code(void *taskstats, int pid);
+/* Return the code of a task, set *used, and forget them; -1: not known. For facts.ended. */
+long taskstats_exit_code(void *taskstats, int pid, struct used *);
 
 /* Return the code of a task that was delivered SIGKILL; wait a moment for its end. */
 long taskstats_killed_code(void *taskstats, int pid);

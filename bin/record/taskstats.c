@@ -91,22 +91,41 @@ static struct taskstats_exit *slot_of(struct taskstats *x, int pid)
 	return &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
 }
 
-/* Keep the exit code of a message. */
+/* Return the struct taskstats of an attribute for a task or a process, or NULL. */
+static const char *stats_of(const char *aggregate, size_t len)
+{
+	size_t n;
+	const char *stats = aggregate ?
+			    netlink_find(aggregate, len, K_TASKSTATS_TYPE_STATS, &n) : NULL;
+
+	return stats && n >= K_TASKSTATS_ETIME + sizeof(uint64_t) ? stats : NULL;
+}
+
+/*
+ * Keep the exit code of a message, and what its process used. If the process had more threads, the
+ * message of the last one has the sum.
+ */
 static void take(struct taskstats *x, const struct netlink_answer *a)
 {
-	const char *task, *id, *stats;
-	size_t len, nid, nstats;
+	const char *task, *id, *stats, *process;
+	size_t len, nid;
 	struct taskstats_exit e = { .look = x->looks };
 	uint32_t code;
 
 	task = attribute(a, K_TASKSTATS_TYPE_AGGR_PID, &len);
 	id = task ? netlink_find(task, len, K_TASKSTATS_TYPE_PID, &nid) : NULL;
-	stats = task ? netlink_find(task, len, K_TASKSTATS_TYPE_STATS, &nstats) : NULL;
-	if (!id || !stats || nid < sizeof(e.pid) || nstats < K_TASKSTATS_EXITCODE + sizeof(code))
+	stats = stats_of(task, len);
+	if (!id || !stats || nid < sizeof(e.pid))
 		return;
+	process = stats_of(attribute(a, K_TASKSTATS_AGGR_TGID, &len), len);
 	memcpy(&e.pid, id, sizeof(e.pid));
 	memcpy(&code, stats + K_TASKSTATS_EXITCODE, sizeof(code));
 	e.code = (uint16_t)code; /* as wait(2) gives it */
+	e.used.last = process || stats[K_TASKSTATS_FLAG] & K_AGROUP;
+	memcpy(&e.used.runs, stats + K_TASKSTATS_RUNS, sizeof(e.used.runs));
+	memcpy(&e.used.uid, stats + K_TASKSTATS_UID, sizeof(e.used.uid));
+	memcpy(&e.used.age, stats + K_TASKSTATS_ETIME, sizeof(e.used.age));
+	memcpy(&e.used.cpu, (process ? process : stats) + K_TASKSTATS_CPU, sizeof(e.used.cpu));
 	*slot_of(x, e.pid) = e;
 }
 
@@ -124,13 +143,14 @@ void taskstats_read(struct taskstats *x)
 	}
 }
 
-long taskstats_exit_code(void *taskstats, int pid)
+long taskstats_exit_code(void *taskstats, int pid, struct used *used)
 {
 	struct taskstats_exit *e = slot_of(taskstats, pid);
 
 	if (e->pid != pid || pid <= 0)
 		return -1;
 	e->pid = 0;
+	*used = e->used;
 	return (long)e->code;
 }
 

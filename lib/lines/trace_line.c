@@ -402,6 +402,8 @@ static int is_json_comment(const char *s, const char *end)
 
 static int parse_json(struct trace_line *l, const char *s, const char *end)
 {
+	static const char facts[] = ",\"facts\":";
+
 	l->json = 1;
 	l->host = member(s, end, "host");
 	l->event = member(s, end, "event");
@@ -410,6 +412,10 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 	l->cpu = member(s, end, "cpu");
 	l->time = member(s, end, "ts");
 	l->body = member(s, end, "fields");
+	if (l->body.text && begins(l->body.text + l->body.n, end, facts)) {
+		l->facts.text = l->body.text + l->body.n + strlen(facts);
+		l->facts.n = (size_t)(end - l->facts.text);
+	}
 	l->miss = l->event.n && l->time.n ? MISS_NOTHING : is_json_comment(s, end) ? MISS_NOTHING
 										   : MISS_JSON;
 	return l->event.n && l->time.n;
@@ -485,6 +491,7 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
 		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
 	};
+	struct text_part field;
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 		if (!strcmp(key, heads[i].name))
@@ -498,7 +505,9 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		       (struct text_part){ l->lat, strlen(l->lat) } : none;
 	if (!l->json)
 		return l->body.text ? field_of_text(l, key) : none;
-	return member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
+	field = member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
+	return field.text || !l->facts.text ? field :
+	       member(l->facts.text, l->facts.text + l->facts.n, key);
 }
 
 struct text_part trace_line_number(const struct trace_line *l)

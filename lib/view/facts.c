@@ -304,17 +304,17 @@ static void generated(struct facts *f, const struct record *r)
 
 /* ---- ends ---- */
 
-/* Return the exit code of a task that ends; -1: not known. */
-static long end_code(struct facts *f, struct fact_task *t, struct fact_task *g)
+/* Return the exit code of a task that ends; -1: not known. Set *used if the kernel tells it. */
+static long end_code(struct facts *f, struct fact_task *t, struct fact_task *g, struct used *used)
 {
 	/*
 	 * If another thread calls execve, the pid of the leader ends twice, and f->ended has the
 	 * other end.
 	 */
 	int twice = g == t && t->state & EXEC;
-	long code = f->ended && has_code(f, t, g) && !twice ? f->ended(f->arg, t->comm.pid) : -1;
+	long code = f->ended && !twice ? f->ended(f->arg, t->comm.pid, used) : -1;
 
-	if (code >= 0)
+	if (code >= 0 && has_code(f, t, g))
 		return code;
 	if (t->state & OWN_CODE)
 		return t->code;
@@ -341,7 +341,8 @@ static long status_of(const struct fact_task *t, const struct fact_task *g, long
 static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 {
 	struct fact_task *g = group_of(f, t);
-	long code = end_code(f, t, g), status;
+	struct used used = { .last = 0 };
+	long code = end_code(f, t, g, &used), status;
 	int last;
 
 	set(t, 0, OVER);
@@ -349,7 +350,7 @@ static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 		tell(f, FACT_CODE, code);
 	if (!g)
 		return;
-	last = g->threads == 1;
+	last = g->threads == 1 || used.last;
 	g->threads = (uint16_t)(g->threads - (g->threads > 0));
 	if (f->now->field[1])
 		last = facts_number(f, 1, r) != 0;
@@ -368,6 +369,12 @@ static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 	if (status >= 0)
 		tell(f, FACT_STATUS, status);
 	tell_parent(f, g);
+	if (used.age)
+		tell(f, FACT_UID, used.uid);
+	if (used.runs)
+		tell(f, FACT_CPU, (int64_t)used.cpu);
+	if (used.age && t == g)
+		tell(f, FACT_AGE, (int64_t)used.age);
 }
 
 /* ---- records: how each of them changes a task ---- */

@@ -174,15 +174,29 @@ enum fact {
 	FACT_PARENT,            /* the parent of the new or ended process; 0: it has ended before */
 	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
 				 * the leader; _exit: the thread whose execve ends this thread */
+	FACT_UID,               /* sched_process_exit: the real uid of the process, now ended */
+	FACT_CPU,               /* the CPU time of all its threads, in ns */
+	FACT_AGE,               /* the time since its start, in microseconds */
 	FACTS
 };
 #define FACT_NAMES \
-	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread"
+	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread", \
+	"uid", "cpu_ns", "age_us"
+
+/* What the kernel says of a task that ends, beside its exit code. */
+struct used {
+	uint64_t cpu;           /* of the task, or of all threads if it is the last; in ns, as */
+				/* it was at the last tick or switch of each */
+	uint64_t runs;          /* how often the task got a CPU; 0: cpu is unknown */
+	uint64_t age;           /* of the task, in microseconds */
+	uint32_t uid;
+	int last;               /* no other thread of its process lives; 0: unknown */
+};
 
 /* All zero at first. */
 struct facts {
 	/* NULL, or return the exit code of a task that has ended, or is killed; -1: not known */
-	long (*ended)(void *arg, int pid), (*killed)(void *arg, int pid);
+	long (*ended)(void *arg, int pid, struct used *), (*killed)(void *arg, int pid);
 	void *arg;
 	int live;               /* the tasks are in procfs */
 	/* of the present record */

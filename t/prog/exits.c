@@ -49,9 +49,9 @@ static int told(void)
 	printf("killed: %ld\n", taskstats_killed_code(&x, term));
 	waitpid(term, NULL, 0);
 	taskstats_read(&x);
-	printf("three: %ld\n", taskstats_exit_code(&x, three));
-	printf("term: %ld\n", taskstats_exit_code(&x, term));
-	printf("twice: %ld\n", taskstats_exit_code(&x, term));
+	printf("three: %ld\n", taskstats_exit_code(&x, three, &used));
+	printf("term: %ld\n", taskstats_exit_code(&x, term, &used));
+	printf("twice: %ld\n", taskstats_exit_code(&x, term, &used));
 	return 0;
 }
 

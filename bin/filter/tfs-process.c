@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-process - print one line for each process of a trace, when it ends
+ *
+ * Requires: only a trace on standard input, as text or lines of JSON, with the events
+ * task_newtask, sched_process_exec and sched_process_exit and their facts (tfs-report -F).
+ * Arguments come from decoded calls of execve (-D). For a trace in JSON, tfs-process prints JSON.
+ * A dash stands for what the trace does not tell. A process is kept until its end; with -t all
+ * processes are kept. Processes without an end come last: they still run, or events were lost.
+ * tfs-process ignores SIGINT, so that the program that makes the trace can finish first.
+ * Exit: 0 done, 1 the trace has no process, 100 usage error, 111 refused.
+ */
+
+#include "base/base.h"
+#include "lines/lines.h"
+
+static int tree;
+static const char *only_uid, *only_comm;
+
+static const struct tool tool = {
+	.name = "tfs-process",
+	.help =
+		"tfs-process [-t] [-u UID] [-C NAME]\n"
+		"print one line for each process of a trace, when it ends\n"
+		"-t, --tree  print the processes as a tree, at the end of the trace\n"
+		"-u, --uid UID  print only processes that end with this real user\n"
+		"-C, --comm NAME  print only processes that end with this name\n",
+	.places = (const struct opt_place[]){
+		{ 't', .flag = &tree }, { 'u', .text = &only_uid }, { 'C', .text = &only_comm },
+		{ 0 },
+	},
+};
+
+enum { CLONE_THREAD_FLAG = 0x10000, UNTIMED = -2, DEEPEST = 32 };
+
+/* A process. Its strings have the escapes of out_escaped; NULL: not known. */
+struct process {
+	char *name, *command, *maker_name;
+	char *uid;              /* a number */
+	uint64_t pid, maker;    /* maker 0: not known */
+	uint64_t start, age, cpu; /* ns */
+	int digits;             /* of the time of start; UNTIMED: not known */
+	int ended, shown;       /* shown: it began, executed a program or ended in the trace */
+	int timed, cpu_known, unsure; /* age and cpu are known; its end may be lost */
+	int64_t code;           /* of wait(2); -1: not known */
+	struct process *up, *child, *last, *next; /* -t */
+};
+
+/* The living process with a pid, which is the key. */
+struct living {
+	struct table_entry entry;
+	struct process *process;
+};
+
+static struct table all = { .size = sizeof(struct living) };
+static struct process root; /* -t: its children have no known parent */
+static struct strbuf text;
+static int json;
+static unsigned long long printed;
+
+/* ---- processes ----------------------------------------------------------------------- */
+
+static struct living *slot_of(uint64_t pid)
+{
+	return table_at(&all, (const char *)&pid, sizeof(pid));
+}
+
+static struct process *find(uint64_t pid)
+{
+	struct living *l = table_find(&all, (const char *)&pid, sizeof(pid));
+
+	return l ? l->process : NULL;
+}
+
+/* Return the process. If it is new, it began before the trace, or where events are lost. */
+static struct process *process_of(uint64_t pid)
+{
+	struct living *l = slot_of(pid);
+
+	if (l->process)
+		return l->process;
+	l->process = xcalloc(1, sizeof(*l->process));
+	l->process->pid = pid;
+	l->process->code = -1;
+	l->process->digits = UNTIMED;
+	return l->process;
+}
+
+/* Hang the process below another, after its other children. */
+static void hang(struct process *p, struct process *up)
+{
+	p->up = up;
+	if (up->last)
+		up->last->next = p;
+	else
+		up->child = p;
+	up->last = p;
+}
+
+static void drop(struct process *p)
+{
+	free(p->name);
+	free(p->command);
+	free(p->maker_name);
+	free(p->uid);
+	free(p);
+}
+
+/* Set a string to a part of the line, with the escapes of text. */
+static void keep(char **to, const struct trace_line *l, struct text_part part)
+{
+	text.n = 0;
+	trace_line_add_string(&text, l, part);
+	free(*to);
+	*to = xstrdup(text.n ? text.text : "");
+}
+
+/* ---- lines --------------------------------------------------------------------------- */
+
+/* Write a time in ns to s (DECIMAL_TEXT bytes). */
+static const char *time_text(char *s, uint64_t ns, int known)
+{
+	if (!known)
+		str_format(s, DECIMAL_TEXT, "-");
+	else if (ns < 1000000)
+		str_format(s, DECIMAL_TEXT, "%llu us", (unsigned long long)ns / 1000);
+	else if (ns < 1000000000)
+		str_format(s, DECIMAL_TEXT, "%llu.%02llu ms", (unsigned long long)ns / 1000000,
+			   (unsigned long long)ns / 10000 % 100);
+	else
+		str_format(s, DECIMAL_TEXT, "%llu.%02llu s", (unsigned long long)ns / 1000000000,
+			   (unsigned long long)ns / 10000000 % 100);
+	return s;
+}
+
+/* Return how the process ended; words has EXIT_WORDS bytes. */
+static const char *status_text(const struct process *p, char *words)
+{
+	static const char killed[] = "killed by ";
+
+	if (!p->ended)
+		return p->unsure ? "end unknown" : "still running";
+	if (p->code < 0)
+		return "-";
+	exit_words((unsigned)p->code, words);
+	return strncmp(words, killed, strlen(killed)) ? words : words + strlen(killed);
+}
+
+static void put_seconds(const char *name, uint64_t ns, int known)
+{
+	if (known)
+		stdout_print(",\"%s\":%llu.%09llu", name, (unsigned long long)ns / 1000000000,
+			     (unsigned long long)ns % 1000000000);
+	else
+		stdout_print(",\"%s\":null", name);
+}
+
+static void put_string(const char *name, struct text_part s)
+{
+	static struct strbuf quoted;
+
+	quoted.n = 0;
+	strbuf_escaped(&quoted, s.text, s.n, ESCAPE_JSON);
+	stdout_print(",\"%s\":\"%s\"", name, quoted.n ? quoted.text : "");
+}
+
+/* Write words as the text has them; their quotes need the escapes within. */
+static void put_words(const char *name, const char *s)
+{
+	if (s)
+		put_string(name, (struct text_part){ s, strlen(s) });
+	else
+		stdout_print(",\"%s\":null", name);
+}
+
+/* Write a name, without the escapes of text. */
+static void put_name(const char *name, const char *s)
+{
+	static struct strbuf plain;
+
+	plain.n = 0;
+	if (s)
+		put_string(name, strbuf_unescaped(&plain, (struct text_part){ s, strlen(s) }, 0));
+	else
+		stdout_print(",\"%s\":null", name);
+}
+
+static void print_json(const struct process *p)
+{
+	char words[EXIT_WORDS];
+
+	stdout_print("{\"pid\":%llu", (unsigned long long)p->pid);
+	stdout_print(p->maker ? ",\"parent\":%llu" : ",\"parent\":null",
+		     (unsigned long long)p->maker);
+	put_name("parent_comm", p->maker_name);
+	stdout_print(",\"uid\":%s", p->uid ? p->uid : "null");
+	put_seconds("start", p->start, p->digits >= 0);
+	put_seconds("duration", p->age, p->timed);
+	put_seconds("cpu", p->cpu, p->cpu_known);
+	stdout_print(p->code < 0 ? ",\"exit_code\":null" : ",\"exit_code\":%lld",
+		     (long long)p->code);
+	put_words("end", status_text(p, words));
+	put_name("comm", p->name);
+	put_words("command", p->command);
+	stdout_print("}\n");
+}
+
+/* Print the command, or in brackets the name of a process that executed none in the trace. */
+static void print_command(const struct process *p)
+{
+	if (p->command)
+		stdout_print("%s\n", p->command);
+	else
+		stdout_print("[%s]\n", p->name ? p->name : "-");
+}
+
+static void print(const struct process *p, int depth)
+{
+	char age[DECIMAL_TEXT], cpu[DECIMAL_TEXT], start[DECIMAL_TEXT], maker[DECIMAL_TEXT];
+	char words[EXIT_WORDS];
+	const char *status = status_text(p, words);
+
+	if (only_uid && (!p->uid || strcmp(p->uid, only_uid)))
+		return;
+	if (only_comm && (!p->name || strcmp(p->name, only_comm)))
+		return;
+	if (!printed++ && !json)
+		stdout_print("%s%7s %10s %10s %-13s %s\n",
+			     tree ? "" : "          START  PARENT   UID ", "PID", "DURATION", "CPU",
+			     "STATUS", "COMMAND");
+	if (json) {
+		print_json(p);
+		return;
+	}
+	str_format(start, sizeof(start), p->digits < 0 ? "-" : "%llu.%06llu",
+		   (unsigned long long)p->start / 1000000000,
+		   (unsigned long long)p->start / 1000 % 1000000);
+	str_format(maker, sizeof(maker), p->maker ? "%llu" : "-", (unsigned long long)p->maker);
+	if (!tree)
+		stdout_print("%15s %7s %5s ", start, maker, p->uid ? p->uid : "-");
+	stdout_print("%7llu %10s %10s %-13s %*s", (unsigned long long)p->pid,
+		     time_text(age, p->age, p->timed), time_text(cpu, p->cpu, p->cpu_known), status,
+		     2 * (depth < DEEPEST ? depth : DEEPEST), "");
+	if (!tree && p->maker_name)
+		stdout_print("%s: ", p->maker_name);
+	print_command(p);
+}
+
+/* ---- events -------------------------------------------------------------------------- */
+
+static uint64_t number(const struct trace_line *l, const char *key)
+{
+	uint64_t n;
+
+	return text_part_number(trace_line_key(l, key), 10, &n) < 0 ? 0 : n;
+}
+
+/* Remove a process from the living, and print it unless it is part of a tree. */
+static void bury(struct process *p)
+{
+	table_remove(&all, slot_of(p->pid));
+	if (tree)
+		return;
+	print(p, 0);
+	drop(p);
+}
+
+static void born(const struct trace_line *l)
+{
+	uint64_t pid = number(l, ".pid"), process = number(l, "process"), flags = 0;
+	uint64_t maker = number(l, "parent");
+	struct process *p = find(pid), *up;
+
+	text_part_number(trace_line_key(l, "clone_flags"), l->json ? 10 : 16, &flags);
+	if (!pid || flags & CLONE_THREAD_FLAG || (process && process != pid))
+		return;
+	if (p) { /* its end was lost */
+		p->unsure = 1;
+		bury(p);
+	}
+	if (!maker && text_part_number(l->pid, 10, &maker) < 0)
+		maker = 0;
+	p = process_of(pid);
+	p->shown = 1;
+	p->maker = maker;
+	if (trace_line_time(l, &p->start, &p->digits) < 0)
+		p->digits = UNTIMED;
+	keep(&p->name, l, trace_line_key(l, ".comm"));
+	up = maker ? process_of(maker) : NULL;
+	if (up && !up->name)
+		keep(&up->name, l, l->comm);
+	p->maker_name = up ? xstrdup(up->name) : NULL;
+	if (!tree)
+		return;
+	if (up && !up->up)
+		hang(up, &root);
+	hang(p, up ? up : &root);
+}
+
+/* Return the process of this line, which executes a program. */
+static struct process *executes(const struct trace_line *l)
+{
+	uint64_t pid;
+	struct process *p;
+
+	if (text_part_number(l->pid, 10, &pid) < 0 || !pid)
+		return NULL;
+	p = process_of(pid);
+	p->shown = 1;
+	if (tree && !p->up)
+		hang(p, &root);
+	keep(&p->name, l, l->comm);
+	return p;
+}
+
+/* Follow sched_process_exec. The arguments follow with the return of the call. */
+static void executed(const struct trace_line *l)
+{
+	struct process *p = executes(l);
+
+	if (p)
+		keep(&p->command, l, trace_line_key(l, "filename"));
+}
+
+/* Return the end of a string in quotes that begins at s. */
+static const char *end_of_string(const char *s, const char *end)
+{
+	for (s++; s < end && *s != '"'; s++)
+		s += *s == '\\' && s + 1 < end;
+	return s < end ? s + 1 : end;
+}
+
+/* Append the strings of ["WORD", "WORD"...] to text, without the quotes that no shell needs. */
+static void add_words(const char *s, const char *end)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-./:=,@%+";
+
+	while (s < end && *s != ']') {
+		const char *word = s, *next = *s == '"' ? end_of_string(s, end) : s + 1;
+		size_t n = (size_t)(next - word), inside = 0;
+
+		s = next;
+		if (*word == ',' || *word == ' ')
+			continue;
+		while (n > 2 && inside < n - 2 && strchr(plain, word[1 + inside]))
+			inside++;
+		if (text.n && (*word != '.' || word[-1] == ' '))
+			strbuf_puts(&text, " ");
+		if (n > 2 && inside == n - 2)
+			strbuf_add(&text, word + 1, n - 2);
+		else
+			strbuf_add(&text, word, n);
+		/* the dots of a word or of a list that goes on */
+		for (; s < end && *s == '.'; s++)
+			strbuf_puts(&text, ".");
+	}
+}
+
+/* Return the decoded argument argv of JSON. */
+static struct text_part argv_of(const struct trace_line *l)
+{
+	struct text_part args = trace_line_key(l, "args"), arg, name, value, list = { NULL, 0 };
+	const char *s = args.text, *end = s ? s + args.n : s;
+
+	while (s && !list.text && json_element(&s, end, &arg)) {
+		const char *in = arg.text;
+		int found = 0;
+
+		while (json_member(&in, arg.text + arg.n, &name, &value)) {
+			found |= text_part_is(name, "name") &&
+				 text_part_is(json_unquoted(value), "argv");
+			if (found && text_part_is(name, "text"))
+				list = json_unquoted(value);
+		}
+	}
+	return list;
+}
+
+/* Follow a decoded execve. */
+static void called(const struct trace_line *l)
+{
+	static struct strbuf unescaped;
+	struct text_part list = l->body;
+	const char *s, *end;
+	struct process *p;
+
+	if (l->json)
+		list = strbuf_unescaped(&unescaped, argv_of(l), 1);
+	for (s = list.text, end = s ? s + list.n : s; s < end && *s != '[';)
+		s = *s == '"' ? end_of_string(s, end) : s + 1;
+	if (s >= end || !(p = executes(l)))
+		return;
+	text.n = 0;
+	add_words(s + 1, end);
+	if (text.n) {
+		free(p->command);
+		p->command = xstrdup(text.text);
+	}
+}
+
+static void ended(const struct trace_line *l)
+{
+	uint64_t pid = number(l, "process"), end;
+	struct text_part status = trace_line_key(l, "process_exit_code");
+	struct text_part dead = trace_line_key(l, "group_dead"), part;
+	int last = status.text || trace_line_key(l, "parent").text || trace_line_key(l, "uid").text;
+	struct process *p;
+	int digits;
+
+	if (!(last || text_part_is(dead, "true") || text_part_is(dead, "1")))
+		return;
+	if (!pid)
+		pid = number(l, ".pid");
+	if (!pid)
+		return;
+	p = process_of(pid);
+	p->ended = p->shown = 1;
+	if (tree && !p->up)
+		hang(p, &root);
+	if (!p->name)
+		keep(&p->name, l, l->comm);
+	if (status.text)
+		p->code = (int64_t)number(l, "process_exit_code");
+	if (!p->maker)
+		p->maker = number(l, "parent");
+	part = trace_line_key(l, "uid");
+	if (part.text && strspn(part.text, "0123456789") >= part.n)
+		keep(&p->uid, l, part);
+	p->cpu = number(l, "cpu_ns");
+	p->cpu_known = trace_line_key(l, "cpu_ns").text != NULL;
+	if (!trace_line_time(l, &end, &digits) && digits >= 0) {
+		uint64_t age = number(l, "age_us") * 1000;
+
+		if (p->digits == UNTIMED && age && age <= end) {
+			p->start = end - age;
+			p->digits = digits;
+		}
+		p->timed = p->digits >= 0 && end >= p->start;
+		p->age = p->timed ? end - p->start : 0;
+	}
+	bury(p);
+}
+
+static void each_event(const struct trace_line *l)
+{
+	struct text_part call = trace_line_key(l, "call");
+
+	json |= l->json;
+	if (l->decoded)
+		call = l->event;
+	if (text_part_is(l->event, "task_newtask"))
+		born(l);
+	else if (text_part_is(l->event, "sched_process_exec"))
+		executed(l);
+	else if (text_part_is(l->event, "sched_process_exit"))
+		ended(l);
+	else if (text_part_is(call, "execve") || text_part_is(call, "execveat"))
+		called(l);
+}
+
+/* ---- the end of the trace ------------------------------------------------------------ */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct process *x = (*(struct living *const *)a)->process;
+	const struct process *y = (*(struct living *const *)b)->process;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static void print_tree(void)
+{
+	int depth = 0;
+
+	for (const struct process *p = root.child; p;) {
+		print(p, depth);
+		if (p->child) {
+			p = p->child;
+			depth++;
+			continue;
+		}
+		for (; p != &root && !p->next; depth--)
+			p = p->up;
+		p = p == &root ? NULL : p->next;
+	}
+}
+
+static void print_rest(void)
+{
+	if (tree) {
+		print_tree();
+		return;
+	}
+	table_sort(&all, by_start);
+	for (size_t i = 0; i < all.n; i++)
+		if (((struct living *)all.v[i])->process->shown)
+			print(((struct living *)all.v[i])->process, 0);
+}
+
+/* After a gap the end of any living process may be missing. */
+static void doubt(void)
+{
+	for (size_t i = 0; i < all.room; i++)
+		if (all.v[i])
+			((struct living *)all.v[i])->process->unsure = 1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct input in;
+
+	opt_next(&tool, argc, argv);
+	opt_end(&tool, argv[opt_index]);
+	input_begin();
+	while (input_read(&in))
+		if (input_event(&in)) {
+			if (!in.l.stack)
+				each_event(&in.l);
+		} else {
+			comments_keep(&in.comments, in.line);
+			if (comments_is_gap(in.line))
+				doubt();
+		}
+	if (in.in.failed)
+		return REFUSED;
+	print_rest();
+	return input_end(&in, printed ? DONE : NO);
+}
