@@ -259,7 +259,7 @@ $TITLE
 @test "tfs-human: prints a line for each line of a session" {
 	need_tracefs events/raw_syscalls
 	need_pending_signals
-	for hook in 'trace_process' 'trace_signal' 'trace_sched --events' 'trace_event -e sys_*'; do
+	for hook in 'trace_process --trace syscalls,signals,lifecycle' 'trace_signal' 'trace_sched --events' 'trace_event -e sys_*'; do
 		# shellcheck disable=SC2086 # several words
 		tfs-run $hook -- sh -c 'ls /none; kill -TERM $$' >in 2>errors || status=$?
 		[ "$status" = 143 ]

@@ -9,7 +9,7 @@ load ../hooks
 # record PROGRAM...: Trace the program with trace_process into trace.dat.
 record() {
 	need_tracefs events/raw_syscalls
-	tfs-run trace_process --instance "$MARK" --buffer 16M -o trace.dat -- "$@" \
+	tfs-run trace_process --trace syscalls,signals,lifecycle --instance "$MARK" --buffer 16M -o trace.dat -- "$@" \
 		<<<'' >out 2>err 3>&- 4>&- || :
 }
 
@@ -114,7 +114,7 @@ tells() {
 @test "facts: no process is told of a task whose beginning a file does not have" {
 	need_tracefs events/raw_syscalls
 	hold "$PROG/process" ends
-	session_whole trace_process --output dat --pid "$HELD"
+	session_whole trace_process --trace syscalls,signals,lifecycle --output dat --pid "$HELD"
 	tfs-report -F "$TRACE" >got
 	grep -q " sched_process_exit: .* pid=$HELD .* exit_code=0\$" got
 	[ "$(grep -c ' process=[0-9]* process_exit_code=[0-9]*$' got)" = 9 ]
@@ -172,7 +172,7 @@ tells() {
 	kill -TERM "$pid"
 	watch_end
 	grep -q '"facts":{"sent":15,"signal":"SIGTERM"}}$' got
-	grep -q "\"facts\":{\"exit_code\":15,\"end\":\"killed by SIGTERM\",\"process\":$pid,\"process_exit_code\":15,\"parent\":$HELD}}\$" got
+	grep -q "\"facts\":{\"exit_code\":15,\"end\":\"killed by SIGTERM\",\"process\":$pid,\"process_exit_code\":15,\"parent\":$HELD,\"uid\":0,\"cpu_ns\":[0-9]*,\"age_us\":[0-9]*}}\$" got
 }
 
 @test "facts: trace_signal --only delivered finds the signal that killed, and no other" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031,SC2034 # each test is a process of its own
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034 # each test is a process of its own
 # trace_process: prints the lines of the process event tracer, with exact codes and counts
 
 load ../helper
@@ -63,6 +63,67 @@ refuses() {
 	[ ! -s out ]
 	file_is err "manager: fatal: $1"
 	nothing_left
+}
+
+# shows WORDS...: Print the lines about processes of a script, without times and pids.
+shows() {
+	tfs-run trace_process --instance "$MARK" "$@" <&- >out 2>err 3>&- 4>&- || :
+	sed -E 's/(-|[0-9.]+ (us|ms|s)) +(-|[0-9.]+ (us|ms|s)) +/@ /; s/^.*@ //' out
+}
+
+# a program, so that its children and their ends are known
+SCRIPT='/bin/true a "b c"; (exit 7); sh -c "kill -KILL \$\$"; exit 3'
+
+# bats test_tags=quick
+@test "trace_process: prints one line per process at its end: command line, status, parent" {
+	need_tracefs events/raw_syscalls
+	shows -- sh -c "$SCRIPT" >got
+	[ "$(sed -n '2p' got)" = 'exit 0        sh: /bin/true a "b c"' ]
+	[ "$(sed -n '3p' got)" = 'exit 7        sh: [sh]' ]
+	[ "$(sed -n '4p' got)" = 'SIGKILL       sh: sh -c "kill -KILL $$"' ]
+	[[ $(sed -n '5p' got) == 'exit 3        sh -c '* ]]
+	file_has 5 got
+	# each process has the parent that the script is
+	[ "$(awk 'NR > 1 && NR < 5 { print $2 }' out | sort -u)" = "$(awk 'END { print $4 }' out)" ]
+}
+
+@test "trace_process: --tree indents each process below its parent" {
+	need_tracefs events/raw_syscalls
+	shows --tree -- sh -c 'sh -c "/bin/true x; exit 4"; exit 3' >got
+	[[ $(sed -n '2p' got) == 'exit 3        sh -c '* ]]
+	[ "$(sed -n '3p' got)" = 'exit 4          sh -c "/bin/true x; exit 4"' ]
+	[ "$(sed -n '4p' got)" = 'exit 0            /bin/true x' ]
+	file_has 4 got
+}
+
+@test "trace_process: each of 1,000 short processes has one line, and its own argument" {
+	need_tracefs events/raw_syscalls
+	shows --buffer 16M -- sh -c 'i=0; while [ $i -lt 1000 ]; do /bin/true $i; i=$((i+1)); done' >got
+	run -1 grep '^# lost' out
+	sed -n 's/^exit 0 *sh: .*true \([0-9]*\)$/\1/p' got >numbers
+	seq 0 999 >all
+	cmp all numbers
+	file_has 1002 got
+}
+
+@test "trace_process: --json prints one object per process" {
+	need_tracefs events/raw_syscalls
+	tfs-run trace_process --instance "$MARK" --json -- sh -c "$SCRIPT" <&- >got 2>err 3>&- 4>&- || :
+	file_has 4 got
+	[ "$(grep -c '"parent_comm":"sh",.*"exit_code":0,"end":"exit 0","comm":"true","command":"/bin/true a \\"b c\\""}$' got)" = 1 ]
+	[ "$(grep -c '"exit_code":9,"end":"SIGKILL","comm":"sh",' got)" = 1 ]
+	[ "$(grep -c '"exit_code":1792,"end":"exit 7","comm":"sh","command":null}$' got)" = 1 ]
+	[ "$(grep -c '"exit_code":768,"end":"exit 3","comm":"sh","command":"sh -c ' got)" = 1 ]
+}
+
+@test "trace_process: tfs-process makes the same tree later, from a trace.dat" {
+	need_tracefs events/raw_syscalls
+	tfs-run trace_process --instance "$MARK" -o x.dat -- sh -c "$SCRIPT" <&- >out 2>err 3>&- 4>&- || :
+	tfs-report -D -F x.dat | tfs-process -t >tree
+	[ "$(grep -c '  exit 0          /bin/true a "b c"$\|- exit 0          /bin/true a "b c"$' tree)" = 1 ]
+	file_has 5 tree
+	tfs-report -D -F -j x.dat | tfs-process >json
+	file_has 4 json
 }
 
 # bats test_tags=quick
@@ -134,7 +195,7 @@ killed() {
 
 @test "trace_process: prints every line in the documented form" {
 	scene ends
-	traced
+	traced --trace syscalls,signals,lifecycle
 	hex='0x[0-9a-f]+'
 	run -1 grep -Ev "^ *(process|false|busybox|<...>) +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} (fork [0-9]+ flags $hex|exec|exit [0-9]+|signal [0-9]+ errno -?[0-9]+ code $hex|syscall -?[0-9]+ \[($hex ){5}$hex\]|syscall rc -?[0-9]+ error (0|-[0-9]+))\$" got
 	[ "$(grep -c ' exec$' got)" = 1 ]
@@ -266,7 +327,7 @@ learns() {
 
 @test "trace_process: a thread that execs goes on as its process, with the same pid" {
 	scene becomes 12
-	traced
+	traced --trace syscalls,signals,lifecycle
 	[ "$(getppids got)" = 12 ]
 	told got | grep -v ' s[yi]' >lines
 	[ "$(sed 's/flags.*/flags/' lines)" = $'a fork b flags\na exit 0\na exec\na exit 0' ]
@@ -281,7 +342,7 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 
 @test "trace_process: a name with newlines adds no lines" {
 	scene hostile
-	traced
+	traced --trace syscalls,signals,lifecycle
 	[ "$(getppids got)" = 1 ]
 	run -1 grep -Ev '^.{16} +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{6} ' got
 	run -1 grep ' exec$' got
@@ -311,13 +372,13 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 
 @test "trace_process: tfs-report -P prints the same lines for a trace.dat" {
 	scene ends
-	session_whole trace_process --output dat --pid "$CALLS"
+	session_whole trace_process --trace syscalls,signals,lifecycle --output dat --pid "$CALLS"
 	tfs-report -P lifecycle "$TRACE" >got
 	[ "$(ends_of got)" = "$ENDS" ]
 	file_has 20 got
 	scene uids
 	rm -r "$TFS_RUNDIR"/ftrace/"$MARK"
-	session_whole trace_process --output dat --uid 0 --pid "$CALLS"
+	session_whole trace_process --trace syscalls,signals,lifecycle --output dat --uid 0 --pid "$CALLS"
 	for want in "0 5" "1234 7" "4321 3"; do
 		tfs-report -P syscalls -u "${want% *}" -U "$([ "$want" != "0 5" ] || echo -n "$CALLS,")-1" \
 			"$TRACE" >got

@@ -20,6 +20,7 @@
 #endif
 
 static struct taskstats x = { .fd = -1 };
+static struct used used;
 
 /* Fork a child that exits with the code, or waits for a signal (-1). Return 0 in the child. */
 static pid_t child(int code)

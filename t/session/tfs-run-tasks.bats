@@ -301,6 +301,20 @@ titles() {
 	[ ! -e x.svg ]
 }
 
+@test "task: short-lived processes, with arguments, status and duration; a script as a tree" {
+	need_tracefs events/raw_syscalls
+	printf '%s\n' '#!/bin/sh' '/bin/true one "two words"' '(exit 7)' 'exit 3' >script
+	chmod +x script
+	now 'tfs-run trace_process -- ./script' || :
+	[ "$(rows ' exit 0 +script: /bin/true one "two words"$')" = 1 ]
+	[ "$(rows ' exit 7 +script: \[script\]$')" = 1 ]
+	[ "$(rows ' exit 3 +\./script$')" = 1 ]
+	now 'tfs-run trace_process --tree -- ./script' || :
+	[ "$(rows ' exit 3        \./script$')" = 1 ]
+	[ "$(rows ' exit 0          /bin/true one "two words"$')" = 1 ]
+	[ "$(rows ' exit 7          \[script\]$')" = 1 ]
+}
+
 @test "task: a hook of one's own" {
 	need_tracefs events/syscalls
 	cat >my_hook <<-'END'

@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-process: one line for each process of a stored trace
+
+load ../helper
+
+# a trace: 10 makes 11, which executes a program and is killed, and 12, which does not end
+stored() {
+	cat <<-'END'
+	sh-10 [000] ..... 1.000000: task_newtask: pid=11 comm=sh clone_flags=4100 oom_score_adj=0 process=11 parent=10
+	a-11 [000] ..... 1.001000: sched_process_exec: filename=/bin/a pid=11 old_pid=11
+	a-11 [000] ..... 1.000900: execve("/bin/a", ["a", "b c"], 0x55) = 0 <0.000100>
+	sh-10 [000] ..... 1.002000: task_newtask: pid=12 comm=sh clone_flags=4100 oom_score_adj=0 process=12 parent=10
+	a-11 [000] ..... 1.500000: sched_process_exit: comm=a pid=11 prio=120 exit_code=9 process=11 process_exit_code=9 parent=10 uid=5 cpu_ns=2500000 age_us=500000
+	END
+}
+
+# bats test_tags=quick
+@test "tfs-process: prints ended processes first, then those that still run" {
+	stored | tfs-process >got
+	diff - got <<-'END'
+	          START  PARENT   UID     PID   DURATION        CPU STATUS        COMMAND
+	       1.000000      10     5      11  500.00 ms    2.50 ms SIGKILL       sh: a "b c"
+	       1.002000      10     -      12          -          - still running sh: [sh]
+	END
+}
+
+@test "tfs-process: the end of a process is unknown if events are lost" {
+	{ stored; echo 'CPU:0 [LOST 3 EVENTS]'; } | tfs-process -t >got
+	grep -q ' 12 .* end unknown .*\[sh\]$' got
+	grep -q ' 11 .* SIGKILL  .* a "b c"$' got
+}
+
+@test "tfs-process: -u and -C select by the user and the name at the end" {
+	stored | tfs-process -u 5 >got
+	file_has 2 got
+	stored | tfs-process -C a >got
+	file_has 2 got
+	run -1 tfs-process -u 6 < <(stored)
+}
