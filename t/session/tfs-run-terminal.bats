@@ -240,7 +240,7 @@ progress() {
 	progress '1,23[4-6] events, 0 lost' -o x.dat
 	# with the returns
 	progress '2,4[67][0-9] events, 0 lost, 0\.[0-9] MB' --summary
-	shows '^ +123[4-6] +0 .* getppid$'
+	shows '^ *100\.0% +123[4-6] +0 .* getppid$'
 }
 
 @test "terminal: PROG has the terminal for itself: no progress overwrites what it has written" {
