@@ -139,6 +139,8 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 			*word++ = "-s", *word++ = ask->sort;
 		if (ask->every)
 			*word++ = "-i", *word++ = ask->every;
+		if (!strcmp(ask->hook, "trace_files"))
+			*word++ = "-k", *word++ = "path";
 	} else if (ends_with(file, ".svg")) {
 		plan_picture(o, ask, subsystem);
 	} else if (o->human || o->terminal) {

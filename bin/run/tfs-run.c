@@ -154,9 +154,10 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 }
 
 /* Does the trace begin with a line which says that the files of the tasks are known? */
-static int follows_files(char *const *words)
+static int follows_files(const char *hook, char *const *words)
 {
-	return ask_has_word(words, "--names") || ask_has_word(words, "--paths") ||
+	return !strcmp(hook, "trace_files") || ask_has_word(words, "--names") ||
+	       ask_has_word(words, "--paths") ||
 	       ask_has_word(words, "--host-paths");
 }
 
@@ -618,7 +619,7 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 	}
 	r->out = r->output.fd;
 	r->chunk = r->out != STDOUT_FILENO && r->output.terminal ? INT_MAX : write_limit(r->out);
-	if (ask->command && r->trace >= 0 && follows_files(ask->words))
+	if (ask->command && r->trace >= 0 && follows_files(ask->hook, ask->words))
 		poll((struct pollfd[]){ { r->trace, POLLIN, 0 }, { r->signals, POLLIN, 0 } }, 2,
 		     FILES_MS);
 	/* fails if PROG was killed meanwhile */

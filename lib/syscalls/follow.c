@@ -1741,3 +1741,22 @@ size_t follow_print_path(struct follow *f, int pid, int dirfd, const char *path,
 	memcpy(buf, to, n + 1);
 	return n;
 }
+
+size_t follow_print_file(struct follow *f, int pid, int fd, const struct call_bytes *path, int link,
+			 char *buf, size_t size)
+{
+	char text[PATH_MAX + 1];
+	struct member *m = member(f, pid);
+	struct file *p = !m ? NULL : path ? opened(f, pid, m, fd, path, link ? NO_FOLLOW : 0, -1) :
+			 object_ref(get_file(m->d, (unsigned)fd));
+	const char *to = p && !p->socket ? p->name + (*p->name == '?') : "";
+	size_t n = 0;
+
+	if (*to == '/') {
+		to = shown(f, m, to, text);
+		n = strlen(to) < size ? strlen(to) : 0;
+		memcpy(buf, to, n + 1);
+	}
+	file_put(f, p);
+	return n;
+}

@@ -349,6 +349,15 @@ size_t follow_print_fd(struct follow *, int pid, int fd, char *buf, size_t size)
 size_t follow_print_path(struct follow *, int pid, int dirfd, const char *path, char *buf,
 			 size_t size);
 
+/*
+ * Print the path of the file of a descriptor; or, if path is not NULL, of the file that the path
+ * leads to from the descriptor. link: the path may be that of a symbolic link. A file that is gone
+ * by now has the path that the task gave. Return the length, below size; 0: unknown, or the
+ * descriptor is a pipe, socket or anonymous file. A NUL follows.
+ */
+size_t follow_print_file(struct follow *, int pid, int fd, const struct call_bytes *path, int link,
+			 char *buf, size_t size);
+
 void follow_free(struct follow *);
 
 #endif

@@ -247,7 +247,7 @@ static int picks_result(const struct decode *d, int64_t result, int trapped, int
 static int picks_arguments(const struct decode *d, const struct decode_task *t)
 {
 	const struct call *c = t->call;
-	int fd = !d->by_fd, path = !d->path;
+	int fd = !d->by_fd, path = !d->path || d->files;
 
 	if (fd && path)
 		return 1;
@@ -438,6 +438,224 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 	out_char(o, '\n');
 }
 
+/* ---- calls by file ---- */
+
+/* What a call does to which files. */
+struct file_call {
+	unsigned n;             /* 0: to none that is known */
+	const char *bytes;      /* NULL, or what its result counts: "read", "written" */
+	struct {
+		const char *name;       /* of the field */
+		char path[PATH_MAX + 1];
+	} file[2];
+};
+
+/* Return the flags of an open, or -1 if the call is none. They have the same values in all ABIs. */
+static int64_t open_flags(const struct decode *d, const struct decode_task *t)
+{
+	uint64_t flags = O_RDWR;
+
+	if (t->call->result.kind != CALL_FD || begins(t->call->name, "creat"))
+		return t->call->result.kind == CALL_FD ? O_WRONLY : -1;
+	if (!strcmp(t->call->name, "openat2")) {
+		if (t->values.user[2].bytes && t->values.user[2].n >= sizeof(flags))
+			flags = raw_number(t->values.user[2].bytes, sizeof(flags), 0,
+					   d->show->line->events->big);
+		return (int64_t)flags;
+	}
+	return (int64_t)t->values.args[begins(t->call->name, "openat") ? 2 : 1];
+}
+
+/* Is the path of the call that of a symbolic link itself, not that of the file it leads to? */
+static int names_link(const struct decode_task *t)
+{
+	static const char *const names[] = {
+		"unlink", "rename", "rmdir", "mkdir", "mknod", "symlink", "lchown", "lsetxattr",
+		"lremovexattr",
+	};
+	uint64_t flags = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (begins(t->call->name, names[i]))
+			return 1;
+	for (unsigned i = 0; i < t->call->nargs; i++)
+		if (strstr(t->call->args[i].name, "flag"))
+			flags |= t->values.args[i];
+	return begins(t->call->name, "link") ? !(flags & AT_SYMLINK_FOLLOW)
+					     : (flags & AT_SYMLINK_NOFOLLOW) != 0;
+}
+
+/* Add the file of argument i, if it has one that is known. */
+static void add_file(struct decode *d, const struct decode_task *t, unsigned i, int link,
+		     struct file_call *to)
+{
+	const struct call_arg *a = &t->call->args[i];
+	const struct call_bytes *path = a->kind == CALL_PATH ? &t->values.user[i] : NULL;
+	int fd = (int)t->values.args[i], at = i && a[-1].kind == CALL_DIRFD;
+
+	if (path)
+		fd = at ? (int)t->values.args[i - 1] : AT_FDCWD;
+	/* the file of the descriptor itself */
+	if (path && at && (!t->values.args[i] || (path->bytes && (!path->n || !*path->bytes))))
+		path = NULL;
+	to->file[to->n].name = !to->n ? "path" : a->kind == CALL_PATH ? "to" : "from";
+	to->n += follow_print_file(&d->follow, t->pid, fd, path, link, to->file[to->n].path,
+				   sizeof(to->file[0].path)) != 0;
+}
+
+/* Is the path that of an option --path, below it, or matched by it? */
+static int is_wanted(const struct decode *d, const char *path)
+{
+	for (const char *const *p = d->path_list; *p; p++) {
+		size_t n = strlen(*p);
+
+		while (n > 1 && (*p)[n - 1] == '/')
+			n--;
+		if (glob_matches(*p, path) ||
+		    (!strncmp(*p, path, n) && (n == 1 || !path[n] || path[n] == '/')))
+			return 1;
+	}
+	return !d->path;
+}
+
+/* Does a comma-separated list of globs have the name? */
+static int is_listed(const char *list, const char *name)
+{
+	char glob[64];
+
+	for (size_t n; *list; list += n + !!list[n]) {
+		n = strcspn(list, ",");
+		str_format(glob, sizeof(glob), "%.*s", (int)n, list);
+		if (glob_matches(glob, name))
+			return 1;
+	}
+	return 0;
+}
+
+/* Is it a device that takes or gives anything, or a terminal? */
+static int is_idle_device(const char *path)
+{
+	static const char *const idle[] = {
+		"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts/*",
+		"/dev/urandom", "/dev/random",
+	};
+
+	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++)
+		if (glob_matches(idle[i], path))
+			return 1;
+	return 0;
+}
+
+/* Find the files of a call that has returned. Return 1, or 0 if --files and --path leave it out. */
+static int files_of(struct decode *d, struct decode_task *t, struct file_call *to)
+{
+	const struct call *c = t->call;
+	int64_t flags;
+	int copies;
+
+	to->n = 0;
+	to->bytes = NULL;
+	if (!c || t->fate != PAIRING_RETURNED || !is_listed(d->files, c->name))
+		return 0;
+	flags = open_flags(d, t);
+	if (flags >= 0 && !d->reads && !(flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
+		return 0;
+	if (flags >= 0) /* the descriptor tells where the path led */
+		follow(d, t);
+	if (flags >= 0 && t->values.result >= 0) {
+		to->file[0].name = "path";
+		to->n = follow_print_file(&d->follow, t->pid, (int)t->values.result, NULL, 0,
+					  to->file[0].path, sizeof(to->file[0].path)) != 0;
+	}
+	/* the file that is written comes last */
+	copies = begins(c->name, "splice") || begins(c->name, "copy_file_range");
+	for (unsigned k = 0; k < c->nargs && to->n < 1u + (flags < 0); k++) {
+		unsigned i = copies ? 2 - (k < 3 ? k : 2) : k, kind = c->args[i].kind;
+
+		/* the first path of a symbolic link is no file */
+		if ((kind != CALL_PATH && kind != CALL_FD) || (copies && k > 2) ||
+		    (!i && begins(c->name, "symlink")))
+			continue;
+		add_file(d, t, i, names_link(t), to);
+		/* to a socket or pipe: the file is only read */
+		if (!to->n && kind == CALL_FD)
+			to->bytes = "read";
+	}
+	if (begins(c->name, "read") || begins(c->name, "pread"))
+		to->bytes = "read";
+	else if (!to->bytes && c->result.kind != CALL_FD && (c->args[0].kind == CALL_FD) &&
+		 (copies || strstr(c->name, "write") || begins(c->name, "sendfile")))
+		to->bytes = "written";
+	if (!to->n || (!d->path && is_idle_device(to->file[0].path)) ||
+	    (to->bytes && *to->bytes == 'r' && !d->reads))
+		return 0;
+	return is_wanted(d, to->file[0].path) ||
+	       (to->n > 1 && (d->reads || *to->file[1].name == 't') &&
+		is_wanted(d, to->file[1].path));
+}
+
+/* Is the argument told beside the files? */
+static int is_detail(const struct decode_task *t, unsigned i)
+{
+	unsigned kind = t->call->args[i].kind;
+
+	if (kind == CALL_SET) /* no flags are no detail, but those of an open are */
+		return t->values.args[i] || t->call->result.kind == CALL_FD;
+	return kind == CALL_OCTAL || kind == CALL_ID || kind == CALL_STRING ||
+	       kind == CALL_INT || kind == CALL_UINT ||
+	       (kind == CALL_STRUCT && (strstr(t->call->args[i].name, "time") ||
+					!strcmp(t->call->args[i].name, "how"))) ||
+	       (kind == CALL_PATH && begins(t->call->name, "symlink") && !i);
+}
+
+/* Write a call by its files, after the head of the line. */
+static void put_files(struct decode *d, const struct decode_task *t, const struct file_call *files,
+		      struct out *o)
+{
+	int people = d->show->people != NULL;
+	const char *comma = people ? ", " : " ";
+
+	out_string(o, name_of(t));
+	out_string(o, people ? " " : ": ");
+	for (unsigned i = 0; i < files->n; i++) {
+		if (people)
+			out_string(o, !i ? "" : *files->file[i].name == 't' ? " -> " : " <- ");
+		else
+			out_format(o, "%s%s=", i ? " " : "", files->file[i].name);
+		out_char(o, '"');
+		out_escaped(o, files->file[i].path, strlen(files->file[i].path), ESCAPE_QUOTED);
+		out_char(o, '"');
+	}
+	for (unsigned i = 0; i < t->call->nargs; i++) {
+		if (!is_detail(t, i))
+			continue;
+		out_string(o, comma);
+		if (!people)
+			out_format(o, "%s=", t->call->args[i].name);
+		o->at += call_print(t->tables, t->call, i, &t->values, o->at, out_room(o));
+	}
+	o->end += LINE_HEAD_ROOM;
+	if (people) {
+		out_string(o, " = ");
+		put_result(d, t, o);
+		out_string(o, " <");
+		put_duration(d, o, t->time);
+		out_string(o, ">\n");
+		return;
+	}
+	out_format(o, " ret=%lld", (long long)t->values.result);
+	if (error_of_result(t->values.result) && name_of_error(-t->values.result))
+		out_format(o, " error=%s", name_of_error(-t->values.result));
+	else if (files->bytes)
+		out_format(o, " %s=%lld", files->bytes, (long long)t->values.result);
+	out_string(o, " lat=");
+	if (d->show->line->raw_clock)
+		out_decimal(o, t->time);
+	else
+		out_decimals(o, t->time, 3);
+	out_char(o, '\n');
+}
+
 /* Write the value of an argument in JSON: a number, or an address in quotes. */
 static void put_value(const struct decode_task *t, unsigned i, struct out *o)
 {
@@ -521,7 +739,8 @@ static void put_json_argument(struct decode *d, const struct decode_task *t, uns
 }
 
 /* Write a call as JSON after its head. */
-static void put_json(struct decode *d, const struct decode_task *t, struct out *o)
+static void put_json(struct decode *d, const struct decode_task *t,
+		     const struct file_call *files, struct out *o)
 {
 	const char *comma = "";
 	char *mark;
@@ -530,6 +749,12 @@ static void put_json(struct decode *d, const struct decode_task *t, struct out *
 	out_format(o, ",\"system\":\"syscalls\",\"event\":\"sys_exit_%s\",\"fields\":{",
 		   name_of(t));
 	put_json_result(d, t, o);
+	for (unsigned i = 0; files && i < files->n; i++) {
+		out_format(o, ",\"%s\":", files->file[i].name);
+		json_string(o, files->file[i].path, strlen(files->file[i].path));
+	}
+	if (files && files->bytes && t->values.result >= 0)
+		out_format(o, ",\"%s\":%lld", files->bytes, (long long)t->values.result);
 	out_string(o, t->fate == PAIRING_RESUMED ? "" : ",\"args\":[");
 	for (unsigned i = 0; has_arguments(t) && i < arguments(t) && !cut; i++) {
 		if (!is_printed(t, i))
@@ -554,8 +779,9 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 {
 	struct show *s = d->show;
 	struct out line = *o;
+	struct file_call files;
 
-	if (out_room(o) < LINE_MOST)
+	if (out_room(o) < LINE_MOST || (d->files && !files_of(d, t, &files)))
 		return;
 	d->last = t; /* for print_fd */
 	/* the files of a pair have names when it exists */
@@ -564,13 +790,16 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	line.end = o->at + LINE_MOST - LINE_HEAD_ROOM;
 	if (s->json) {
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
-		put_json(d, t, &line);
+		put_json(d, t, d->files ? &files : NULL, &line);
 	} else {
 		if (s->people)
 			s->view->start(s, r, &line);
 		else
 			line.at += line_begin(s->line, r, line.at);
-		put_call(d, t, &line);
+		if (d->files)
+			put_files(d, t, &files, &line);
+		else
+			put_call(d, t, &line);
 	}
 	o->at = line.at;
 }
@@ -1023,7 +1252,8 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		{ "abi", NULL, &d->abi }, { "id", NULL, &d->id }, { "path", NULL, &d->path },
 		{ "note", NULL, &d->note }, { "failed", &d->failed, NULL },
 		{ "succeeded", &d->succeeded, NULL }, { "names", &d->names, NULL },
-		{ "paths", &d->paths, NULL }, { "host-paths", &d->follow.host_paths, NULL },
+		{ "paths", &d->paths, NULL }, { "files", NULL, &d->files },
+		{ "reads", &d->reads, NULL }, { "host-paths", &d->follow.host_paths, NULL },
 	};
 	uint64_t us;
 
@@ -1038,7 +1268,9 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 			*all[i].flag = 1;
 		else
 			*all[i].text = opt_value;
-	d->paths |= d->follow.host_paths;
+	d->paths |= d->follow.host_paths || d->files;
+	if (!strcmp(opt_last.name, "path"))
+		d->path_list[d->path_list[0] != NULL] = opt_value;
 	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)
 		opt_refuse(tool, "a list of names of errors, such as ENOENT");
 	if (!strcmp(opt_last.name, "fd")) {

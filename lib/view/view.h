@@ -451,6 +451,8 @@ int tcp_take(struct show *, const struct tool *, int letter);
 	"--names  with -D: print the files of descriptors\n" \
 	"--paths  with -D: print absolute paths\n" \
 	"--host-paths  with -D: print absolute paths as the host has them\n" \
+	"--files CALL,...  with -D: print only these calls, by the path of their file\n" \
+	"--reads  with --files: also opens for reading\n" \
 	"--id PREFIX  with -D: take user memory from the records that begin with PREFIX\n" \
 	"--abi ABI  with -D: the calls are those of this ABI\n" \
 	"--note NOTE  with -D: print this comment line, too\n"
@@ -467,9 +469,12 @@ struct decode {
 	int32_t fd;
 	uint64_t errors[64];    /* a bit each */
 	uint64_t slower;        /* ns, or units of a clock that counts */
-	const char *path;       /* a glob */
+	const char *path;       /* a glob, the last one */
+	const char *path_list[3]; /* with files: globs or directories; NULL ends them */
 	int names;              /* print the files of descriptors: 3</etc/passwd> */
 	int paths;              /* print absolute paths */
+	const char *files;      /* NULL, or print these calls by file: globs with commas between */
+	int reads;              /* and opens for reading */
 	struct follow follow;   /* set live */
 	const struct merge *merge; /* NULL, or where the records come from */
 

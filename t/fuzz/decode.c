@@ -409,9 +409,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	if (how & 32) {
 		static const char *const filters[] = { "--failed", "--errno=ENOENT,EINTR",
 						       "--fd=3", "--slower=1", "--path=*a*",
-						       "--path=/*" };
+						       "--path=/*", "--files=*",
+						       "--files=r*,*write*" };
 
-		option(filters[byte() % 6]);
+		option(filters[byte() % 8]);
 		all = 0;
 	}
 	if (how & 64)

@@ -98,6 +98,49 @@ sources() {
 	[ "$(rows SIGTERM)" = 1 ]
 }
 
+# changing: Make the file changed in d, replace it by another one, and read it.
+changing() {
+	mkdir -p d
+	cat >d/work <<-'END'
+		cd d
+		echo one >changed
+		echo two >other
+		mv other ../d/changed
+		read -r line <changed
+	END
+}
+
+@test "task: who changes a file, also by a relative path" {
+	need_tracefs events/syscalls
+	sources trace_files
+	changing
+	now 'tfs-run trace_files --path ./d -- sh d/work'
+	! grep -q '^# strings are' got || skip "needs BPF or a kernel that reads paths"
+	[ "$(rows " sh-[0-9]+ .*: write: path=\"$PWD/d/changed\" count=4 ret=4 written=4 ")" = 1 ]
+	[ "$(rows " mv-[0-9]+ .*: rename[at2]*: path=\"$PWD/d/other\" to=\"$PWD/d/changed\" .*ret=0 ")" = 1 ]
+	[ "$(rows 'path="[^"]*/changed"')" = 2 ]
+}
+
+@test "task: which files are used most, with errors" {
+	need_tracefs events/syscalls
+	sources trace_files
+	changing
+	now 'tfs-run trace_files --reads --summary -- sh d/work'
+	! grep -q '^# strings are' got || skip "needs BPF or a kernel that reads paths"
+	[ "$(rows "^ +[0-9]+ +[01] .*  $PWD/d/changed\$")" = 1 ]
+	[ "$(rows "^ +[0-9]+ +[01] .*  $PWD/d/other\$")" = 1 ]
+}
+
+@test "task: which operations on files are slow, each call with its file" {
+	need_tracefs events/syscalls
+	sources trace_files
+	mkfifo slow
+	now 'tfs-run trace_files --slower 1s -- sh -c "(sleep 2; cat slow) & echo >slow; wait"'
+	! grep -q '^# strings are' got || skip "needs BPF or a kernel that reads paths"
+	[ "$(rows "open(at)?: path=\"$PWD/slow\" .* lat=[0-9]{7,}[.]")" = 1 ]
+	[ "$(rows ": [a-z0-9_]+: path=")" = 1 ]
+}
+
 @test "task: which short-lived processes are started, with their arguments" {
 	need_tracefs
 	sources trace_exec

@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # each test is a process of its own
+# trace_files: who changes which file, by absolute paths; exact operations and bytes
+
+load ../helper
+load ../hooks
+
+# files_of WORDS: Run a session of the program files; got has its lines, told the operations with
+# their paths, where the directory of the program is D.
+files_of() {
+	need_bpf
+	D=$PWD/d
+	mkdir -p "$D/sub"
+	ln -sfn sub "$D/link"
+	hold "$PROG/files" "$D"
+	watch trace_files --pid "$HELD" "$@"
+	find_id
+	release
+	watch_end
+	sed -n 's/^.*[0-9]: \([a-z_0-9]*: path=.*\) lat=[0-9.]*$/\1/p' got | sed "s|\"$D|\"D|g" >told
+	cat got
+}
+
+# changes: Print what the program changes, as the hook tells it.
+changes() {
+	cat <<-'END'
+	write: path="D/before" count=6 ret=6 written=6
+	openat: path="D/sub/one" flags=O_WRONLY|O_CREAT|O_TRUNC mode=0644 ret=N
+	write: path="D/sub/one" count=1 ret=1 written=1
+	pwrite64: path="D/sub/one" count=2 pos=5 ret=2 written=2
+	writev: path="D/sub/one" vlen=2 ret=5 written=5
+	ftruncate: path="D/sub/one" length=3 ret=0
+	fallocate: path="D/sub/one" offset=0 len=4096 ret=0
+	fchmod: path="D/sub/one" mode=0600 ret=0
+	sendfile: path="D/sub/one" from="D/before" count=6 ret=6 written=6
+	copy_file_range: path="D/sub/one" from="D/before" len=4 ret=4 written=4
+	utimensat: path="D/sub/one" ret=0
+	openat: path="D/sub/two" flags=O_RDWR|O_CREAT|O_EXCL mode=0644 ret=N
+	rename: path="D/sub/one" to="D/one" ret=0
+	renameat2: path="D/one" to="D/sub/two" flags=RENAME_EXCHANGE ret=0
+	link: path="D/sub/two" to="D/sub/hard" ret=0
+	symlinkat: path="D/sub/soft" oldname="two" ret=0
+	truncate: path="D/sub/two" length=7 ret=0
+	chmod: path="D/sub/two" mode=0640 ret=0
+	lchown: path="D/sub/soft" user=0 group=0 ret=0
+	mkdir: path="D/sub/made" mode=0755 ret=0
+	mknod: path="D/sub/made/fifo" mode=S_IFIFO|0600 ret=0
+	setxattr: path="D/sub/two" name="user.tfs" size=1 ret=N
+	unlink: path="D/sub/hard" ret=0
+	unlinkat: path="D/sub/made/fifo" ret=0
+	rmdir: path="D/sub/made" ret=0
+	unlink: path="D/sub/nowhere" ret=-2 error=ENOENT
+	END
+}
+
+# as_here: Give results and calls the names that changes has: libraries of other machines make
+# other calls.
+as_here() {
+	sed -E 's/^(open|setxattr)(at)?(: .*) ret=-?[0-9]+( error=[A-Z]+)?$/\1\2\3 ret=N/
+		s/^open: /openat: /; s/^sendfile64: /sendfile: /; s/^mknodat: /mknod: /
+		s/^utimensat(_time64)?(: path="[^"]*") utimes=NULL/utimensat\2/
+		s/^(link|mkdir)at: /\1: /; s/^fchmodat: /chmod: /; s/^(ftruncate|truncate)64: /\1: /
+		s/^unlinkat: (.*) flag=AT_REMOVEDIR/rmdir: \1/; s/^unlinkat: /unlink: /
+		s/^lchown32: /lchown: /; s/^fchownat: (.*) flag=AT_SYMLINK_NOFOLLOW/lchown: \1/
+		s/^renameat2?: (.*) flags=RENAME_EXCHANGE/rename: \1 flags=RENAME_EXCHANGE/
+		s/^renameat2?: /rename: /'
+}
+
+# bats test_tags=quick
+@test "trace_files: tells each change of a file once, by absolute paths, and no read" {
+	files_of
+	as_here <told >here
+	diff <(changes | as_here) here
+}
+
+@test "trace_files: --path tells only what is done to the file, below the directory, or by the glob" {
+	files_of --path "$PWD/d/before"
+	[ "$(cat told)" = 'write: path="D/before" count=6 ret=6 written=6' ]
+	rm -r d
+	files_of --path "$PWD/d/before" --reads # copies read it
+	[ "$(sed 's/: .*//' told | tr '\n' ' ')" = 'write sendfile copy_file_range pread64 ' ]
+	rm -r d
+	files_of --path "$PWD/d/sub/made"
+	[ "$(grep -c 'path="D/sub/made' told)" = 4 ]
+	[ "$(grep -c . told)" = 4 ]
+	rm -r d
+	files_of --path '*/hard'
+	[ "$(grep -c '"D/sub/hard"' told)" = 2 ]
+	[ "$(grep -c . told)" = 2 ]
+}
+
+@test "trace_files: --path leads through a symbolic link, and tfs-run takes a path from here" {
+	files_of --path "$PWD/d/link/made"
+	[ "$(grep -c 'path="D/sub/made' told)" = 0 ] # it is not there yet, so the link is not followed
+	rm -r d
+	need_bpf
+	mkdir real
+	: >real/file
+	ln -s real way
+	tfs-run trace_files --instance "$MARK" --path ./way/file -- sh -c 'echo 12345 >>real/file; echo >other' >got
+	[ "$(grep -c " written=6 " got)" = 1 ]
+	[ "$(grep -vc '^#' got)" = 2 ]
+}
+
+@test "trace_files: --failed tells the changes that fail, and --only those of one kind" {
+	files_of --failed --only removed
+	[ "$(cat told)" = 'unlink: path="D/sub/nowhere" ret=-2 error=ENOENT' ] ||
+		[ "$(cat told)" = 'unlinkat: path="D/sub/nowhere" ret=-2 error=ENOENT' ]
+	rm -r d
+	files_of --only renamed
+	[ "$(grep -c . told)" = 2 ]
+	rm -r d
+	files_of --only synced
+	[ "$(cat told)" = 'fsync: path="D/sub/one" ret=0' ]
+}
+
+@test "trace_files: --reads tells opens for reading, reads and syncs, too" {
+	files_of --reads
+	[ "$(grep -c '^fsync: path="D/sub/one" ret=0$' told)" = 1 ]
+	[ "$(grep -c '^pread64: path="D/before" count=6 pos=0 ret=6 read=6$' told)" = 1 ]
+	[ "$(grep -Ec '^open(at)?: path="D/sub/two" flags=O_RDONLY ret=[0-9]*$' told)" = 1 ]
+	grep '"D' told | grep -v O_RDONLY | grep -vE '^(fsync|pread64)' | as_here >here
+	diff <(changes | as_here) here
+}
+
+@test "trace_files: JSON has the paths beside all arguments" {
+	files_of --json --only renamed
+	[ "$(grep -c '"ret":0,"lat":[0-9.]*,"path":"'"$D"'/sub/one","to":"'"$D"'/one","args":\[' got)" = 1 ]
+	[ "$(grep -c '"path":"'"$D"'/one","to":"'"$D"'/sub/two","args":\[' got)" = 1 ]
+}
+
+@test "trace_files: a summary by path has the calls and errors of each file" {
+	files_of --reads
+	tfs-summary -k path <got >table
+	cat table
+	grep -Eqx " +2 +0 .*  $D/before" table
+	grep -Eqx " +1 +1 .*  $D/sub/nowhere" table
+	grep -Eqx " +12 +0 .*  $D/sub/one" table
+}
+
+@test "trace_files: --slower tells only calls that took as long, and their files" {
+	need_bpf
+	mkfifo slow
+	# the open of a FIFO waits for its other end
+	hold sh -c 'echo ready; read -r x; : >quick; { sleep 2; cat slow; } & echo >slow; wait'
+	watch trace_files --pid "$HELD" --slower 1s
+	find_id
+	release
+	watch_end
+	cat got
+	[ "$(grep -vc '^#' got)" = 1 ]
+	grep -Eq ": open(at)?: path=\"$PWD/slow\" flags=O_WRONLY.* ret=[0-9]+ lat=[0-9]{7,}[.][0-9]+$" got
+}
+
+@test "trace_files: a relative path is refused by managers" {
+	refuses trace_files 100 "--path: 'passwd' is relative; begin it with / or *" --pid $$ --path passwd
+}
