@@ -466,18 +466,28 @@ static int64_t open_flags(const struct decode *d, const struct decode_task *t)
 	return (int64_t)t->values.args[begins(t->call->name, "openat") ? 2 : 1];
 }
 
+/* Does a comma-separated list of globs have the name? */
+static int is_listed(const char *list, const char *name)
+{
+	char glob[64];
+
+	for (size_t n; *list; list += n + !!list[n]) {
+		n = strcspn(list, ",");
+		str_format(glob, sizeof(glob), "%.*s", (int)n, list);
+		if (glob_matches(glob, name))
+			return 1;
+	}
+	return 0;
+}
+
 /* Is the path of the call that of a symbolic link itself, not that of the file it leads to? */
 static int names_link(const struct decode_task *t)
 {
-	static const char *const names[] = {
-		"unlink", "rename", "rmdir", "mkdir", "mknod", "symlink", "lchown", "lsetxattr",
-		"lremovexattr",
-	};
 	uint64_t flags = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (begins(t->call->name, names[i]))
-			return 1;
+	if (is_listed("unlink*,rename*,rmdir,mk*,symlink*,lchown*,lsetxattr,lremovexattr",
+		      t->call->name))
+		return 1;
 	for (unsigned i = 0; i < t->call->nargs; i++)
 		if (strstr(t->call->args[i].name, "flag"))
 			flags |= t->values.args[i];
@@ -518,32 +528,11 @@ static int is_wanted(const struct decode *d, const char *path)
 	return !d->path;
 }
 
-/* Does a comma-separated list of globs have the name? */
-static int is_listed(const char *list, const char *name)
-{
-	char glob[64];
-
-	for (size_t n; *list; list += n + !!list[n]) {
-		n = strcspn(list, ",");
-		str_format(glob, sizeof(glob), "%.*s", (int)n, list);
-		if (glob_matches(glob, name))
-			return 1;
-	}
-	return 0;
-}
-
 /* Is it a device that takes or gives anything, or a terminal? */
 static int is_idle_device(const char *path)
 {
-	static const char *const idle[] = {
-		"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts/*",
-		"/dev/urandom", "/dev/random",
-	};
-
-	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++)
-		if (glob_matches(idle[i], path))
-			return 1;
-	return 0;
+	return is_listed("/dev/null,/dev/zero,/dev/full,/dev/tty,/dev/ptmx,/dev/pts/*,/dev/urandom,"
+			 "/dev/random", path);
 }
 
 /* Find the files of a call that has returned. Return 1, or 0 if --files and --path leave it out. */
