@@ -72,7 +72,7 @@ static struct process *find(uint64_t pid)
 	return l ? l->process : NULL;
 }
 
-/* Return the process. If it is new, it began before the trace, or where events are lost. */
+/* Return the process. A new one began before the trace, or its fork is lost. */
 static struct process *process_of(uint64_t pid)
 {
 	struct living *l = slot_of(pid);

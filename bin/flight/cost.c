@@ -3,8 +3,8 @@
  * cost.c - measure what recorded events take from programs
  *
  * The kernel counts the events of each CPU (per_cpu/cpuN/stats). A small second instance measures
- * what one of them costs, and tells which are frequent: it records all of them for a moment.
- * Nothing of that is in the buffer of the recorder.
+ * what an event costs. It also records all events for a moment, which shows the frequent ones. The
+ * buffer of the recorder has nothing of that.
  */
 #include <sys/syscall.h>
 #include <time.h>

@@ -103,7 +103,10 @@ enum item_flag {
 
 enum { NO_MEMORY = 1, HAS_MEMORY };
 
-/* User memory of a call, as the map has it. Arguments are offsets in the copied registers. */
+/*
+ * An entry of the map: the user memory that a call passes. Arguments are offsets in the copied
+ * registers.
+ */
 struct item {
 	uint8_t kind, flags, digit, has_count;
 	uint16_t arg, count;

@@ -49,7 +49,8 @@ int ctl_explain(int dir, const char *file, const char *record, int flags);
  * Return the first byte of s at which the kernel ends a word or the whole record of a dynamic
  * event, or NULL if s is one word for it: spaces, also the byte a0 (isspace in lib/ctype.c), which
  * many letters have in UTF-8, control characters, and #, which begins a comment
- * (kernel/trace/trace.c, trace_parse_run_command). Every text of such a record has to pass this.
+ * (kernel/trace/trace.c, trace_parse_run_command). Check
+ * every text of such a record with this function.
  */
 const char *ctl_cut(const char *s);
 
