@@ -448,6 +448,19 @@ static void write_losses(struct stream *s, int failed)
 		consumer_last(&s->to, line, (size_t)(o.at - line));
 }
 
+/*
+ * Does the instance record all tasks? An empty pid filter also means that all tasks in it have
+ * ended. A filter that follows tasks has excluded some, if it records all others.
+ */
+static int records_all(const struct stream *s)
+{
+	char *excluded = file_read(s->dir, "set_event_notrace_pid", NULL);
+	int some = excluded && *excluded >= '0' && *excluded <= '9';
+
+	free(excluded);
+	return some || !file_begins(s->dir, "options/event-fork", '1');
+}
+
 /* With -H, name the tasks of the pid filter, or say that there is none. */
 static void write_traced(struct stream *s)
 {
@@ -456,7 +469,7 @@ static void write_traced(struct stream *s)
 	read_traced(s);
 	for (size_t i = 0; i < s->traced.n; i++)
 		write_lines(s, line, show_traced(&s->show, s->traced.v[i], line, sizeof(line)));
-	if (!s->traced.n)
+	if (!s->traced.n && records_all(s))
 		write_lines(s, line, show_traced(&s->show, 0, line, sizeof(line)));
 }
 

@@ -4,7 +4,7 @@
 
 load ../helper
 
-USAGE='tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-w MS] [-jHdmF] [-c COLUMNS] [-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] [-X EVENT[,EVENT...]] [-w MS] [-jHdmF] [-c COLUMNS] [-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -524,7 +524,7 @@ whose() {
 	eventually [ -s out ]
 	ends_by "$CATPIPE" TERM 0
 	[ "$(head -n 1 out)" = '# tracer: nop' ]
-	[[ $(grep -v moved out | tail -n 1) = '# date: '* ]]
+	[[ $(grep -v -e moved -e '^# traced: all$' out | tail -n 1) = '# date: '* ]]
 	reading -dk >out
 	eventually [ -s out ]
 	ends_by "$CATPIPE" TERM 0
@@ -984,7 +984,9 @@ stacks() {
 	sed -n '/^#/p' "$DIR/trace" | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' >theirs
 	reading -H >got
 	ends_by "$CATPIPE" TERM 0
-	sed -n '/^#/p' got | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' | diff theirs -
+	sed -n '/^#/p' got | grep -v '^# traced: ' | sed 's,: [0-9]*/[0-9]* .*,: 0/0,' | diff theirs -
+	# no line if the task had ended before
+	run -1 grep -Evx "# traced: $CALLS( calls)?" <(grep "^# traced" got)
 	[ "$(delivered got)" = 10 ]
 	[ "$(head -n 1 got)" = '# tracer: nop' ]
 }
