@@ -139,6 +139,14 @@ static int got_uid(const struct subjects *s, const struct about *a, int pid, uns
 	       (is_in(s->joining, pid) && !(alive && a->join == JOIN_SETUID));
 }
 
+/* Return the value of a rule KEY=VALUE if it has this key, or else NULL. */
+static const char *value_of(const char *rule, const char *key)
+{
+	size_t n = strlen(key);
+
+	return !strncmp(rule, key, n) && rule[n] == '=' ? rule + n + 1 : NULL;
+}
+
 /*
  * Does the task join by this rule, of the kind KEY=VALUE without its newline? At the events before
  * those by which a task joins, return whether it or its child may join.
@@ -147,31 +155,31 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 		 const struct event *e, const struct record *r, int pid, const char *rule)
 {
 	const struct field *arg;
-	const char *value = strchr(rule, '=') + 1;
-	struct cgroup_name cgroup = { .container = *rule == 'c' && rule[2] == 'n', .text = value };
-	int by_cgroup = cgroup.container || rule[1] == 'g';
+	const char *comm = value_of(rule, "comm"), *id = value_of(rule, "uid");
+	const char *container = value_of(rule, "container");
+	struct cgroup_name cgroup = { .container = container != NULL,
+				      .text = container ? container : value_of(rule, "cgroup") };
+	unsigned long uid = id ? strtoul(id, NULL, 10) : 0;
 
 	switch (a->join) {
 	case JOIN_NAME:
-		return rule[1] == 'o' && !cgroup.container &&
-		       !strcmp(value, string(evs, e, "newcomm", r));
+		return comm && !strcmp(comm, string(evs, e, "newcomm", r));
 	case JOIN_CGROUP:
-		return by_cgroup && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
+		return cgroup.text && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
 	case JOIN_NEW:
-		return by_cgroup && number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP &&
+		return cgroup.text &&
+		       number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP &&
 		       (is_in(s->joining, record_pid(evs, r)) || cgroup_names_task(&cgroup, pid));
 	case POPULATED: /* by the parent of a child that clone3 makes there */
-		return by_cgroup && number(evs, event_field(e, "val"), r) &&
+		return cgroup.text && number(evs, event_field(e, "val"), r) &&
 		       cgroup_is_named(string(evs, e, "path", r), &cgroup);
 	case SETS_UID:
 		arg = event_field(e, "uid");
 		arg = arg ? arg : event_field(e, "ruid");
-		return *rule == 'u' && uid_outside(pid, (uid_t)number(evs, arg, r)) ==
-					       strtoul(value, NULL, 10);
+		return id && uid_outside(pid, (uid_t)number(evs, arg, r)) == uid;
 	case JOIN_SETUID:
 	case JOIN_UID:
-		return *rule == 'u' && !number(evs, event_field(e, "ret"), r) &&
-		       got_uid(s, a, pid, strtoul(value, NULL, 10));
+		return id && !number(evs, event_field(e, "ret"), r) && got_uid(s, a, pid, uid);
 	default:
 		return 0;
 	}
