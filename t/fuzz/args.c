@@ -47,6 +47,8 @@ static int take(struct hook *r, struct opt *o, const char *value)
 		value += strlen(o->prefix);
 	if (o->type == TYPE_PID ? !text_pid(value) : !valid(o, value))
 		return 0;
+	if (!strcmp(o->name, "comm") && strlen(value) > 15) /* TASK_COMM_LEN */
+		return 0;
 	if (o->n++ && !o->many)
 		return 0;
 	if (o->type == TYPE_PID || !strcmp(o->name, "cgroup"))
