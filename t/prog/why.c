@@ -137,6 +137,14 @@ static unsigned below(unsigned n)
 	return (unsigned)((z ^ z >> 31) % n);
 }
 
+/* Run with this priority, above all tasks that are not of real time; musl refuses to do it. */
+static int priority(int n)
+{
+	struct sched_param p = { .sched_priority = n };
+
+	return (int)syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &p);
+}
+
 /* ---- futexes ---------------------------------------------------------------- */
 
 static void futex_wait(int32_t *word, unsigned way)
@@ -671,7 +679,6 @@ static void run(void)
 {
 	struct level *l = chain->level, *last = l + chain->depth - 1;
 	const int competes = last->kind == PREEMPTED || last->kind == RUNNABLE;
-	struct sched_param high = { .sched_priority = 20 }, low = { .sched_priority = 10 };
 
 	chain->cpu = sched_getcpu();
 	for (struct level *i = l; i <= last; i++) {
@@ -681,9 +688,9 @@ static void run(void)
 	}
 	if (competes) {
 		last[1].process = (int)(chain->number & 1);
-		must(!sched_setscheduler(0, SCHED_FIFO, &high), "use SCHED_FIFO");
+		must(!priority(20), "use SCHED_FIFO");
 		start(last + 1);
-		must(!sched_setscheduler(0, SCHED_FIFO, &low), "use SCHED_FIFO");
+		must(!priority(10), "use SCHED_FIFO");
 		futex_wait(&last[1].done, 0);
 	}
 	for (struct level *i = last; i >= l; i--) {
@@ -786,7 +793,6 @@ static unsigned kinds_of(char *list)
 
 int main(int argc, char **argv)
 {
-	struct sched_param p = { .sched_priority = 10 };
 	struct sigaction a = { .sa_handler = nothing };
 	unsigned allowed = 0, most = 4, chains;
 	struct chain plain;
@@ -814,7 +820,7 @@ int main(int argc, char **argv)
 	chain = mmap(NULL, sizeof(*chain), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		-1, 0);
 	must(chain != MAP_FAILED, "get memory");
-	if (sched_setscheduler(0, SCHED_FIFO, &p))
+	if (priority(10))
 		return 77;
 	sigaction(SIGUSR1, &a, NULL);
 	sigemptyset(&set);
