@@ -25,7 +25,8 @@
  * "task": the times that the task ran and waited for a CPU (its schedstat), and its voluntary and
  * involuntary context switches, shortly before its end. "wait": the task waited in STATE (blocked,
  * preempted or runnable) ON a kind until WAKER, a tid or 0, ended the wait; the wait took LEAST_NS
- * to MOST_NS, latencies of the scheduler left out. TEXT says by which call. For preempted and
+ * to MOST_NS, latencies of the scheduler left out. TEXT says by which call. The kind is that of the
+ * call, so a poll that times out is poll, not sleep. For preempted and
  * runnable, WAKER is the task that ran instead. Before its wait, a task other than the head waits
  * for the task before it, on a futex, to begin.
  * Exit: 0 done, 77 it may not use SCHED_FIFO, 100 misused, 111 refused.
@@ -724,6 +725,13 @@ static int waited(void)
 static void tell_wait(const struct level *l, const char *state, const char *on, int waker,
 	int64_t least, int64_t most)
 {
+	/* as tfs-why says it, with _ for a space */
+	if (!strcmp(on, "fault"))
+		on = "page_fault";
+	else if (!strcmp(on, "lock"))
+		on = "file_lock";
+	else if (l->kind == SLEEP)
+		on = l->way < 2 ? "sleep" : l->way < 4 ? "poll" : "futex";
 	fprintf(out, "wait %u %d %d %s %s %d %" PRId64 " %" PRId64 " %s\n", chain->number,
 		(int)(l - chain->level), l->tid, state, on, waker, least < 0 ? 0 : least, most,
 		ways[l->kind][l->way]);

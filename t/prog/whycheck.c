@@ -4,12 +4,12 @@
  *
  *	whycheck [-t US] [-w] TRUTH JSON
  *
- * TRUTH is the output of why, JSON that of tfs-why --json. A chain is right if the parts and
- * the unknown time of its head add up to the whole time to the nanosecond, at most 1 us for each
+ * TRUTH is the output of why, JSON that of tfs-why --json. A chain is right if the parts of
+ * its head add up to the whole time to the nanosecond, at most 1 us for each
  * part is unknown, and from the head on each wait is there, in its state and on its kind, ended by
  * its waker, and as long as it was. The times may differ by -t US (default 500), because a
  * task needs some time before and after the call that waits, and by nothing else.
- *	-w  do not compare kinds
+ *	-w  do not compare kinds and what ran instead
  * It prints a line for each chain that is wrong, and last "N of M chains are right". The head has a
  * blocked part for each of its voluntary switches, and at most two more: it may wait while it ends.
  * Exit: 0 all are right, 1 some are wrong, 111 refused.
@@ -95,9 +95,25 @@ static int64_t sum(struct text_part parts, const char *state, const char *name)
 }
 
 /*
- * Find the part of the wait. If the waker is known, it is the one with that waker. For a wait
- * that no task ended, the parts with any waker count together: *ns is their sum.
+ * Is it a part of the wait? Its waker, or the task that ran instead, is the right one. An interrupt
+ * is 0, except that tasks of the kernel may end the requests of a disk.
  */
+static int belongs(struct text_part part, const struct wait *w)
+{
+	int blocked = !strcmp(w->state, "blocked");
+	struct text_part other = member(part, blocked ? "waker" : "instead");
+	int64_t pid = other.text ? number(other, "pid") : 0;
+
+	if (!is(part, "state", w->state))
+		return 0;
+	if (any_kind && !blocked)
+		return 1;
+	if (blocked && !any_kind && !is(part, "on", w->on))
+		return 0;
+	return pid == w->waker || !strcmp(w->on, "disk") || (any_kind && !w->waker);
+}
+
+/* Find the longest part of the wait, and set *ns to the sum of all its parts. */
 static struct text_part find(struct text_part parts, const struct wait *w, int64_t *ns)
 {
 	const char *s = parts.text;
@@ -105,19 +121,12 @@ static struct text_part find(struct text_part parts, const struct wait *w, int64
 
 	*ns = 0;
 	while (s && json_element(&s, parts.text + parts.n, &part) > 0) {
-		int blocked = !strcmp(w->state, "blocked");
-
-		if (!is(part, "state", w->state) ||
-		    (blocked && !any_kind && !is(part, "on", w->on)) ||
-		    (blocked && w->waker && number(member(part, "waker"), "pid") != w->waker))
+		if (!belongs(part, w))
 			continue;
-		/* in the waker's window, its wait for the order to begin can be there too */
 		if (!found.text || number(part, "ns") > number(found, "ns"))
 			found = part;
 		*ns += number(part, "ns");
 	}
-	if (found.text && w->waker && !strcmp(w->state, "blocked"))
-		*ns = number(found, "ns");
 	return found;
 }
 
@@ -125,7 +134,7 @@ static struct text_part find(struct text_part parts, const struct wait *w, int64
 static void compare(struct text_part parts, const struct wait *w, const struct wait *end)
 {
 	unsigned level = w->level;
-	struct text_part found, waker = { NULL, 0 };
+	struct text_part found, below = { NULL, 0 };
 	int64_t ns;
 
 	for (; w < end && w->level == level && !*wrong; w++) {
@@ -136,14 +145,14 @@ static void compare(struct text_part parts, const struct wait *w, const struct w
 		else if (ns < w->least - tolerance || ns > w->most + tolerance)
 			say("level %u, %s: %s on %s for %" PRId64 " ns, not %" PRId64 " to %"
 				PRId64, level, w->way, w->state, w->on, ns, w->least, w->most);
-		waker = found.text ? member(found, "waker") : found;
+		below = found.text ? member(found, "parts") : found;
 	}
 	if (w == end || *wrong)
 		return;
-	if (!member(waker, "parts").text)
-		say("level %u: its waker has no parts", level);
+	if (!below.text)
+		say("level %u: no parts of its waker", level);
 	else
-		compare(member(waker, "parts"), w, end);
+		compare(below, w, end);
 }
 
 static void compare_head(struct text_part all, const struct task *t, const struct wait *w,
@@ -165,10 +174,9 @@ static void compare_head(struct text_part all, const struct task *t, const struc
 	}
 	parts = member(head, "parts");
 	total = number(head, "total_ns");
-	unknown = number(head, "unknown_ns");
-	if (sum(parts, NULL, "ns") + unknown != total)
-		say("%" PRId64 " ns in parts and %" PRId64 " unknown are not %" PRId64,
-			sum(parts, NULL, "ns"), unknown, total);
+	unknown = sum(parts, "unknown", "ns");
+	if (sum(parts, NULL, "ns") != total)
+		say("all parts have %" PRId64 " ns, not %" PRId64, sum(parts, NULL, "ns"), total);
 	if (unknown > 1000 * sum(parts, NULL, "count"))
 		say("%" PRId64 " ns unknown", unknown);
 	if (w < end)
@@ -223,6 +231,8 @@ static int read_chain(FILE *f, struct task *head, struct wait *w)
 		} else if (n < MOST && sscanf(line, "wait %u %u %d %15s %15s %d %" SCNd64 " %"
 			SCNd64 " %31s", &w[n].chain, &w[n].level, &w[n].tid, w[n].state, w[n].on,
 			&w[n].waker, &w[n].least, &w[n].most, w[n].way) == 9) {
+			for (char *at; (at = strchr(w[n].on, '_'));)
+				*at = ' ';
 			n++;
 		}
 		here = ftell(f);
