@@ -88,7 +88,7 @@ enum {
 enum { NUMBERS = 1024, VARIANTS = 1024 };
 
 /* Most bytes of structures, and of an environment, in words */
-enum { STRUCT_MOST = 512, ENV_MOST = 32 };
+enum { STRUCT_MOST = 512, ENV_MOST = 32, PAGE = 4096 };
 
 enum item_kind { END, STRING, DATA, STRINGS };
 
@@ -98,6 +98,8 @@ enum item_flag {
 	IF_INTERRUPTED = 4,     /* read it at the return if a signal interrupted the call */
 	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
 	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
+	COUNT_IS_BITS = 64,     /* in units of 8 bytes */
+	MAY_BE_PART = 128,      /* its beginning counts if the rest is not in memory at the return */
 	ON_STACK = 32,          /* of an exec that succeeded, the address is at count; 0: nowhere */
 };
 
@@ -795,6 +797,10 @@ static void multiply_by_count(struct bpf_code *c)
 	emit_load(c, SIZE_W, R3, FP, SLOT);
 	emit_label(c, "no_address");
 	emit_alu32(c, ALU_MOV, R3, R3);
+	jump_unless_item(c, COUNT_IS_BITS, "no_bits");
+	emit_alu_imm(c, ALU_ADD, R3, 63);
+	emit_alu_imm(c, ALU_RSH, R3, 6);
+	emit_label(c, "no_bits");
 	jump_unless_item(c, COUNT_IS_RESULT, "no_result");
 	load(c, R1, RETURNED);
 	emit_jump_if(c, R3, JSLE, R1, "no_result");
@@ -825,8 +831,11 @@ static void count_bytes(struct bpf_code *c)
 	emit_label(c, "fits");
 }
 
-/* Read at most this many bytes at R8 to TEXT. R2 = CHUNK = how many, R1 = LEFT of them */
-static void read_chunk(struct bpf_code *c, int most)
+/*
+ * Read at most this many bytes at R8 to TEXT. R2 = CHUNK = how many, R1 = LEFT of them. At the
+ * return, read only up to the end of the page if the next page is not in memory.
+ */
+static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 {
 	load(c, R2, LEFT);
 	emit_jump_if_imm(c, R2, JEQ, 0, "next");
@@ -843,8 +852,22 @@ static void read_chunk(struct bpf_code *c, int most)
 	emit_address(c, R1, R7, TEXT);
 	emit_mov(c, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER);
-	emit_jump_if_imm(c, R0, JNE, 0, "fault");
 	load(c, R2, CHUNK);
+	emit_jump_if_imm(c, R0, JEQ, 0, "chunk");
+	if (!m->entering) {
+		emit_mov(c, R1, R8);
+		emit_alu_imm(c, ALU_AND, R1, PAGE - 1);
+		emit_mov_imm(c, R3, PAGE);
+		emit_alu(c, ALU_SUB, R3, R1);
+		emit_jump_if(c, R2, JSLE, R3, "fault");
+		jump_unless_item(c, MAY_BE_PART, "fault");
+		store(c, LEFT, R3);
+		set(c, CUT, 1);
+		emit_jump(c, "data_more");
+	} else {
+		emit_jump(c, "fault");
+	}
+	emit_label(c, "chunk");
 	emit_alu(c, ALU_ADD, R8, R2);
 	load(c, R1, LEFT);
 	emit_alu(c, ALU_SUB, R1, R2);
@@ -918,7 +941,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	count_bytes(c);
 	loop_label(c, "data_more");
 	count_round(c, m);
-	read_chunk(c, most);
+	read_chunk(c, m, most);
 	set_data_tag(c, m, tag);
 	end_format(c, m);
 	print_numbers(c, m, most);
@@ -1115,7 +1138,7 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 {
 	int exec = arrays >= 0, count = a->count;
 
-	item->flags = (uint8_t)((a->in ? AT_ENTRY : 0) | (a->out == CALL_OUT ? AT_RETURN : 0) |
+	item->flags = (uint8_t)((a->in ? AT_ENTRY : 0) | (a->out & CALL_OUT ? AT_RETURN : 0) |
 				(a->out == CALL_OUT_INTERRUPTED ? IF_INTERRUPTED : 0));
 	item->most = STRUCT_MOST;
 	item->size = 1;
@@ -1133,18 +1156,27 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 		item->count = arrays ? NEW_ENV : NEW_WORDS;
 		break;
 	case CALL_BUFFER:
-		item->kind = p->data ? DATA : END;
-		item->most = p->data;
+		item->most = a->bits ? STRUCT_MOST : p->data;
+		item->kind = item->most ? DATA : END;
 		break;
 	case CALL_STRUCT:
 		item->kind = a->size ? DATA : END;
 		item->size = count < 0 ? a->used : a->size;
+		item->flags |= count < 0 ? 0 : MAY_BE_PART;
+		if (a->bits) {
+			item->flags |= COUNT_IS_BITS;
+			item->size = 8;
+			count = 0;
+		} else if (a->sized) {
+			item->size = 1;
+			count = a->sized - 1;
+		}
 		break;
 	case CALL_SOCKADDR:
 	case CALL_OPTION:
 		item->kind = DATA;
 		if (a->out) { /* the address of its length follows */
-			item->flags |= COUNT_IS_ADDRESS;
+			item->flags |= COUNT_IS_ADDRESS | MAY_BE_PART;
 			count = item->digit - '0' + 1;
 		}
 	}

@@ -9,9 +9,11 @@ struct print {
 	struct out o;
 	const struct calls *c;
 	const struct call_values *v;    /* of the call; not of a result */
-	const char *old;                /* the structure at the entry; NULL: not known */
-	size_t nold;
+	const struct call_bytes *old;   /* the memory at the entry; NULL: not known */
+	const struct call_bytes *new;   /* at the return */
 	int written;                    /* print only the members that the kernel writes */
+	int with_out;                   /* print these, too */
+	int failed;                     /* print only those that it reads and writes */
 };
 
 static void hex(struct print *p, uint64_t v)
@@ -77,14 +79,20 @@ static const struct call_constant *find(const struct calls *c, const struct call
 /* Print a number that no constant is equal to, as the set says. */
 static void rest(struct print *p, const struct call_set *set, uint64_t v, unsigned width)
 {
-	if (set->rest == REST_SIGNED)
+	if (set->rest == REST_SIGNED && width < 8)
 		out_signed(&p->o, (int64_t)cut(v, width, 1));
 	else if (set->rest == REST_OCTAL)
 		octal(p, v);
 	else if (set->rest == REST_KIBI && v > 1024 && !(v % 1024)) {
 		out_decimal(&p->o, v / 1024);
 		out_string(&p->o, "*1024");
-	} else if (set->rest == REST_UNSIGNED || set->rest == REST_KIBI)
+	} else if (set->rest == REST_SHIFT) {
+		const struct call_constant *k = &call_constants[set->first];
+
+		out_decimal(&p->o, v >> k->low);
+		out_string(&p->o, "<<");
+		name(p, set, k);
+	} else if (set->rest != REST_HEX && set->rest != REST_IOCTL)
 		out_decimal(&p->o, v);
 	else
 		hex(p, v);
@@ -489,8 +497,9 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	} else if (m->array) {
 		print_elements(p, m, at, known, s->most);
 	} else {
-		const char *old = m->both && p->old && p->nold >= m->offset + one ?
-				  p->old + m->offset : at;
+		size_t place = m->both && p->old ? (size_t)(at - p->new->bytes) : 0;
+		const char *old = m->both && p->old && p->old->n >= place + one ?
+				  p->old->bytes + place : at;
 
 		if (memcmp(old, at, one)) {
 			print_element(p, m, old, one, s->most);
@@ -526,7 +535,8 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 	for (const struct call_member *m = first; m < first + s.l->n && !p->o.cut; m++) {
 		size_t known = n > m->offset ? n - m->offset : 0;
 
-		if (m->kind == MEMBER_PAD || (p->written ? !m->out && m != first : m->out))
+		if (m->kind == MEMBER_PAD || (p->failed && !m->both) ||
+		    (p->written ? !m->out && m != first : m->out && !p->with_out))
 			continue;
 		if (m->kind == MEMBER_SUN_PATH ? !known : known < size_of(p->c, m)) {
 			more |= m->kind != MEMBER_SUN_PATH;
@@ -658,6 +668,8 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 			out_string(&p->o, "...");
 			break;
 		}
+		p->with_out = a->out && !a->after && p->v->returned &&
+			      (int64_t)i < p->v->result;
 		print_layout(p, a->set, user->bytes + at, user->n - at, most);
 		if (!a->size)
 			break;
@@ -673,7 +685,7 @@ static int is_known(const struct call_bytes *user)
 
 /* Does the kernel take no structure from this memory, or write none there? */
 static int is_refused(const struct calls *c, const struct call *call, unsigned arg,
-		      const struct call_values *v)
+		      const struct call_values *v, const struct call_bytes *user)
 {
 	const struct call_arg *a = &call->args[arg];
 	const struct call_layout *l = call_layout(c, a->set);
@@ -682,11 +694,13 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 	if (a->sized) {
 		uint64_t size = call_value(c, call, a->sized - 1u, v->args);
 
-		if (kind == MEMBER_SIGSET ? size != l->size : size < l->size)
+		if (kind == MEMBER_SIGSET ? size != l->size : size < (l->least ? l->least : l->size))
 			return 1;
 	}
+	/* of a structure that begins in memory and ends behind it, the last members are not read */
 	return (kind == MEMBER_FDSET && (int32_t)v->args[0] < 0) ||
-	       (kind == MEMBER_WAIT && v->returned && !v->result);
+	       (v->returned && v->result == -EFAULT && l->used < l->size) ||
+	       (!a->sized && user->cut && user->n < (a->count < 0 ? a->used : a->size));
 }
 
 /* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
@@ -702,7 +716,7 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 		count = call_value(p->c, call, (unsigned)a->count, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
-	if (a->out && !a->in && a->count >= 0 && v->returned && v->result >= 0 &&
+	if ((a->out == CALL_OUT_POSITIVE || !a->in) && a->out && a->count >= 0 && v->returned && v->result >= 0 &&
 	    (uint64_t)v->result < count)
 		count = (uint64_t)v->result;
 	switch (a->kind) {
@@ -717,6 +731,10 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	case CALL_BUFFER:
 		if (n > count)
 			n = (size_t)count;
+		if (a->bits) {
+			descriptors(p, user->bytes, n, 8 * n);
+			break;
+		}
 		if (a->set && n && n == count && !user->bytes[n - 1]) {
 			n--;
 			count--;
@@ -740,7 +758,7 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 		print_address(p, user->bytes, n < count ? n : (size_t)count, (size_t)count);
 		break;
 	default:
-		if (is_refused(p->c, call, arg, v))
+		if (is_refused(p->c, call, arg, v, user))
 			return 0;
 		structures(p, a, user, count, call_value(p->c, call, 0, v->args));
 	}
@@ -756,12 +774,14 @@ static size_t end(struct print *p, char *buf)
 	return n;
 }
 
-/* Did a signal interrupt the call? */
-static int is_interrupted(const struct call_values *v)
+/* Did the kernel write the user memory of an argument? */
+static int has_output(const struct call_arg *a, const struct call_values *v)
 {
 	int32_t result = (int32_t)v->result;
 
-	return v->returned && (result == -EINTR || result == -K_ERESTART_RESTARTBLOCK);
+	if (a->out == CALL_OUT_INTERRUPTED)
+		return v->returned && (result == -EINTR || result == -K_ERESTART_RESTARTBLOCK);
+	return v->returned && v->result >= (a->out == CALL_OUT_POSITIVE);
 }
 
 /* Return what the kernel wrote to an argument that it reads and writes, or NULL. */
@@ -780,12 +800,15 @@ static const struct call_layout *layout_of(const struct calls *c, const struct c
 	return a->kind == CALL_STRUCT ? call_layout(c, a->set) : NULL;
 }
 
-/* Does the structure have members that the kernel writes, and others? */
-static int has_sides(const struct call_layout *l)
+/* Does the structure have members that the kernel writes, or reads and writes, and others? */
+static int has_sides(const struct call_layout *l, int both)
 {
-	for (unsigned i = 0; l && i < l->n; i++)
-		if (call_members[l->first + i].out)
+	for (unsigned i = 0; l && i < l->n; i++) {
+		const struct call_member *m = &call_members[l->first + i];
+
+		if (both ? m->both : m->out)
 			return 1;
+	}
 	return 0;
 }
 
@@ -826,7 +849,7 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 
 	if (arg >= call->nargs)
 		return 0;
-	if (a->after && new && !has_sides(l))
+	if (a->after && new && !has_sides(l, 0))
 		user = &v->entry[arg];
 	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
 		out_string(&p.o, "\"\""); /* the end of a file: nothing was read */
@@ -839,13 +862,14 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	} else if (new && !a->after && l && l->bare) {
 		changed(&p, call, arg, &v->entry[arg], new);
 	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
-		   v->args[arg] && (a->in || (a->out == CALL_OUT ? v->returned && v->result >= 0 :
-						   is_interrupted(v))) &&
+		   v->args[arg] &&
+		   ((a->in && a->out != CALL_OUT_POSITIVE) || has_output(a, v)) &&
 		   (a->kind != CALL_STRUCT || l)) {
 		if (new && !a->after && is_known(&v->entry[arg])) {
-			p.old = v->entry[arg].bytes;
-			p.nold = v->entry[arg].n;
+			p.old = &v->entry[arg];
+			p.new = user;
 		}
+		p.failed = v->returned && v->result < 0 && a->out && has_sides(l, 1);
 		address = !print_user(&p, call, arg, user);
 	} else {
 		address = 1;
@@ -864,7 +888,7 @@ size_t call_print_written(const struct calls *c, const struct call *call, unsign
 
 	if (arg >= call->nargs || !a->after || !new)
 		return 0;
-	p.written = has_sides(layout_of(c, a));
+	p.written = has_sides(layout_of(c, a), 0);
 	print_user(&p, call, arg, new);
 	/* strace leaves out what is empty, too */
 	return p.o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&p, buf);

@@ -32,11 +32,14 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 		.count = (int8_t)(from->count - 1), .place = from->place, .sized = from->sized,
 		.size = (uint16_t)width_of(c, from->width), .set = from->set,
 	};
+	if (from->kind == CALL_BUFFER)
+		a->bits = from->set == BUFFER_BITS;
 	if (from->bytes)
 		a->size = from->bytes;
 	if (from->kind == CALL_STRUCT) {
 		a->size = call_layout(c, from->set)->size;
 		a->used = call_layout(c, from->set)->used;
+		a->bits = call_members[call_layout(c, from->set)->first].kind == MEMBER_FDSET;
 	}
 }
 

@@ -126,7 +126,7 @@ function argument(text,   name, type, out, side, label) {
 		fail("no type: " text)
 	type = substr(text, length(name) + 2)
 	side = ""
-	if (match(type, /[!^~\[{%].*/)) {
+	if (match(type, /[!^~+\[{%].*/)) {
 		side = substr(type, RSTART)
 		type = substr(type, 1, RSTART - 1)
 	}
@@ -137,13 +137,15 @@ function argument(text,   name, type, out, side, label) {
 		out = out ", .out = CALL_OUT"
 	} else if (sub(/^~/, "", side)) {
 		out = out ", .out = CALL_OUT_INTERRUPTED"
+	} else if (sub(/^\+/, "", side)) {
+		out = out ", .out = CALL_OUT_POSITIVE"
 	} else {
 		out = out ", .in = 1"
 		if (sub(/^\^/, "", side)) {
 			match(side, /^[a-z_]*/)
 			label = substr(side, 1, RLENGTH)
 			side = substr(side, RLENGTH + 1)
-			out = out ", .out = CALL_OUT"
+			out = out ", .out = CALL_OUT" (sub(/^\+/, "", side) ? "_POSITIVE" : "")
 			if (label != "")
 				out = out ", .after = 1, .label = " text_of(label == "_" ? "" : label)
 		}
@@ -197,11 +199,11 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 	flags = members = ""
 	size = used = last = packed = layout_count = 0
 	most = 1
-	for (i = 1; part[i] ~ /^(bare|now|length|packed|more)$/; i++)
+	for (i = 1; part[i] ~ /^(bare|now|length|packed|more|least=[0-9]+)$/; i++)
 		if (part[i] == "packed")
 			packed = 1
 		else
-			flags = flags ", ." part[i] " = 1"
+			flags = flags ", ." part[i] (part[i] ~ /=/ ? "" : " = 1")
 	layout_first = i
 	for (; i <= n; i++) {
 		text = part[i]

@@ -28,8 +28,11 @@ enum {
 /* How a number in hexadecimal is printed: its set. */
 enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 
+/* What is in a buffer: its set. Of a value, a NUL at the end is not printed. */
+enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS };
+
 /* How a number is printed that no constant is equal to. */
-enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_IOCTL };
+enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_IOCTL, REST_SHIFT };
 
 struct call_constant {
 	uint32_t low;
@@ -66,6 +69,7 @@ struct call_layout {
 	uint8_t bare;           /* one member that is printed without a name */
 	uint8_t more;           /* members are missing: "..." */
 	uint8_t now;            /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
+	uint8_t least;          /* the size of the oldest version; 0: of the only one */
 	uint8_t length;         /* print the old and the new value in one pair of [] */
 };
 
