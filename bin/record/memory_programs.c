@@ -99,7 +99,7 @@ enum item_flag {
 	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
 	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
 	COUNT_IS_BITS = 64,     /* in units of 8 bytes */
-	MAY_BE_PART = 128,      /* its beginning counts if the rest is not in memory at the return */
+	MAY_BE_PART = 128,      /* its beginning counts if the rest is not in memory */
 	ON_STACK = 32,          /* of an exec that succeeded, the address is at count; 0: nowhere */
 };
 

@@ -694,7 +694,8 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 	if (a->sized) {
 		uint64_t size = call_value(c, call, a->sized - 1u, v->args);
 
-		if (kind == MEMBER_SIGSET ? size != l->size : size < (l->least ? l->least : l->size))
+		if (kind == MEMBER_SIGSET ? size != l->size :
+		    size < (l->least ? l->least : l->size))
 			return 1;
 	}
 	/* of a structure that begins in memory and ends behind it, the last members are not read */
@@ -716,8 +717,8 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 		count = call_value(p->c, call, (unsigned)a->count, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
-	if ((a->out == CALL_OUT_POSITIVE || !a->in) && a->out && a->count >= 0 && v->returned && v->result >= 0 &&
-	    (uint64_t)v->result < count)
+	if (a->out && (a->out == CALL_OUT_POSITIVE || !a->in) && a->count >= 0 && v->returned &&
+	    v->result >= 0 && (uint64_t)v->result < count)
 		count = (uint64_t)v->result;
 	switch (a->kind) {
 	case CALL_PATH:

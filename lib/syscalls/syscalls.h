@@ -68,7 +68,7 @@ struct call_arg {
 	int8_t count;           /* argument with the number of elements or bytes; -1: one */
 	uint8_t place;          /* enum call_place */
 	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
-	uint8_t bits;           /* a set of bits: of a structure, the first argument has their number */
+	uint8_t bits;           /* a set of bits; the first argument has their number */
 	uint16_t size;          /* bytes of one element in this ABI, or of the number */
 	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
 	uint16_t set;           /* private: the set or layout */

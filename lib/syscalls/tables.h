@@ -32,7 +32,8 @@ enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS };
 
 /* How a number is printed that no constant is equal to. */
-enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_IOCTL, REST_SHIFT };
+enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_IOCTL,
+		REST_SHIFT };
 
 struct call_constant {
 	uint32_t low;
