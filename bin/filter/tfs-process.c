@@ -20,7 +20,7 @@ static const char *only_uid, *only_comm;
 static const struct tool tool = {
 	.name = "tfs-process",
 	.help =
-		"tfs-process [-t] [-u UID] [-C NAME]\n"
+		"tfs-process [-t] [-u UID] [-C NAME] [FILE]\n"
 		"print one line for each process of a trace, when it ends\n"
 		"-t, --tree  print the processes as a tree, at the end of the trace\n"
 		"-u, --uid UID  print only processes that end with this real user\n"
@@ -120,16 +120,9 @@ static void keep(char **to, const struct trace_line *l, struct text_part part)
 /* Write a time in ns to s (DECIMAL_TEXT bytes). */
 static const char *time_text(char *s, uint64_t ns, int known)
 {
-	if (!known)
-		str_format(s, DECIMAL_TEXT, "-");
-	else if (ns < 1000000)
-		str_format(s, DECIMAL_TEXT, "%llu us", (unsigned long long)ns / 1000);
-	else if (ns < 1000000000)
-		str_format(s, DECIMAL_TEXT, "%llu.%02llu ms", (unsigned long long)ns / 1000000,
-			   (unsigned long long)ns / 10000 % 100);
-	else
-		str_format(s, DECIMAL_TEXT, "%llu.%02llu s", (unsigned long long)ns / 1000000000,
-			   (unsigned long long)ns / 10000000 % 100);
+	str_format(s, DECIMAL_TEXT, "-");
+	if (known)
+		decimal_time(s, &(struct decimal){ .whole = ns / 1000 }, 0);
 	return s;
 }
 
@@ -155,34 +148,9 @@ static void put_seconds(const char *name, uint64_t ns, int known)
 		stdout_print(",\"%s\":null", name);
 }
 
-static void put_string(const char *name, struct text_part s)
+static struct text_part part_of(const char *s)
 {
-	static struct strbuf quoted;
-
-	quoted.n = 0;
-	strbuf_escaped(&quoted, s.text, s.n, ESCAPE_JSON);
-	stdout_print(",\"%s\":\"%s\"", name, quoted.n ? quoted.text : "");
-}
-
-/* Write words as the text has them; their quotes need the escapes within. */
-static void put_words(const char *name, const char *s)
-{
-	if (s)
-		put_string(name, (struct text_part){ s, strlen(s) });
-	else
-		stdout_print(",\"%s\":null", name);
-}
-
-/* Write a name, without the escapes of text. */
-static void put_name(const char *name, const char *s)
-{
-	static struct strbuf plain;
-
-	plain.n = 0;
-	if (s)
-		put_string(name, strbuf_unescaped(&plain, (struct text_part){ s, strlen(s) }, 0));
-	else
-		stdout_print(",\"%s\":null", name);
+	return (struct text_part){ s, s ? strlen(s) : 0 };
 }
 
 static void print_json(const struct process *p)
@@ -192,16 +160,17 @@ static void print_json(const struct process *p)
 	stdout_print("{\"pid\":%llu", (unsigned long long)p->pid);
 	stdout_print(p->maker ? ",\"parent\":%llu" : ",\"parent\":null",
 		     (unsigned long long)p->maker);
-	put_name("parent_comm", p->maker_name);
+	json_print_name("parent_comm", part_of(p->maker_name));
 	stdout_print(",\"uid\":%s", p->uid ? p->uid : "null");
 	put_seconds("start", p->start, p->digits >= 0);
 	put_seconds("duration", p->age, p->timed);
 	put_seconds("cpu", p->cpu, p->cpu_known);
 	stdout_print(p->code < 0 ? ",\"exit_code\":null" : ",\"exit_code\":%lld",
 		     (long long)p->code);
-	put_words("end", status_text(p, words));
-	put_name("comm", p->name);
-	put_words("command", p->command);
+	json_print_string("end", part_of(status_text(p, words)));
+	json_print_name("comm", part_of(p->name));
+	/* as text has it; the quotes of its words need the escapes within */
+	json_print_string("command", part_of(p->command));
 	stdout_print("}\n");
 }
 
@@ -513,7 +482,7 @@ int main(int argc, char **argv)
 	static struct input in;
 
 	opt_next(&tool, argc, argv);
-	opt_end(&tool, argv[opt_index]);
+	input_file(&tool, argv + opt_index);
 	input_begin();
 	while (input_read(&in))
 		if (input_event(&in)) {

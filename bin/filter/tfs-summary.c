@@ -18,43 +18,53 @@
 #include "lines/lines.h"
 #include "line_calls.h"
 
+enum { ADDED_MAX = 4 };
 static struct opt_list given_keys = { .v = OPT_LIST(NULL) };
+static struct opt_list added = { .v = OPT_LIST(NULL) };
 static unsigned long most = ULONG_MAX, every;
-static int human, headed;
+static int human, json, headed;
 
 static const struct tool tool = {
 	.name = "tfs-summary",
 	.help =
-		"tfs-summary [-H] [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] [-s COLUMN] [FILE]\n"
+		"tfs-summary [-Hj] [-a FIELD]... [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] "
+		"[-s COLUMN] [FILE]\n"
 		"sum up a trace: calls, errors and times of each system call\n"
 		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
+		"-a, --add FIELD  a column with the sum of this field, such as bytes_alloc\n"
 		"-n, --top N:1-  print only the first N lines, and the total of all\n"
 		"-s, --sort COLUMN  sort by this column or name, the greatest first; "
 		"default total\n"
 		"-c, --columns COLUMN,...  print share, calls, calls/s, errors, total, avg, min, "
 		"p50, p99 or max\n"
 		OPTION_EVERY
-		"-H, --human  print as on a terminal: times with units, share and p99\n",
+		"-H, --human  print as on a terminal: times with units, share and p99\n"
+		"-j, --json  print a JSON object for each line, without the total\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 'H', .flag = &human },
-		{ 'i', .number = &every }, { 0 },
+		{ 'i', .number = &every }, { 'a', .list = &added }, { 'j', .flag = &json }, { 0 },
 	},
 };
 
-enum summary_column { SHARE, CALLS, RATE, ERRORS, TOTAL, AVG, LEAST, P50, P99, MAX, NAME, COLUMNS };
+/* The columns from ADDED on are those of -a, and those from TOTAL on are times. */
+enum summary_column {
+	SHARE, CALLS, RATE, ERRORS, ADDED,
+	TOTAL = ADDED + ADDED_MAX, AVG, LEAST, P50, P99, MAX, NAME, COLUMNS
+};
 
-/* The columns, and their least widths as numbers and for people. Those from TOTAL on are times. */
-static const struct {
+/* The columns, and their least widths as numbers and for people. */
+static struct {
 	const char *name;
 	size_t width, people;
 } columns[COLUMNS] = {
-	{ "share", 9, 6 }, { "calls", 9, 9 }, { "calls/s", 11, 9 }, { "errors", 9, 7 },
-	{ "total", 11, 9 }, { "avg", 11, 9 }, { "min", 11, 9 }, { "p50", 11, 9 },
-	{ "p99", 11, 9 }, { "max", 11, 9 }, { "name", 0, 0 },
+	[SHARE] = { "share", 9, 6 }, [CALLS] = { "calls", 9, 9 }, [RATE] = { "calls/s", 11, 9 },
+	[ERRORS] = { "errors", 9, 7 }, [TOTAL] = { "total", 11, 9 }, [AVG] = { "avg", 11, 9 },
+	[LEAST] = { "min", 11, 9 }, [P50] = { "p50", 11, 9 }, [P99] = { "p99", 11, 9 },
+	[MAX] = { "max", 11, 9 }, [NAME] = { "name", 0, 0 },
 };
 
-static enum summary_column shown[COLUMNS] = { CALLS, ERRORS, TOTAL, AVG, MAX };
-static size_t nshown = 5;
+static enum summary_column shown[COLUMNS];
+static size_t nshown;
 
 /* The kinds of events that tfs-summary distinguishes, and their keys without -k. */
 static const struct kind {
@@ -72,7 +82,7 @@ enum { KIND_CALL };
 
 /* What is known of the events of a row. */
 struct sums {
-	unsigned long long calls, errors, timed;
+	unsigned long long calls, errors, timed, added[ADDED_MAX];
 	struct decimal total, least, most; /* of the timed calls, in microseconds */
 	struct quantiles times;
 };
@@ -149,6 +159,8 @@ static void move_sums(struct sums *to, struct sums *from)
 	to->calls += from->calls;
 	to->errors += from->errors;
 	to->timed += from->timed;
+	for (size_t i = 0; i < ADDED_MAX; i++)
+		to->added[i] += from->added[i];
 	quantiles_merge(&to->times, &from->times);
 	quantiles_clear(&from->times);
 	*from = (struct sums){ 0 };
@@ -191,6 +203,16 @@ static struct row *row_of(struct table *rows, const struct trace_line *l, size_t
 {
 	make_row_key(l, kind);
 	return table_at(rows, sum.key.text, sum.key.n);
+}
+
+/* Add up the fields of -a. A field that is missing, no number or negative counts as 0. */
+static void add_fields(struct row *r, const struct trace_line *l)
+{
+	struct decimal v;
+
+	for (size_t i = 0; added.v[i]; i++)
+		if (!decimal_parse(&v, trace_line_key(l, added.v[i])) && !v.negative)
+			r->now.added[i] += v.whole;
 }
 
 /* Read the lat of an event. Return 0, or -1 if it is not a number, or negative. */
@@ -239,6 +261,7 @@ static void each_call(const struct trace_line *l)
 		r = row_of(&sum.rows, l, KIND_CALL);
 		r->now.calls++;
 	}
+	add_fields(r, l);
 	switch (fate) {
 	case PAIRING_BEGAN:
 		t->owner = r;
@@ -278,6 +301,7 @@ static void each_event(const struct trace_line *l)
 		kind++;
 	r = row_of(lat.text ? &sum.rows : &sum.untimed, l, kind);
 	r->now.calls++;
+	add_fields(r, l);
 	r->now.errors += (unsigned)has_error(l);
 	if (!lat.text)
 		sum.no_lat++;
@@ -318,6 +342,8 @@ static int order(const void *a, const void *b)
 		return table_by_key(a, b);
 	if (c == ERRORS) {
 		differ = compare_numbers(x->errors, y->errors);
+	} else if (c >= ADDED && c < TOTAL) {
+		differ = compare_numbers(x->added[c - ADDED], y->added[c - ADDED]);
 	} else if (c >= TOTAL) {
 		v = time_of(x, c);
 		w = time_of(y, c);
@@ -325,29 +351,6 @@ static int order(const void *a, const void *b)
 	}
 	differ = differ ? differ : compare_numbers(x->calls, y->calls);
 	return differ ? differ : table_by_key(a, b);
-}
-
-/* Write a time in microseconds for people: "87 ns", "954 us", "1.29 s". */
-static void put_time(char *s, const struct decimal *v)
-{
-	static const struct {
-		const char *name;
-		unsigned long long ns;
-	} *u, units[] = {
-		{ "s", NANO }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	};
-	unsigned long long ns = v->whole < UINT64_MAX / 1000 ? v->whole * 1000 + v->nano / 1000000 :
-				UINT64_MAX, part;
-
-	for (u = units; ns < u->ns && u->ns > 1; u++)
-		;
-	part = ns % u->ns * 100 / u->ns;
-	if (ns / u->ns >= 100 || u->ns == 1 || (u->ns == 1000 && !sum.precise))
-		str_format(s, DECIMAL_TEXT, "%llu %s", ns / u->ns, u->name);
-	else if (ns / u->ns >= 10)
-		str_format(s, DECIMAL_TEXT, "%llu.%llu %s", ns / u->ns, part / 10, u->name);
-	else
-		str_format(s, DECIMAL_TEXT, "%llu.%02llu %s", ns / u->ns, part, u->name);
 }
 
 /* Write n per second of the table's time, with a digit after the point if it is small. */
@@ -384,6 +387,8 @@ static void put_cell(char *s, const struct sums *v, enum summary_column c)
 
 	if (c == CALLS || c == ERRORS) {
 		str_format(s, DECIMAL_TEXT, "%llu", c == CALLS ? v->calls : v->errors);
+	} else if (c >= ADDED && c < TOTAL) {
+		str_format(s, DECIMAL_TEXT, "%llu", v->added[c - ADDED]);
 	} else if (c == RATE) {
 		put_rate(s, v->calls);
 	} else if (!v->timed) {
@@ -393,7 +398,7 @@ static void put_cell(char *s, const struct sums *v, enum summary_column c)
 	} else {
 		time = time_of(v, c);
 		if (human && !sum.plain)
-			put_time(s, &time);
+			decimal_time(s, &time, sum.precise);
 		else
 			decimal_text(s, &time, sum.precise);
 	}
@@ -410,6 +415,41 @@ static void print_row(const struct sums *v, const char *name)
 		stdout_print("%*s", (int)widths[shown[i]], cell);
 	}
 	stdout_print("  %s\n", name);
+}
+
+/* Print the members of a row's key, which are numbers for pid and cpu. */
+static void print_keys(const char *key)
+{
+	const char *const *k = *sum.keys ? sum.keys : kinds[*key - '0'].keys;
+
+	for (const char *s = key + 1; *k; k++) {
+		size_t n = strcspn(s, "\t");
+		const char *name = *k + (**k == '.');
+
+		if ((!strcmp(name, "pid") || !strcmp(name, "cpu")) &&
+		    strspn(s, "0123456789") == n)
+			stdout_print(",\"%s\":%.*s", name, (int)n, s);
+		else
+			json_print_name(name, text_part_is((struct text_part){ s, n }, "-") ?
+					(struct text_part){ NULL, 0 } :
+					(struct text_part){ s, n });
+		s += n + (s[n] == '\t');
+	}
+}
+
+static void print_object(const struct sums *v, const char *key)
+{
+	char cell[DECIMAL_TEXT];
+
+	for (size_t i = 0; i < nshown; i++) {
+		put_cell(cell, v, shown[i]);
+		stdout_print("%s\"%s%s\":%s", i ? "," : "{", columns[shown[i]].name,
+			     shown[i] >= TOTAL && !sum.plain ? "_us" : "",
+			     strcmp(cell, "-") ? cell : "null");
+	}
+	if (key)
+		print_keys(key);
+	stdout_print("}\n");
 }
 
 static void print_header(const struct table *rows)
@@ -446,6 +486,8 @@ static void add_up(const struct table *rows)
 
 		sum.all.calls += v->calls;
 		sum.all.errors += v->errors;
+		for (size_t c = 0; c < ADDED_MAX; c++)
+			sum.all.added[c] += v->added[c];
 		add(&sum.all.total, &v->total);
 		if (v->timed && (!sum.all.timed ||
 				 decimal_compare(&v->least, &sum.all.least) < 0))
@@ -459,9 +501,10 @@ static void add_up(const struct table *rows)
 		enum summary_column c = shown[i];
 
 		widths[c] = human ? columns[c].people : columns[c].width;
+		widths[c] += human && c == SHARE && i ? 2 : 0; /* not at the left margin */
 		/* no average of a row is above the greatest time */
 		put_cell(cell, &sum.all, c == AVG || c == P99 || c == P50 || c == LEAST ? MAX : c);
-		if (!human && strlen(cell) + 2 > widths[c])
+		if ((!human || (c >= ADDED && c < TOTAL)) && strlen(cell) + 2 > widths[c])
 			widths[c] = strlen(cell) + 2;
 	}
 }
@@ -469,7 +512,10 @@ static void add_up(const struct table *rows)
 /* Print a comment line, unless n is 0. */
 static void print_count(const char *what, unsigned long long n, const char *counted)
 {
-	if (n)
+	if (n && json)
+		stdout_print("{\"comment\":\"%s\",\"n\":%llu,\"because\":\"%s\"}\n", what, n,
+			     counted);
+	else if (n)
 		stdout_print("# %s: %llu (%s)\n", what, n, counted);
 }
 
@@ -504,7 +550,7 @@ static void print_table(const struct interval_now *at)
 	sum.ms = at->ms;
 	add_up(&rows);
 	table_sort(&rows, order);
-	if (rows.n && (!every || human || !headed))
+	if (rows.n && !json && (!every || human || !headed))
 		print_header(&rows);
 	headed |= rows.n != 0;
 	for (size_t i = 0; i < rows.n; i++) {
@@ -512,14 +558,17 @@ static void print_table(const struct interval_now *at)
 
 		if (i < most && i < at->rows) {
 			name.n = 0;
-			strbuf_puts(&name, r->entry.key + 1);
-			trace_line_shorten(name.text);
-			print_row(&r->now, name.text);
+			strbuf_puts(&name, r->entry.key);
+			trace_line_shorten(name.text + 1);
+			json ? print_object(&r->now, name.text) :
+			       print_row(&r->now, name.text + 1);
 		}
 		move_sums(&r->all, &r->now);
 	}
-	if (rows.n)
+	if (rows.n && !json)
 		print_row(&sum.all, "total");
+	else if (every && !rows.n && json && !at->all)
+		print_object(&sum.all, NULL);
 	quantiles_clear(&sum.all.times);
 	sum.all = (struct sums){ 0 };
 	free(rows.v);
@@ -542,7 +591,8 @@ static enum summary_column column_at(const char *text)
 {
 	size_t n = strcspn(text, ","), i = 0;
 
-	while (i < COLUMNS && (strlen(columns[i].name) != n || memcmp(columns[i].name, text, n)))
+	while (i < COLUMNS && (!columns[i].name || strlen(columns[i].name) != n ||
+			       memcmp(columns[i].name, text, n)))
 		i++;
 	return (enum summary_column)i;
 }
@@ -558,8 +608,8 @@ static void parse_columns(int letter, const char *text)
 		if (c == COLUMNS || (letter == 'c' && c == NAME) || n == COLUMNS ||
 		    (letter == 's' && strchr(text, ',')))
 			usage_error(&tool, "not a column: '%.80s'; there are share, calls, "
-				    "calls/s, errors, total, avg, min, p50, p99, max, and name to "
-				    "sort by", text);
+				    "calls/s, errors, total, avg, min, p50, p99, max, the fields "
+				    "of -a, and name to sort by", text);
 		if (letter == 's')
 			sort_column = c;
 		else
@@ -570,31 +620,53 @@ static void parse_columns(int letter, const char *text)
 	nshown = letter == 'c' ? n : nshown;
 }
 
-/* Choose the columns of a person, at most 80 characters with names of 18. */
+/* Choose the columns, for a person at most 80 characters with names of 18. */
 static void choose_columns(void)
 {
-	static const enum summary_column people[] = { SHARE, CALLS, ERRORS, TOTAL, AVG, P99, MAX };
+	static const enum summary_column whole[] = { CALLS, ERRORS, TOTAL, AVG, MAX },
+		people[] = { SHARE, CALLS, ERRORS, TOTAL, AVG, P99, MAX };
+	size_t n = 0;
 
-	nshown = sizeof(people) / sizeof(*people);
-	memcpy(shown, people, sizeof(people));
-	if (every)
-		shown[2] = RATE, shown[3] = ERRORS, shown[4] = TOTAL;
+	for (; added.v[n]; n++) {
+		if (n == ADDED_MAX)
+			usage_error(&tool, "--add: there is room for %d fields", ADDED_MAX);
+		columns[ADDED + n].name = added.v[n];
+		columns[ADDED + n].width = columns[ADDED + n].people = strlen(added.v[n]) + 2;
+		if (columns[ADDED + n].width < 9)
+			columns[ADDED + n].width = columns[ADDED + n].people = 9;
+	}
+	if (human && !n) {
+		nshown = sizeof(people) / sizeof(*people);
+		memcpy(shown, people, sizeof(people));
+		if (every)
+			shown[2] = RATE, shown[3] = ERRORS, shown[4] = TOTAL;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++) {
+		for (size_t k = 0; whole[i] == TOTAL && k < n; k++)
+			shown[nshown++] = (enum summary_column)(ADDED + k);
+		shown[nshown++] = human && every && whole[i] == AVG ? RATE : whole[i];
+	}
 }
 
 int main(int argc, char **argv)
 {
+	const char *sort = NULL, *chosen = NULL;
 	static struct input in;
-	int chosen = 0, c;
+	int c;
 
 	sum.rows.size = sizeof(struct row);
 	sum.untimed.size = sizeof(struct row);
 	human = isatty(STDOUT_FILENO);
-	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		parse_columns(c, opt_value);
-		chosen |= c == 'c';
-	}
-	if (human && !chosen)
-		choose_columns();
+	while ((c = opt_next(&tool, argc, argv)) != -1)
+		*(c == 's' ? &sort : &chosen) = opt_value;
+	if (json)
+		human = 0;
+	choose_columns();
+	if (chosen)
+		parse_columns('c', chosen);
+	if (sort)
+		parse_columns('s', sort);
 	sum.keys = given_keys.v;
 	input_file(&tool, argv + opt_index);
 

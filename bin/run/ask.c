@@ -12,6 +12,7 @@ const char *const ask_options[] = {
 	"--summary  print a table of calls or times at the end, in place of the events",
 	"--top N  with --summary: only the first N lines",
 	"--sort TEXT  with --summary: sort by calls, errors, total, avg, p99, max or name",
+	"--per KEY,...  with --summary: a line for each thread, or value of a key, such as comm",
 	"--every MS  with --summary: a table every MS milliseconds, as 1s; at a terminal in place",
 	"--human  print for people, as on a terminal: names of errors and signals, columns",
 	"--check  print whether this kernel can run the hook with these options",
@@ -241,7 +242,8 @@ int ask_is_own(const char *word)
 
 static int is_of_summary(const char *name)
 {
-	return !strcmp(name, "top") || !strcmp(name, "sort") || !strcmp(name, "every");
+	return !strcmp(name, "top") || !strcmp(name, "sort") || !strcmp(name, "every") ||
+	       !strcmp(name, "per");
 }
 
 /* Take tfs-run's own options out of the words after HOOK. The other words are the hook's. */
@@ -254,6 +256,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 	} all[] = {
 		{ "file", NULL, &ask->file }, { "top", NULL, &ask->top },
 		{ "sort", NULL, &ask->sort }, { "every", NULL, &ask->every },
+		{ "per", NULL, &ask->per },
 		{ "summary", &ask->summary, NULL }, { "human", &ask->human, NULL },
 		{ "check", &ask->check, NULL }, { "help", &ask->help, NULL },
 	};
@@ -261,7 +264,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 	const char *value;
 	struct opt o;
 
-	/* --top, --sort and --every may also be options of the hook */
+	/* these may also be options of the hook */
 	ask->summary = ask_has_word(ask->words, "--summary");
 	for (char **from = ask->words; *from; from++) {
 		size_t i = 0;

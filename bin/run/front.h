@@ -22,7 +22,7 @@ struct ask {
 	char **words;               /* the hook's options, NULL at the end */
 	char **command;             /* PROG and its arguments; NULL: none */
 	const char *file;           /* -o; NULL: standard output */
-	const char *top, *sort, *every; /* of --summary */
+	const char *top, *sort, *every, *per; /* of --summary */
 	int check, help;            /* --check, --help after HOOK */
 	int list;                   /* -l */
 	const char *end;            /* -k */
@@ -115,9 +115,10 @@ struct output {
 	int direct;                 /* the stream may make the lines for people itself */
 	int decoded;                /* a line is a call: two events; set by the caller */
 	int date;                   /* the session has to give the date */
+	int ready;                  /* the first line says that the session is ready for PROG */
 	int header;                 /* the session has to name the traced tasks, for a picture */
 	struct strbuf title;        /* of the picture: the command */
-	const char *filter[10];     /* a tool between tfs-run and fd, and its options; or none */
+	const char *filter[32];     /* a tool between tfs-run and fd, and its options; or none */
 	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */
 	int decided;                /* whether it is */
 	pid_t pid;                  /* of the tool */
@@ -143,16 +144,12 @@ struct output {
 };
 
 /*
- * Choose the output by the options and the end of the file's name, for a hook of the subsystem. ask
- * must live as long. Return 0, or -1, reported: options contradict each other.
+ * Choose the output by the options, the end of the file's name, and the hook, which is one of the
+ * subsystem. ask and hook must live as long. Return 0, or -1, reported: options contradict each
+ * other.
  */
-int output_plan(struct output *o, const struct ask *ask, const char *subsystem);
-
-/*
- * If a person reads the lines, give the reader the columns that the header of the hook's file
- * names. Return 0, or -1, reported.
- */
-int output_columns(struct output *o, const char *path);
+int output_plan(struct output *o, const struct ask *ask, const struct hook *,
+		const char *subsystem);
 
 /* Find the filter and open the file; its content stays. Return 0, or -1, reported. */
 int output_open(struct output *o);

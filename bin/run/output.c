@@ -116,12 +116,46 @@ static void plan_picture(struct output *o, const struct ask *ask, const char *su
 	o->header = !strcmp(subsystem, "ftrace") && !ask_has_word(ask->words, "--header");
 }
 
-int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
+/* Choose the options of tfs-summary: those of the person, or else those of the hook's header. */
+static void plan_summary(struct output *o, const struct ask *ask, const struct hook *h)
+{
+	const char **word = o->filter, **end = o->filter + sizeof(o->filter) / sizeof(*word) - 1;
+	char **words = h->summary ? words_split(h->summary, &(const char *){ NULL }) : NULL;
+	char *keys = xstrdup(ask->per ? ask->per : ""), *save;
+
+	*word++ = "tfs-summary";
+	if (ask->top)
+		*word++ = "-n", *word++ = ask->top;
+	if (ask->sort)
+		*word++ = "-s", *word++ = ask->sort;
+	if (ask->every)
+		*word++ = "-i", *word++ = ask->every;
+	if (o->json || ask_has_word(ask->words, "--json"))
+		*word++ = "-j";
+	for (char *key = strtok_r(keys, ",", &save); key && word < end - 3;
+	     key = strtok_r(NULL, ",", &save)) {
+		int thread = !strcmp(key, "thread");
+
+		*word++ = "-k", *word++ = thread ? "comm" : key;
+		if (thread)
+			*word++ = "-k", *word++ = "pid";
+	}
+	/* the vectors live as long as the run */
+	for (; words && *words && word < end - 1; words++) {
+		if (ask->per && !strcmp(*words, "-k"))
+			words++;
+		else
+			*word++ = *words;
+	}
+}
+
+int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
+		const char *subsystem)
 {
 	const char *file = ask->file ? ask->file : "";
 	unsigned long top;
 
-	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file };
+	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .ready = h->ready };
 	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
@@ -130,17 +164,7 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 	/* it would overwrite the lines of PROG */
 	o->progress = o->counted && !ask->command && !ask->every;
 	if (ask->summary) {
-		const char **word = o->filter;
-
-		*word++ = "tfs-summary";
-		if (ask->top)
-			*word++ = "-n", *word++ = ask->top;
-		if (ask->sort)
-			*word++ = "-s", *word++ = ask->sort;
-		if (ask->every)
-			*word++ = "-i", *word++ = ask->every;
-		if (!strcmp(ask->hook, "trace_files"))
-			*word++ = "-k", *word++ = "path";
+		plan_summary(o, ask, h);
 	} else if (ends_with(file, ".svg")) {
 		plan_picture(o, ask, subsystem);
 	} else if (o->human || o->terminal) {
@@ -149,14 +173,15 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 			    strcmp(subsystem, "blktrace"); /* blkparse's text has none */
 		o->date = o->direct && !ask_has_word(ask->words, "--date");
 	}
+	if (o->human && h->columns) {
+		o->reader[1] = "-c";
+		o->reader[2] = h->columns;
+	}
 	if (check_ending(file) < 0 || (o->title.n && check_picture(ask) < 0))
 		return -1;
-	if (ask->summary && ask_has_word(ask->words, "--json"))
-		return err_msg("--summary prints a table and --json prints events; leave one of "
-			       "them out");
-	if (ask->summary && (o->dat || o->json || ends_with(file, ".svg")))
-		return err_msg("--summary prints text, so -o %s is not possible; leave one of "
-			       "them out", file);
+	if (ask->summary && (o->dat || ends_with(file, ".svg")))
+		return err_msg("--summary prints text or JSON, so -o %s is not possible; leave one "
+			       "of them out", file);
 	if (ask->human && (ask->file || ask->summary || ask_has_word(ask->words, "--json")))
 		return err_msg("--human prints text lines to standard output; leave it out, or "
 			       "-o, --summary and --json");
@@ -164,20 +189,6 @@ int output_plan(struct output *o, const struct ask *ask, const char *subsystem)
 		return err_msg("--top needs --summary");
 	if (ask->top && text_number(ask->top, 1, LONG_MAX, &top) < 0)
 		return err_msg("--top: '%.80s' is not a number of lines", ask->top);
-	return 0;
-}
-
-int output_columns(struct output *o, const char *path)
-{
-	static struct hook hook;
-	char *text = o->human ? file_read(AT_FDCWD, path, NULL) : NULL;
-
-	if (text && hook_parse_header(&hook, text, path) < 0)
-		return -1;
-	if (hook.columns) {
-		o->reader[1] = "-c";
-		o->reader[2] = hook.columns;
-	}
 	return 0;
 }
 

@@ -154,9 +154,9 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 }
 
 /* Does the trace begin with a line which says that the files of the tasks are known? */
-static int follows_files(const char *hook, char *const *words)
+static int follows_files(const struct run *r, char *const *words)
 {
-	return !strcmp(hook, "trace_files") || ask_has_word(words, "--names") ||
+	return r->output.ready || ask_has_word(words, "--names") ||
 	       ask_has_word(words, "--paths") ||
 	       ask_has_word(words, "--host-paths");
 }
@@ -619,7 +619,7 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 	}
 	r->out = r->output.fd;
 	r->chunk = r->out != STDOUT_FILENO && r->output.terminal ? INT_MAX : write_limit(r->out);
-	if (ask->command && r->trace >= 0 && follows_files(ask->hook, ask->words))
+	if (ask->command && r->trace >= 0 && follows_files(r, ask->words))
 		poll((struct pollfd[]){ { r->trace, POLLIN, 0 }, { r->signals, POLLIN, 0 } }, 2,
 		     FILES_MS);
 	/* fails if PROG was killed meanwhile */
@@ -709,7 +709,7 @@ int main(int argc, char **argv)
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)
 		find_program(*ask.command, prog);
-	if (output_plan(&r.output, &ask, hook.subsystem) < 0)
+	if (output_plan(&r.output, &ask, &parsed, hook.subsystem) < 0)
 		return MISUSED;
 	if (r.output.direct)
 		setenv(FOR_PEOPLE, FOR_EYES, 1);
@@ -719,7 +719,7 @@ int main(int argc, char **argv)
 	r.output.decoded = strstr(more, "decode") || ask_has_word(ask.words, "--decode");
 	if (ask.check)
 		return check(&ask, &r.output, manager, hook.name);
-	if (output_columns(&r.output, hook.path) < 0 || output_open(&r.output) < 0)
+	if (output_open(&r.output) < 0)
 		return REFUSED;
 	status = begin(&r, &ask, &hook, manager, prog, more, path);
 	if (status)

@@ -47,7 +47,7 @@ void strbuf_format(struct strbuf *w, const char *f, ...)
 
 void strbuf_escaped(struct strbuf *w, const char *s, size_t n, enum escape how)
 {
-	struct out o = out_to(strbuf_room(w, 4 * n), 4 * n);
+	struct out o = out_to(strbuf_room(w, 6 * n), 6 * n); /* \u001b of JSON */
 
 	out_escaped(&o, s, n, how);
 	*o.at = '\0';

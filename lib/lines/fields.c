@@ -115,3 +115,21 @@ void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const 
 	strbuf_add(w, fields->text + (end[-1] == '{'), fields->n - (end[-1] == '{'));
 	strbuf_add(w, end, (size_t)(line + n - end));
 }
+
+void json_print_string(const char *name, struct text_part s)
+{
+	static struct strbuf quoted;
+
+	quoted.n = 0;
+	strbuf_puts(&quoted, "");
+	strbuf_escaped(&quoted, s.text, s.n, ESCAPE_JSON);
+	stdout_print(s.text ? ",\"%s\":\"%s\"" : ",\"%s\":null", name, quoted.text);
+}
+
+void json_print_name(const char *name, struct text_part s)
+{
+	static struct strbuf plain;
+
+	plain.n = 0;
+	json_print_string(name, s.text ? strbuf_unescaped(&plain, s, 0) : s);
+}

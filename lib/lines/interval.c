@@ -41,7 +41,10 @@ static void put_lines(const char *time)
 		stdout_print("# %s no event\n", time);
 	for (size_t n = this.text.n, len; n; s += len, n -= len) {
 		len = text_line_length(s, n);
-		stdout_print("%9s %.*s\n", time, (int)len - 1, s);
+		if (*s == '{')
+			stdout_print("{\"seconds\":%s,%.*s\n", time, (int)len - 2, s + 1);
+		else
+			stdout_print("%9s %.*s\n", time, (int)len - 1, s);
 	}
 }
 

@@ -157,6 +157,13 @@ void trace_line_add_field(struct strbuf *, const struct trace_line *, const char
 void trace_line_with_fields(struct strbuf *, const struct trace_line *, const char *line, size_t n,
 			    const struct strbuf *fields);
 
+/*
+ * Print the member of a JSON object after others: a string, or one with the escapes of
+ * trace_line_add_string. Without a text, print null.
+ */
+void json_print_string(const char *name, struct text_part);
+void json_print_name(const char *name, struct text_part);
+
 /* ---- decimal.c: a number in a trace -------------------------------------------------- */
 
 struct decimal {
@@ -180,6 +187,12 @@ int64_t decimal_latency(struct text_part, int counts);
 /* Write the number to s (DECIMAL_TEXT bytes), cut to a whole number or to three digits. */
 enum { DECIMAL_TEXT = 32 };
 void decimal_text(char *s, const struct decimal *, int three);
+
+/*
+ * Write a time in microseconds for people to s (DECIMAL_TEXT bytes), as "87 ns", "954 us" or
+ * "1.29 s". precise: the time has nanoseconds.
+ */
+void decimal_time(char *s, const struct decimal *us, int precise);
 
 /* Compare as strcmp does. */
 int decimal_compare(const struct decimal *, const struct decimal *);

@@ -9,6 +9,8 @@
  *	# option: [-x, ]--name [VALUE]  TEXT
  *	# alternative: COMMAND
  *	# stream: alone
+ *	# stream: ready
+ *	# summary: OPTION...
  *	# question: TEXT
  *	# example: COMMAND[  TEXT]
  *	# columns: NAME[:WIDTH]=FIELD[-PREFIX]...
@@ -80,6 +82,8 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 	} else if (!strcmp(key, "columns")) {
 		r->columns = value;
 		return are_columns(value) ? NULL : "not columns: ";
+	} else if (!strcmp(key, "summary")) {
+		r->summary = value;
 	} else if (!strcmp(key, "requires")) {
 		if (r->nrequires == sizeof(r->requires) / sizeof(*r->requires))
 			return "too many requirements";
@@ -89,7 +93,8 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 			r->examples[r->nexamples++] = value;
 	} else if (!strcmp(key, "stream")) {
 		r->alone = !strcmp(value, "alone");
-		return r->alone ? NULL : "unknown value of stream: ";
+		r->ready = !strcmp(value, "ready");
+		return r->alone || r->ready ? NULL : "unknown value of stream: ";
 	} else if (!strcmp(key, "whom")) {
 		r->selectors_optional = !strcmp(value, "optional");
 		r->selects_subjects = !strcmp(value, "subject");

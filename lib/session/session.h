@@ -41,7 +41,9 @@ struct hook {
 	const char *examples[4];    /* "COMMAND[  TEXT]" */
 	size_t nexamples;
 	const char *columns;        /* of lines for people; NULL: none */
+	const char *summary;        /* options of tfs-summary; NULL: none */
 	int alone;                  /* its stream works without a reader */
+	int ready;                  /* the first line of its stream says that it is ready */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* NULL, or what selectors mean if the hook selects events */
 	int selects_subjects;       /* only if --event names an event about another task */

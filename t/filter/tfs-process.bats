@@ -20,8 +20,21 @@ stored() {
 	stored | tfs-process >got
 	diff - got <<-'END'
 	          START  PARENT   UID     PID   DURATION        CPU STATUS        COMMAND
-	       1.000000      10     5      11  500.00 ms    2.50 ms SIGKILL       sh: a "b c"
+	       1.000000      10     5      11     500 ms    2.50 ms SIGKILL       sh: a "b c"
 	       1.002000      10     -      12          -          - still running sh: [sh]
+	END
+}
+
+@test "tfs-process: reads FILE, and prints JSON for JSON, whatever bytes a name has" {
+	stored >trace
+	diff <(stored | tfs-process) <(tfs-process trace)
+	name=$(printf '\\u00%02x' {16..30})
+	cat >trace.json <<-END
+	{"ts":1.500000000,"cpu":0,"pid":11,"comm":"$name","system":"sched","event":"sched_process_exit","fields":{"comm":"$name","pid":11},"facts":{"process":11,"process_exit_code":9,"parent":10}}
+	END
+	tfs-process trace.json >got
+	diff - got <<-END
+	{"pid":11,"parent":10,"parent_comm":null,"uid":null,"start":null,"duration":null,"cpu":null,"exit_code":9,"end":"SIGKILL","comm":"$name","command":null}
 	END
 }
 

@@ -534,6 +534,46 @@ denied_text() {
 	file_has 3 got
 }
 
+# three operations on two files, two of them with a number of bytes
+operations() {
+	event 7 1.000001 'write: path="/a b" count=6 ret=6 written=6 lat=3.5'
+	event 7 1.000002 'read: path="/a b" count=6 ret=4 read=4 lat=3.5'
+	event 8 1.000003 'write: path="/c\x01" count=6 ret=-1 error=EPERM lat=1293.5'
+}
+
+@test "tfs-summary: -a adds up a field in a column, by which -s sorts" {
+	operations | tfs-summary -k path -a read -a written -s read >got
+	diff - got <<'END'
+    calls   errors     read  written   total us     avg us     max us  path
+        2        0        4        6      7.000      3.500      3.500  /a b
+        1        1        0        0   1293.500   1293.500   1293.500  /c\x01
+        3        1        4        6   1300.500    433.500   1293.500  total
+END
+	operations | tfs-summary -H -k event -a written -c written,share >got
+	diff - got <<'END'
+  written   share  event
+        6   99.7%  write
+        0    0.3%  read
+        6  100.0%  total
+END
+}
+
+@test "tfs-summary: -j prints an object for each line, also of an interval, and for what the table lacks" {
+	operations | tfs-summary -j -k path -k pid -a read >got
+	diff - got <<'END'
+{"calls":1,"errors":1,"read":0,"total_us":1293.500,"avg_us":1293.500,"max_us":1293.500,"path":"/c\u0001","pid":8}
+{"calls":2,"errors":0,"read":4,"total_us":7.000,"avg_us":3.500,"max_us":3.500,"path":"/a b","pid":7}
+END
+	calls_text | tfs-summary -j -n 1 -k nosuch >got
+	diff - got <<'END'
+{"calls":4,"errors":1,"total_us":1000015,"avg_us":333338,"max_us":1000001,"nosuch":null}
+{"comment":"calls without an end","n":1,"because":"counted, without a time"}
+END
+	operations | tfs-summary -j -i 1m -c calls >got
+	[ "$(sed 's/"seconds":[0-9.]*,/"seconds":N,/' got)" = '{"seconds":N,"calls":2,"event":"write"}
+{"seconds":N,"calls":1,"event":"read"}' ]
+}
+
 @test "tfs-summary: ignores SIGINT, so that the trace can end first" {
 	mkfifo trace
 	exec 9<>trace

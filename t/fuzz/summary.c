@@ -20,4 +20,5 @@ static void check(const char *out, size_t n, int status, const char *line)
 }
 
 RUN_AGAIN(check, "", "-k comm", "-k pid -k call", "-s calls -n 1", "-s errors", "-s avg",
-	  "-s max -k ret", "-H -s p99", "-s name -c share,calls/s,min,p50,p99")
+	  "-s max -k ret", "-H -s p99", "-j -k comm -k call -a ret",
+	  "-s name -c share,calls/s,min,p50,p99")

@@ -35,6 +35,7 @@ changes() {
 	fchmod: path="D/sub/one" mode=0600 ret=0
 	sendfile: path="D/sub/one" from="D/before" count=6 ret=6 written=6
 	copy_file_range: path="D/sub/one" from="D/before" len=4 ret=4 written=4
+	splice: path="D/sub/one" len=3 ret=3 written=3
 	utimensat: path="D/sub/one" ret=0
 	openat: path="D/sub/two" flags=O_RDWR|O_CREAT|O_EXCL mode=0644 ret=N
 	rename: path="D/sub/one" to="D/one" ret=0
@@ -79,7 +80,7 @@ as_here() {
 	[ "$(cat told)" = 'write: path="D/before" count=6 ret=6 written=6' ]
 	rm -r d
 	files_of --path "$PWD/d/before" --reads # copies read it
-	[ "$(sed 's/: .*//' told | tr '\n' ' ')" = 'write sendfile copy_file_range pread64 ' ]
+	[ "$(sed 's/: .*//' told | tr '\n' ' ')" = 'write sendfile copy_file_range splice pread64 ' ]
 	rm -r d
 	files_of --path "$PWD/d/sub/made"
 	[ "$(grep -c 'path="D/sub/made' told)" = 4 ]
@@ -120,7 +121,7 @@ as_here() {
 	[ "$(grep -c '^fsync: path="D/sub/one" ret=0$' told)" = 1 ]
 	[ "$(grep -c '^pread64: path="D/before" count=6 pos=0 ret=6 read=6$' told)" = 1 ]
 	[ "$(grep -Ec '^open(at)?: path="D/sub/two" flags=O_RDONLY ret=[0-9]*$' told)" = 1 ]
-	grep '"D' told | grep -v O_RDONLY | grep -vE '^(fsync|pread64)' | as_here >here
+	grep '"D' told | grep -v O_RDONLY | grep -vE '^(fsync|pread64|splice: path="D/before")' | as_here >here
 	diff <(changes | as_here) here
 }
 
@@ -130,13 +131,26 @@ as_here() {
 	[ "$(grep -c '"path":"'"$D"'/one","to":"'"$D"'/sub/two","args":\[' got)" = 1 ]
 }
 
-@test "trace_files: a summary by path has the calls and errors of each file" {
-	files_of --reads
-	tfs-summary -k path <got >table
+@test "trace_files: a summary has the calls, errors, and bytes read and written of each file" {
+	need_bpf
+	D=$PWD/d
+	mkdir -p d/sub
+	ln -s sub d/link
+	# the program opens relative names, and writes by write, pwrite, writev and copies
+	echo | tfs-run trace_files --reads --summary --instance "$MARK" -o table -- "$PROG/files" "$D"
 	cat table
-	grep -Eqx " +2 +0 .*  $D/before" table
-	grep -Eqx " +1 +1 .*  $D/sub/nowhere" table
-	grep -Eqx " +12 +0 .*  $D/sub/one" table
+	grep -Eqx " +calls +errors +read +written +total us +avg us +max us  path" table
+	grep -Eqx " +4 +0 +9 +6 .*  $D/before" table
+	grep -Eqx " +1 +1 +0 +0 .*  $D/sub/nowhere" table
+	grep -Eqx " +13 +0 +0 +21 .*  $D/sub/one" table
+	# only changes; as JSON; most bytes first
+	rm -r d/sub
+	mkdir d/sub
+	echo | tfs-run trace_files --summary --sort written --top 1 --instance "$MARK" -o table.json \
+		-- "$PROG/files" "$D"
+	cat table.json
+	[ "$(sed 's/"total_us.*"path/"path/' table.json)" = \
+		'{"calls":12,"errors":0,"read":0,"written":21,"path":"'"$D/sub/one"'"}' ]
 }
 
 @test "trace_files: --slower tells only calls that took as long, and their files" {

@@ -9,9 +9,9 @@
  *	delays server MS            print "ready PORT": a DNS server on 127.0.0.1 that answers each
  *	                            query after MS milliseconds
  *	delays lookup PORT N        ask it N times for a name
- *	delays mixed FILE           sleep 100 ms, read a pipe whose writer takes 200 ms, append to FILE
- *	                            and sync it, and compute for 100 ms beside a program that does
- *	                            the same on the same CPU
+ *	delays mixed FILE           sleep 100 ms, read a pipe whose writer takes 200 ms, append to
+ *	                            FILE and sync it, and compute for 100 ms beside a program that
+ *	                            does the same on the same CPU
  * Each prints "TID KIND TIMES NANOSECONDS" for each of its tasks and each kind of wait: how often
  * and how long it was in the calls that wait, by its own clock.
  * Exit: 0 done, 100 misused, 111 refused.

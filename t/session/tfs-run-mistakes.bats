@@ -41,7 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 64 <<-'END'
+	table 63 <<-'END'
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- before it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
 	100|trace_event --nosuchthing -- true|trace_event has no option '--nosuchthing'; tfs-run trace_event --help lists them
@@ -80,8 +80,7 @@ table() {
 	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls -o x.pdf -- true|-o x.pdf: tfs-run writes no .pdf; the name can end in .json, .dat, .svg or .txt
 	111|trace_syscalls -o none/x.json -- true|unable to open none/x.json: no such directory; make it first
-	100|trace_syscalls --json --summary -- true|--summary prints a table and --json prints events; leave one of them out
-	100|trace_syscalls --summary -o x.svg -- true|--summary prints text, so -o x.svg is not possible; leave one of them out
+	100|trace_syscalls --summary -o x.svg -- true|--summary prints text or JSON, so -o x.svg is not possible; leave one of them out
 	100|trace_syscalls --top 5 -- true|trace_syscalls has no option '--top'; tfs-run trace_syscalls --help lists them
 	100|-m blktrace trace_open -- true|trace_open is a hook of ftrace, not of blktrace; leave -m out
 	127|trace_syscalls -- nosuchprogram|unable to run nosuchprogram: no such program in PATH; give its path

@@ -131,6 +131,15 @@ changing() {
 	[ "$(rows "^ +[0-9]+ +[01] .*  $PWD/d/other\$")" = 1 ]
 }
 
+@test "task: how many bytes are read and written per file" {
+	need_tracefs events/syscalls
+	sources trace_files
+	changing
+	now 'tfs-run trace_files --reads --summary --sort written -- sh d/work'
+	! grep -q '^# strings are' got || skip "needs BPF or a kernel that reads paths"
+	[ "$(rows "^ +[0-9]+ +[01] +4 +4 .*  $PWD/d/changed\$")" = 1 ]
+}
+
 @test "task: which operations on files are slow, each call with its file" {
 	need_tracefs events/syscalls
 	sources trace_files

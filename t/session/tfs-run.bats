@@ -813,6 +813,29 @@ END
 	[ ! -e ran ] && [ ! -e args ]
 }
 
+@test "tfs-run: --summary sums up per thread or key, as JSON, and as the header of a hook says" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls -s getppid --summary --per thread -- "$PROG/calls" 5 >got
+	[ "$(head -n 1 got)" = '    calls   errors   total us     avg us     max us  comm	pid' ]
+	[[ $(sed -n 2p got) =~ ^' '+5\ +0\ .*\ \ calls\	[0-9]+$ ]]
+	tfs-run trace_syscalls -s getppid --summary --per comm,call --json -- "$PROG/calls" 5 >got
+	[[ $(cat got) =~ ^'{"calls":5,"errors":0,"total_us":'.*',"comm":"calls","call":"getppid"}'$ ]]
+	mkdir own
+	cat >own/mine <<'END'
+#!/bin/sh
+# description: My own
+# summary: -k comm -a ret
+set -eu
+tfs-write events/syscalls/sys_enter_getppid/enable 1 events/syscalls/sys_exit_getppid/enable 1
+END
+	chmod +x own/mine
+	tfs-run own/mine --summary -o got -- "$PROG/calls" 5
+	[ "$(head -n 1 got)" = '    calls   errors      ret   total us     avg us     max us  comm' ]
+	[ "$(awk 'NR == 2 { print $1, $2, ($3 > 0), $NF }' got)" = '5 0 1 calls' ]
+	tfs-run own/mine --summary --per event -o got.json -- "$PROG/calls" 5
+	[[ $(cat got.json) =~ ^'{"calls":5,"errors":0,"ret":'[1-9].*',"event":"getppid"}'$ ]]
+}
+
 @test "tfs-run: makes relative paths of files absolute for the manager, and changes no other word" {
 	noting_tree
 	mkdir "a b"
