@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * blk-text - print records of the block layer's trace as blkparse does
+ * blk-text - print blktrace recordings or live block traces as blkparse does
  *
  * Requires: records in files or on standard input; or with -d a device that is traced.
  * DIR is a device's directory in debugfs. With -i, blk-text also prints I/O of the tasks'
@@ -33,7 +33,7 @@ static const struct tool tool = {
 	.help =
 		"blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... "
 		"[-n PID[,PID...]]... [-d DIR]... [FILE]...\n"
-		"print records of the block layer's trace as blkparse does\n"
+		"print blktrace recordings or live block traces as blkparse does\n"
 		"-d, --dir DIR  read the relay files of DIR until a signal comes; may be repeated\n"
 		"-i, --instance INSTANCE  print only I/O of the tasks that this instance follows\n"
 		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * relay-cat - drain the files of a relay channel until told to stop
+ * relay-cat - copy the data of a relay channel, such as a block trace
  *
  * Requires: a directory of debugfs with a relay channel: trace0, trace1, ...
  * Without -o, relay-cat writes all to standard output. -1 is for a channel in flight mode,
@@ -26,7 +26,7 @@ static const struct tool tool = {
 	.name = "relay-cat",
 	.help =
 		"relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY\n"
-		"drain the files of a relay channel until told to stop\n"
+		"copy the data of a relay channel, such as a block trace\n"
 		"-1, --now  write the bytes that are there now, and end\n"
 		"-o, --copy-to DIR  write each file of the channel to a new file in DIR\n"
 		"-p, --prefix NAME  the names of the files are PREFIX and a number; default trace\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * pids-of - print the pids that selectors name, one per line, ascending
+ * pids-of - print the pids of a cgroup, container, user or name, one per line, ascending
  *
  * Requires: procfs ($TRACER_PROCFS_PATH, or /proc).
  * The operands are pids of further tasks. CGROUP is the cgroup's directory, its path as in
@@ -16,7 +16,7 @@ static const struct tool tool = {
 	.name = "pids-of",
 	.help =
 		"pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...\n"
-		"print the pids that selectors name, one per line\n"
+		"print the pids of a cgroup, container, user or name, one per line\n"
 		"-c, --cgroup CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
 		"-n, --pidns PID  print the tasks in the pid namespace of PID\n"
 		"-u, --uid UID  print the tasks whose real uid is UID\n"

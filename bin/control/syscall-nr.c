@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * syscall-nr - print the number of a system call, or the names of all
+ * syscall-nr - print the numbers and names of system calls
  *
  * Requires: nothing. The table comes from the kernel headers of the build.
  *	NAME...  print the numbers of these calls, one per line; "newstat", as tracefs
@@ -15,7 +15,7 @@ static const struct tool tool = {
 	.name = "syscall-nr",
 	.help =
 		"syscall-nr [NAME]...\n"
-		"print the number of a system call, or the names of all\n",
+		"print the numbers and names of system calls\n",
 };
 
 /* Return the number of the call, or -1. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-pidfilter - select the tasks whose events an instance records
+ * tfs-pidfilter - set the pid filter: the tasks whose events an instance records
  *
  * Requires: tracefs.
  * Without PID, or with "-", tfs-pidfilter reads the pids from standard input, separated
@@ -20,7 +20,7 @@ static const struct tool tool = {
 	.name = "tfs-pidfilter",
 	.help =
 		"tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...\n"
-		"select the tasks whose events an instance records\n"
+		"set the pid filter: the tasks whose events an instance records\n"
 		"set PID...  record only these tasks\n"
 		"add PID...  record these tasks as well\n"
 		"remove PID...  stop recording these tasks\n"

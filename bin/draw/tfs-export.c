@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-export - make the records of a trace ready to leave this host
+ * tfs-export - export a trace as JSON or OpenTelemetry (OTLP) logs and spans
  *
  * Requires: a trace as lines of JSON with dates on standard input, as tfs-run --json --date,
  * tfs-catpipe -j -d and tfs-report -j -d print it.
@@ -30,7 +30,7 @@ static const struct tool tool = {
 	.help =
 		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] "
 		"[-r N] [FILE]\n"
-		"make the records of a trace ready to leave this host\n"
+		"export a trace as JSON or OpenTelemetry (OTLP) logs and spans\n"
 		"-f, --format json|logs|spans  json, or OTLP: logs or spans; default json\n"
 		"-H, --host HOST  the name of the host; default: the kernel's\n"
 		"-s, --session SESSION  the name of the session; default $TFS_INSTANCE\n"

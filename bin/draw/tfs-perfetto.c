@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-perfetto - convert a trace to a trace of Perfetto
+ * tfs-perfetto - convert a trace.dat or event lines to a Perfetto trace
  *
  * Requires: only the trace. A trace.dat contains all that is needed, so any machine will do.
  * The output is a message Trace of Perfetto's schema, protos/perfetto/trace/trace.proto. Each
@@ -25,7 +25,7 @@ static const struct tool tool = {
 	.name = "tfs-perfetto",
 	.help =
 		"tfs-perfetto [[-a SECONDS]... FILE...]\n"
-		"convert a trace to a trace of Perfetto\n"
+		"convert a trace.dat or event lines to a Perfetto trace\n"
 		"-a, --ahead SECONDS  how far the next host's clock is ahead of the first host's\n",
 };
 

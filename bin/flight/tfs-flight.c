@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-flight - dump the newest events of an instance when something happens
+ * tfs-flight - flight recorder: dump the newest events when something happens
  *
  * Requires: tracefs; no other reader of the instance's buffer; inotify, leases.
  * SIGUSR1 always makes a dump. A process of -F has failed if its status is not 0 and its
@@ -65,7 +65,7 @@ static const struct tool tool = {
 		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-S US] [-C CALL]... "
 		"[-F PID,...]... [-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] "
 		"[DIR]\n"
-		"dump the newest events of an instance when something happens\n"
+		"flight recorder: dump the newest events when something happens\n"
 		"-b, --last MS  dump only the last MS milliseconds; default: the whole buffer\n"
 		"-t, --dump-on EVENT  make a dump at SYSTEM:EVENT of a traced task; may be "
 		"repeated\n"

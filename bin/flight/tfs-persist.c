@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-persist - keep the trace of a ring buffer that survives a crash
+ * tfs-persist - save the trace of the last boot after a crash, panic or reset
  *
  * Requires: Linux 6.12, and an instance that the kernel's command line has reserved.
  * "reserve" prints parameters for the kernel's command line. "save" moves the events of the last
@@ -21,7 +21,7 @@ static const struct tool tool = {
 	.name = "tfs-persist",
 	.help =
 		"tfs-persist [-R ROOT] [-i INSTANCE] reserve|save [MB|FILE]\n"
-		"keep the trace of a ring buffer that survives a crash\n"
+		"save the trace of the last boot after a crash, panic or reset\n"
 		"reserve [MB]  print the kernel parameters that reserve memory\n"
 		"save [FILE]  write the events of the last boot to a trace.dat\n"
 		OPTION_ROOT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-catpipe - stream an instance's trace as text until told to stop
+ * tfs-catpipe - print the live trace of an instance as text or JSON
  *
  * Requires: tracefs; no other reader of the instance's trace_pipe.
  * With -l each read of 4096 bytes or more gets exactly one line. With -k a full buffer
@@ -43,7 +43,7 @@ static const struct tool tool = {
 		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
-		"stream an instance's trace as text until told to stop\n"
+		"print the live trace of an instance as text or JSON\n"
 		"-f, --function-names  name functions of programs: frames of user stacks, "
 		"and callers\n"
 		"-k, --kernel-text  copy the kernel's own text from trace_pipe, which is slower\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-record - record an instance's raw trace into a trace.dat until told to stop
+ * tfs-record - record an instance into a trace.dat for trace-cmd and KernelShark
  *
  * Requires: tracefs; no other reader of the instance's buffer.
  * With -m, further events stay in the buffer and are counted as lost. With -n, the newest
@@ -23,7 +23,7 @@ static const struct tool tool = {
 	.name = "tfs-record",
 	.help =
 		"tfs-record [-d] [-m KB] [-n N] [-R ROOT] [-i INSTANCE] FILE\n"
-		"record an instance's raw trace into a trace.dat until told to stop\n"
+		"record an instance into a trace.dat for trace-cmd and KernelShark\n"
 		"-d, --date  record the date, for times of day\n"
 		"-m, --size KB  make no file larger than KB kilobytes\n"
 		"-n, --files N:2-1000  with -m: when a file is full, begin the next; keep N files\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-strings - record strings and structures of system calls with BPF programs
+ * tfs-strings - record paths, strings and structures of system calls with BPF
  *
  * Requires: Linux 5.10 with CONFIG_BPF_EVENTS and CONFIG_FTRACE_SYSCALLS, tracefs, root.
  *	calls        attach programs that record the user memory of all system calls, or only
@@ -36,7 +36,7 @@ static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
 		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept]\n"
-		"record strings and structures of system calls with BPF programs\n"
+		"record paths, strings and structures of system calls with BPF\n"
 		"-S, --assembly  print the programs as assembly; load nothing\n"
 		"-a, --no-args  do not record the arguments of programs that are executed\n"
 		"-d, --data N:0-4096  record N bytes of what is read and written; default 0\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-join - merge the traces of several hosts by time
+ * dt-join - merge the traces of several hosts by time, and compute clock offsets
  *
  * Requires: the traces, as text or lines of JSON, each in the order of its time, with the
  * mark lines of dt-probe. dt-join reads each file twice.
@@ -22,7 +22,7 @@ static const struct tool tool = {
 	.name = "dt-join",
 	.help =
 		"dt-join [-c] [-s SVG] NAME=FILE...\n"
-		"merge the traces of several hosts by time\n"
+		"merge the traces of several hosts by time, and compute clock offsets\n"
 		"-c, --same-clock  take the clocks as they are, and read each trace only once\n"
 		"-s, --svg FILE  draw the messages into this file, too\n",
 };

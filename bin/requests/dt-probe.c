@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-probe - let marks on TCP data follow a request from host to host
+ * dt-probe - trace requests from host to host with a mark in TCP segments
  *
  * Requires: Linux 5.10 with BTF, bpffs, cgroup v2, tracefs, root.
  * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on"
@@ -20,7 +20,7 @@ static const struct tool tool = {
 	.name = "dt-probe",
 	.help =
 		"dt-probe [-N PROBE] [-1Segm] [-f CIDR]... [on|off|state]\n"
-		"let marks on TCP data follow a request from host to host\n"
+		"trace requests from host to host with a mark in TCP segments\n"
 		"on  begin the request probe; no process stays\n"
 		"off  end the request probe, and release the devices that dt-dev added\n"
 		"state  print the counters, one per line\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dt-window - select the lines of a trace that belong to followed requests
+ * dt-window - select the lines of a trace that belong to traced requests
  *
  * Requires: a trace on standard input, as text or lines of JSON, with the mark lines of
  * dt-probe in it (bpf_trace:bpf_trace_printk).
@@ -25,7 +25,7 @@ static const struct tool tool = {
 	.name = "dt-window",
 	.help =
 		"dt-window [-ag] [-i ID] [-t PID]...\n"
-		"select the lines of a trace that belong to followed requests\n"
+		"select the lines of a trace that belong to traced requests\n"
 		"-a, --sockets  follow the requests of the threads of -t without mark lines\n"
 		"-g, --processes  the mark lines name thread groups; the text has a column "
 		"of them\n"
