@@ -534,10 +534,11 @@ static void draw(const struct flame *f)
 	}
 	put_weight(&detail, "", f->n);
 	if (f->left_out)
-		strbuf_format(&detail, "; %llu of tasks that were not traced are left out",
+		strbuf_format(&detail, "; left out: %llu of tasks that were not traced",
 			      f->left_out);
 	if (*f->weight && f->unweighed)
-		strbuf_format(&detail, "; %llu without %s are left out", f->unweighed, f->weight);
+		strbuf_format(&detail, "%s%llu without %s", f->left_out ? ", " : "; left out: ",
+			      f->unweighed, f->off.n ? "an end in the trace" : f->weight);
 	svg_picture_head(&picture, detail.text, (const struct svg_key []){
 		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
 		{ "c", d.nkeys == 1 ? *keys.v : "keys", d.used[KEY] },

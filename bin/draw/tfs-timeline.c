@@ -6,9 +6,9 @@
  * A bar of a lane shows from one sched_switch or wake-up to the next what its task did: it
  * ran, waited for a CPU, was blocked or asleep. A narrow bar shows a latency: a line
  * with lat=MICROSECONDS, as tfs-latency prints it, ends such a bar. Any other event is a
- * tick. The threads of a process are below each other. If a picture has more than 10,000
- * marks and several of a lane begin in the same pixel, tfs-timeline draws the longest,
- * whose tooltip counts the others. tfs-timeline ignores SIGINT, so that the program that
+ * tick; a wake-up is one only if no bar shows the wait. The threads of a process are below each other. If a picture has more than 10,000
+ * marks and several of a lane begin in the same pixel, tfs-timeline draws the longest, at
+ * least as wide as the pixel. Its tooltip counts the others. tfs-timeline ignores SIGINT, so that the program that
  * makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
@@ -48,7 +48,7 @@ enum {
 /* The marks of a lane, in the order in which they are drawn. */
 enum kind {
 	NONE = WAIT_NONE, ASLEEP = WAIT_ASLEEP, BLOCKED = WAIT_BLOCKED, WAITED = WAIT_RUNNABLE,
-	RAN, CALLED, TOOK, TICK, KINDS
+	RAN, CALLED, TOOK, TICK, WOKE, KINDS
 };
 
 struct mark {
@@ -79,6 +79,7 @@ struct timeline {
 	struct table tasks, cpus, names;
 	struct strangers strangers;
 	size_t left_out, marks;
+	int switches;           /* the trace has any */
 	int used[KINDS];
 	struct strbuf words;
 	uint64_t begin, end;
@@ -248,6 +249,8 @@ static void read_event(struct timeline *t, const struct trace_line *l, uint64_t 
 	struct mark m = { lat < now ? now - lat : 0, now, NULL, lat ? TOOK : TICK };
 	int call = trace_line_is_call(l);
 
+	if (m.kind == TICK && !by_cpu && trace_line_wakes(l))
+		m.kind = WOKE;
 	if (call) /* its time is that of its beginning */
 		m = (struct mark){ now, now + lat, NULL, lat ? CALLED : TICK };
 
@@ -288,6 +291,7 @@ static void read_line(struct timeline *t)
 	if (task)
 		task->kind = NONE;
 	switched = text_part_is(l->event, "sched_switch");
+	t->switches |= switched;
 	if (switched)
 		read_switch(t, l, now);
 	else if (trace_line_wakes(l))
@@ -340,6 +344,17 @@ static int by_first(const void *a, const void *b)
 	return x->first != y->first ? ascending(x->first, y->first) : table_by_key(a, b);
 }
 
+/* Remove the wake-ups from the lane if the trace has switches: bars show the waits. */
+static void remove_wakeups(const struct timeline *t, struct lane *l)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i].kind != WOKE || !t->switches)
+			l->v[kept++] = l->v[i];
+	l->n = kept;
+}
+
 /* Keep the lanes with marks of tasks that the session traced in v. Return how many stay. */
 static size_t choose_lanes(struct timeline *t, struct lane **v, size_t n)
 {
@@ -349,7 +364,7 @@ static size_t choose_lanes(struct timeline *t, struct lane **v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (v[i]->n && !by_cpu && !all_tasks &&
 		    strangers_has(&t->strangers, v[i]->entry.key, v[i]->entry.n))
-			t->left_out++;
+			t->left_out += !strcmp(strrchr(v[i]->entry.key, '\t'), "\t0") ? 0 : 1;
 		else if (v[i]->n)
 			v[kept++] = v[i];
 	return kept;
@@ -369,12 +384,18 @@ static void sort_lanes(struct lane **v, size_t n)
 
 /* ---- draw the lanes -------------------------------------------------------------------- */
 
-static int by_kind(const void *a, const void *b)
+/* Return the last kind of those that are never at the same time, or the kind itself. */
+static enum kind layer(const struct mark *m)
+{
+	return m->kind < RAN ? RAN : m->kind;
+}
+
+static int by_layer(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
+	if (layer(x) != layer(y))
+		return layer(x) < layer(y) ? -1 : 1;
 	if (x->from != y->from)
 		return ascending(x->from, y->from);
 	return x->to != y->to ? ascending(x->to, y->to) : strcmp(x->name, y->name);
@@ -410,10 +431,12 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	static const struct { unsigned top, height; const char *kind; } looks[KINDS] = {
 		[ASLEEP] = { 9, 2, "s" }, [BLOCKED] = { 5, 10, "b" }, [WAITED] = { 5, 10, "w" },
 		[RAN] = { 2, 16, "r" }, [CALLED] = { 2, 16, "l" },
-		[TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" },
+		[TOOK] = { 14, 5, "l" }, [TICK] = { 0, 7, "e" }, [WOKE] = { 0, 7, "e" },
 	};
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
+	/* what several states of a task become has no gaps */
+	uint64_t least = more && layer(m) == RAN ? (t->end - t->begin) / WIDTH : 0;
 	size_t n = strlen(m->name);
 	struct strbuf *w = &t->words;
 
@@ -422,18 +445,19 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	strbuf_format(w, "<g class='%s", looks[m->kind].kind);
 	if (m->kind == CALLED || (by_cpu && m->kind == RAN))
 		strbuf_format(w, " p%u", svg_shade(m->name, n, 8));
-	svg_item(w, from, time);
+	svg_item(w, from, time > least ? time : least);
 	svg_text(w, m->name, n, SIZE_MAX);
 	strbuf_puts(w, " at ");
 	put_time(t, w, from, unit_of(t, from), -1);
-	if (m->kind != TICK) {
+	if (m->kind < TICK) {
 		strbuf_puts(w, ", ");
 		put_time(t, w, time, unit_of(t, time), -1);
 	}
 	if (more)
 		strbuf_format(w, ", and %zu more", more);
 	strbuf_puts(w, "</title>");
-	svg_rect(w, x, (y + looks[m->kind].top) * 100, m->kind == TICK || width < 50 ? 50 : width,
+	svg_rect(w, x, (y + looks[m->kind].top) * 100,
+		 least && width < 100 ? 100 : m->kind >= TICK || width < 50 ? 50 : width,
 		 looks[m->kind].height * 100);
 	strbuf_puts(w, "/>");
 	/* the name is never cut; the tooltip has it as well */
@@ -443,10 +467,10 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	stdout_print("%s", w->text);
 }
 
-/* Return whether both marks are of the same kind and begin in the same pixel. */
+/* Return whether both marks are of the same layer and begin in the same pixel. */
 static int same_pixel(const struct timeline *t, const struct mark *a, const struct mark *b)
 {
-	return t->marks > EACH_MARK && a->kind == b->kind &&
+	return t->marks > EACH_MARK && layer(a) == layer(b) &&
 	       across(t, a->from) / 100 == across(t, b->from) / 100;
 }
 
@@ -469,7 +493,7 @@ static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
 	size_t i, j;
 
 	draw_label(t, "", leader(l)->threads > 1 ? 22 : 10, y, l->label, strlen(l->label));
-	array_sort(l->v, l->n, sizeof(*l->v), by_kind);
+	array_sort(l->v, l->n, sizeof(*l->v), by_layer);
 	for (i = 0; i < l->n; i = j) {
 		const struct mark *longest = &l->v[i];
 
@@ -574,12 +598,13 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 	strbuf_format(w, t->digits < 0 ? "%llu" : "%llu.%06llu s",
 		      t->digits < 0 ? begin : begin / second, begin % second / 1000);
 	svg_picture_head(p, w->text, (const struct svg_key []){
-		{ by_cpu ? "p0" : "r", by_cpu ? "a task" : "running", t->used[RAN] },
+		{ by_cpu ? "p0" : "r", by_cpu ? "task, coloured by name" : "running", t->used[RAN] },
 		{ "w", "waiting for a CPU", t->used[WAITED] },
 		{ "b", "blocked, as on disk", t->used[BLOCKED] },
 		{ "s", "asleep", t->used[ASLEEP] },
-		{ "p0", "a system call", t->used[CALLED] }, { "l", "latency", t->used[TOOK] },
-		{ "e", "event", t->used[TICK] },
+		{ "p0", "system call, coloured by name", t->used[CALLED] },
+		{ "l", "latency", t->used[TOOK] },
+		{ "e", "event", t->used[TICK] || t->used[WOKE] },
 	}, 7);
 	draw_labels(t, HEAD - 8, HEAD - 8);
 	svg_picture_end();
@@ -594,6 +619,9 @@ static void draw(struct timeline *t)
 				 .width = LEFT + WIDTH + RIGHT, .digits = t->digits };
 	unsigned long long bottom;
 
+	for (size_t i = 0; i < lanes->room; i++)
+		if (v[i])
+			remove_wakeups(t, v[i]);
 	table_sort(lanes, by_most);
 	all = choose_lanes(t, v, lanes->n);
 	shown = rows = all < most ? all : most;

@@ -282,13 +282,19 @@ static void draw_style(void)
 		     ".a{fill:#777;stroke:#fff;stroke-width:4;paint-order:stroke}"
 		     ".n{font-size:11px;fill:#555}"
 		     ".r path{stroke-dasharray:5 3}.x path{stroke:#c22}.x text{fill:#c22}"
-		     ".m:hover path,.k:hover path{stroke-width:3}</style>\n"
+		     ".m:hover path,.k:hover path{stroke-width:3}"
+		     "@media(prefers-color-scheme:dark){.b{fill:#22262c;stroke:#444a52}"
+		     ".p{fill:#16181c}.l{stroke:#666}.t{stroke:#363b42}.k path{stroke:#ddd}"
+		     ".m path,.m circle{stroke:#9bc}.m circle{fill:#22262c}"
+		     ".m text{fill:#9bc;stroke:#22262c}.n{fill:#aab}.e,.g,.a{fill:#aab}"
+		     ".a{stroke:#22262c}marker path{fill:#9bc}"
+		     ".x path{stroke:#f66}.x text,#x path{fill:#f66}}</style>\n"
 		     "<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
 		     "markerHeight='8' markerUnits='userSpaceOnUse' orient='auto'>"
-		     "<path d='M0 0.5L8 4L0 7.5Z' style='fill:#345;stroke:none'/></marker>"
+		     "<path d='M0 0.5L8 4L0 7.5Z' stroke='none' fill='#345'/></marker>"
 		     "<marker id='x' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
 		     "markerHeight='8' markerUnits='userSpaceOnUse' orient='auto'>"
-		     "<path d='M0 0.5L8 4L0 7.5Z' style='fill:#c22;stroke:none'/></marker>"
+		     "<path d='M0 0.5L8 4L0 7.5Z' stroke='none' fill='#c22'/></marker>"
 		     "</defs>\n");
 }
 

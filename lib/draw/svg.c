@@ -133,8 +133,12 @@ void svg_begin(uint64_t width, uint64_t height, const char *title)
 	stdout_print("<?xml version='1.0' encoding='UTF-8'?>\n"
 		     "<svg xmlns='http://www.w3.org/2000/svg' width='%llu' height='%llu' "
 		     "viewBox='0 0 %llu %llu'>\n"
-		     "<style>text{font:12px monospace}g:hover rect{stroke:#000}</style>\n"
-		     "<rect width='100%%' height='100%%' fill='#f8f8f8'/>\n", w, h, w, h);
+		     "<style>svg{background:#f8f8f8}text{font:12px monospace}"
+		     "g:hover rect{stroke:#000}@media(prefers-color-scheme:dark){"
+		     "svg{background:#16181c}.bg{fill:#16181c}text{fill:#ddd}"
+		     "g:hover rect{stroke:#fff}}</style>\n"
+		     "<rect class='bg' width='100%%' height='100%%' fill='#f8f8f8'/>\n",
+		     w, h, w, h);
 	svg_label(10, 20, title, strlen(title), SIZE_MAX);
 }
 
@@ -242,7 +246,7 @@ void svg_picture_head(const struct svg_picture *p, const char *detail,
 		if (!keys[i].used)
 			continue;
 		w.n = 0;
-		svg_text(&w, keys[i].label, strlen(keys[i].label), 20);
+		svg_text(&w, keys[i].label, strlen(keys[i].label), 40);
 		stdout_print("<g class='key'><rect class='%s' x='%u' y='54' width='12' "
 			     "height='10'/><text x='%u' y='63'>%s</text></g>\n",
 			     keys[i].kind, x, x + 16, w.text);

@@ -38,6 +38,10 @@ const items = all('g[data-f]').map((g, i) => {
 });
 const item_of = new Map(items.map(i => [i.g, i]));
 const labels = all('.label');
+// the lines below the picture, and where the legend ends
+const notes = [...svg.children].filter(e => e.tagName === 'text').map(e => [e, e.textContent]);
+const keys = all('.key'), keys_end = keys.reduce((n, k) => Math.max(n,
+	+k.lastChild.getAttribute('x') + k.textContent.length * 7.3), 1);
 
 // as svg_text cuts
 const cut = (s, most) => {
@@ -111,13 +115,19 @@ const layout = () => {
 };
 
 const resize = () => {
-	const w = Math.max(rect_of(svg).width, 480);
+	const w = Math.max(rect_of(svg).width, 360);
 	if (w === width)
 		return;
 	width = w;
 	box.setAttribute('x', width - 170);
 	reset.setAttribute('x', width - 10);
 	put(title, cut(heading, (width - 200) / 9.8 | 0));
+	for (const k of keys)
+		k.setAttribute('transform', `scale(${Math.min(1, (width - GAP) / keys_end)}\x201)`);
+	for (const [e, s] of notes) {
+		e.textContent = cut(s, (width - 2 * GAP) / LETTER | 0);
+		make(e, 'title', {}, s);
+	}
 	layout();
 	rest();
 };
@@ -267,7 +277,7 @@ on(window, 'keydown', e => {
 
 svg.removeAttribute('viewBox');
 svg.setAttribute('width', '100%');
-svg.style.minWidth = '480px';
+svg.style.minWidth = '360px';
 on(window, 'scroll', follow);
 on(window, 'resize', resize);
 resize();

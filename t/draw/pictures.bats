@@ -258,6 +258,46 @@ timeline() {
 	EOF
 }
 
+@test "pictures: legend, comments and labels fit into a window of 400 pixels, and the whole comment is a tooltip" {
+	need_browser
+	timeline 70 >x.svg
+	{ stack sh vfs_read; echo '# lost 12 events: 12 overwritten, 0 not written because the reader was too slow'; } |
+		tfs-flame >y.svg
+	for file in x.svg y.svg; do
+		browse $file <<-'EOF'
+			size 400 700
+			faults
+			print document.querySelectorAll('svg > text > title').length
+		EOF
+	done | diff - <(printf '%s\n' none 0 none 1)
+}
+
+@test "pictures: dt-join's diagram overlaps nothing, and is dark if the browser prefers that" {
+	need_browser
+	mark() { # COMM-TID TIME LETTER KEY
+		printf '%16s-%-7d [000] ..... %12s: bpf_trace_printk: dt%s 2a %d %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "${1##*-}" "$4"
+	}
+	{ mark cl-7 5.000000 M 1; mark cl-7 5.000450 R 2; } >a
+	{ mark sv-9 15.000100 B 1; mark sv-9 15.000150 M 2; mark sv-9 15.000155 E 1; } >b
+	dt-join -s x.svg "a-host-with-a-long-name.example.org=$PWD/a" b=b >/dev/null
+	browse x.svg <<-'EOF' >got
+		size 900 700
+		faults
+		print getComputedStyle(document.querySelector('.bg')).fill
+		dark
+		print getComputedStyle(document.querySelector('.bg')).fill
+		print getComputedStyle(document.querySelector('.m path')).stroke
+		print getComputedStyle(document.querySelector('.h')).fill
+	EOF
+	diff got - <<-'EOF'
+		none
+		rgb(248, 248, 248)
+		rgb(22, 24, 28)
+		rgb(153, 187, 204)
+		rgb(221, 221, 221)
+	EOF
+}
+
 @test "pictures: are dark if the browser prefers that" {
 	need_browser
 	flame >f.svg

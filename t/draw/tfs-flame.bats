@@ -123,7 +123,7 @@ weighed() {
 	tfs-flame -w lat,bytes_alloc -f <trace | diff - <(printf '%s\n' 'sh;a;b 32' 'sh;a;c 96')
 	tfs-flame -w lat,bytes_alloc <trace | weighed | diff - <(printf '%s\n' 'b (32 bytes, 25.0%)' 'c (96 bytes, 75.0%)' \
 		'a (128 bytes, 100.0%)' 'sh (128 bytes, 100.0%)' 'all (128 bytes, 100.0%)' \
-		'width: 128 bytes in 2 stacks; 1 without bytes_alloc are left out')
+		'width: 128 bytes in 2 stacks; left out: 1 without bytes_alloc')
 	stack sh 0 e a | sed 's/x=1/x=1 lat=1500/' | tfs-flame -w lat | weighed | tail -n 2 |
 		diff - <(printf '%s\n' 'all (1.5 ms, 100.0%)' 'width: 1.5 ms in 1 stack')
 	# no event has it: each stack counts
@@ -135,7 +135,7 @@ weighed() {
 		echo 'CPU:0 [LOST 3 EVENTS]'; switch 1 1.700000 c-9 a-7 work; } >trace
 	tfs-flame -a -w lat -f <trace | diff - <(printf '%s\n' 'a;nap 300000000' 'c;work 100000000')
 	tfs-flame -a -w lat <trace | weighed | tail -n 1 |
-		diff - <(echo 'width: 400 ms off CPU in 2 stacks; 2 without lat are left out')
+		diff - <(echo 'width: 400 ms off CPU in 2 stacks; left out: 2 without an end in the trace')
 }
 
 @test "tfs-flame: a trace whose header names the traced tasks leaves out all others" {
@@ -153,7 +153,7 @@ weighed() {
 	{ switch 0 1.1 traced-7 other-8 b a; switch 0 1.2 third-9 traced-7 d c
 		switch 0 1.3 traced-7 '<idle>-0' b a; switch 0 1.4 '<idle>-0' traced-7 i; } >trace
 	tfs-flame -f <trace | diff - <(echo 'traced;a;b 2')
-	tfs-flame <trace | grep -q '>2 stacks; 2 of tasks that were not traced are left out</text>$'
+	tfs-flame <trace | grep -q '>2 stacks; left out: 2 of tasks that were not traced</text>$'
 	tfs-flame -a -f <trace | diff - <(printf '%s\n' '<idle>;i 1' 'third;c;d 1' 'traced;a;b 2')
 	tfs-flame -a <trace | grep -q '>4 stacks</text>$'
 }

@@ -117,17 +117,17 @@ well_formed() {
 		event b-8 0 1.0095 'sched_wakeup: comm=a pid=7 prio=120 target_cpu=000'
 		switch 0 1.010 b-8 a-7 S; } >events
 	tfs-timeline -a <events >got.svg
-	bars <got.svg | grep -v '^cpu\|^sched' | diff - <(printf '%s\n' 'asleep at 2 ms, 2 ms: 390 200' 'asleep at 8 ms, 1 ms: 990 100' \
-		'waiting at 0 ns, 1 ms: 190 100' 'waiting at 9 ms, 1 ms: 1090 100' 'blocked at 1 ms, 1 ms: 290 100' \
+	bars <got.svg | grep -v '^cpu' | diff - <(printf '%s\n' 'waiting at 0 ns, 1 ms: 190 100' 'asleep at 2 ms, 2 ms: 390 200' \
+		'asleep at 8 ms, 1 ms: 990 100' 'waiting at 9 ms, 1 ms: 1090 100' 'blocked at 1 ms, 1 ms: 290 100' \
 		'waiting at 4 ms, 4 ms: 590 400' 'waiting at 5 ms, 1 ms: 690 100')
 	grep -o "<rect class='[a-z]' x='[0-9]*' y='54'.*" got.svg | sed 's/.*>\([^<]*\)<.text.*/\1/' |
-		diff - <(printf '%s\n' running 'waiting for a CPU' 'blocked, as on disk' asleep event)
+		diff - <(printf '%s\n' running 'waiting for a CPU' 'blocked, as on disk' asleep)
 	# JSON has the state as a number: 0 and 256 are R, 1 is S, 2 is D, 16 is X
 	sed 's/^.*: sched_switch: prev_comm=\(.*\) prev_pid=\(.*\) prev_prio=120 prev_state=\(.*\) ==> next_comm=\(.*\) next_pid=\(.*\) next_prio.*/\1 \2 \3 \4 \5/; /sched_w/d' events |
 		awk -v t=0 '{ n["R"] = 0; n["R+"] = 256; n["S"] = 1; n["D"] = 2; n["X"] = 16
 			printf "{\"ts\":1.00%d,\"cpu\":%d,\"pid\":%d,\"comm\":\"%s\",\"event\":\"sched_switch\",\"fields\":{\"prev_comm\":\"%s\",\"prev_pid\":%d,\"prev_state\":%d,\"next_comm\":\"%s\",\"next_pid\":%d}}\n", t++, /idle/, $2, $1, $1, $2, n[$3], $4, $5 }' >json
 	tfs-timeline -a <json | bars | grep -o '^[wba][a-z]*' | uniq -c |
-		diff -w - <(printf '%s\n' '2 asleep' '1 waiting' '1 blocked' '1 waiting')
+		diff -w - <(printf '%s\n' '1 waiting' '2 asleep' '1 blocked' '1 waiting')
 }
 
 @test "tfs-timeline: shows no state of a task over lost events, or if tfs-latency has left out switches" {
@@ -243,6 +243,25 @@ well_formed() {
 	well_formed got.svg
 	# with 10,000 marks, each is there when the script zooms
 	head -n 10000 many | tfs-timeline | bars | grep -vc more | diff - <(echo 10000)
+}
+
+@test "tfs-timeline: the bars of a task that runs and waits in turn cover its lane, also if many begin in one pixel" {
+	n=$(so_many 100000)
+	awk -v n="$n" 'BEGIN { for (i = 0; i <= n; i++)
+		printf "%16s-%-7d [000] d..2. 1.%06d: sched_switch: prev_comm=x prev_pid=%d prev_prio=120 prev_state=R ==> next_comm=x next_pid=%d next_prio=120\n",
+			"x", 1 + i % 2, i, 1 + i % 2, 2 - i % 2 }' | tfs-timeline -a >got.svg
+	for pid in 1 2; do
+		sed -n "/>x-$pid<.text>/,/^<g class='\(label\|head\)'.*\(x-2\|data-height\)/p" got.svg | bars |
+			sed 's/.*: //' | sort -n | awk 'NR > 1 && $1 > end + 0.2 { print } { end = $1 + $2 }' >gaps
+		[ ! -s gaps ]
+	done
+	[ "$(bars <got.svg | grep -c more)" -gt 1900 ]
+}
+
+@test "tfs-timeline: a wake-up is a tick only if no switch shows the wait" {
+	event a-7 0 1.009 'sched_waking: comm=b pid=8 prio=120 target_cpu=000' >events
+	tfs-timeline <events | bars | diff - <(echo 'sched_waking at 0 ns: 190 0.5')
+	{ cat events; switch 0 1.010 a-7 b-8; } | tfs-timeline | bars | diff - <(echo 'waiting at 0 ns, 1 ms: 190 1000')
 }
 
 @test "tfs-timeline: draws no more lanes than -n allows, and reports the rest" {
