@@ -6,10 +6,10 @@
  * A bar of a lane shows from one sched_switch or wake-up to the next what its task did: it
  * ran, waited for a CPU, was blocked or asleep. A narrow bar shows a latency: a line
  * with lat=MICROSECONDS, as tfs-latency prints it, ends such a bar. Any other event is a
- * tick; a wake-up is one only if no bar shows the wait. The threads of a process are below each other. If a picture has more than 10,000
- * marks and several of a lane begin in the same pixel, tfs-timeline draws the longest, at
- * least as wide as the pixel. Its tooltip counts the others. tfs-timeline ignores SIGINT, so that the program that
- * makes the trace can finish first.
+ * tick; a wake-up is one only if no bar shows the wait. The threads of a process are below
+ * each other. If a picture has more than 10,000 marks and several of a lane begin in the same
+ * pixel, tfs-timeline draws the longest, at least as wide as the pixel. Its tooltip counts the
+ * others. tfs-timeline ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no event, 100 usage error, 111 refused.
  */
 
@@ -598,7 +598,8 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 	strbuf_format(w, t->digits < 0 ? "%llu" : "%llu.%06llu s",
 		      t->digits < 0 ? begin : begin / second, begin % second / 1000);
 	svg_picture_head(p, w->text, (const struct svg_key []){
-		{ by_cpu ? "p0" : "r", by_cpu ? "task, coloured by name" : "running", t->used[RAN] },
+		{ by_cpu ? "p0" : "r", by_cpu ? "task, coloured by name" : "running",
+		  t->used[RAN] },
 		{ "w", "waiting for a CPU", t->used[WAITED] },
 		{ "b", "blocked, as on disk", t->used[BLOCKED] },
 		{ "s", "asleep", t->used[ASLEEP] },

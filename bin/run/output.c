@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* output.c - where the trace goes: a file, a filter, a person */
+#include <fnmatch.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -57,33 +58,61 @@ static int has_date(char *const *words)
 	return 1;
 }
 
-/* The hooks whose lines take no time, and what draws a picture instead. */
-static const struct ticks {
-	const char *hook, *instead;
-} ticks[] = {
-	{ "trace_event",
-	  "--stack or --user-stack draws a flame graph, -e sched_switch who ran when" },
-	{ "trace_kprobe", "--stack or --user-stack draws a flame graph" },
-	{ "trace_exec", "'tfs-run trace_event -e sched_switch' draws who ran when" },
-	{ "trace_signal", "'tfs-run trace_event -e sched_switch' draws who ran when" },
-};
-
 static int has_stacks(const struct ask *ask)
 {
 	return ask_has_word(ask->words, "--stack") || ask_has_word(ask->words, "--user-stack");
 }
 
-/* Check that the picture would have more than a tick for each event. Return 0, or -1, reported. */
-static int check_picture(const struct ask *ask)
+/* Does a word name the event, SYSTEM:EVENT: by a glob, or among other events? */
+static int names_event(char *const *words, const char *event)
 {
-	for (char **w = ask->words; *w; w++)
-		if (strstr(*w, "sched") || strchr(*w, '*') || strstr(*w, "--return"))
-			return 0;
-	for (size_t i = 0; !has_stacks(ask) && i < sizeof(ticks) / sizeof(*ticks); i++)
-		if (!strcmp(ticks[i].hook, ask->hook))
-			return err_msg("-o %s: these events have no duration, so the picture would "
-				       "have only ticks; %s", ask->file, ticks[i].instead);
+	char name[80];
+
+	for (; *words; words++)
+		for (const char *s = *words + (**words == '-' ? strcspn(*words, "=") : 0), *end;
+		     s; s = *end ? end + 1 : NULL) {
+			s += *s == '=';
+			end = s + strcspn(s, ",");
+			str_format(name, sizeof(name), "%.*s", (int)(end - s), s);
+			if (!fnmatch(name, strchr(name, ':') ? event : strchr(event, ':') + 1, 0))
+				return 1;
+		}
 	return 0;
+}
+
+/*
+ * Check that the hook's events have a duration or stacks, so that the picture has more than a tick
+ * for each. Return 0, or -1, reported. The header of the hook tells, see trace-hook(5):
+ *	# picture: none  WHY
+ *	# picture: with|without OPTION|EVENT...  WHY
+ */
+static int check_picture(const struct ask *ask, const struct hook *h)
+{
+	const char *s = h->picture ? h->picture : "none", *why = strstr(s, "  ");
+	const char *kind = s, *rest;
+	struct strbuf list = { 0 };
+	size_t n = strcspn(s, " ");
+	char word[60];
+	int has = 0;
+
+	if (!why || has_stacks(ask))
+		return 0;
+	for (s += n; s < why; s += n) {
+		s++;
+		n = strcspn(s, " ");
+		rest = s + n;
+		str_format(word, sizeof(word), "%.*s", (int)n, s);
+		has |= *word == '-' ? ask_has_word(ask->words, word) :
+		       names_event(ask->words, word);
+		strbuf_format(&list, "%s%s", !list.n ? "" : rest == why ? " or " : ", ", word);
+	}
+	why += 2;
+	if (!strncmp(kind, "none", 4))
+		return err_msg("-o %s: %s draws no picture: %s", ask->file, h->name, why);
+	if (has == !strncmp(kind, "with ", 5))
+		return 0;
+	return err_msg("-o %s: %s draws %s %s: %s", ask->file, h->name,
+		       has ? "no picture with" : "a picture only with", list.text, why);
 }
 
 /* Add a word of the command, quoted if a shell would split or expand it. */
@@ -177,7 +206,7 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 		o->reader[1] = "-c";
 		o->reader[2] = h->columns;
 	}
-	if (check_ending(file) < 0 || (o->title.n && check_picture(ask) < 0))
+	if (check_ending(file) < 0 || (o->title.n && check_picture(ask, h) < 0))
 		return -1;
 	if (ask->summary && (o->dat || ends_with(file, ".svg")))
 		return err_msg("--summary prints text or JSON, so -o %s is not possible; leave one "

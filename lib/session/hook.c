@@ -14,6 +14,8 @@
  *	# question: TEXT
  *	# example: COMMAND[  TEXT]
  *	# columns: NAME[:WIDTH]=FIELD[-PREFIX]...
+ *	# picture: none  WHY
+ *	# picture: with|without OPTION|EVENT...  WHY
  *	# whom: optional
  *	# whom: hook  TEXT
  *	# whom: subject
@@ -70,6 +72,14 @@ static int are_columns(const char *s)
 	return !n;
 }
 
+/* Does the value say when events make a picture, and after two spaces why not otherwise? */
+static int is_picture(const char *s)
+{
+	return strstr(s, "  ") && (!strncmp(s, "none  ", 6) ||
+	       ((!strncmp(s, "with ", 5) || !strncmp(s, "without ", 8)) &&
+		*strchr(s, ' ') && strchr(s, ' ')[1] != ' '));
+}
+
 /* Read a line of the header. Return NULL, or what is wrong: if a space ends it, with the value. */
 static const char *read_line(struct hook *r, const char *key, const char *value)
 {
@@ -84,6 +94,9 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 		return are_columns(value) ? NULL : "not columns: ";
 	} else if (!strcmp(key, "summary")) {
 		r->summary = value;
+	} else if (!strcmp(key, "picture")) {
+		r->picture = value;
+		return is_picture(value) ? NULL : "not 'none', 'with' or 'without' and a reason: ";
 	} else if (!strcmp(key, "requires")) {
 		if (r->nrequires == sizeof(r->requires) / sizeof(*r->requires))
 			return "too many requirements";

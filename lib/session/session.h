@@ -42,6 +42,7 @@ struct hook {
 	size_t nexamples;
 	const char *columns;        /* of lines for people; NULL: none */
 	const char *summary;        /* options of tfs-summary; NULL: none */
+	const char *picture;        /* which lines make one, and why others do not; NULL: all */
 	int alone;                  /* its stream works without a reader */
 	int ready;                  /* the first line of its stream says that it is ready */
 	int selectors_optional;     /* without selectors it waits for any task */

@@ -66,6 +66,21 @@ head_refused() {
 	"$MANAGER" --describe good | cmp with -
 }
 
+@test "hook: picture says which words make one and why others do not, and a mistake in it is refused" {
+	for line in none 'none because' 'with  no word' '--slower  only these' 'without --raw no'; do
+		head_refused "# picture: $line" "line 3: not 'none', 'with' or 'without' and a reason: $line"
+	done
+	hook good <<-'END'
+	# description: good
+	# picture: with --x sched:sched_switch  others are short
+	# option: --x  y
+	# option: --event EVENT  z
+	END
+	"$MANAGER" --describe good >with
+	sed -i /picture/d "$HOOKS/good"
+	"$MANAGER" --describe good | cmp with -
+}
+
 @test "hook: an option or letter that exists already is refused" {
 	for line in '--pid PID' '-p, --mine' '--output file' '-i, --other NAME' '--all'; do
 		head_refused "# option: $line  mine" \

@@ -352,8 +352,25 @@ titles() {
 }
 
 @test "task: a picture of ticks only is refused, with what draws more" {
-	run -100 tfs-run trace_event -e page_fault_user -o x.svg -- touch ran
-	[ "$output" = "tfs-run: fatal: -o x.svg: these events have no duration, so the picture would have only ticks; --stack or --user-stack draws a flame graph, -e sched_switch who ran when" ]
+	while IFS='|' read -r words message; do
+		# shellcheck disable=SC2086 # words
+		run -100 tfs-run $words -o x.svg -- touch ran
+		[ "$output" = "tfs-run: fatal: -o x.svg: $message" ]
+	done <<-'EOF'
+		trace_event -e page_fault_user|trace_event draws a picture only with --stack, --user-stack or sched:sched_switch: other events have no duration
+		trace_event --event=kmem:*,sched_waking|trace_event draws a picture only with --stack, --user-stack or sched:sched_switch: other events have no duration
+		trace_kprobe -k vfs_read --return|trace_kprobe draws a picture only with --latency or --stack: a call or a return alone has no duration
+		trace_uprobe --binary libc --symbol malloc|trace_uprobe draws a picture only with --latency or --stack: a call or a return alone has no duration
+		trace_tcp --states|trace_tcp draws a picture only with --latency, --life or --accept: other events have no duration
+		trace_syscalls --raw|trace_syscalls draws no picture with --raw, --numbers or --returns: these lines have no duration
+		trace_exec|trace_exec draws no picture: its lines have no duration; 'tfs-run trace_event -e sched_switch' draws who ran when
+		trace_count|trace_count draws no picture: it prints counts; 'tfs-run trace_event --stack' draws which stacks an event has
+	EOF
+	# the other hooks that draw none
+	for hook in trace_blk trace_flight trace_function trace_graph trace_hist trace_process trace_request trace_signal; do
+		run -100 tfs-run "$hook" -o x.svg -- touch ran
+		[[ $output = "tfs-run: fatal: -o x.svg: $hook draws no picture: "* ]]
+	done
 	[ ! -e ran ]
 	[ ! -e x.svg ]
 }
