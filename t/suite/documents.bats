@@ -366,9 +366,9 @@ woke() {
 @test "documents: the manager knows every key in the headers of hooks" {
 	heads >all
 	grep -q ':# description: ' all
-	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|columns|example|requires|option|stream|summary|whom): ' all)
+	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|columns|picture|example|requires|option|stream|summary|whom): ' all)
 	run -1 grep -Ei ':#[[:space:]]*(desc|req|opt)[a-z]*[[:space:]]*:' \
-		<(grep -Ev ':# (description|alternative|question|columns|example|requires|option|stream|whom): ' all)
+		<(grep -Ev ':# (description|alternative|question|columns|picture|example|requires|option|stream|whom): ' all)
 }
 
 @test "documents: the table of kernels has each guest, each tool and each hook" {
