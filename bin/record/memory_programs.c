@@ -88,7 +88,7 @@ enum {
 enum { NUMBERS = 1024, VARIANTS = 1024 };
 
 /* Most bytes of structures, and of an environment, in words */
-enum { STRUCT_MOST = 512, ENV_MOST = 32, PAGE = 4096 };
+enum { STRUCT_MOST = 512, SOCKADDR_MOST = 128, ENV_MOST = 32, PAGE = 4096 };
 
 enum item_kind { END, STRING, DATA, STRINGS };
 
@@ -1175,6 +1175,7 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 	case CALL_SOCKADDR:
 	case CALL_OPTION:
 		item->kind = DATA;
+		item->most = a->kind == CALL_SOCKADDR ? SOCKADDR_MOST : STRUCT_MOST;
 		if (a->out) { /* the address of its length follows */
 			item->flags |= COUNT_IS_ADDRESS | MAY_BE_PART;
 			count = item->digit - '0' + 1;
@@ -1183,7 +1184,7 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 	if (count >= 0) {
 		item->has_count = 1;
 		item->count = (uint16_t)(args[compat][count] - FROM);
-		if (a->out && !a->in && !(item->flags & COUNT_IS_ADDRESS))
+		if (a->count >= 0 && a->out && !a->in && !(item->flags & COUNT_IS_ADDRESS))
 			item->flags |= COUNT_IS_RESULT;
 	}
 }

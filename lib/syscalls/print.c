@@ -86,13 +86,23 @@ static void rest(struct print *p, const struct call_set *set, uint64_t v, unsign
 	else if (set->rest == REST_KIBI && v > 1024 && !(v % 1024)) {
 		out_decimal(&p->o, v / 1024);
 		out_string(&p->o, "*1024");
+	} else if (set->rest == REST_IOCTL) {
+		static const char *const directions[] = { "NONE", "WRITE", "READ", "READ|_IOC_WRITE" };
+
+		out_format(&p->o, "_IOC(_IOC_%s, ", directions[v >> 30 & 3]);
+		hex(p, v >> 8 & 0xff);
+		out_string(&p->o, ", ");
+		hex(p, v & 0xff);
+		out_string(&p->o, ", ");
+		hex(p, v >> 16 & 0x3fff);
+		out_string(&p->o, ")");
 	} else if (set->rest == REST_SHIFT) {
 		const struct call_constant *k = &call_constants[set->first];
 
 		out_decimal(&p->o, v >> k->low);
 		out_string(&p->o, "<<");
 		name(p, set, k);
-	} else if (set->rest != REST_HEX && set->rest != REST_IOCTL)
+	} else if (set->rest != REST_HEX)
 		out_decimal(&p->o, v);
 	else
 		hex(p, v);
@@ -119,7 +129,7 @@ static void print_enumeration(struct print *p, const struct call_set *set, uint6
 	k = find(p->c, set, key, UINT64_MAX);
 	if (!k && v >> (8 * width - 1) & 1)
 		k = find(p->c, set, v | ~bits_of(width), UINT64_MAX);
-	constant_or_rest(p, set, k, v, width);
+	constant_or_rest(p, set, k, set->rest == REST_IOCTL ? key : v, width);
 }
 
 static void bar(struct print *p, int *any)
@@ -164,7 +174,9 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 		bar(p, &any);
 		rest(p, set, v, width);
 	}
-	if (set->sub && low) {
+	/* a mode is printed, also if it is 0 */
+	if (set->sub && (low || call_sets[set->sub].sub ||
+			 call_sets[set->sub].rest == REST_OCTAL)) {
 		bar(p, &any);
 		print_set(p, set->sub, low, width);
 	}
@@ -470,6 +482,8 @@ static int left_out(const struct print *p, const struct structure *s, const stru
 	if (other->offset + (size_t)other->width > s->n)
 		return 0;
 	v = load(p->c, s->at + other->offset, other->width);
+	if (m->equal)
+		return v != m->bits;
 	return (v & (m->bits ? m->bits : UINT64_MAX)) ? m->unless : !m->unless;
 }
 
@@ -539,7 +553,7 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		    (p->written ? !m->out && m != first : m->out && !p->with_out))
 			continue;
 		if (m->kind == MEMBER_SUN_PATH ? !known : known < size_of(p->c, m)) {
-			more |= m->kind != MEMBER_SUN_PATH;
+			more |= m->kind != MEMBER_SUN_PATH && !s.l->least;
 			break;
 		}
 		if (in_place || left_out(p, &s, m)) {
@@ -669,7 +683,7 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 			break;
 		}
 		p->with_out = a->out && !a->after && p->v->returned &&
-			      (int64_t)i < p->v->result;
+			      p->v->result >= (a->count < 0 ? 0 : (int64_t)i + 1);
 		print_layout(p, a->set, user->bytes + at, user->n - at, most);
 		if (!a->size)
 			break;
@@ -681,6 +695,18 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 static int is_known(const struct call_bytes *user)
 {
 	return user->bytes && !user->fault;
+}
+
+/* Does the structure have members that the kernel writes, or reads and writes, and others? */
+static int has_sides(const struct call_layout *l, int both)
+{
+	for (unsigned i = 0; l && i < l->n; i++) {
+		const struct call_member *m = &call_members[l->first + i];
+
+		if (both ? m->both : m->out)
+			return 1;
+	}
+	return 0;
 }
 
 /* Does the kernel take no structure from this memory, or write none there? */
@@ -700,7 +726,7 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 	}
 	/* of a structure that begins in memory and ends behind it, the last members are not read */
 	return (kind == MEMBER_FDSET && (int32_t)v->args[0] < 0) ||
-	       (v->returned && v->result == -EFAULT && l->used < l->size) ||
+	       (v->returned && v->result == -EFAULT && l->used < l->size && !has_sides(l, 1)) ||
 	       (!a->sized && user->cut && user->n < (a->count < 0 ? a->used : a->size));
 }
 
@@ -801,18 +827,6 @@ static const struct call_layout *layout_of(const struct calls *c, const struct c
 	return a->kind == CALL_STRUCT ? call_layout(c, a->set) : NULL;
 }
 
-/* Does the structure have members that the kernel writes, or reads and writes, and others? */
-static int has_sides(const struct call_layout *l, int both)
-{
-	for (unsigned i = 0; l && i < l->n; i++) {
-		const struct call_member *m = &call_members[l->first + i];
-
-		if (both ? m->both : m->out)
-			return 1;
-	}
-	return 0;
-}
-
 /* Print a value before and after the call: [3] => [8], or [100 => 16] of a length. */
 static void changed(struct print *p, const struct call *call, unsigned arg,
 		    const struct call_bytes *old, const struct call_bytes *new)
@@ -857,9 +871,10 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	} else if (a->kind == CALL_BUFFER && a->in && a->count >= 0 && v->args[arg] &&
 		   !call_value(c, call, (unsigned)a->count, v->args)) {
 		out_string(&p.o, "\"\""); /* nothing is to be written */
-	} else if (l && a->out && !a->in && a->count >= 0 && v->args[arg] && v->returned &&
-		   !v->result) {
-		out_string(&p.o, "[]"); /* no event came */
+	} else if (l && a->count >= 0 && v->args[arg] &&
+		   (a->out && !a->in ? v->returned && !v->result :
+		    !call_value(c, call, (unsigned)a->count, v->args))) {
+		out_string(&p.o, "[]"); /* no event came, or the array has none */
 	} else if (new && !a->after && l && l->bare) {
 		changed(&p, call, arg, &v->entry[arg], new);
 	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
@@ -899,13 +914,14 @@ size_t call_print_behind(const struct calls *c, const struct call *call,
 			 const struct call_values *v, char *buf, size_t size)
 {
 	struct print p = { .o = out_to(buf, size), .c = c };
-	int any = 0;
+	int any = 0, has_after = 0;
 
 	for (unsigned i = 0; i < call->nargs; i++) {
 		const struct call_arg *a = &call->args[i];
 		char *begin = p.o.at;
 		size_t n;
 
+		has_after |= a->after && a->bits;
 		if (!a->after || !v->returned || v->result < 0 || p.o.cut)
 			continue;
 		if (!v->result && !any) {
@@ -921,7 +937,9 @@ size_t call_print_behind(const struct calls *c, const struct call *call,
 		p.o.at += n;
 		any |= n != 0;
 	}
-	if (any)
+	if (!any && has_after && v->returned && v->result > 0)
+		out_string(&p.o, " (");
+	if (any || (has_after && v->returned && v->result > 0))
 		out_string(&p.o, ")");
 	return end(&p, buf);
 }
@@ -946,10 +964,14 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 			out_decimal(&p.o, (uint64_t)-result);
 	} else if (a->kind == CALL_NONE) {
 		out_string(&p.o, "?");
-	} else if (a->kind == CALL_SET && call_sets[a->set].flags) {
-		hex(&p, (uint64_t)result);
-		if (result) {
-			out_string(&p.o, " (flags ");
+	} else if (a->kind == CALL_SET && a->after) {
+		const struct call_set *set = &call_sets[a->set];
+
+		print_value(&p, set->flags ? CALL_HEX : CALL_INT, 4, 0, (uint64_t)result);
+		if ((result && set->flags) || find(c, set, (uint64_t)result, UINT64_MAX)) {
+			out_string(&p.o, " (");
+			out_string(&p.o, a->label);
+			out_string(&p.o, *a->label ? " " : "");
 			print_set(&p, a->set, (uint64_t)result, a->size);
 			out_string(&p.o, ")");
 		}

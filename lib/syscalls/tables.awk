@@ -103,13 +103,17 @@ function read_type(type,   option) {
 	} else {
 		type_kind = "CALL_SET"
 		type_width = 4
-		if (match(type, /\.[1248l]$/)) {
+		if (match(type, /\.[1248lp]$/)) {
 			type_width = substr(type, RSTART + 1)
 			type = substr(type, 1, RSTART - 1)
 		}
+		type_more = ", .set = " word_of("set", type)
 		if (type_width == "l")
 			type_width = "long"
-		type_more = ", .set = " word_of("set", type)
+		if (type_width == "p") {
+			type_width = 8
+			type_more = type_more ", .place = PLACE_PAIR"
+		}
 	}
 }
 
@@ -170,17 +174,17 @@ function width_in(a, width) {
 	return width == "long" ? abi_word[a] : width == "old" ? (abi_word[a] == 4 ? 2 : 4) : width
 }
 
-# Return the condition of a member: ?, ?NAME, ?NAME&BITS, ?NAME!BITS, or one more ? in front.
+# Return the condition of a member: ?, ?NAME, ?NAME&BITS, ?NAME!BITS, ?NAME=VALUE, or one more ? in front.
 function member_condition(text, part, n,   out, name, i, bits) {
 	text = substr(text, 2)
 	if (text == "")
 		return ", .rare = RARE_ZERO"
 	out = ", .rare = " (sub(/^\?/, "", text) ? "RARE_BOTH" : "RARE_OTHER")
 	bits = ""
-	if (match(text, /[&!].*/)) {
-		bits = sprintf(", .bits = %.0fu", number(substr(text, RSTART + 1)))
-		if (substr(text, RSTART, 1) == "!")
-			bits = bits ", .unless = 1"
+	if (match(text, /[&!=].*/)) {
+		bits = sprintf(", .bits = %s", c_number(number(substr(text, RSTART + 1))))
+		if (substr(text, RSTART, 1) != "&")
+			bits = bits (substr(text, RSTART, 1) == "!" ? ", .unless = 1" : ", .equal = 1")
 		text = substr(text, 1, RSTART - 1)
 	}
 	for (i = 1; i <= n; i++) {
@@ -331,7 +335,7 @@ function conditions(text,   name, set, test, bits, i, j, k, n, m, values, when, 
 		sub(/:.*/, "", name)
 	}
 	sub(/[^:]*:/, "", set)
-	sub(/\.[1248l]$/, "", set)
+	sub(/\.[1248lp]$/, "", set)
 	m = nvariants
 	for (i = 1; i <= m; i++) {
 		old_when[i] = variant_when[i]

@@ -61,6 +61,7 @@ struct call_member {
 	uint16_t unless : 1;    /* if one of the bits of the other member is set, not if none is */
 	uint16_t out : 1;       /* the kernel writes it */
 	uint16_t both : 1;      /* the kernel reads and writes it */
+	uint8_t equal;          /* bits is the value of the other member */
 	uint8_t set, other;     /* other: the member that decides whether this one is left out */
 };
 

@@ -405,7 +405,7 @@ static void test_pairs(void)
 	CALL(193, 0, 0xffffffff, 0x7fffffff);
 	EQUAL_TEXT(line(), "truncate64(NULL, 9223372036854775807)");
 	CALL(339, 3, 1, 0x80, 1, 0xffffff9c, 0);
-	EQUAL_TEXT(line(), "fanotify_mark(3, 0x1, 0x100000080, AT_FDCWD, NULL)");
+	EQUAL_TEXT(line(), "fanotify_mark(3, FAN_MARK_ADD, FAN_MOVED_TO|0x100000000, AT_FDCWD, NULL)");
 	CALL(333, 3, 0, 1, 7, 2);
 	EQUAL_TEXT(line(), "preadv(3, NULL, 1, 8589934599)");
 	CALL(192, 0, 4096, 0, 1, 3, 0x100000);
@@ -543,6 +543,83 @@ static void test_abis(void)
 	calls = own;
 }
 
+/* What the kernel does not read or write is no structure; what it refuses is an address. */
+static void test_refused(void)
+{
+	static const char usage[144], message[56] = { [8] = 36 }, attr[24] = { 1 }, info[128] = {
+		17, [8] = 1, [16] = 42, [24] = 3, [32] = 1, [40] = 2 };
+
+	CALL(61, 7, 0x1000, 1, 0x2000);
+	memory(3, usage, sizeof(usage));
+	EQUAL_TEXT(returns(0), "wait4(7, 0x1000, WNOHANG, 0x2000) = 0");
+	CALL(47, 3, 0x1000, 0);
+	memory(1, message, sizeof(message));
+	ENTRY(1, "");
+	EQUAL_TEXT(returns(-14), "recvmsg(3, {msg_namelen=36}, 0) = -1 EFAULT");
+	CALL(170, 0x1000, 65);
+	MEMORY(0, "name");
+	EQUAL_TEXT(line(), "sethostname(0x1000, 65)");
+	CALL(116, 65537, 0x1000);
+	MEMORY(1, "\1\0\0\0");
+	EQUAL_TEXT(line(), "setgroups(65537, 0x1000)");
+	CALL(7, 0x1000, 2, 0);
+	values.user[0] = (struct call_bytes){ .bytes = "\3\0\0\0\1\0\0\0", .n = 8, .cut = 1 };
+	EQUAL_TEXT(line(), "poll([{fd=3, events=POLLIN}, ...], 2, 0)");
+	values.user[0].n = 5;
+	EQUAL_TEXT(line(), "poll(0x1000, 2, 0)");
+	CALL(7, 0x1000, 0, 0);
+	EQUAL_TEXT(line(), "poll([], 0, 0)");
+	CALL(444, 0x1000, 8, 0);
+	memory(0, attr, 8);
+	EQUAL_TEXT(line(), "landlock_create_ruleset({handled_access_fs=LANDLOCK_ACCESS_FS_EXECUTE}, "
+		   "8, 0)");
+	CALL(444, 0x1000, 4, 0);
+	memory(0, attr, 4);
+	EQUAL_TEXT(line(), "landlock_create_ruleset(0x1000, 4, 0)");
+	CALL(247, 1, 42, 0x1000, 4, 0);
+	memory(2, info, sizeof(info));
+	EQUAL_TEXT(returns(0), "waitid(P_PID, 42, {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=42, "
+		   "si_uid=0, si_status=3, si_utime=1, si_stime=2}, WEXITED, NULL) = 0");
+	memory(2, usage, sizeof(usage));
+	EQUAL_TEXT(returns(0), "waitid(P_PID, 42, {}, WEXITED, NULL) = 0");
+}
+
+/* Names of parts of a number, of results, and of what has no name. */
+static void test_parts(void)
+{
+	static const char event[64] = { [8] = 14, [12] = 4, [16] = 7 };
+
+	CALL(319, 0, 0x54000005);
+	EQUAL_TEXT(line(), "memfd_create(NULL, MFD_CLOEXEC|MFD_HUGETLB|21<<MFD_HUGE_SHIFT)");
+	CALL(29, 1, 4096, 0x54001600);
+	EQUAL_TEXT(line(), "shmget(0x1, 4096, IPC_CREAT|IPC_EXCL|SHM_NORESERVE|21<<"
+		   "SHM_HUGE_SHIFT|000)");
+	CALL(68, 1, 01600);
+	EQUAL_TEXT(line(), "msgget(0x1, IPC_CREAT|0600)");
+	CALL(16, 3, 0xc0083d01, 0);
+	EQUAL_TEXT(line(), "ioctl(3, _IOC(_IOC_READ|_IOC_WRITE, 0x3d, 0x1, 0x8), 0)");
+	CALL(222, 0, 0x1000, 0);
+	memory(1, event, sizeof(event));
+	EQUAL_TEXT(line(), "timer_create(CLOCK_REALTIME, {sigev_signo=SIGALRM, "
+		   "sigev_notify=SIGEV_THREAD_ID, sigev_notify_thread_id=7}, NULL)");
+	CALL(135, 0xffffffff);
+	EQUAL_TEXT(returns(0x40000), "personality(0xffffffff) = 0x40000 "
+		   "(PER_LINUX|ADDR_NO_RANDOMIZE)");
+	CALL(128, 0, 0, 0, 8);
+	EQUAL_TEXT(returns(14), "rt_sigtimedwait(NULL, NULL, NULL, 8) = 14 (SIGALRM)");
+	CALL(203, 0, 8, 0x1000);
+	MEMORY(2, "\5\0\0\0\0\0\0\1");
+	EQUAL_TEXT(line(), "sched_setaffinity(0, 8, [0 2 56])");
+	CALL(427, 3, 1, 0, 0);
+	EQUAL_TEXT(line(), "io_uring_register(3, IORING_UNREGISTER_BUFFERS, NULL, 0)");
+	CALL(301, 3, 1, 2, (uint64_t)-1, 0);
+	EQUAL_TEXT(line(), "fanotify_mark(3, FAN_MARK_ADD, FAN_MODIFY, FAN_NOFD, NULL)");
+	CALL(470, 0, 0, 0, 0);
+	EQUAL_TEXT(line(), "listns(NULL, NULL, 0, 0)");
+	CALL(471);
+	EQUAL_TEXT(line(), "rseq_slice_yield()");
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -563,6 +640,8 @@ int main(int argc, char **argv)
 	TEST(sides);
 	TEST(cut);
 	TEST(short);
+	TEST(refused);
+	TEST(parts);
 	TEST(pairs);
 	TEST(abis);
 	return unit_end();
