@@ -23,6 +23,12 @@ static void hex(struct print *p, uint64_t v)
 	out_hex(&p->o, v);
 }
 
+static void next_hex(struct print *p, const char *before, uint64_t v)
+{
+	out_string(&p->o, before);
+	hex(p, v);
+}
+
 /* Print a mode: three digits at least. */
 static void octal(struct print *p, uint64_t v)
 {
@@ -87,21 +93,17 @@ static void rest(struct print *p, const struct call_set *set, uint64_t v, unsign
 		out_decimal(&p->o, v / 1024);
 		out_string(&p->o, "*1024");
 	} else if (set->rest == REST_IOCTL) {
-		static const char *const directions[] = { "NONE", "WRITE", "READ", "READ|_IOC_WRITE" };
+		static const char *const to[] = { "NONE", "WRITE", "READ", "READ|_IOC_WRITE" };
 
-		out_format(&p->o, "_IOC(_IOC_%s, ", directions[v >> 30 & 3]);
-		hex(p, v >> 8 & 0xff);
-		out_string(&p->o, ", ");
-		hex(p, v & 0xff);
-		out_string(&p->o, ", ");
-		hex(p, v >> 16 & 0x3fff);
+		out_format(&p->o, "_IOC(_IOC_%s", to[v >> 30 & 3]);
+		next_hex(p, ", ", v >> 8 & 0xff);
+		next_hex(p, ", ", v & 0xff);
+		next_hex(p, ", ", v >> 16 & 0x3fff);
 		out_string(&p->o, ")");
 	} else if (set->rest == REST_SHIFT) {
-		const struct call_constant *k = &call_constants[set->first];
-
-		out_decimal(&p->o, v >> k->low);
+		out_decimal(&p->o, v >> call_constants[set->first].low);
 		out_string(&p->o, "<<");
-		name(p, set, k);
+		name(p, set, &call_constants[set->first]);
 	} else if (set->rest != REST_HEX)
 		out_decimal(&p->o, v);
 	else
@@ -218,16 +220,6 @@ uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg
 		   a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD);
 }
 
-/* Print the number of a device, as new_encode_dev of include/linux/kdev_t.h makes it. */
-static void device(struct print *p, uint64_t v)
-{
-	out_string(&p->o, "makedev(");
-	hex(p, v >> 8 & 0xfff);
-	out_string(&p->o, ", ");
-	hex(p, (v & 0xff) | (v >> 12 & 0xfff00));
-	out_string(&p->o, ")");
-}
-
 /* Print a number of an argument, a result or a structure. */
 static void print_value(struct print *p, unsigned kind, unsigned width, unsigned set, uint64_t v)
 {
@@ -261,8 +253,10 @@ static void print_value(struct print *p, unsigned kind, unsigned width, unsigned
 		break;
 	case CALL_NONE:
 		break;
-	case MEMBER_DEV:
-		device(p, v);
+	case MEMBER_DEV: /* as new_encode_dev of include/linux/kdev_t.h makes it */
+		next_hex(p, "makedev(", v >> 8 & 0xfff);
+		next_hex(p, ", ", (v & 0xff) | (v >> 12 & 0xfff00));
+		out_string(&p->o, ")");
 		break;
 	case CALL_HEX:
 		if (set == HEX_BITS) {
@@ -937,10 +931,8 @@ size_t call_print_behind(const struct calls *c, const struct call *call,
 		p.o.at += n;
 		any |= n != 0;
 	}
-	if (!any && has_after && v->returned && v->result > 0)
-		out_string(&p.o, " (");
 	if (any || (has_after && v->returned && v->result > 0))
-		out_string(&p.o, ")");
+		out_string(&p.o, any ? ")" : " ()");
 	return end(&p, buf);
 }
 

@@ -405,7 +405,8 @@ static void test_pairs(void)
 	CALL(193, 0, 0xffffffff, 0x7fffffff);
 	EQUAL_TEXT(line(), "truncate64(NULL, 9223372036854775807)");
 	CALL(339, 3, 1, 0x80, 1, 0xffffff9c, 0);
-	EQUAL_TEXT(line(), "fanotify_mark(3, FAN_MARK_ADD, FAN_MOVED_TO|0x100000000, AT_FDCWD, NULL)");
+	EQUAL_TEXT(line(), "fanotify_mark(3, FAN_MARK_ADD, FAN_MOVED_TO|0x100000000, AT_FDCWD, "
+		   "NULL)");
 	CALL(333, 3, 0, 1, 7, 2);
 	EQUAL_TEXT(line(), "preadv(3, NULL, 1, 8589934599)");
 	CALL(192, 0, 4096, 0, 1, 3, 0x100000);
@@ -571,15 +572,15 @@ static void test_refused(void)
 	EQUAL_TEXT(line(), "poll([], 0, 0)");
 	CALL(444, 0x1000, 8, 0);
 	memory(0, attr, 8);
-	EQUAL_TEXT(line(), "landlock_create_ruleset({handled_access_fs=LANDLOCK_ACCESS_FS_EXECUTE}, "
-		   "8, 0)");
+	EQUAL_TEXT(line(), "landlock_create_ruleset("
+		   "{handled_access_fs=LANDLOCK_ACCESS_FS_EXECUTE}, 8, 0)");
 	CALL(444, 0x1000, 4, 0);
 	memory(0, attr, 4);
 	EQUAL_TEXT(line(), "landlock_create_ruleset(0x1000, 4, 0)");
 	CALL(247, 1, 42, 0x1000, 4, 0);
 	memory(2, info, sizeof(info));
-	EQUAL_TEXT(returns(0), "waitid(P_PID, 42, {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=42, "
-		   "si_uid=0, si_status=3, si_utime=1, si_stime=2}, WEXITED, NULL) = 0");
+	EQUAL_TEXT(returns(0), "waitid(P_PID, 42, {si_signo=SIGCHLD, si_code=CLD_EXITED, "
+		   "si_pid=42, si_uid=0, si_status=3, si_utime=1, si_stime=2}, WEXITED, NULL) = 0");
 	memory(2, usage, sizeof(usage));
 	EQUAL_TEXT(returns(0), "waitid(P_PID, 42, {}, WEXITED, NULL) = 0");
 }
