@@ -6,6 +6,14 @@
 load ../helper
 load ../hooks
 
+# watch_files WORDS: Watch the held program until the session knows which files it has open. A
+# session reads them when its reader comes, which may be after its start.
+watch_files() {
+	watch trace_files --pid "$HELD" "$@"
+	eventually grep -Eq '^(# files of 1 tasks are known|\{"files":1\})$' got
+	find_id
+}
+
 # files_of WORDS: Run a session of the program files; got has its lines, told the operations with
 # their paths, where the directory of the program is D.
 files_of() {
@@ -14,8 +22,7 @@ files_of() {
 	mkdir -p "$D/sub"
 	ln -sfn sub "$D/link"
 	hold "$PROG/files" "$D"
-	watch trace_files --pid "$HELD" "$@"
-	find_id
+	watch_files "$@"
 	release
 	watch_end
 	sed -n 's/^.*[0-9]: \([a-z_0-9]*: path=.*\) lat=[0-9.]*$/\1/p' got | sed "s|\"$D|\"D|g" >told
@@ -158,8 +165,7 @@ as_here() {
 	mkfifo slow
 	# the open of a FIFO waits for its other end
 	hold sh -c 'echo ready; read -r x; : >quick; { sleep 2; cat slow; } & echo >slow; wait'
-	watch trace_files --pid "$HELD" --slower 1s
-	find_id
+	watch_files --slower 1s
 	release
 	watch_end
 	cat got
