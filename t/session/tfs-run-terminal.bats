@@ -342,3 +342,17 @@ progress() {
 		shows '^tfs-run: no event: the traced tasks caused none that the options select$'
 	done
 }
+
+@test "terminal: --time ends the recording, and a line says that the program goes on and what ends it" {
+	local way
+	terminal 120
+	echo 'echo $$ >pid; read -r _ <go' >program
+	for way in release_go 'in_tmux send-keys C-c'; do
+		rm -f pid
+		types "tfs-run trace_syscalls -s getppid --instance $MARK --time 100ms -- sh program"
+		eventually [ -s pid ]
+		eventually shows "^tfs-run: the recording has ended, and the program \(pid $(cat pid)\) goes on; Ctrl-C ends it\$"
+		$way
+		if [ "$way" = release_go ]; then ends 0; else ends 130; fi
+	done
+}
