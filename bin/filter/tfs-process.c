@@ -326,26 +326,6 @@ static void add_words(const char *s, const char *end)
 	}
 }
 
-/* Return the decoded argument argv of JSON. */
-static struct text_part argv_of(const struct trace_line *l)
-{
-	struct text_part args = trace_line_key(l, "args"), arg, name, value, list = { NULL, 0 };
-	const char *s = args.text, *end = s ? s + args.n : s;
-
-	while (s && !list.text && json_element(&s, end, &arg)) {
-		const char *in = arg.text;
-		int found = 0;
-
-		while (json_member(&in, arg.text + arg.n, &name, &value)) {
-			found |= text_part_is(name, "name") &&
-				 text_part_is(json_unquoted(value), "argv");
-			if (found && text_part_is(name, "text"))
-				list = json_unquoted(value);
-		}
-	}
-	return list;
-}
-
 /* Follow a decoded execve. */
 static void called(const struct trace_line *l)
 {
@@ -355,7 +335,7 @@ static void called(const struct trace_line *l)
 	struct process *p;
 
 	if (l->json)
-		list = strbuf_unescaped(&unescaped, argv_of(l), 1);
+		list = strbuf_unescaped(&unescaped, trace_line_key(l, "argv"), 1);
 	for (s = list.text, end = s ? s + list.n : s; s < end && *s != '[';)
 		s = *s == '"' ? end_of_string(s, end) : s + 1;
 	if (s >= end || !(p = executes(l)))

@@ -384,6 +384,18 @@ static struct text_part member(const char *s, const char *end, const char *key)
 	return none;
 }
 
+/* Return the text of a decoded call's argument of this name. */
+static struct text_part argument(const struct trace_line *l, const char *key)
+{
+	struct text_part args = member(l->body.text, l->body.text + l->body.n, "args"), arg;
+	const char *s = args.text, *end = s ? s + args.n : s;
+
+	while (s && json_element(&s, end, &arg))
+		if (text_part_is(member(arg.text, arg.text + arg.n, "name"), key))
+			return member(arg.text, arg.text + arg.n, "text");
+	return none;
+}
+
 /* Is it an object of ours that is no event, and meant to be none, as {"lost":3,...}? */
 static int is_json_comment(const char *s, const char *end)
 {
@@ -505,9 +517,12 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		       (struct text_part){ l->lat, strlen(l->lat) } : none;
 	if (!l->json)
 		return l->body.text ? field_of_text(l, key) : none;
-	field = member(l->body.text, l->body.text ? l->body.text + l->body.n : NULL, key);
-	return field.text || !l->facts.text ? field :
-	       member(l->facts.text, l->facts.text + l->facts.n, key);
+	if (!l->body.text)
+		return none;
+	field = member(l->body.text, l->body.text + l->body.n, key);
+	if (!field.text && l->facts.text)
+		field = member(l->facts.text, l->facts.text + l->facts.n, key);
+	return field.text ? field : argument(l, key);
 }
 
 struct text_part trace_line_number(const struct trace_line *l)

@@ -2,7 +2,8 @@
 /*
  * pages N - touch N new pages in touch_once and 3 N in touch_thrice
  *
- * It stays for a while, so that others can read which files it has mapped.
+ * Then it prints "ready" and waits for a line of standard input, so that others can read which files
+ * it has mapped.
  */
 #include "prog.h"
 
@@ -31,6 +32,6 @@ int main(int argc, char **argv)
 	madvise(area, size, MADV_NOHUGEPAGE);
 	touch_once(area, n);
 	touch_thrice(area + n * PAGE, n);
-	usleep(500000);
+	ready();
 	return 0;
 }
