@@ -68,8 +68,9 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * events only. host is a field if the line has no host.
  *
  * In text a field is NAME=VALUE or NAME: VALUE. The result of a system call is ret. A decoded
- * call has ret, error (a name) and lat, and in JSON also the text of each argument. The names of a function event are func and caller,
- * and the events of block devices have dev, rwbs, sector and nr_sector.
+ * call has ret, error (a name) and lat, and in JSON also the text of each argument. The names
+ * of a function event are func and caller, and the events of block devices have dev, rwbs,
+ * sector and nr_sector.
  *
  * A string has the escapes of out_escaped, or of JSON, which strbuf_unescaped removes. In text that
  * is not ours, an untrusted string may look like a field; a field that occurs twice with two values

@@ -352,3 +352,13 @@ of() {
 	fails 111 "tfs-count: fatal: x.dat is a trace.dat, not text; type tfs-report FILE | tfs-count" \
 		tfs-count x.dat
 }
+
+@test "tfs-count: in JSON a key can be an argument of a decoded call, if no field has its name" {
+	local args='"args":[{"name":"fd","value":3,"text":"3</a b>"},{"name":"ret","value":1,"text":"1"}]'
+	{
+		echo '{"ts":1.0,"cpu":0,"pid":7,"comm":"a","event":"sys_exit_x","fields":{"ret":5,"lat":1,'"$args"'}}'
+		echo '{"ts":1.1,"cpu":0,"pid":7,"comm":"a","event":"sys_exit_x","fields":{"ret":6,"lat":1,"args":[]}}'
+	} >calls.json
+	run -0 --separate-stderr tfs-count -k ret -k fd <calls.json
+	[ "$output" = $'      1 5\t3</a b>\n      1 6\t-' ]
+}

@@ -2,8 +2,8 @@
 /*
  * pages N - touch N new pages in touch_once and 3 N in touch_thrice
  *
- * Then it prints "ready" and waits for a line of standard input, so that others can read which files
- * it has mapped.
+ * Then it prints "ready" and waits for a line of standard input, so that others can read which
+ * files it has mapped.
  */
 #include "prog.h"
 

@@ -354,6 +354,7 @@ titles() {
 	# shellcheck disable=SC2034 # the line has it
 	local W=$MARK
 	ln -sf "$BATS_FILE_TMPDIR/go" go
+	# shellcheck disable=SC2016
 	typed 'tfs-instance hold $W sh -c "tfs-event *getppid;calls 9;tfs-read trace"|tfs-count' ''
 	tfs-instance remove "tfs.$MARK"
 	cat got
