@@ -15,6 +15,7 @@ const char *const ask_options[] = {
 	"--per KEY,...  with --summary: a line for each thread, or value of a key, such as comm",
 	"--every MS  with --summary: a table every MS milliseconds, as 1s; at a terminal in place",
 	"--human  print for people, as on a terminal: names of errors and signals, columns",
+	"--color auto|always|never  colours in lines for people; auto: only at a terminal",
 	"--check  print whether this kernel can run the hook with these options",
 	NULL,
 };
@@ -256,7 +257,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 	} all[] = {
 		{ "file", NULL, &ask->file }, { "top", NULL, &ask->top },
 		{ "sort", NULL, &ask->sort }, { "every", NULL, &ask->every },
-		{ "per", NULL, &ask->per },
+		{ "per", NULL, &ask->per }, { "color", NULL, &ask->color },
 		{ "summary", &ask->summary, NULL }, { "human", &ask->human, NULL },
 		{ "check", &ask->check, NULL }, { "help", &ask->help, NULL },
 	};

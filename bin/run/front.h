@@ -22,6 +22,7 @@ struct ask {
 	char **words;               /* the hook's options, NULL at the end */
 	char **command;             /* PROG and its arguments; NULL: none */
 	const char *file;           /* -o; NULL: standard output */
+	const char *color;          /* of lines for people: auto, always, never; NULL: auto */
 	const char *top, *sort, *every, *per; /* of --summary */
 	int check, help;            /* --check, --help after HOOK */
 	int list;                   /* -l */

@@ -214,6 +214,11 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 	if (ask->human && (ask->file || ask->summary || ask_has_word(ask->words, "--json")))
 		return err_msg("--human prints text lines to standard output; leave it out, or "
 			       "-o, --summary and --json");
+	if (ask->color && strcmp(ask->color, "auto") && strcmp(ask->color, "always") &&
+	    strcmp(ask->color, "never"))
+		return err_msg("--color: '%.80s' is not auto, always or never", ask->color);
+	if (ask->color && !strcmp(ask->color, "always") && !o->human)
+		return err_msg("--color always is for lines for people; add --human");
 	if (ask->top && !ask->summary)
 		return err_msg("--top needs --summary");
 	if (ask->top && text_number(ask->top, 1, LONG_MAX, &top) < 0)

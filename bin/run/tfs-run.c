@@ -715,6 +715,8 @@ int main(int argc, char **argv)
 		setenv(FOR_PEOPLE, FOR_EYES, 1);
 	if (r.output.terminal)
 		setenv(PEOPLE_SCREEN, "1", 1);
+	if (ask.color)
+		setenv(PEOPLE_COLOUR, ask.color, 1);
 	more = more_options(&ask, &r.output, &hook);
 	r.output.decoded = strstr(more, "decode") || ask_has_word(ask.words, "--decode");
 	if (ask.check)

@@ -608,9 +608,12 @@ void people_event(struct people *p, struct out *o, const struct people_event *e)
 void people_screen(struct people *p, int terminal)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR"); /* no-color.org */
+	const char *when = getenv(PEOPLE_COLOUR);
 
 	p->marks = terminal || getenv(PEOPLE_SCREEN);
 	p->colours = p->marks && term && strcmp(term, "dumb") && !(no && *no);
+	if (when && strcmp(when, "auto"))
+		p->colours = !strcmp(when, "always");
 }
 
 /* Return the length of the next word, of at most n bytes. A space in quotes ends no word. */

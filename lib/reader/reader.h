@@ -252,6 +252,9 @@ void screen_add(struct screen *, struct strbuf *to, const char *text, size_t n, 
 /* tfs-run sets this variable for a tool whose lines it copies to a terminal. */
 #define PEOPLE_SCREEN "TFS_SCREEN"
 
+/* In their environment: "always" and "never" decide about colours, also against NO_COLOR. */
+#define PEOPLE_COLOUR "TFS_COLOR"
+
 /* Set marks and colours, if the lines go to a terminal, for what the environment says. */
 void people_screen(struct people *, int terminal);
 

@@ -131,7 +131,7 @@ static int add_value(struct opt *o, char *s)
 
 int request_no_option(const struct hook *r, const char *word, const char *const *more)
 {
-	struct opt others[8] = { { .line = NULL } };
+	struct opt others[12] = { { .line = NULL } };
 	char name[32];
 	struct suggest near = { .word = name };
 
@@ -140,7 +140,7 @@ int request_no_option(const struct hook *r, const char *word, const char *const 
 		for (size_t i = 0; i < r->noptions && strlen(name) > 1; i++)
 			suggest_offer(&near, r->options[i].name);
 		for (struct opt *o = others; more && *more && strlen(name) > 1; more++)
-			if (o < others + 8 && !opt_parse(o, *more))
+			if (o < others + 12 && !opt_parse(o, *more))
 				suggest_offer(&near, o++->name);
 		if (more)
 			suggest_offer(&near, "help");

@@ -565,3 +565,12 @@ for i in range(4):
 	[ "$status" -le 1 ]
 	[ "$status" = 1 ] || head -n 1 got | grep -q '  comm	flags$'
 }
+
+@test "task: colours in a pipe, with --color always, also against NO_COLOR; auto and never have none" {
+	for word in auto never always; do
+		NO_COLOR=1 TERM=xterm tfs-run trace_open --human --color "$word" -- cat /none/such >"got.$word" 2>err || [ $? = 1 ]
+		grep -q ENOENT "got.$word"
+	done
+	grep -q $'\e\\[31m.*ENOENT' got.always
+	run -1 grep -l $'\e\\[' got.auto got.never
+}
