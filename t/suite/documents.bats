@@ -138,6 +138,35 @@ heads() {
 	done
 }
 
+@test "documents: man -k finds a page by the words of its users and by the names of other tools" {
+	local word page n=0
+	while IFS=: read -r page word; do
+		echo "$page: $word"
+		grep -q "^\.Nd .*$word" "$TREE"/bin/*/"$page" "$TREE"/trace-hooks/"$page" \
+			"$TREE"/trace-hooks/*/"$page" 2>/dev/null
+		n=$((n + 1))
+	done <<-'EOF'
+		trace_syscalls.7:strace
+		trace_syscalls.7:perf trace
+		trace_open.7:opensnoop
+		trace_exec.7:execsnoop
+		trace_process.7:exitsnoop
+		trace_signal.7:killsnoop
+		trace_sched.7:run queue latency
+		trace_sched.7:runqlat
+		trace_block.7:biolatency
+		trace_tcp.7:tcpconnect
+		trace_count.7:perf stat
+		trace_hist.7:argdist
+		trace_uprobe.7:USDT
+		trace_flight.7:flight recorder
+		tfs-flame.1:flame graph
+		tfs-record.1:KernelShark
+		tfs-export.1:OpenTelemetry
+	EOF
+	[ "$n" = 17 ]
+}
+
 @test "documents: tfs-tools(7) has the purpose of each tool, and the description of each hook" {
 	need_tool mandoc
 	local name page=$TREE/trace-hooks/tfs-tools.7
