@@ -71,7 +71,7 @@ def plain(line):
     line = re.sub(r'0x[0-9a-f]+', 'N', line)
     line = re.sub(r'\[\d+\] [A-Za-z0-9.]{5}', '[N] .....', line)
     line = re.sub(r'\d([\d.:,]*\d)?[KMG]?', 'N', line)
-    line = re.sub(r'\bN (us|ms|s)\b', 'N us', line)
+    line = re.sub(r'\bN (us|ms|s)\b|(?<= )-(?= )', 'N us', line) # "-": not known
     return re.sub(r'\s+', ' ', re.sub(r'\|@*\s*\|', '|@|', line)).strip()
 
 
