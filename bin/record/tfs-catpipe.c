@@ -61,6 +61,7 @@ static const struct tool tool = {
 		PEOPLE_OPTIONS
 		TCP_OPTIONS
 		DECODE_OPTIONS
+		ACCOUNT_OPTIONS
 		OPTION_ROOT
 		OPTION_INSTANCE,
 	.takes_instance = 1,
@@ -335,9 +336,10 @@ static int open_raw(struct stream *s, const char *root)
 		s->decode.follow.live = s->kernel.procfs;
 		s->decode.merge = &s->live.merge;
 		decode_begin(&s->decode, &s->show);
+		account_begin(&s->show, &s->decode);
 		begin_tasks(s);
 	}
-	if (s->show.header && !s->show.subjects.member)
+	if (!s->show.subjects.member)
 		read_traced(s);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
@@ -412,6 +414,17 @@ static void write_unfinished(struct stream *s)
 		write_lines(s, text, n);
 }
 
+/* Write the account of --why. */
+static void write_account(struct stream *s)
+{
+	struct strbuf text = { 0 };
+
+	account_end(&text);
+	if (text.n && !s->to.full)
+		write_lines(s, text.text, text.n);
+	free(text.text);
+}
+
 /* Write a line that says how much a program kept this tool from reading in procfs. */
 static void write_unread(struct stream *s)
 {
@@ -461,16 +474,20 @@ static int records_all(const struct stream *s)
 	return some || !file_begins(s->dir, "options/event-fork", '1');
 }
 
-/* With -H, name the tasks of the pid filter, or say that there is none. */
+/* Take the tasks of the pid filter for the subjects of --why, and with -H name them. */
 static void write_traced(struct stream *s)
 {
 	char line[CONSUMER_LAST];
 
 	read_traced(s);
-	for (size_t i = 0; i < s->traced.n; i++)
+	for (size_t i = 0; i < s->traced.n; i++) {
+		account_subject(s->traced.v[i]);
 		write_lines(s, line, show_traced(&s->show, s->traced.v[i], line, sizeof(line)));
-	if (!s->traced.n && records_all(s))
+	}
+	if (!s->traced.n && records_all(s)) {
+		account_subject(0);
 		write_lines(s, line, show_traced(&s->show, 0, line, sizeof(line)));
+	}
 }
 
 /*
@@ -486,12 +503,12 @@ static void write_header(struct stream *s)
 	o.at += show_date(&s->show, -1, o.at, out_room(&o));
 	if (s->decode.note && !s->show.json)
 		out_format(&o, "# %.200s\n", s->decode.note);
-	if (s->decode.names || s->decode.paths)
+	if ((s->decode.names || s->decode.paths) && !account_on())
 		out_format(&o, s->show.json ? "{\"files\":%u}\n" :
 			   "# files of %u tasks are known\n", s->begun);
 	s->readers = s->to.readers;
 	write_lines(s, text, (size_t)(o.at - text));
-	if (s->show.header && !s->text && !s->show.subjects.member)
+	if (!s->text && !s->show.subjects.member)
 		write_traced(s);
 }
 
@@ -576,7 +593,8 @@ static int take_options(struct stream *s, int argc, char **argv)
 			s->to.patience = opt_number();
 			break;
 		default:
-			if (!decode_take(&s->decode, &tool, c) &&
+			if (!account_take(&s->show, &s->decode, &tool, c) &&
+			    !decode_take(&s->decode, &tool, c) &&
 			    !people_take(&s->show, &tool, c) &&
 			    !tcp_take(&s->show, &tool, c) &&
 			    show_option(&s->show, &tool, c) < 0)
@@ -632,6 +650,7 @@ int main(int argc, char **argv)
 		r = drain(&s);
 	if (s.decode.on && !s.text)
 		write_unfinished(&s);
+	write_account(&s);
 	write_unread(&s);
 	write_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;

@@ -32,7 +32,8 @@ static const struct tool tool = {
 		SHOW_OPTIONS
 		PEOPLE_OPTIONS
 		TCP_OPTIONS
-		DECODE_OPTIONS,
+		DECODE_OPTIONS
+		ACCOUNT_OPTIONS,
 };
 
 #define CHUNK (64 * 1024)
@@ -173,6 +174,18 @@ static const struct record *next_of_cpu(void *report)
 	return merge_peek(r->merge);
 }
 
+/* Print the account of --why. */
+static void print_account(struct report *r)
+{
+	struct strbuf text = { 0 };
+
+	account_end(&text);
+	write_text(r);
+	if (text.n && fd_write_all(STDOUT_FILENO, text.text, text.n) < 0 && errno == EPIPE)
+		reader_broken_pipe();
+	free(text.text);
+}
+
 static void print_records(struct report *r, struct merge *m)
 {
 	const struct record *record;
@@ -195,6 +208,7 @@ static void print_records(struct report *r, struct merge *m)
 		r->n += n;
 		write_text(r);
 	}
+	print_account(r);
 }
 
 /* Print how many events were lost, as the kernel counted them: the records mark only where. */
@@ -229,8 +243,11 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 	r->show.machine = *r->dat.machine ? r->dat.machine : NULL;
 	show_begin(&r->show, &r->line);
 	r->decode.merge = &m;
-	if (r->decode.on)
+	if (r->decode.on) {
 		decode_begin(&r->decode, &r->show);
+		account_begin(&r->show, &r->decode);
+		account_subject(0);
+	}
 	if (*b->name && !r->show.json)
 		print_name(r, b->name);
 	m.cpus = xcalloc(b->ncpus, sizeof(*m.cpus));
@@ -262,7 +279,8 @@ int main(int argc, char **argv)
 		shown = show_option(&r.show, &tool, c);
 		if (shown < 0)
 			return REFUSED;
-		if (shown || decode_take(&r.decode, &tool, c) || people_take(&r.show, &tool, c) ||
+		if (shown || account_take(&r.show, &r.decode, &tool, c) ||
+		    decode_take(&r.decode, &tool, c) || people_take(&r.show, &tool, c) ||
 		    tcp_take(&r.show, &tool, c))
 			continue;
 		instance = opt_value;

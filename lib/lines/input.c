@@ -5,8 +5,7 @@
 #include "lines/lines.h"
 #include "reader/reader.h"
 
-/* Does the file begin as a trace.dat? */
-static int is_dat(int fd)
+int input_is_dat(int fd)
 {
 	static const char magic[] = "\x17\x08\x44tracing";
 	char text[sizeof(magic) - 1];
@@ -28,7 +27,7 @@ void input_file(const struct tool *t, char **operands)
 		err_errno("unable to open %s", file);
 		exit(REFUSED);
 	}
-	if (is_dat(fd))
+	if (input_is_dat(fd))
 		err_exit(REFUSED, "%s is a trace.dat, not text; type tfs-report FILE | %s",
 			 file ? file : "standard input", t->name);
 	if (fd != STDIN_FILENO && dup2(fd, STDIN_FILENO) < 0) {

@@ -84,8 +84,11 @@ static const char *behind_dash(struct trace_line *l, const char *s, const char *
 	if (next) {
 		l->miss = MISS_TIME;
 		s = spaces(next, end);
-		if (s < end && !is_digit(*s)) /* the letters of the latency flags */
+		if (s < end && !is_digit(*s)) { /* the letters of the latency flags */
+			l->flags.text = s;
 			s = skip_word(s, end);
+			l->flags.n = (size_t)(s - l->flags.text);
+		}
 		return time_at(l, s, end, 1);
 	}
 	/* the flags follow the CPU without a space */

@@ -33,6 +33,7 @@ enum trace_miss {
 struct trace_line {
 	struct text_part host;  /* in a trace made by dt-join */
 	struct text_part comm, pid, cpu, time, event;
+	struct text_part flags; /* in text: d..2., and h or s within an interrupt; often empty */
 	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
 	const char *prefix;     /* before event: sys_enter_, sys_exit_, or "" */
 	struct text_part body;  /* the fields of the event */
@@ -301,6 +302,9 @@ struct input {
  * read, or is a trace.dat.
  */
 void input_file(const struct tool *, char **operands);
+
+/* Does the file begin as a trace.dat? It is not read, and may be a pipe. */
+int input_is_dat(int fd);
 
 /*
  * Give up all rights, when all files are open. Write for the reader of a filter (reader.h). Ignore

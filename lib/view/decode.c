@@ -1320,6 +1320,14 @@ static int by_time(const void *a, const void *b)
 	return x->ts != y->ts ? x->ts > y->ts ? 1 : -1 : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+const struct call *decode_call(struct decode *d, int pid, const struct call_values **values)
+{
+	const struct decode_task *t = find(d, pid);
+
+	*values = t ? &t->values : NULL;
+	return t && t->pair.open ? t->call : NULL;
+}
+
 size_t decode_end(struct decode *d, char *buf, size_t size)
 {
 	struct out o = out_to(buf, size);

@@ -505,9 +505,37 @@ int decode_open(struct decode *, const char *machine);
 /* Begin to decode the records of s, after each show_begin. */
 void decode_begin(struct decode *, struct show *s);
 
+/* Return the call that a task is in, with its values; NULL: it is in none that is known. */
+const struct call *decode_call(struct decode *, int pid, const struct call_values **);
+
 /* Print the calls that have not returned at the end of the trace. Call it until it returns 0. */
 size_t decode_end(struct decode *, char *buf, size_t size);
 
 void decode_free(struct decode *);
+
+/* ---- account.c: where the time of tasks went (why.h) -------------------------------------- */
+
+#define ACCOUNT_OPTIONS \
+	"--why tasks|calls  print where the time of tasks or calls went, and no event\n" \
+	"--depth N:0-32  with --why: so many waits that follow each other; default 3\n" \
+	"--top N:1-  with --why: so many tasks or calls, and parts of each; default 5\n" \
+	"--of PID,...  with --why: account only these tasks and their later children\n" \
+	"--folded  with --why: print lines for flame graphs\n"
+
+/* Take an option as show_option does. Only programs that call it have the code of account.c. */
+int account_take(struct show *, struct decode *, const struct tool *, int letter);
+
+/* Is --why given? */
+int account_on(void);
+
+/* Begin after decode_begin. */
+void account_begin(struct show *, struct decode *);
+
+/* Account the time of this task; of pid 0, of all. Without a call no task is accounted. */
+void account_subject(int pid);
+
+/* Set the text to the account. */
+struct strbuf;
+void account_end(struct strbuf *text);
 
 #endif

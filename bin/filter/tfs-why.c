@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * tfs-why - print where the time of tasks went, and who ended each of their waits
+ *
+ * Requires: only a trace on standard input or in FILE, as text or a trace.dat, with
+ * sched_switch and sched_waking; with raw_syscalls or syscalls, what a task waits for is known.
+ * For a trace.dat, tfs-why runs tfs-report. Without -p it accounts the traced tasks that the
+ * trace names, or else all tasks. The parts of a task add up to its time; time of which
+ * nothing is known is a part of its own. tfs-why ignores SIGINT, so that the program that makes the
+ * trace can finish first.
+ * Exit: 0 done, 1 no task, call or window, 100 usage error, 111 refused.
+ */
+
+#include "base/base.h"
+#include "lines/lines.h"
+#include "why/why.h"
+#include "line_calls.h"
+
+static struct input in;
+static struct why why = { .depth = 3, .top = 5 };
+static int calls, requests;
+static const char *first, *last; /* globs of the events around a window */
+static const char *only;
+static unsigned long depth = 3, top = 5, slower;
+
+static const struct tool tool = {
+	.name = "tfs-why",
+	.help =
+		"tfs-why [-cfjr] [-d N] [-m US] [-n N] [-p PID,...] [-s EVENT -e EVENT] "
+		"[FILE]\n"
+		"print where the time of tasks went, and who ended each of their waits\n"
+		"-c, --calls  account each system call for itself\n"
+		"-d, --depth N:0-32  follow who woke whom so many times; default 3\n"
+		"-e, --end EVENT  end a window at this event of the task\n"
+		"-f, --folded  print lines for flame graphs, a;b;c MICROSECONDS\n"
+		"-j, --json  print JSON, one line for each task, call or window\n"
+		"-m, --slower US  print only calls, windows and tasks of US microseconds or more\n"
+		"-n, --top N:1-100000000  print so many of them, and so many parts of each; "
+		"default 5\n"
+		"-p, --pid PID,...  account these tasks and their later children\n"
+		"-r, --requests  account the windows of requests, see dt-window(1)\n"
+		"-s, --begin EVENT  begin a window at this event, a glob, of the task\n",
+	.places = (const struct opt_place[]){
+		{ 'c', .flag = &calls }, { 'd', .number = &depth }, { 'e', .text = &last },
+		{ 'f', .flag = &why.folded }, { 'j', .flag = &why.json },
+		{ 'm', .number = &slower }, { 'n', .number = &top }, { 'p', .text = &only },
+		{ 'r', .flag = &requests }, { 's', .text = &first }, { 0 },
+	},
+};
+
+/* The first argument of a task's call: its descriptor, or the address of a futex. */
+struct argument {
+	struct table_entry entry;
+	char text[32];
+};
+
+static struct table arguments = { .size = sizeof(struct argument) };
+static struct line_calls line_calls = { .pairing.tasks.size = sizeof(struct call_task) };
+
+/* ---- what a line says ---- */
+
+static int64_t number(const struct trace_line *l, const char *key)
+{
+	struct decimal v;
+
+	if (decimal_parse(&v, trace_line_key(l, key)) < 0)
+		return 0;
+	return v.negative ? -(int64_t)v.whole : (int64_t)v.whole;
+}
+
+static struct why_who who_at(const struct trace_line *l, const char *pid, const char *comm)
+{
+	static struct strbuf text[2];
+	static int turn;
+	struct text_part name = trace_line_key(l, comm);
+
+	/* a line has two tasks at most */
+	turn = !turn;
+	if (name.n)
+		name = strbuf_unescaped(&text[turn], name, 0);
+	return (struct why_who){ (int32_t)number(l, pid), name };
+}
+
+static enum why_leave leave_of(const struct trace_line *l)
+{
+	struct text_part p = trace_line_key(l, "prev_state");
+
+	switch (trace_line_wait(l)) {
+	case WAIT_RUNNABLE:
+		return WHY_STAYS;
+	case WAIT_NONE:
+		return WHY_DIES;
+	default:
+		return p.n && (*p.text == 'T' || *p.text == 't') ? WHY_STOPS : WHY_SLEEPS;
+	}
+}
+
+/* Keep the first argument of the call that begins. */
+static void keep_argument(const struct trace_line *l, int32_t pid)
+{
+	struct argument *a = table_at(&arguments, (const char *)&pid, sizeof(pid));
+	const char *at = l->body.text, *end = at ? at + l->body.n : at;
+	struct text_part value = { 0 };
+
+	if (at && (at = memchr(at, l->prefix[0] ? ':' : '(', l->body.n))) {
+		for (at++; at < end && *at == ' '; at++)
+			;
+		value = (struct text_part){ at, 0 };
+		while (at + value.n < end && at[value.n] != ',' && at[value.n] != ')')
+			value.n++;
+	}
+	str_format(a->text, sizeof(a->text), "%.*s", (int)(value.n < 30 ? value.n : 0),
+		   value.n ? value.text : "");
+}
+
+/* Say what a task waits for that is in this call (struct why). */
+static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
+{
+	const struct argument *a = table_find(&arguments, (const char *)&pid, sizeof(pid));
+
+	(void)unused;
+	wait->on = why_word(name, "");
+	str_format(wait->detail, sizeof(wait->detail), a && *a->text ? "%s(%s)" : "%s", name,
+		   a ? a->text : "");
+}
+
+/* Account the entry or the return of a call. Return 0 if the line is neither. */
+static int take_call(const struct trace_line *l, uint64_t ts, struct why_who by)
+{
+	struct call_task *task;
+	enum pairing_fate fate;
+
+	if (!line_calls_side(l))
+		return 0;
+	fate = line_calls_event(&line_calls, l, &task);
+	if (fate == PAIRING_NOTHING || l->decoded)
+		return 1;
+	if (fate == PAIRING_BEGAN || fate == PAIRING_NO_RETURN)
+		keep_argument(l, by.pid);
+	why_call(&why, ts, by, line_calls.name.text,
+		 fate == PAIRING_BEGAN || fate == PAIRING_NO_RETURN);
+	return 1;
+}
+
+/* Account an interrupt. Return 0 if the line is about none. */
+static int take_irq(const struct trace_line *l, uint64_t ts, int cpu, struct why_who by)
+{
+	static const char *const events[] = {
+		"irq_handler_", "softirq_", "local_timer_", "call_function_single_",
+		"call_function_", "reschedule_", "irq_work_",
+	};
+	struct text_part what = { 0 };
+	char name[32];
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		size_t n = strlen(events[i]);
+
+		if (l->event.n <= n || memcmp(l->event.text, events[i], n))
+			continue;
+		if (text_part_is((struct text_part){ l->event.text + n, l->event.n - n }, "exit")) {
+			why_irq(&why, ts, cpu, by, "", 0);
+			return 1;
+		}
+		if (!text_part_is((struct text_part){ l->event.text + n, l->event.n - n }, "entry"))
+			continue;
+		what = trace_line_key(l, i ? "action" : "name");
+		if (!what.n)
+			what = (struct text_part){ events[i], n - 1 };
+		str_format(name, sizeof(name), "%.*s", (int)(what.n < 31 ? what.n : 31), what.text);
+		why_irq(&why, ts, cpu, by, name, 1);
+		return 1;
+	}
+	return 0;
+}
+
+static int has_flag(const struct trace_line *l, const char *flags)
+{
+	for (; *flags; flags++)
+		if (l->flags.n > 2 && l->flags.text[2] == *flags)
+			return 1;
+	return 0;
+}
+
+static int matches(const struct trace_line *l, const char *glob)
+{
+	char name[128];
+
+	str_format(name, sizeof(name), "%s%.*s", l->prefix,
+		   (int)(l->event.n < 100 ? l->event.n : 0), l->event.text);
+	return glob && glob_matches(glob, name);
+}
+
+/* Open and close the windows that the user has named. */
+static void take_window(const struct trace_line *l, uint64_t ts, struct why_who by)
+{
+	struct dt_mark mark;
+	char label[40];
+
+	if (requests && dt_mark(&mark, l) && (mark.what == 'B' || mark.what == 'E')) {
+		str_format(label, sizeof(label), "request %llx", (unsigned long long)mark.key);
+		by = (struct why_who){ .pid = (int32_t)mark.tid };
+		if (mark.what == 'B')
+			why_open(&why, ts, by, (struct text_part){ label, strlen(label) });
+		else
+			why_close(&why, ts, by.pid);
+	}
+	if (matches(l, last))
+		why_close(&why, ts, by.pid);
+	if (matches(l, first))
+		why_open(&why, ts, by, (struct text_part){ l->event.text, l->event.n });
+}
+
+static void take_event(const struct trace_line *l, uint64_t ts)
+{
+	struct why_who by = who_at(l, "pid", "comm");
+	int cpu = (int)number(l, "cpu");
+	char disk[40];
+	struct text_part part;
+
+	if (text_part_is(l->event, "sched_switch")) {
+		why_switch(&why, ts, cpu, who_at(l, "prev_pid", "prev_comm"), leave_of(l),
+			   who_at(l, "next_pid", "next_comm"));
+	} else if (trace_line_wakes(l)) {
+		why_waking(&why, ts, cpu, by, has_flag(l, "sH"), has_flag(l, "hHzZ"),
+			   who_at(l, ".pid", ".comm"));
+	} else if (text_part_is(l->event, "sched_process_fork")) {
+		why_new_task(&why, ts, by, who_at(l, "child_pid", "child_comm"));
+	} else if (text_part_is(l->event, "sched_process_exec")) {
+		why_exec(&why, ts, by);
+	} else if (text_part_is(l->event, "block_rq_issue") && !has_flag(l, "shHzZ")) {
+		part = trace_line_key(l, "dev");
+		str_format(disk, sizeof(disk), "%.*s", (int)(part.n < 20 ? part.n : 0), part.text);
+		for (char *comma = strchr(disk, ','); comma; comma = NULL)
+			*comma = ':';
+		part = trace_line_key(l, "rwbs");
+		str_format(disk + strlen(disk), 16, " %.*s", (int)(part.n < 12 ? part.n : 0),
+			   part.text);
+		why_disk(&why, ts, by, disk);
+	} else if (text_part_is(l->event, "page_fault_user")) {
+		why_fault(&why, ts, by, (uint64_t)number(l, "address"));
+	} else if (!take_call(l, ts, by) && !take_irq(l, ts, cpu, by)) {
+		why_time(&why, ts);
+	}
+	if (why.scope == WHY_SPANS)
+		take_window(l, ts, by);
+}
+
+static void take_comment(void)
+{
+	struct text_part host, pid;
+	char text[16];
+
+	if (comments_is_gap(in.line))
+		why_lost(&why);
+	if (only || !comments_traced(in.line, &host, &pid))
+		return;
+	str_format(text, sizeof(text), "%.*s", (int)(pid.n < 16 ? pid.n : 0), pid.text);
+	if (text_part_is(pid, "all"))
+		why.all = 1;
+	else if (text_pid(text))
+		why_subject(&why, (struct why_who){ .pid = text_pid(text) });
+}
+
+/* ---- the command line ---- */
+
+/* Account a trace.dat by tfs-report. Return only if there is none, or exit. */
+static void account_dat(const char *file)
+{
+	char path[PATH_MAX], dir[PATH_MAX], numbers[3][24];
+	const char *argv[20] = { "tfs-report", "--why", calls ? "calls" : "tasks", "--depth",
+				 numbers[0], "--top", numbers[1], "--slower", numbers[2] };
+	size_t n = 9;
+	int fd = file && strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : -1, dat;
+
+	dat = fd >= 0 && input_is_dat(fd);
+	fd_close(fd);
+	if (!dat)
+		return;
+	if (first || requests)
+		err_exit(MISUSED, "-r, -s and -e need text; type tfs-report -H %s | tfs-why", file);
+	str_format(numbers[0], sizeof(numbers[0]), "%lu", depth);
+	str_format(numbers[1], sizeof(numbers[1]), "%lu", top);
+	str_format(numbers[2], sizeof(numbers[2]), "%lu", slower);
+	if (why.json)
+		argv[n++] = "-j";
+	if (why.folded)
+		argv[n++] = "--folded";
+	if (only) {
+		argv[n++] = "--of";
+		argv[n++] = only;
+	}
+	argv[n] = file;
+	if (program_directory(dir) < 0 || program_find(dir, path, (const char *const[]){
+		"tfs-report", "../bin/tfs-report", NULL }) < 0)
+		err_exit(REFUSED, "unable to find tfs-report, which reads a trace.dat");
+	execv(path, (char *const *)(size_t)argv);
+	err_errno("unable to run %s", path);
+	exit(REFUSED);
+}
+
+static void parse(int argc, char **argv)
+{
+	struct pids pids = { 0 };
+
+	while (opt_next(&tool, argc, argv) != -1)
+		;
+	if (!first != !last)
+		usage_error(&tool, "a window needs both -s and -e");
+	if ((first != NULL) + calls + requests > 1)
+		usage_error(&tool, "-c, -r and -s are three ways to cut time; give one");
+	if (why.json && why.folded)
+		usage_error(&tool, "-j and -f cannot be given together");
+	why.scope = calls ? WHY_CALLS : first || requests ? WHY_SPANS : WHY_TASKS;
+	why.slower = (uint64_t)slower * 1000;
+	why.depth = (unsigned)depth;
+	why.top = top;
+	why.doing = doing;
+	if (only && pids_option(&tool, only, 0, &pids) < 0)
+		exit(REFUSED);
+	account_dat(argv[opt_index]);
+	why_begin(&why);
+	for (size_t i = 0; i < pids.n; i++)
+		why_subject(&why, (struct why_who){ .pid = pids.v[i] });
+	input_file(&tool, argv + opt_index);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t ts;
+	int digits;
+
+	parse(argc, argv);
+	input_begin();
+	while (input_read(&in)) {
+		text_mask_nul(in.line, in.n);
+		if (!input_event(&in)) {
+			take_comment();
+			comments_keep(&in.comments, in.line);
+			continue;
+		}
+		if (in.l.json)
+			err_exit(REFUSED, "the trace is JSON, which does not tell what interrupts "
+				 "did; give text, or a trace.dat");
+		if (!why.traced)
+			why.all |= !only;
+		if (trace_line_time(&in.l, &ts, &digits) == 0)
+			take_event(&in.l, ts);
+	}
+	if (in.in.failed)
+		return REFUSED;
+	if (!why_switches(&why))
+		err_exit(NO, "the trace has no sched_switch, which tells when a task runs");
+	return input_end(&in, why_end(&why) ? DONE : NO);
+}

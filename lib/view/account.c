@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * account.c - the account of why.h from records
+ *
+ * The events are sched:sched_switch, sched_waking and sched_process_fork, and as far as the trace
+ * has them the system calls, interrupts, requests of disks and page faults. decode.c knows which
+ * call a task is in, and the files of descriptors.
+ */
+
+#include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
+#include "why/why.h"
+
+enum kind {
+	UNDECIDED, OTHER, SWITCH, WAKING, NEWTASK, EXEC, CALL, RETURN, IRQ, IRQ_END, SOFTIRQ,
+	VECTOR, DISK, FAULT,
+};
+
+enum { FIELDS = 5 };
+struct account_event {
+	enum kind kind;
+	const char *name;               /* of the event */
+	const struct field *field[FIELDS];
+};
+
+static struct {
+	int on;
+	struct why why;
+	struct decode *decode;
+	struct show *show;
+	struct event_notes events;
+	struct pids of;                 /* the tasks of --of */
+	int given;
+	size_t (*decoder)(void *decode, const struct record *, int lost, int *shown, char *buf,
+			  size_t size);
+} account;
+
+/* ---- what records say ---- */
+
+static const struct account_event *event_at(const struct record *r)
+{
+	static const struct {
+		const char *name;
+		enum kind kind;
+		const char *fields[FIELDS];
+	} kinds[] = {
+		{ "sched:sched_switch", SWITCH,
+		  { "prev_pid", "prev_state", "next_pid", "prev_comm", "next_comm" } },
+		{ "sched:sched_waking", WAKING, { "pid", "comm" } },
+		{ "sched:sched_process_fork", NEWTASK, { "child_pid", "child_comm" } },
+		{ "task:task_newtask", NEWTASK, { "pid", "comm" } },
+		{ "sched:sched_process_exec", EXEC, { NULL } },
+		{ "raw_syscalls:sys_enter", CALL, { "id" } },
+		{ "raw_syscalls:sys_exit", RETURN, { "id" } },
+		{ "syscalls:sys_enter_*", CALL, { "__syscall_nr" } },
+		{ "syscalls:sys_exit_*", RETURN, { "__syscall_nr" } },
+		{ "irq:irq_handler_entry", IRQ, { "name" } },
+		{ "irq:irq_handler_exit", IRQ_END, { NULL } },
+		{ "irq:softirq_entry", SOFTIRQ, { "vec" } },
+		{ "irq:softirq_exit", IRQ_END, { NULL } },
+		{ "irq_vectors:*_entry", VECTOR, { NULL } },
+		{ "irq_vectors:*_exit", IRQ_END, { NULL } },
+		{ "block:block_rq_issue", DISK, { "dev", "rwbs" } },
+		{ "exceptions:page_fault_user", FAULT, { "address" } },
+	};
+	const struct event *e = event_wanted(account.show->line->events, r);
+	struct account_event *of = e ? event_note(&account.events, e, sizeof(*of)) : NULL;
+
+	if (!of || of->kind)
+		return of;
+	of->kind = OTHER;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && of->kind == OTHER; i++) {
+		if (!glob_names(kinds[i].name, e->system, e->name))
+			continue;
+		of->kind = kinds[i].kind;
+		of->name = e->name;
+		for (unsigned f = 0; f < FIELDS && kinds[i].fields[f]; f++)
+			if (!(of->field[f] = event_field(e, kinds[i].fields[f])))
+				of->kind = OTHER;
+	}
+	return of;
+}
+
+static struct field_data get(const struct account_event *of, unsigned i, const struct record *r)
+{
+	struct field_data v;
+
+	if (!of->field[i] || field_value(account.show->line->events, of->field[i], r, &v) < 0)
+		v = (struct field_data){ .kind = FIELD_NUMBER };
+	return v;
+}
+
+/* Return the task of these fields. */
+static struct why_who who_at(const struct account_event *of, unsigned pid, unsigned comm,
+			     const struct record *r)
+{
+	struct field_data name = get(of, comm, r);
+
+	return (struct why_who){
+		.pid = (int32_t)get(of, pid, r).i,
+		.comm = { (const char *)name.data, name.kind == FIELD_STRING ? name.n : 0 },
+	};
+}
+
+/* Return the task that ran at the record. */
+static struct why_who current(const struct record *r)
+{
+	const struct event_set *evs = account.show->line->events;
+	struct why_who who = { .pid = record_pid(evs, r) };
+	const struct comm *c = comms_find(&evs->comms, who.pid);
+
+	if (c)
+		who.comm = (struct text_part){ c->name, strlen(c->name) };
+	return who;
+}
+
+/* What becomes of the task that leaves: the bits of __trace_sched_switch_state. */
+static enum why_leave leave_of(int64_t state)
+{
+	enum { STOPPED = 4 | 8, DEAD = 0x10 | 0x20, ALL = 0xff };
+
+	return !(state & ALL) || state & (ALL + 1) ? WHY_STAYS : state & DEAD ? WHY_DIES :
+	       state & STOPPED ? WHY_STOPS : WHY_SLEEPS;
+}
+
+/* Say what a task waits for that is in this call (struct why). */
+static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
+{
+	struct out o = out_to(wait->detail, sizeof(wait->detail) - 2);
+	const struct call_values *values;
+	const struct call *c = decode_call(account.decode, pid, &values);
+	char file[128] = "";
+
+	(void)unused;
+	out_string(&o, name);
+	if (c && !strcmp(c->name, name) && c->nargs &&
+	    (c->args[0].kind == CALL_FD || c->args[0].kind == CALL_DIRFD)) {
+		if (c->args[0].kind == CALL_FD)
+			follow_print_fd(&account.decode->follow, pid, (int)values->args[0], file,
+					sizeof(file));
+		out_format(&o, "(%d%s%s%s", (int)values->args[0], *file ? "<" : "", file,
+			   *file ? ">" : "");
+		out_char(&o, ')');
+	} else if (c && !strncmp(name, "futex", 5)) {
+		out_char(&o, '(');
+		out_address(&o, values->args[0]);
+		out_char(&o, ')');
+	}
+	*o.at = '\0';
+	wait->on = why_word(name, file);
+}
+
+/* Return the name of the call that begins or returns. */
+static const char *name_of_call(const struct record *r, const struct account_event *of)
+{
+	const struct call_values *values;
+	const struct call *c = decode_call(account.decode,
+					   record_pid(account.show->line->events, r), &values);
+
+	if (!c)
+		c = calls_find(account.decode->calls, (uint64_t)get(of, 0, r).i);
+	return c ? c->name : "a call without a name";
+}
+
+static const char *softirq(uint64_t vec)
+{
+	static const char *const names[] = { /* include/linux/interrupt.h */
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+
+	return vec < sizeof(names) / sizeof(*names) ? names[vec] : "softirq";
+}
+
+/* Account an event that is not about a call. */
+static void take(const struct account_event *of, const struct record *r)
+{
+	const struct event_set *evs = account.show->line->events;
+	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	struct why *w = &account.why;
+	struct field_data v;
+	char name[32];
+
+	switch (of->kind) {
+	case SWITCH:
+		why_switch(w, r->ts, r->cpu, who_at(of, 0, 3, r), leave_of(get(of, 1, r).i),
+			   who_at(of, 2, 4, r));
+		break;
+	case WAKING:
+		why_waking(w, r->ts, r->cpu, current(r), flags & FLAG_SOFTIRQ,
+			   flags & (FLAG_HARDIRQ | FLAG_NMI), who_at(of, 0, 1, r));
+		break;
+	case NEWTASK:
+		why_new_task(w, r->ts, current(r), who_at(of, 0, 1, r));
+		break;
+	case EXEC:
+		why_exec(w, r->ts, current(r));
+		break;
+	case IRQ:
+		v = get(of, 0, r);
+		str_format(name, sizeof(name), "%.*s", v.kind == FIELD_STRING ? (int)v.n : 0,
+			   v.data);
+		why_irq(w, r->ts, r->cpu, current(r), name, 1);
+		break;
+	case SOFTIRQ:
+		why_irq(w, r->ts, r->cpu, current(r), softirq(get(of, 0, r).u), 1);
+		break;
+	case VECTOR:
+		str_format(name, sizeof(name), "%.*s", (int)(strlen(of->name) - strlen("_entry")),
+			   of->name);
+		why_irq(w, r->ts, r->cpu, current(r), name, 1);
+		break;
+	case IRQ_END:
+		why_irq(w, r->ts, r->cpu, current(r), "", 0);
+		break;
+	case DISK: /* the kernel's dev_t: 12 bits, 20 bits */
+		v = get(of, 1, r);
+		str_format(name, sizeof(name), "%u:%u %.*s", (unsigned)(get(of, 0, r).u >> 20),
+			   (unsigned)(get(of, 0, r).u & 0xfffff),
+			   v.kind == FIELD_STRING ? (int)v.n : 0, v.data);
+		if (!(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI)))
+			why_disk(w, r->ts, current(r), name);
+		break;
+	case FAULT:
+		why_fault(w, r->ts, current(r), get(of, 0, r).u);
+		break;
+	default:
+		why_time(w, r->ts);
+	}
+}
+
+/* Account a record, and print nothing (struct show). */
+static size_t take_record(void *decode, const struct record *r, int lost, int *shown, char *buf,
+			  size_t size)
+{
+	const struct account_event *of = event_at(r);
+	int hidden = 0;
+
+	(void)shown;
+	if (lost)
+		why_lost(&account.why);
+	if (of && of->kind == RETURN)
+		why_call(&account.why, r->ts, current(r), name_of_call(r, of), 0);
+	account.decoder(decode, r, lost, &hidden, buf, size);
+	if (of && of->kind == CALL)
+		why_call(&account.why, r->ts, current(r), name_of_call(r, of), 1);
+	else if (of && of->kind != RETURN && of->kind != OTHER)
+		take(of, r);
+	*shown = 0;
+	return 0;
+}
+
+/* ---- the interface ---- */
+
+int account_take(struct show *s, struct decode *d, const struct tool *tool, int letter)
+{
+	struct why *w = &account.why;
+
+	if (letter != OPT_LONG)
+		return 0;
+	if (!strcmp(opt_last.name, "why"))
+		w->scope = !strcmp(opt_value, "calls") ? WHY_CALLS : WHY_TASKS;
+	else if (!strcmp(opt_last.name, "depth"))
+		w->depth = (unsigned)opt_number() + 1;
+	else if (!strcmp(opt_last.name, "top"))
+		w->top = opt_number();
+	else if (!strcmp(opt_last.name, "of"))
+		account.given |= pids_option(tool, opt_value, 0, &account.of) >= 0;
+	else if (!strcmp(opt_last.name, "folded"))
+		w->folded = 1;
+	else
+		return 0;
+	account.on = 1;
+	d->on = d->names = 1;
+	s->asked = 1;
+	return 1;
+}
+
+void account_begin(struct show *s, struct decode *d)
+{
+	struct why *w = &account.why;
+
+	if (!account.on)
+		return;
+	account.show = s;
+	account.decode = d;
+	account.decoder = s->decoder;
+	s->decoder = take_record;
+	w->slower = d->slower;
+	w->depth = w->depth ? w->depth - 1 : 3;
+	w->top = w->top ? w->top : 5;
+	w->json = s->json;
+	w->doing = doing;
+	why_begin(w);
+	for (size_t i = 0; i < account.of.n; i++)
+		why_subject(w, (struct why_who){ .pid = account.of.v[i] });
+}
+
+int account_on(void)
+{
+	return account.on;
+}
+
+void account_subject(int pid)
+{
+	if (!account.on || account.given)
+		return;
+	if (!pid)
+		account.why.all = 1;
+	else
+		why_subject(&account.why, (struct why_who){ .pid = pid });
+}
+
+void account_end(struct strbuf *text)
+{
+	if (!account.on)
+		return;
+	stdout_collect(text);
+	why_end(&account.why);
+	stdout_collect(NULL);
+}

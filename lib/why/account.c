@@ -1,0 +1,743 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * account.c - follow the states of tasks, and account each time of a subject once
+ *
+ * In this file, each part uses those above it:
+ *	names and tasks
+ *	the past of a task, for the subjects that it wakes
+ *	windows
+ *	what events say
+ */
+
+#include "why/why.h"
+
+enum {
+	MOST_NAMES = 1 << 16,
+	MOST_DEAD = 4096,       /* tasks whose past is kept after their end */
+	PAST = 64,              /* parts of a task's past, at least, and */
+	PAST_MOST = 8192,       /* at most, while all tasks have fewer than */
+	SEGMENTS = 400000,
+	STEPS = 1000,            /* parts that are looked at for one wait */
+	NESTED = 4,             /* interrupts within each other */
+};
+
+/* A time in the past of a task. */
+struct segment {
+	uint64_t begin, end;
+	struct why_node part;
+};
+
+/* Who wakes a task. */
+struct waker {
+	struct why_task *task;          /* NULL: an interrupt */
+	uint32_t comm;
+};
+
+struct why_task {
+	struct table_entry entry;
+	int32_t pid;
+	uint32_t comm;
+	uint8_t state;
+	uint8_t subject, dead;
+	uint8_t seen;           /* an event has told its state */
+	uint8_t woken;          /* it was woken while it ran */
+	uint8_t calls;          /* its system calls are in the trace */
+	uint8_t idle;           /* its CPU had nothing else to do when it was preempted */
+	int cpu;                /* the last one */
+	uint64_t since;         /* of the state */
+	uint64_t born;          /* 0: before the trace */
+	uint32_t losses;        /* at that time */
+	uint32_t call, irq;     /* names; 0: in none */
+	uint32_t on, detail;    /* of a wait */
+	uint32_t disk;          /* to which it has sent a request in this call */
+	uint64_t fault;         /* the address of its last page fault, outside of a call */
+	struct why_who instead; /* who ran when it was preempted: */
+	uint32_t instead_comm;
+	struct segment *past;   /* a ring */
+	uint32_t npast, room, at;
+	struct why_window *window;
+};
+
+struct why_cpu {
+	struct table_entry entry;
+	int32_t pid;            /* that came to it last */
+	uint32_t losses;        /* at that time */
+	uint8_t switched;
+	unsigned depth;         /* of interrupts */
+	uint32_t irq[NESTED];
+};
+
+struct name {
+	struct table_entry entry;
+	uint32_t number;
+};
+
+/* ---- names and tasks ---- */
+
+uint32_t why_name(struct why *w, const char *s, size_t n)
+{
+	struct name *name;
+
+	if (!n)
+		return 0;
+	name = table_find(&w->names, s, n);
+	if (name)
+		return name->number;
+	if (w->nnames >= MOST_NAMES)
+		return why_name(w, "...", 3);
+	name = table_at(&w->names, s, n);
+	name->number = (uint32_t)w->nnames;
+	w->name = xgrow(w->name, w->nnames, &w->names_room, sizeof(*w->name));
+	w->name[w->nnames++] = name->entry.key;
+	return name->number;
+}
+
+static uint32_t name_of(struct why *w, const char *s)
+{
+	return why_name(w, s, strlen(s));
+}
+
+void why_begin(struct why *w)
+{
+	w->tasks.size = sizeof(struct why_task);
+	w->cpus.size = sizeof(struct why_cpu);
+	w->names.size = sizeof(struct name);
+	w->name = xgrow(w->name, 0, &w->names_room, sizeof(*w->name));
+	w->name[0] = "";
+	w->nnames = 1;
+	name_of(w, "..."); /* before there are too many */
+}
+
+static struct why_cpu *cpu_of(struct why *w, int cpu)
+{
+	return table_at(&w->cpus, (const char *)&cpu, sizeof(cpu));
+}
+
+static void open_window(struct why_task *t, uint32_t label)
+{
+	t->window = xcalloc(1, sizeof(*t->window));
+	t->window->pid = t->pid;
+	t->window->label = label;
+	t->window->begin = t->since;
+	t->window->node = xcalloc(8, sizeof(*t->window->node));
+	t->window->room = 8;
+	t->window->n = 1;
+}
+
+/* Return the task, of which nothing is known if it is a new one. */
+static struct why_task *find(struct why *w, int32_t pid)
+{
+	struct why_task *t = w->last;
+
+	if (t && t->pid == pid)
+		return t;
+	t = table_at(&w->tasks, (const char *)&pid, sizeof(pid));
+	if (!t->pid) {
+		t->pid = pid;
+		t->since = w->first;
+		t->losses = w->losses;
+		t->subject = w->all != 0;
+	}
+	return w->last = t;
+}
+
+static struct why_task *task_of(struct why *w, struct why_who who)
+{
+	struct why_task *t = find(w, who.pid);
+	const char *name = w->name[t->comm];
+
+	if (who.comm.n && (strncmp(name, who.comm.text, who.comm.n) || name[who.comm.n]))
+		t->comm = why_name(w, who.comm.text, who.comm.n);
+	if (t->subject && !t->window && !t->dead && w->scope == WHY_TASKS)
+		open_window(t, 0);
+	return t;
+}
+
+void why_subject(struct why *w, struct why_who who)
+{
+	if (!who.pid)
+		return;
+	find(w, who.pid)->subject = 1;
+	task_of(w, who);
+	w->traced = 1;
+}
+
+void why_time(struct why *w, uint64_t ts)
+{
+	if (!w->begun) {
+		w->begun = 1;
+		w->first = ts;
+		for (size_t i = 0; i < w->tasks.room; i++) { /* those of why_subject */
+			struct why_task *t = (struct why_task *)(void *)w->tasks.v[i];
+
+			if (t)
+				t->since = ts;
+			if (t && t->window)
+				t->window->begin = ts;
+		}
+	}
+	if (ts > w->now)
+		w->now = ts;
+}
+
+/* ---- the past of a task, for the subjects that it wakes ---- */
+
+static void remember(struct why *w, struct why_task *t, uint64_t end, const struct why_node *part)
+{
+	struct segment *s = t->npast ? &t->past[(t->at + t->npast - 1) % t->room] : NULL;
+	uint32_t room;
+
+	if (!w->depth)
+		return;
+	/* what the task runs is not told apart */
+	if (s && part->state == WHY_RUNNING && s->part.state == WHY_RUNNING &&
+	    s->end == t->since) {
+		s->end = end;
+		return;
+	}
+	if (t->npast == t->room && (t->room < PAST ||
+				    (t->room < PAST_MOST && w->segments < SEGMENTS))) {
+		struct segment *v;
+
+		room = t->room ? 2 * t->room : 4;
+		v = xcalloc(room, sizeof(*v));
+		for (uint32_t i = 0; i < t->npast; i++)
+			v[i] = t->past[(t->at + i) % t->room];
+		free(t->past);
+		w->segments += room - t->room;
+		t->past = v;
+		t->at = 0;
+		t->room = room;
+	}
+	if (t->npast == t->room) {
+		t->at = (t->at + 1) % t->room;
+		t->npast--;
+	}
+	s = &t->past[(t->at + t->npast++) % t->room];
+	*s = (struct segment){ .begin = t->since, .end = end, .part = *part };
+	if (part->state == WHY_RUNNING)
+		s->part.on = s->part.detail = 0;
+}
+
+static void forget_past(struct why *w, struct why_task *t)
+{
+	w->segments -= t->room;
+	free(t->past);
+	t->past = NULL;
+	t->npast = t->room = t->at = 0;
+}
+
+/* Has the trace all events of the task? */
+static int is_complete(const struct why *w, const struct why_task *t)
+{
+	return w->all ? !w->filtered || t->calls : t->subject;
+}
+
+/* Say below a node what a task did from begin to end. */
+static void expand(struct why *w, struct why_window *window, uint32_t node, struct why_task *t,
+		   uint64_t begin, uint64_t end, unsigned depth, unsigned *steps)
+{
+	struct why_node part = { 0 };
+	uint64_t known = end;
+
+	if (!is_complete(w, t))
+		return;
+	/* the state that the task has now */
+	if (t->seen && t->since < end && !t->dead) {
+		known = t->since > begin ? t->since : begin;
+		part = (struct why_node){ .state = t->state, .ns = end - known, .n = 1 };
+		if (t->state == WHY_BLOCKED) {
+			part.on = t->on;
+			part.detail = t->detail;
+		}
+		if (t->losses != w->losses)
+			part.state = WHY_UNKNOWN;
+		why_add(window, node, &part);
+	}
+	for (uint32_t i = t->npast; i-- && known > begin && *steps; --*steps) {
+		const struct segment *s = &t->past[(t->at + i) % t->room];
+		uint64_t from = s->begin > begin ? s->begin : begin;
+		uint64_t to = s->end < known ? s->end : known;
+		struct why_task *waker;
+		uint32_t child;
+
+		if (s->end <= begin)
+			break;
+		if (from >= to)
+			continue;
+		part = s->part;
+		part.ns = to - from;
+		part.n = 1;
+		child = why_add(window, node, &part);
+		known = from;
+		waker = s->part.state == WHY_BLOCKED && s->part.pid && depth > 1 ?
+			table_find(&w->tasks, (const char *)&s->part.pid, sizeof(int32_t)) : NULL;
+		if (child && waker && waker != t)
+			expand(w, window, child, waker, from, to, depth - 1, steps);
+	}
+	/* a task of which something is known has no gap without a word */
+	if (known > begin && known < end)
+		why_add(window, node, &(struct why_node){
+			.state = WHY_UNKNOWN, .ns = known - begin, .n = 1,
+			.on = t->born > begin ? name_of(w, "it had not begun") : 0 });
+}
+
+/* ---- windows ---- */
+
+/*
+ * Account the time of the task since its last change. who, or comm alone, ended it or ran instead;
+ * NULL: nobody.
+ */
+static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state state,
+		  const struct waker *who)
+{
+	struct why_node part = { .state = (uint8_t)state, .n = 1 };
+	unsigned steps = STEPS;
+	uint32_t node;
+
+	if (ts < t->since)
+		ts = t->since;
+	part.ns = ts - t->since;
+	if (state == WHY_BLOCKED) {
+		part.on = t->on;
+		part.detail = t->detail;
+	} else if (state == WHY_UNKNOWN) {
+		part.on = t->on;
+	} else if (state == WHY_RUNNING) {
+		part.on = t->irq ? name_of(w, "interrupt") : name_of(w, t->call ? "call" : "user");
+		part.detail = t->irq ? t->irq : t->call;
+	}
+	if (who) {
+		part.comm = who->comm;
+		part.pid = who->task ? who->task->pid : 0;
+	}
+	if (t->losses != w->losses) { /* what the lost events said is not known */
+		part = (struct why_node){ .state = WHY_UNKNOWN, .n = 1, .ns = part.ns,
+					  .on = name_of(w, "events lost") };
+		if (t->window)
+			t->window->losses++;
+	}
+	t->losses = w->losses;
+	if (part.ns && t->window) {
+		node = why_add(t->window, 0, &part);
+		if (!t->seen && part.state == WHY_BLOCKED)
+			t->window->unnamed = node;
+		if (part.state == WHY_BLOCKED && who && who->task && who->task != t && w->depth)
+			expand(w, t->window, node, who->task, t->since, ts, w->depth, &steps);
+	}
+	if (part.ns)
+		remember(w, t, ts, &part);
+	t->since = ts;
+	t->seen = 1;
+}
+
+static void spend_unknown(struct why *w, struct why_task *t, uint64_t ts, const char *what)
+{
+	t->on = name_of(w, what);
+	spend(w, t, ts, WHY_UNKNOWN, NULL);
+}
+
+static void free_window(struct why_window *window)
+{
+	free(window->node);
+	free(window);
+}
+
+/* The longest window is first. */
+static int by_length(const void *a, const void *b)
+{
+	const struct why_window *x = *(struct why_window *const *)a;
+	const struct why_window *y = *(struct why_window *const *)b;
+	uint64_t m = x->end - x->begin, n = y->end - y->begin;
+
+	return m != n ? m < n ? 1 : -1 : x->begin != y->begin ? x->begin < y->begin ? -1 : 1 :
+	       (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Keep the longest windows only. */
+static void drop_short(struct why *w)
+{
+	array_sort(w->kept, w->nkept, sizeof(*w->kept), by_length);
+	for (; w->nkept > w->top; w->dropped++) {
+		struct why_window *window = w->kept[--w->nkept];
+
+		w->dropped_ns += window->end - window->begin;
+		free_window(window);
+	}
+}
+
+/* End the window of a task, whose time is accounted until now. */
+static void close_window(struct why *w, struct why_task *t)
+{
+	struct why_window *window = t->window;
+
+	t->window = NULL;
+	if (!window)
+		return;
+	window->end = t->since;
+	window->comm = t->comm;
+	/* of all tasks, those of programs are wanted, if calls tell which these are */
+	if (window->end - window->begin < w->slower || window->end == window->begin ||
+	    !is_complete(w, t) || (w->all && w->calls && !t->calls))
+		return free_window(window);
+	w->kept = xgrow(w->kept, w->nkept, &w->kept_room, sizeof(*w->kept));
+	w->kept[w->nkept++] = window;
+	if (w->nkept >= 2 * w->top + 64)
+		drop_short(w);
+}
+
+void why_close_all(struct why *w)
+{
+	for (size_t i = 0; i < w->tasks.room; i++) {
+		struct why_task *t = (struct why_task *)(void *)w->tasks.v[i];
+
+		if (!t || !t->window)
+			continue;
+		if (!t->seen) { /* it had no event at all */
+			t->state = WHY_UNKNOWN;
+			t->window->begin = t->since = w->first;
+		}
+		spend(w, t, w->now, t->state, NULL);
+		if (w->scope == WHY_SPANS) {
+			w->open++;
+			free_window(t->window);
+			t->window = NULL;
+		}
+		close_window(w, t);
+	}
+	drop_short(w);
+}
+
+/* ---- what events say ---- */
+
+void why_lost(struct why *w)
+{
+	w->losses++;
+}
+
+/*
+ * The task runs. If no event has told that it came to its CPU, that CPU was idle: some kernels do
+ * not record such a switch. An idle CPU takes a task at once; so it waited until now if this is
+ * its first event since then, and it ran if it leaves again.
+ */
+static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
+{
+	const struct waker instead = {
+		t->instead.pid ? find(w, t->instead.pid) : NULL, t->instead_comm,
+	};
+
+	if (!t->seen || t->state == WHY_RUNNING || t->losses != w->losses)
+		; /* nothing more is known */
+	else if (t->state == WHY_PREEMPTED)
+		spend(w, t, ts, WHY_PREEMPTED, &instead);
+	else if (t->state == WHY_RUNNABLE && !leaves)
+		spend(w, t, ts, WHY_RUNNABLE, NULL);
+	else if (t->state == WHY_BLOCKED && !t->woken)
+		spend_unknown(w, t, ts, "woken unseen");
+	t->state = WHY_RUNNING;
+	t->woken = 0;
+}
+
+/* The task's part until now ends, and it still runs. */
+static struct why_task *running(struct why *w, struct why_who who, uint64_t ts, int leaves)
+{
+	struct why_task *t = task_of(w, who);
+
+	why_time(w, ts);
+	if (t->dead)
+		return t;
+	runs(w, t, ts, leaves);
+	spend(w, t, ts, WHY_RUNNING, NULL);
+	return t;
+}
+
+/* Let the past of tasks that ended long ago be forgotten. */
+static void bury(struct why *w)
+{
+	struct why_task **dead = xcalloc(w->dead, sizeof(*dead));
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->tasks.room; i++) {
+		struct why_task *t = (struct why_task *)(void *)w->tasks.v[i];
+
+		if (t && t->dead && n < w->dead)
+			dead[n++] = t;
+	}
+	w->last = NULL;
+	w->dead = 0;
+	while (n) {
+		forget_past(w, dead[--n]);
+		table_remove(&w->tasks, dead[n]);
+	}
+	free(dead);
+}
+
+/* The task waits. Find out for what. */
+static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
+{
+	struct why_wait wait = { .on = t->calls ? "page fault" : "" };
+
+	if (leave == WHY_STOPS)
+		wait.on = "stopped";
+	else if (t->call)
+		w->doing(w->arg, t->pid, w->name[t->call], &wait);
+	else if (t->fault)
+		str_format(wait.detail, sizeof(wait.detail), "0x%llx",
+			   (unsigned long long)t->fault);
+	if (t->disk) {
+		char detail[sizeof(wait.detail)];
+
+		str_format(detail, sizeof(detail), "%s%s%s", w->name[t->disk],
+			   *wait.detail ? " " : "", wait.detail);
+		memcpy(wait.detail, detail, sizeof(detail));
+		wait.on = "disk";
+	}
+	t->state = WHY_BLOCKED;
+	t->on = name_of(w, wait.on);
+	t->detail = name_of(w, wait.detail);
+	if (w->nnames == MOST_NAMES)
+		t->detail = 0;
+}
+
+static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum why_leave leave,
+		   struct why_who next)
+{
+	struct why_task *t = running(w, prev, ts, 1);
+
+	t->cpu = cpu;
+	t->irq = 0;
+	if (leave == WHY_DIES) {
+		close_window(w, t);
+		w->dead += !t->dead;
+		t->dead = 1;
+		if (w->dead >= MOST_DEAD)
+			bury(w);
+	} else if (leave != WHY_STAYS) {
+		sleeps(w, t, leave);
+	} else {
+		t->state = WHY_PREEMPTED;
+		t->idle = !next.pid;
+		t->instead = next;
+		t->instead_comm = next.pid ? why_name(w, next.comm.text, next.comm.n) : 0;
+	}
+}
+
+static void comes(struct why *w, uint64_t ts, int cpu, struct why_who prev, struct why_who next)
+{
+	struct why_task *t = task_of(w, next);
+	struct waker before = { .comm = prev.pid ? why_name(w, prev.comm.text, prev.comm.n) : 0 };
+	enum why_state state = t->seen ? t->state : WHY_UNKNOWN;
+
+	if (t->dead)
+		return;
+	if (!t->seen)
+		t->on = name_of(w, "before its first event");
+	before.task = prev.pid ? find(w, prev.pid) : NULL;
+	/* the wake-up came before the switch that it ended */
+	if (state == WHY_BLOCKED && t->woken)
+		state = WHY_RUNNABLE;
+	if (state == WHY_PREEMPTED && (t->idle || (!prev.pid && t->cpu == cpu))) {
+		state = WHY_THROTTLED;
+		before = (struct waker){ 0 };
+	} else if (state == WHY_PREEMPTED) {
+		before.task = t->instead.pid ? find(w, t->instead.pid) : NULL;
+		before.comm = t->instead_comm;
+	} else if (state == WHY_RUNNING) {
+		spend_unknown(w, t, ts, "left its CPU unseen");
+	}
+	spend(w, t, ts, state, state == WHY_UNKNOWN || state == WHY_BLOCKED ? NULL : &before);
+	t->state = WHY_RUNNING;
+	t->cpu = cpu;
+	t->woken = 0;
+}
+
+/*
+ * A pid filter lets only switches from and to its tasks pass. If a task leaves a CPU to which
+ * another one came last, the trace is filtered. A switch from an idle CPU says nothing, as some
+ * kernels do not record it.
+ */
+static void check_order(struct why *w, struct why_cpu *c, int32_t prev, int32_t next)
+{
+	w->filtered |= c->switched && c->losses == w->losses && c->pid && c->pid != prev;
+	c->pid = next;
+	c->losses = w->losses;
+	c->switched = 1;
+}
+
+void why_switch(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum why_leave leave,
+		struct why_who next)
+{
+	struct why_cpu *c = cpu_of(w, cpu);
+
+	why_time(w, ts);
+	w->switches++;
+	c->depth = 0;
+	check_order(w, c, prev.pid, next.pid);
+	if (prev.pid)
+		leaves(w, ts, cpu, prev, leave, next);
+	if (next.pid)
+		comes(w, ts, cpu, prev, next);
+}
+
+void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft, int hard,
+		struct why_who woken)
+{
+	struct why_task *b = by.pid ? task_of(w, by) : NULL, *t;
+	const struct why_cpu *c;
+	struct waker waker = { b, b ? b->comm : 0 };
+
+	why_time(w, ts);
+	if (!woken.pid)
+		return;
+	t = task_of(w, woken);
+	if (t->dead)
+		return;
+	if (t->seen && t->state != WHY_BLOCKED) {
+		t->woken = t->state == WHY_RUNNING;
+		return;
+	}
+	if (hard || !b || (soft && !(b->call && why_sends(w->name[b->call])))) {
+		c = cpu_of(w, cpu);
+		waker.task = NULL;
+		waker.comm = c->depth && c->depth <= NESTED ? c->irq[c->depth - 1] :
+			     name_of(w, "interrupt");
+	}
+	if (!t->seen) { /* it waits since before the trace: its call is known at its return */
+		t->state = WHY_BLOCKED;
+		t->on = t->detail = 0;
+	}
+	spend(w, t, ts, WHY_BLOCKED, &waker);
+	t->state = WHY_RUNNABLE;
+	t->woken = 0;
+}
+
+void why_new_task(struct why *w, uint64_t ts, struct why_who by, struct why_who child)
+{
+	struct why_task *maker = by.pid ? running(w, by, ts, 0) : NULL;
+	int subject = maker && maker->subject, calls = maker && maker->calls;
+	struct why_task *t;
+	struct table_entry entry;
+
+	if (!child.pid)
+		return;
+	t = find(w, child.pid);
+	entry = t->entry;
+	if (t->dead)
+		w->dead--;
+	close_window(w, t); /* its end is lost */
+	forget_past(w, t);
+	*t = (struct why_task){ .entry = entry, .pid = child.pid, .since = ts, .born = ts,
+				.seen = 1, .calls = (uint8_t)calls,
+				.state = WHY_RUNNABLE, .losses = w->losses,
+				.subject = (uint8_t)(subject || w->all) };
+	task_of(w, child);
+}
+
+void why_exec(struct why *w, uint64_t ts, struct why_who who)
+{
+	struct why_task *t = who.pid ? running(w, who, ts, 0) : NULL;
+
+	if (!t || !t->window || !t->window->unnamed || w->scope != WHY_TASKS)
+		return;
+	free_window(t->window);
+	t->window = NULL;
+	task_of(w, who);
+}
+
+void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name, int begins)
+{
+	struct why_task *t;
+	struct why_wait wait = { .on = "" };
+
+	if (!who.pid)
+		return;
+	t = running(w, who, ts, 0);
+	if (t->dead)
+		return;
+	t->calls = 1;
+	w->calls = 1;
+	if (begins) {
+		t->call = name_of(w, name);
+		t->disk = 0;
+		t->fault = 0;
+		if (t->subject && w->scope == WHY_CALLS) {
+			close_window(w, t); /* the call did not return */
+			open_window(t, 0);
+		}
+		return;
+	}
+	if (t->window && t->window->unnamed) {
+		struct why_node *node = &t->window->node[t->window->unnamed];
+
+		w->doing(w->arg, t->pid, name, &wait);
+		node->on = name_of(w, wait.on);
+		node->detail = name_of(w, name);
+		t->window->unnamed = 0;
+	}
+	if (t->window && w->scope == WHY_CALLS) {
+		w->doing(w->arg, t->pid, name, &wait);
+		t->window->label = name_of(w, *wait.detail ? wait.detail : name);
+		close_window(w, t);
+	}
+	t->call = t->disk = 0;
+}
+
+void why_irq(struct why *w, uint64_t ts, int cpu, struct why_who by, const char *name, int begins)
+{
+	struct why_cpu *c = cpu_of(w, cpu);
+	struct why_task *t = NULL;
+
+	why_time(w, ts);
+	if (!begins && !c->depth)
+		return;
+	if (by.pid)
+		t = running(w, by, ts, 0);
+	if (begins) {
+		if (c->depth < NESTED)
+			c->irq[c->depth] = name_of(w, name);
+		c->depth++;
+	} else {
+		c->depth--;
+	}
+	if (t)
+		t->irq = c->depth ? c->irq[0] : 0;
+}
+
+void why_disk(struct why *w, uint64_t ts, struct why_who by, const char *disk)
+{
+	if (by.pid)
+		running(w, by, ts, 0)->disk = name_of(w, disk);
+}
+
+void why_fault(struct why *w, uint64_t ts, struct why_who who, uint64_t address)
+{
+	struct why_task *t;
+
+	if (!who.pid)
+		return;
+	t = running(w, who, ts, 0);
+	if (!t->call)
+		t->fault = address;
+}
+
+void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part label)
+{
+	struct why_task *t;
+
+	if (!who.pid)
+		return;
+	t = running(w, who, ts, 0);
+	close_window(w, t);
+	open_window(t, why_name(w, label.text, label.n));
+}
+
+void why_close(struct why *w, uint64_t ts, int32_t pid)
+{
+	if (pid)
+		close_window(w, running(w, (struct why_who){ .pid = pid }, ts, 0));
+}
+
+unsigned long long why_switches(const struct why *w)
+{
+	return w->switches;
+}

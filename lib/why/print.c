@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: ISC */
+/* print.c - the parts of windows: kept, and printed for people, as JSON, or for flame graphs */
+
+#include "why/why.h"
+
+enum { MOST_NODES = 1000, TENTHS = 1000, DEEPEST = 16 };
+
+/* For people. In JSON throttled, preempted and so on are one word. */
+static const char *const states[WHY_STATES] = {
+	[WHY_UNKNOWN] = "unknown", [WHY_RUNNING] = "running",
+	[WHY_RUNNABLE] = "waiting for a CPU", [WHY_PREEMPTED] = "preempted",
+	[WHY_THROTTLED] = "throttled by the quota of its cgroup", [WHY_BLOCKED] = "blocked",
+};
+static const char *const words[WHY_STATES] = {
+	[WHY_UNKNOWN] = "unknown", [WHY_RUNNING] = "running", [WHY_RUNNABLE] = "runnable",
+	[WHY_PREEMPTED] = "preempted", [WHY_THROTTLED] = "throttled", [WHY_BLOCKED] = "blocked",
+};
+
+static int is_same(const struct why_node *a, const struct why_node *b)
+{
+	return a->state == b->state && a->on == b->on && a->detail == b->detail &&
+	       a->comm == b->comm && a->pid == b->pid;
+}
+
+uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node *part)
+{
+	struct why_node *v = window->node, more = *part;
+	uint32_t *link = &v[node].first, at;
+
+	for (; (at = *link); link = &v[at].next)
+		if (is_same(&v[at], &more))
+			break;
+	if (!at && window->n >= MOST_NODES) {
+		if (node)
+			return 0;
+		/* a window of too many parts has one for the rest of each state */
+		more.on = more.detail = more.comm = 0;
+		more.pid = 0;
+		for (link = &v[node].first; (at = *link); link = &v[at].next)
+			if (is_same(&v[at], &more))
+				break;
+	}
+	if (at) { /* the next one is often the same */
+		*link = v[at].next;
+	} else {
+		window->node = v = xgrow(v, window->n, &window->room, sizeof(*v));
+		at = (uint32_t)window->n++;
+		v[at] = more;
+		v[at].ns = v[at].n = 0;
+		v[at].first = 0;
+	}
+	v[at].next = v[node].first;
+	v[node].first = at;
+	v[at].ns += more.ns;
+	v[at].n += more.n;
+	return at;
+}
+
+/* ---- parts in order ---- */
+
+/* The children of a node, the largest first. */
+struct children {
+	const struct why_node **v;
+	size_t n;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct why_node *x = *(const struct why_node *const *)a;
+	const struct why_node *y = *(const struct why_node *const *)b;
+
+	return x->ns != y->ns ? x->ns < y->ns ? 1 : -1 : x < y ? -1 : 1;
+}
+
+/* Return the children of a node that have this state, or all with WHY_STATES; free(v). */
+static struct children children_of(const struct why_window *window, const struct why_node *node,
+				   unsigned state)
+{
+	struct children c = { NULL, 0 };
+	size_t n = 1;
+
+	for (uint32_t at = node->first; at; at = window->node[at].next)
+		n++;
+	c.v = xcalloc(n, sizeof(*c.v));
+	for (uint32_t at = node->first; at; at = window->node[at].next)
+		if (state == WHY_STATES || window->node[at].state == state)
+			c.v[c.n++] = &window->node[at];
+	array_sort(c.v, c.n, sizeof(*c.v), by_time);
+	return c;
+}
+
+static uint64_t total_of(const struct why_window *window)
+{
+	return window->end - window->begin;
+}
+
+/* ---- for people ---- */
+
+static void put_name(const struct why *w, struct out *o, uint32_t name)
+{
+	out_escaped(o, w->name[name], strlen(w->name[name]), ESCAPE_TEXT);
+}
+
+static void put_task(const struct why *w, struct out *o, const struct why_node *node)
+{
+	put_name(w, o, node->comm);
+	if (node->pid)
+		out_format(o, "%s%d", node->comm ? " " : "task ", node->pid);
+}
+
+/* Write a time in a column, or without one. */
+static void put_time(struct out *o, uint64_t ns, int column)
+{
+	static const struct {
+		uint64_t unit;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+	char text[40];
+	size_t i = 0;
+
+	while (i < 3 && ns < units[i].unit)
+		i++;
+	if (units[i].unit == 1 || ns >= units[i].unit * 100)
+		str_format(text, sizeof(text), "%llu", (unsigned long long)(ns / units[i].unit));
+	else
+		str_format(text, sizeof(text), "%llu.%02llu",
+			   (unsigned long long)(ns / units[i].unit),
+			   (unsigned long long)(ns % units[i].unit * 100 / units[i].unit));
+	out_format(o, column ? "%7s %-2s" : "%s %s", text, units[i].name);
+}
+
+static uint64_t rounded(uint64_t ns, uint64_t total)
+{
+	return total > UINT64_MAX / TENTHS / 2 ? ns / (total / TENTHS) :
+	       (ns * TENTHS + total / 2) / total;
+}
+
+/* Begin a line: "  12.3 %   4.56 ms  ". share: thousandths. */
+static void put_share(struct out *o, uint64_t share, uint64_t ns, unsigned indent)
+{
+	out_format(o, "%5llu.%llu %%", (unsigned long long)(share / 10),
+		   (unsigned long long)(share % 10));
+	put_time(o, ns, 1);
+	out_fill(o, ' ', (int)(2 + 2 * indent));
+}
+
+/* Write what a part is, after the word for its state. */
+static void put_part(const struct why *w, struct out *o, const struct why_node *node)
+{
+	const char *on = w->name[node->on];
+
+	switch (node->state) {
+	case WHY_RUNNING:
+		out_string(o, !strcmp(on, "user") ? "user code" : !strcmp(on, "call") ? "in " :
+			   *on ? "interrupt " : "running");
+		put_name(w, o, node->detail);
+		return;
+	case WHY_RUNNABLE:
+	case WHY_PREEMPTED:
+		out_string(o, !node->pid ? "the CPU was idle" :
+			   node->state == WHY_RUNNABLE ? "behind " : "by ");
+		if (node->pid)
+			put_task(w, o, node);
+		return;
+	case WHY_BLOCKED:
+		put_name(w, o, node->on);
+		out_string(o, node->on && node->detail ? ": " : "");
+		put_name(w, o, node->detail);
+		if (!node->on && !node->detail)
+			out_string(o, "not known for what");
+		out_string(o, node->comm || node->pid ? ", woken by " : ", not woken");
+		put_task(w, o, node);
+		return;
+	}
+	out_string(o, node->state == WHY_THROTTLED ? "no CPU time was left" :
+		   *on ? on : "no event tells");
+}
+
+static void print_children(const struct why *w, const struct why_window *, const struct why_node *,
+			   unsigned indent);
+
+static void print_part(const struct why *w, const struct why_window *window,
+		       const struct why_node *node, const struct why_node *of, unsigned indent)
+{
+	char line[1024];
+	struct out o = out_to(line, sizeof(line) - 1);
+
+	put_share(&o, rounded(node->ns, total_of(window)), node->ns, indent);
+	if (of) { /* of another task */
+		put_task(w, &o, of);
+		out_string(&o, ": ");
+		if (node->state != WHY_RUNNING || node->on) {
+			out_string(&o, states[node->state]);
+			out_string(&o, ", ");
+		}
+	}
+	put_part(w, &o, node);
+	if (node->n > 1 && node->state != WHY_RUNNING)
+		out_format(&o, ", %llu times", (unsigned long long)node->n);
+	*o.at = '\0';
+	stdout_print("%s\n", line);
+	if (node->first && indent < DEEPEST)
+		print_children(w, window, node, indent + 1);
+}
+
+/* Print as many parts as wanted, and the sum of the others. of: NULL, or of which task they are. */
+static void print_parts(const struct why *w, const struct why_window *window, struct children c,
+			const struct why_node *of, unsigned indent)
+{
+	char line[128];
+	struct out o = out_to(line, sizeof(line) - 1);
+	uint64_t ns = 0;
+	size_t i;
+
+	/* a line for the others is worth it from two on */
+	for (i = 0; i < c.n && (i < w->top || c.n == w->top + 1); i++)
+		print_part(w, window, c.v[i], of, indent);
+	if (i < c.n) {
+		for (size_t k = i; k < c.n; k++)
+			ns += c.v[k]->ns;
+		put_share(&o, rounded(ns, total_of(window)), ns, indent);
+		out_format(&o, "%zu others", c.n - i);
+		*o.at = '\0';
+		stdout_print("%s\n", line);
+	}
+	free(c.v);
+}
+
+static void print_children(const struct why *w, const struct why_window *window,
+			   const struct why_node *node, unsigned indent)
+{
+	print_parts(w, window, children_of(window, node, WHY_STATES), node, indent);
+}
+
+/* Round the shares of the states so that their sum is 100.0 %. */
+static void round_shares(uint64_t *ns, uint64_t total, uint64_t *share)
+{
+	uint64_t left = TENTHS;
+
+	for (; total > UINT64_MAX / TENTHS; total /= 2) /* more than 200 days */
+		for (unsigned s = 0; s < WHY_STATES; s++)
+			ns[s] /= 2;
+	for (unsigned s = 0; s < WHY_STATES; s++)
+		left -= share[s] = ns[s] * TENTHS / total;
+	while (left) {
+		unsigned most = 0;
+
+		for (unsigned s = 1; s < WHY_STATES; s++)
+			if (ns[s] * TENTHS - share[s] * total >
+			    ns[most] * TENTHS - share[most] * total)
+				most = s;
+		share[most]++;
+		left--;
+	}
+}
+
+static void print_window(const struct why *w, const struct why_window *window)
+{
+	uint64_t ns[WHY_STATES] = { 0 }, share[WHY_STATES], most = 0;
+	uint64_t halves[WHY_STATES];
+	struct why_node whole = { .comm = window->comm, .pid = window->pid };
+	char line[512];
+	struct out o = out_to(line, sizeof(line) - 1);
+	unsigned next;
+
+	for (uint32_t at = window->node->first; at; at = window->node[at].next)
+		ns[window->node[at].state] += window->node[at].ns;
+	memcpy(halves, ns, sizeof(halves));
+	round_shares(halves, total_of(window), share);
+	put_task(w, &o, &whole);
+	if (window->label) {
+		out_string(&o, ", ");
+		put_name(w, &o, window->label);
+	}
+	out_string(&o, ": ");
+	put_time(&o, total_of(window), 0);
+	if (window->losses)
+		out_format(&o, "; events were lost in %u of its intervals", window->losses);
+	*o.at = '\0';
+	stdout_print("%s\n", line);
+	/* the states by their time, and what is unknown last, always */
+	for (unsigned printed = 0; printed < WHY_STATES; printed++) {
+		for (unsigned s = next = 0, found = 0; s < WHY_STATES; s++)
+			if (s && ns[s] != UINT64_MAX && (!found || ns[s] > most)) {
+				most = ns[next = s];
+				found = 1;
+			}
+		if (!next || ns[next]) {
+			o = out_to(line, sizeof(line) - 1);
+			put_share(&o, share[next], ns[next], 0);
+			out_string(&o, states[next]);
+			*o.at = '\0';
+			stdout_print("%s\n", line);
+			if (next != WHY_THROTTLED) /* the state says it all */
+				print_parts(w, window, children_of(window, window->node, next),
+					    NULL, 1);
+		}
+		ns[next] = UINT64_MAX;
+	}
+}
+
+/* ---- as JSON, and for flame graphs ---- */
+
+static void put_json_task(const struct why *w, struct out *o, int32_t pid, uint32_t comm)
+{
+	out_format(o, "\"pid\":%d,\"comm\":", pid);
+	json_string(o, w->name[comm], strlen(w->name[comm]));
+}
+
+static void put_json_string(const struct why *w, struct out *o, const char *key, uint32_t name)
+{
+	if (!name)
+		return;
+	out_format(o, ",\"%s\":", key);
+	json_string(o, w->name[name], strlen(w->name[name]));
+}
+
+static void print_json_parts(const struct why *w, const struct why_window *window,
+			     const struct why_node *node)
+{
+	struct children c = children_of(window, node, WHY_STATES);
+
+	stdout_print(",\"parts\":[");
+	for (size_t i = 0; i < c.n; i++) {
+		const struct why_node *part = c.v[i];
+		char text[2048];
+		struct out o = out_to(text, sizeof(text) - 1);
+
+		out_format(&o, "%s{\"state\":\"%s\"", i ? "," : "", words[part->state]);
+		put_json_string(w, &o, "on", part->on);
+		put_json_string(w, &o, "detail", part->detail);
+		out_format(&o, ",\"count\":%llu,\"ns\":%llu", (unsigned long long)part->n,
+			   (unsigned long long)part->ns);
+		if (part->comm || part->pid) {
+			out_string(&o, part->state == WHY_BLOCKED ? ",\"waker\":{" :
+				   ",\"instead\":{");
+			put_json_task(w, &o, part->pid, part->comm);
+			out_char(&o, '}');
+		}
+		*o.at = '\0';
+		stdout_print("%s", text);
+		if (part->first)
+			print_json_parts(w, window, part);
+		stdout_print("}");
+	}
+	stdout_print("]");
+	free(c.v);
+}
+
+static void print_json(const struct why *w, const struct why_window *window)
+{
+	char text[1024];
+	struct out o = out_to(text, sizeof(text) - 1);
+
+	out_char(&o, '{');
+	put_json_task(w, &o, window->pid, window->comm);
+	put_json_string(w, &o, "label", window->label);
+	out_format(&o, ",\"start_ns\":%llu,\"total_ns\":%llu,\"lost_intervals\":%u",
+		   (unsigned long long)window->begin, (unsigned long long)total_of(window),
+		   window->losses);
+	*o.at = '\0';
+	stdout_print("%s", text);
+	print_json_parts(w, window, window->node);
+	stdout_print("}\n");
+}
+
+/* Print a line for the own time of each node: what its children do not account for. */
+static void print_folded(const struct why *w, const struct why_window *window,
+			 const struct why_node *node, const char *stack)
+{
+	struct children c = children_of(window, node, WHY_STATES);
+	uint64_t own = node->ns;
+
+	for (size_t i = 0; i < c.n; i++) {
+		const struct why_node *part = c.v[i];
+		char text[2048];
+		struct out o = out_to(text, sizeof(text) - 1);
+		char *frame;
+
+		own -= part->ns < own ? part->ns : own;
+		out_string(&o, stack);
+		if (node != window->node) {
+			out_char(&o, ';');
+			put_task(w, &o, node);
+		}
+		out_format(&o, ";%s;", states[part->state]);
+		frame = o.at;
+		put_part(w, &o, part);
+		*o.at = '\0';
+		for (; *frame; frame++)
+			*frame = *frame == ';' ? ',' : *frame;
+		print_folded(w, window, part, text);
+	}
+	if (node != window->node && own >= 1000)
+		stdout_print("%s %llu\n", stack, (unsigned long long)(own / 1000));
+	free(c.v);
+}
+
+static void print_window_folded(const struct why *w, const struct why_window *window)
+{
+	char text[256];
+	struct out o = out_to(text, sizeof(text) - 1);
+
+	put_name(w, &o, window->comm);
+	*o.at = '\0';
+	print_folded(w, window, window->node, text);
+}
+
+size_t why_end(struct why *w)
+{
+	why_close_all(w);
+	for (size_t i = 0; i < w->nkept; i++) {
+		if (w->json) {
+			print_json(w, w->kept[i]);
+		} else if (w->folded) {
+			print_window_folded(w, w->kept[i]);
+		} else {
+			stdout_print(i ? "\n" : "");
+			print_window(w, w->kept[i]);
+		}
+	}
+	if (w->dropped)
+		stdout_print(w->json ? "{\"more\":%zu,\"ns\":%llu}\n" :
+			     "# %zu shorter ones are not shown, %llu ns together\n", w->dropped,
+			     (unsigned long long)w->dropped_ns);
+	if (w->open)
+		stdout_print(w->json ? "{\"without_end\":%zu}\n" :
+			     "# %zu windows have no end, and are not shown\n", w->open);
+	return w->nkept;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: ISC */
+/* wait.c - what a task waits for, by its system call and the file of the descriptor */
+
+#include "why/why.h"
+
+/* Is the word in the list, with spaces between? */
+static int is_listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return 1;
+	return 0;
+}
+
+const char *why_word(const char *call, const char *file)
+{
+	static const struct {
+		const char *word, *calls;
+	} words[] = {
+		{ "futex", "futex futex_time64 futex_wait futex_waitv" },
+		{ "sleep", "nanosleep clock_nanosleep clock_nanosleep_time64" },
+		{ "child", "wait4 waitid waitpid vfork clone clone3" },
+		{ "poll", "poll ppoll ppoll_time64 select pselect6 pselect6_time64 epoll_wait "
+			  "epoll_pwait epoll_pwait2 _newselect" },
+		{ "signal", "pause rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64 "
+			    "sigsuspend" },
+		{ "file lock", "flock fcntl fcntl64" },
+		{ "disk", "fsync fdatasync sync syncfs sync_file_range msync fallocate" },
+		{ "socket", "accept accept4 connect recvfrom recvmsg recvmmsg recvmmsg_time64 recv "
+			    "sendto sendmsg sendmmsg send socketcall" },
+		{ "IPC", "semop semtimedop semtimedop_time64 msgrcv msgsnd mq_timedreceive "
+			 "mq_timedsend ipc" },
+		{ "asynchronous I/O", "io_getevents io_pgetevents io_uring_enter" },
+		{ "exit", "exit exit_group" },
+	};
+	static const struct {
+		const char *word, *file;
+	} files[] = {
+		{ "pipe", "pipe" }, { "socket", "socket" }, { "socket", "TCP" },
+		{ "socket", "UDP" }, { "socket", "UNIX" }, { "socket", "NETLINK" },
+		{ "terminal", "/dev/pts/" }, { "terminal", "/dev/tty" }, { "file", "/" },
+	};
+	static const char anon[] = "anon_inode:";
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (is_listed(words[i].calls, call))
+			return words[i].word;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (!strncmp(file, files[i].file, strlen(files[i].file)))
+			return files[i].word;
+	return !strncmp(file, anon, sizeof(anon) - 1) ? "event" : "call";
+}
+
+int why_sends(const char *call)
+{
+	return is_listed("write writev pwrite64 sendto sendmsg sendmmsg send sendfile sendfile64 "
+			 "splice connect shutdown close exit exit_group", call);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * why.h - where the time of a task went: an account whose parts add up to the whole
+ *
+ * The caller reads records or lines, and gives the switches, wake-ups, calls and interrupts in
+ * order. This layer knows neither records nor lines. A task is running, waits for a CPU, or is
+ * blocked until another task or an interrupt wakes it. If a task did that, the account goes on with
+ * what that task did meanwhile. Time of which nothing is known is a part of its own.
+ *
+ * Terms: a subject is a task whose time is accounted. A window is a time of a subject: all of it, a
+ * call, or what the caller opens. A part is what a window was spent on; the parts of a part are
+ * what the task that ended it had done meanwhile.
+ *
+ * It relies on these facts of the kernel:
+ *
+ *	sched_waking comes before its task is runnable, also if it never left its CPU. It may then
+ *	precede the switch that says that the task sleeps.
+ *	A CPU does not switch within an interrupt.
+ *	A CPU that runs idle while a task waits for it, and that this task comes back to, has been
+ *	throttled: the task's cgroup had used up its quota.
+ */
+#ifndef WHY_H
+#define WHY_H
+
+#include "base/base.h"
+
+enum why_state {
+	WHY_UNKNOWN, WHY_RUNNING, WHY_RUNNABLE, WHY_PREEMPTED, WHY_THROTTLED, WHY_BLOCKED,
+	WHY_STATES
+};
+
+/* What becomes of a task that leaves its CPU. */
+enum why_leave { WHY_STAYS, WHY_SLEEPS, WHY_STOPS, WHY_DIES };
+
+/* What a window is. */
+enum why_scope {
+	WHY_TASKS,      /* the time of a subject from its first event to its end */
+	WHY_CALLS,      /* a system call of a subject */
+	WHY_SPANS,      /* from why_open to why_close */
+};
+
+/* A task as an event names it. comm need not end with a NUL. */
+struct why_who {
+	int32_t pid;
+	struct text_part comm;
+};
+
+/* What a task waits for. */
+struct why_wait {
+	const char *on;         /* a word of why_words: futex, pipe, ...; not copied */
+	char detail[160];       /* read(3<pipe:[77]>); "": nothing more is known */
+};
+
+/* Set all to zero, then what is wanted, and call why_begin. */
+struct why {
+	enum why_scope scope;
+	uint64_t slower;        /* forget windows that are shorter, in ns */
+	unsigned depth;         /* how many waits follow each other; 1: only who woke the task */
+	size_t top;             /* print so many windows, and so many parts of each */
+	int json, folded;       /* print JSON, or lines "a;b;c MICROSECONDS" for flame graphs */
+	int all;                /* all tasks but the idle ones are subjects */
+	int traced;             /* the trace says who are the subjects */
+	/* Say what the task waits for, which is in a call if name is not NULL. */
+	void (*doing)(void *arg, int32_t pid, const char *name, struct why_wait *);
+	void *arg;
+	/* private */
+	struct table tasks, names, cpus;
+	const char **name;              /* by number; 0 is "" */
+	size_t nnames, names_room;
+	struct why_task *last;
+	uint64_t first, now;
+	int begun;                      /* there was an event */
+	int filtered;                   /* the trace has only the switches of some tasks */
+	uint32_t losses;
+	struct why_window **kept;
+	size_t nkept, kept_room, dropped, open;
+	uint64_t dropped_ns;
+	size_t segments, dead;
+	unsigned long long switches;
+	int calls;                      /* the trace has system calls */
+};
+
+void why_begin(struct why *);
+
+/* The task is a subject, and so are its later children. */
+void why_subject(struct why *, struct why_who);
+
+/* ---- what the caller gives, in the order of time: ns of any clock --------------------------- */
+
+void why_switch(struct why *, uint64_t ts, int cpu, struct why_who prev, enum why_leave,
+		struct why_who next);
+/* by: the running task. soft, hard: within an interrupt of this kind. */
+void why_waking(struct why *, uint64_t ts, int cpu, struct why_who by, int soft, int hard,
+		struct why_who woken);
+void why_new_task(struct why *, uint64_t ts, struct why_who by, struct why_who child);
+/*
+ * The task executes a program. If all that is known of it is that it waited before, its account
+ * begins here: somebody has made it for this program.
+ */
+void why_exec(struct why *, uint64_t ts, struct why_who);
+/* A call begins, or ends (begins is 0). */
+void why_call(struct why *, uint64_t ts, struct why_who, const char *name, int begins);
+/* An interrupt begins, or ends (begins is 0). */
+void why_irq(struct why *, uint64_t ts, int cpu, struct why_who by, const char *name, int begins);
+/* The task sends a request to this disk. */
+void why_disk(struct why *, uint64_t ts, struct why_who by, const char *disk);
+/* A page fault of the task at this address. */
+void why_fault(struct why *, uint64_t ts, struct why_who, uint64_t address);
+/* A window of WHY_SPANS. */
+void why_open(struct why *, uint64_t ts, struct why_who, struct text_part label);
+void why_close(struct why *, uint64_t ts, int32_t pid);
+/* Events were lost before the next one. */
+void why_lost(struct why *);
+/* The time of an event that says nothing else, or of the end of the trace. */
+void why_time(struct why *, uint64_t ts);
+
+/* Return the number of switches so far. Without one nothing is known of any task. */
+unsigned long long why_switches(const struct why *);
+
+/* ---- wait.c: the words for what a call waits for ---------------------------------------- */
+
+/*
+ * Return the word for what the call waits for. file is the file of its descriptor as
+ * follow_print_fd of syscalls.h has it, or "".
+ */
+const char *why_word(const char *call, const char *file);
+
+/* Does the call send, so that a soft interrupt within it is its own? */
+int why_sends(const char *call);
+
+/* ---- print.c ------------------------------------------------------------------------------- */
+
+/* Close all windows, and print them to stdout_print. Return the number of windows. */
+size_t why_end(struct why *);
+
+/* ---- private to this layer ----------------------------------------------------------------- */
+
+/* A part of a window. */
+struct why_node {
+	uint64_t ns, n;
+	uint32_t on, detail;    /* numbers of names */
+	uint32_t comm;          /* of who ended it, or of who ran instead */
+	int32_t pid;            /* 0: it was no task */
+	uint32_t first, next;   /* numbers of nodes; 0: none */
+	uint8_t state;
+};
+
+struct why_window {
+	int32_t pid;
+	uint32_t comm, label;
+	uint64_t begin, end;
+	struct why_node *node;  /* the first one is the whole */
+	size_t n, room;
+	uint32_t losses;        /* intervals that a loss touches */
+	uint32_t unnamed;       /* the node of the wait that the trace begins with, or 0 */
+};
+
+/*
+ * Add time to a part of a node, which is made unless it is there. Return its number; 0 if the
+ * window has too many parts below its first ones.
+ */
+uint32_t why_add(struct why_window *, uint32_t node, const struct why_node *part);
+
+/* Return the number of a name. */
+uint32_t why_name(struct why *, const char *s, size_t n);
+
+/* Close the windows of all tasks. */
+void why_close_all(struct why *);
+
+#endif

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# tfs-why: the time of tasks, accounted to the last nanosecond
+
+load ../helper
+
+# at CPU SECONDS FLAGS TASK-PID EVENT...: Print an event line.
+at() {
+	local cpu=$1 time=$2 flags=$3 task=$4
+	shift 4
+	printf '%16s-%-7s [00%d] %s %s: %s\n' "${task%-*}" "${task##*-}" "$cpu" "$flags" "$time" "$*"
+}
+
+# to CPU SECONDS FROM STATE TO: Print a switch from the task FROM, which leaves in STATE.
+to() {
+	at "$1" "$2" d..2. "$3" "sched_switch: prev_comm=${3%-*} prev_pid=${3##*-} prev_prio=120" \
+		"prev_state=$4 ==> next_comm=${5%-*} next_pid=${5##*-} next_prio=120"
+}
+
+# wakes CPU SECONDS BY TASK [FLAGS]: Print a wake-up.
+wakes() {
+	at "$1" "$2" "${5-d..4.}" "$3" \
+		"sched_waking: comm=${4%-*} pid=${4##*-} prio=120 target_cpu=000"
+}
+
+# A task that waits for a futex; a helper, which sleeps meanwhile, wakes it.
+futex() {
+	echo '# traced: 10 main'
+	echo '# traced: 20 helper'
+	at 0 1.000000 ..... main-10 'sys_enter: NR 202 (7f00, 80, 0, 0, 0, 0)'
+	to 1 1.000000 swapper/1-0 R helper-20
+	to 0 1.100000 main-10 S swapper/0-0
+	at 1 1.200000 ..... helper-20 'sys_enter: NR 35 (1, 0, 0, 0, 0, 0)'
+	to 1 1.300000 helper-20 S swapper/1-0
+	wakes 1 1.600000 '<idle>-0' helper-20 dnh4.
+	to 1 1.700000 other-30 S helper-20
+	at 1 1.700000 ..... helper-20 'sys_exit: NR 35 = 0'
+	wakes 1 1.800000 helper-20 main-10
+	to 0 1.900000 swapper/0-0 R main-10
+	at 0 1.900000 ..... main-10 'sys_exit: NR 202 = 0'
+}
+
+# And what follows: it is throttled, preempted, interrupted, and ends.
+rest() {
+	to 0 2.000000 main-10 R swapper/0-0
+	to 0 2.200000 swapper/0-0 R main-10
+	to 0 2.300000 main-10 R+ other-30
+	to 0 2.400000 other-30 S main-10
+	at 0 2.500000 d.h.. main-10 'irq_handler_entry: irq=5 name=disk0'
+	at 0 2.600000 d.h.. main-10 'irq_handler_exit: irq=5 ret=handled'
+	to 0 3.000000 main-10 Z swapper/0-0
+}
+
+need_x86() {
+	[ "$(uname -m)" = x86_64 ] || skip "needs the numbers of the calls of x86-64"
+}
+
+# bats test_tags=quick
+@test "tfs-why: the parts of a task add up to its time, and a wait names its waker and what that did" {
+	need_x86
+	{ futex; rest; } >in
+	tfs-why -p 10 in >out
+	lines_are out 'main 10: 2.00 s
+   45.0 %    900 ms  running
+   35.0 %    700 ms    user code
+    5.0 %    100 ms    in futex
+    5.0 %    100 ms    interrupt disk0
+   35.0 %    700 ms  blocked
+   35.0 %    700 ms    futex: futex(7f00), woken by helper 20
+   10.0 %    200 ms  throttled by the quota of its cgroup
+    5.0 %    100 ms  waiting for a CPU
+    5.0 %    100 ms    the CPU was idle
+    5.0 %    100 ms  preempted
+    5.0 %    100 ms    by other 30
+    0.0 %      0 ns  unknown'
+	tfs-why in >out
+	[ "$(grep -c '^[a-z]' out)" = 2 ]
+	# the helper is traced as well, so it has a past
+	[ "$(sed -n '7,10p' out)" = '   35.0 %    700 ms    futex: futex(7f00), woken by helper 20
+   15.0 %    300 ms      helper 20: running
+   15.0 %    300 ms      helper 20: blocked, sleep: nanosleep(1), woken by interrupt
+    5.0 %    100 ms      helper 20: waiting for a CPU, behind other 30' ]
+	tfs-why -d 0 in | sed -n '7,8p' >out
+	lines_are out '   35.0 %    700 ms    futex: futex(7f00), woken by helper 20
+   10.0 %    200 ms  throttled by the quota of its cgroup'
+}
+
+@test "tfs-why: -c accounts each call, -s and -e a window, and -m leaves out short ones" {
+	need_x86
+	{ futex; rest; } >in
+	[ "$(tfs-why -c in | grep '^[a-z]')" = 'main 10, futex(7f00): 900 ms
+helper 20, nanosleep(1): 500 ms' ]
+	[ "$(tfs-why -c -m 600ms in | grep -c '^[a-z]')" = 1 ]
+	[ "$(tfs-why -c -n 1 in | tail -n 1)" = '# 1 shorter ones are not shown, 500000000 ns together' ]
+	[ "$(tfs-why -s sys_exit -e 'irq_handler_e*y' in | head -n 1)" = 'main 10, sys_exit: 600 ms' ]
+	[ "$(tfs-why -s sys_exit -e 'irq_handler_e*y' in | tail -n 1)" = '# 1 windows have no end, and are not shown' ]
+	status=0
+	tfs-why -c -m 1h in >out 2>&1 || status=$?
+	[ "$status" = 100 ]
+	status=0
+	tfs-why -c -m 10s in >out || status=$?
+	[ "$status" = 1 ]
+	[ ! -s out ]
+}
+
+@test "tfs-why: an interval that a loss touches is unknown, and the others are not" {
+	need_x86
+	futex >in
+	sed 's/^.*1\.200000.*/CPU:1 [LOST 3 EVENTS]\n&/' in >lossy
+	tfs-why -p 10 lossy >out
+	lines_are out 'main 10: 900 ms; events were lost in 1 of its intervals
+   11.1 %    100 ms  running
+   11.1 %    100 ms    in futex
+   11.1 %    100 ms  waiting for a CPU
+   11.1 %    100 ms    the CPU was idle
+   77.8 %    700 ms  unknown
+   77.8 %    700 ms    events lost'
+}
+
+@test "tfs-why: -j and -f tell the same times" {
+	need_x86
+	{ futex; rest; } >in
+	tfs-why -j in >json
+	[ "$(grep -c '"total_ns":2000000000' json)" = 2 ]
+	grep -qF '{"state":"blocked","on":"futex","detail":"futex(7f00)","count":1,"ns":700000000,"waker":{"pid":20,"comm":"helper"},"parts":[{"state":"running","count":2,"ns":300000000}' json
+	[ "$(tfs-why -f -p 10 in | awk '{ n += $NF } END { print n }')" = 2000000 ]
+	[ "$(tfs-why -f in | grep -c '^main;blocked;futex: futex(7f00), woken by helper 20;helper 20;')" = 3 ]
+}
+
+@test "tfs-why: refuses JSON, and a trace without switches" {
+	status=0
+	echo '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"a","system":"sched","event":"sched_waking","fields":{"pid":2}}' |
+		tfs-why >out 2>&1 || status=$?
+	[ "$status" = 111 ]
+	grep -q 'fatal: the trace is JSON, which does not tell what interrupts did; give text, or a trace.dat' out
+	status=0
+	wakes 0 1.000000 a-1 b-2 | tfs-why >out 2>&1 || status=$?
+	[ "$status" = 1 ]
+	grep -q 'fatal: the trace has no sched_switch, which tells when a task runs' out
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# trace_why: what programs with known chains of waits waited for, and who ended each wait
+
+load ../helper
+load ../hooks
+
+# A chain is right if each wait has the right kind, waker and length, all parts add up to the time of
+# the task to the nanosecond, and at most 1 us for each part is unknown (t/prog/whycheck.c).
+@test "trace_why: each of 60 chains of tasks that wait for each other is right" {
+	local seed status
+	need_tracefs events/sched/sched_waking
+	for seed in 1 2 "${TFS_WHY_SEED:-$(($$ % 1000))}"; do
+		status=0
+		tfs-run trace_why --json --top 100000 -o got.json -- "$PROG/why" -o truth "$seed" 20 ||
+			status=$?
+		[ "$status" != 77 ] || skip "needs SCHED_FIFO"
+		[ "$status" = 0 ]
+		echo "seed $seed"
+		"$PROG/whycheck" truth got.json
+	done
+}
+
+@test "trace_why: text, a trace.dat and the account of the session tell the same of a program" {
+	need_tracefs events/sched/sched_waking
+	local form
+	for form in txt dat; do
+		tfs-run trace_why --events -o "got.$form" -- "$PROG/why" -o truth 5 10 ||
+			skip "needs SCHED_FIFO"
+		tfs-why -j -n 100000 "got.$form" >got.json
+		echo "$form"
+		# text does not name the files of descriptors
+		"$PROG/whycheck" -w truth got.json
+	done
+}
+
+# bats test_tags=quick
+@test "trace_why: --events cannot be combined with options of the account" {
+	status=0
+	tfs-run trace_why --events --top 3 -- true >out 2>&1 || status=$?
+	[ "$status" = 100 ]
+	grep -q 'leave out --slower, --depth, --top and --folded' out
+}
