@@ -345,5 +345,7 @@ int main(int argc, char **argv)
 	print_until(&s, UINT64_MAX);
 	put(&s);
 	tell_losses(&s);
-	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : dirs.n || s.started ? DONE : NO;
+	if (r < 0 || s.to.full > 1)
+		return r < 0 ? REFUSED : s.to.full;
+	return dirs.n || s.started ? DONE : err_no("no record of blktrace in the input");
 }

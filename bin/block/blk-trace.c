@@ -58,7 +58,7 @@ static unsigned actions(const char *list)
 					  strncmp(blk_actions[i], list, n)))
 			i++;
 		if (!*blk_actions[i])
-			usage_error(&tool, "not a kind of action: '%.*s'",
+			usage_error(&tool, "not a kind of action: '%.*s'; blk-trace(1) lists them",
 				    n < 80 ? (int)n : 80, list);
 		mask |= 1u << i;
 	}
@@ -74,7 +74,8 @@ static void range(const char *s)
 	if (*p++ == '-')
 		wanted.to = text_digits(&p);
 	if (*p || wanted.to < wanted.from || !wanted.to)
-		usage_error(&tool, "not FROM-TO in sectors: '%.80s'", s);
+		usage_error(&tool, "not FROM-TO in sectors: '%.80s'; give two numbers, the smaller "
+			    "first", s);
 }
 
 /*

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	opt_next(&tool, argc, argv);
 	dir = argv[opt_index];
 	if (!dir)
-		usage_error(&tool, "no directory");
+		usage_error(&tool, "no directory; give the one with the relay files");
 	opt_end(&tool, argv[opt_index + 1]);
 
 	out.to.signals = wait_stop_signals();

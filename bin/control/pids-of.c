@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < found.n; i++)
 		stdout_print("%d\n", (int)found.v[i]);
 	stdout_flush();
-	c = c < 0 ? REFUSED : found.n ? DONE : NO;
+	c = c < 0 ? REFUSED : found.n ? DONE : err_no("no task is selected");
 	pids_clear(&found);
 	free(selectors);
 	return c;

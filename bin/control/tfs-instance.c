@@ -18,6 +18,9 @@ static const char *root;
 static int stale;
 static unsigned long patience = 2000;
 
+#define NOT_A_NAME \
+	"not an instance's name: '%.80s'; use letters, digits, _ . - and 64 of them at most"
+
 static const struct tool tool = {
 	.name = "tfs-instance",
 	.help =
@@ -68,9 +71,9 @@ static int list_all(const char *path)
 
 	if (!names)
 		return err_file("unable to list %s", path);
+	shown = *names != NULL;
 	for (name = names; *name; name++)
 		stdout_print("%s\n", *name);
-	shown = name > names;
 	free(names);
 	return shown;
 }
@@ -107,7 +110,7 @@ static void check_names(char **names, const char *command)
 		usage_error(&tool, "%s needs a NAME", command);
 	for (; *names; names++)
 		if (!text_is_name(*names))
-			usage_error(&tool, "not an instance's name: '%.80s'", *names);
+			usage_error(&tool, NOT_A_NAME, *names);
 		else if (*command == 'm' && instance_is_session_name(*names))
 			usage_error(&tool, "the name %s is reserved for sessions: the next "
 				    "session would remove it", *names);
@@ -122,7 +125,7 @@ static void check(const char *command, char **argv)
 		if (!*argv || !argv[1])
 			usage_error(&tool, "hold needs a NAME and a PROG");
 		if (!text_is_name(*argv))
-			usage_error(&tool, "not an instance's name: '%.80s'", *argv);
+			usage_error(&tool, NOT_A_NAME, *argv);
 	} else if (!strcmp(command, "make") || (!strcmp(command, "remove") && !stale)) {
 		check_names(argv, command);
 	} else if (strcmp(command, "list") && strcmp(command, "remove")) {
@@ -165,5 +168,7 @@ int main(int argc, char **argv)
 	}
 	r = stale ? stale_each(dir, print_stale, NULL) : list_all(path);
 	stdout_flush();
-	return r < 0 ? REFUSED : r ? DONE : NO;
+	if (r < 0)
+		return REFUSED;
+	return r ? DONE : err_no("no %sinstance in %s", stale ? "stale " : "", path);
 }

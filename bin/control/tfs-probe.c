@@ -514,7 +514,7 @@ static int list_usdt(const char *path)
 	    elf_each_usdt(&file, print_usdt, &status) < 0)
 		return REFUSED;
 	stdout_flush();
-	return status;
+	return status ? err_no("no USDT probe in %s", path) : DONE;
 }
 
 /* ---- why the kernel refused a probe ------------------------------------------------ */
@@ -766,7 +766,7 @@ static int list(int top)
 	}
 	free(text);
 	stdout_flush();
-	return r;
+	return r ? err_no("no probe in the group %s", group) : DONE;
 }
 
 static int remove_one(int top, const char *event)
@@ -785,7 +785,7 @@ static int remove_probes(int top, char **events)
 
 	for (char **e = events; *e; e++)
 		if (!is_defined(text, *e))
-			r = err_msg("no such probe: %s/%.80s", group, *e);
+			r = err_msg("no such probe: %s/%.80s; tfs-probe list prints the names", group, *e);
 	free(text);
 	if (r || !*events)
 		return r ? r : remove_one(top, NULL);
@@ -803,18 +803,19 @@ static void check(const char *verb, char **words)
 	if (!group || !*group)
 		usage_error(&tool, "no group; give -g or set TFS_GROUP");
 	if (!is_identifier(group))
-		usage_error(&tool, "not the name of a group: '%.80s'", group);
+		usage_error(&tool, "not the name of a group: '%.80s'; use letters, digits and _", group);
 	for (n = 0; words[n]; n++)
 		if ((!adds || n % 2 == 0) && !is_identifier(words[n]))
-			usage_error(&tool, "not the name of an event: '%.80s'", words[n]);
+			usage_error(&tool, "not the name of an event: '%.80s'; use letters, digits and _",
+				    words[n]);
 	if (adds && (!n || n % 2))
 		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");
 	if (*verb == 'l')
 		opt_end(&tool, *words);
 	if (!adds && (binary || values.n))
-		usage_error(&tool, "-b and -a go with add");
+		usage_error(&tool, "-b and -a need the command add");
 	if (binary_name && !binary)
-		usage_error(&tool, "-n goes with -b");
+		usage_error(&tool, "-n needs -b");
 	for (const char **v = values.v; *v; v++)
 		if (!**v || ctl_cut(*v))
 			err_exit(MISUSED, "not one value to record: '%.80s'%s%s", *v,

@@ -26,9 +26,10 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 	char *boot, path[PATH_MAX];
 
 	if (host && !is_plain(host))
-		return err_msg("not a name of a host: '%.80s'", host);
+		return err_msg("not a name of a host: '%.80s'; use letters, digits, - _ . and :", host);
 	if (session && *session && !is_plain(session))
-		return err_msg("not a name of a session: '%.80s'", session);
+		return err_msg("not a name of a session: '%.80s'; use letters, digits, - _ . and :",
+			       session);
 	if (!host && !uname(&name)) {
 		str_format(o->name, sizeof(o->name), "%.64s", name.nodename);
 		host = is_plain(o->name) ? o->name : NULL;

@@ -260,5 +260,5 @@ int main(int argc, char **argv)
 	if (in.failed)
 		return REFUSED;
 	stdout_flush();
-	return lines ? DONE : NO;
+	return lines ? DONE : err_no("no line in the trace");
 }

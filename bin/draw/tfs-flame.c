@@ -566,7 +566,7 @@ int main(int argc, char **argv)
 	comments_end(&f.in.comments);
 	if (!f.shown.n) {
 		comments_tell(&f.in.comments);
-		return NO;
+		return err_no("no stack in the trace");
 	}
 	table_sort(&f.shown, table_by_key);
 	if (!folded)

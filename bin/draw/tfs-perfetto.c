@@ -63,8 +63,12 @@ int main(int argc, char **argv)
 	n = (unsigned)(argc - opt_index);
 	if (given && n <= given)
 		usage_error(&tool, "too few files; -a is for each file but the first");
-	if (!n)
+	if (isatty(STDOUT_FILENO))
+		usage_error(&tool, "standard output is a terminal; append >FILE");
+	if (!n) {
+		input_file(&tool, argv + opt_index);
 		return perfetto_lines();
+	}
 	dats = xcalloc(n, sizeof(*dats));
 	for (unsigned i = 0; i < n; i++)
 		if (dat_file(&dats[i], argv[opt_index + (int)i]) < 0)

@@ -666,7 +666,7 @@ int main(int argc, char **argv)
 	comments_end(&t.in.comments);
 	if (!t.events) {
 		comments_tell(&t.in.comments);
-		return NO;
+		return err_no("no event in the trace");
 	}
 	draw(&t);
 	stdout_flush();

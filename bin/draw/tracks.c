@@ -431,5 +431,7 @@ int perfetto_lines(void)
 	forget();
 	put_comments();
 	packets_write();
-	return all.in.in.failed ? REFUSED : all.events ? DONE : NO;
+	if (all.in.in.failed)
+		return REFUSED;
+	return all.events ? DONE : err_no("no event in the trace");
 }

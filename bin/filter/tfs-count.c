@@ -142,5 +142,5 @@ int main(int argc, char **argv)
 		return REFUSED;
 	interval_end();
 	tell_missing();
-	return input_end(&f, table.n ? DONE : NO);
+	return input_end(&f, table.n ? NULL : "no event in the trace");
 }

@@ -281,5 +281,5 @@ int main(int argc, char **argv)
 	print_count("not in", no_key, "event");
 	print_count("no number in", no_number, "event");
 	print_count("no number in", events ? 0 : other_lines, "line");
-	return input_end(&f, hists.n ? DONE : NO);
+	return input_end(&f, hists.n ? NULL : "no number in the trace");
 }

@@ -303,5 +303,5 @@ int main(int argc, char **argv)
 	input_begin();
 	while (input_read(&in))
 		each_line(in.line, in.n);
-	return in.in.failed ? REFUSED : input_end(&in, DONE);
+	return in.in.failed ? REFUSED : input_end(&in, NULL);
 }

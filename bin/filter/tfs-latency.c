@@ -141,7 +141,8 @@ static size_t parse_half(struct latency_half *h, const char *text)
 		*colon++ = '\0';
 	for (char *key; (key = strsep(&colon, ",")); h->keys[n++] = key)
 		if (!*key || !strcmp(key, "."))
-			usage_error(&tool, "not a key: '%s' in '%.80s'", key, text);
+			usage_error(&tool, "'%s' in '%.80s' is not a key, the name of a field such as pid",
+				    key, text);
 	if (!*h->event)
 		usage_error(&tool, "no event in '%.80s'; put its name in front", text);
 	return n;
@@ -159,9 +160,10 @@ static void add_carried(size_t i, char *text)
 	t.keys[i] = equals ? equals + 1 : text;
 	if (!*name || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					"abcdefghijklmnopqrstuvwxyz0123456789_")])
-		usage_error(&tool, "not a name: '%.80s'", name);
+		usage_error(&tool, "not a name: '%.80s'; use letters, digits and _", name);
 	if (!*t.keys[i] || !strcmp(t.keys[i], "."))
-		usage_error(&tool, "not a key: '%s'", t.keys[i]);
+		usage_error(&tool, "'%s' is not a key, the name of a field such as pid",
+				    t.keys[i]);
 }
 
 /*
@@ -278,5 +280,5 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (!drop)
 		print_unpaired();
-	return input_end(&in, t.printed ? DONE : NO);
+	return input_end(&in, t.printed ? NULL : "no such pair of events in the trace");
 }

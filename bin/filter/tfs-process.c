@@ -476,5 +476,5 @@ int main(int argc, char **argv)
 	if (in.in.failed)
 		return REFUSED;
 	print_rest();
-	return input_end(&in, printed ? DONE : NO);
+	return input_end(&in, printed ? NULL : "no such process in the trace");
 }

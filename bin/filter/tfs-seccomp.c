@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	tell_missing(&in.comments);
 	if (!names.n)
-		return NO;
+		return err_no("no system call in the trace, so there is no profile");
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		((struct allowed *)table_at(&names, needed[i], strlen(needed[i])))->made = 1;
 	sort_out();

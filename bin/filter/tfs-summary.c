@@ -685,10 +685,9 @@ int main(int argc, char **argv)
 		return REFUSED;
 	interval_end();
 	print_counts();
-	input_end(&in, DONE);
-	if (sum.rows.n || sum.untimed.n)
-		return DONE;
-	if (sum.other)
-		err_msg("unable to sum up lines that are not events; leave the summary out");
+	if (sum.rows.n || sum.untimed.n || !sum.other)
+		return input_end(&in, sum.rows.n || sum.untimed.n ? NULL : "no event in the trace");
+	input_end(&in, NULL);
+	err_msg("unable to sum up lines that are not events; leave the summary out");
 	return NO;
 }

@@ -208,7 +208,7 @@ static const char *take_options(struct recording *r, int argc, char **argv)
 			r->place.files = opt_number();
 		}
 	if (!argv[opt_index])
-		usage_error(&tool, "no file");
+		usage_error(&tool, "no file; give the name of the trace.dat to write");
 	opt_end(&tool, argv[opt_index + 1]);
 	if (r->place.files && !r->parts.most)
 		usage_error(&tool, "-n needs -m");

@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 	}
 	decode_check(&r.decode, &tool, &r.show);
 	if (!file && !argv[opt_index])
-		usage_error(&tool, "no file");
+		usage_error(&tool, "no file; give a trace.dat");
 	opt_end(&tool, argv[opt_index + !file]);
 	if (open_file(&r, file ? file : argv[opt_index]) < 0)
 		return REFUSED;

@@ -97,7 +97,8 @@ int main(int argc, char **argv)
 	name = dt_name();
 	opt_next(&tool, argc, argv);
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a request probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+			    name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (strcmp(command, "add") && strcmp(command, "remove"))
@@ -129,5 +130,7 @@ int main(int argc, char **argv)
 	}
 	for (; r >= 0 && *argv; argv++)
 		r |= dt_device_off(name, *argv);
-	return r < 0 ? REFUSED : r ? NO : DONE;
+	if (r < 0)
+		return REFUSED;
+	return r ? err_no("the request probe %s was not on all of these devices", name) : DONE;
 }

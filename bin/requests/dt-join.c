@@ -413,5 +413,5 @@ int main(int argc, char **argv)
 	merge(&j);
 	if (picture)
 		draw(&j, fd, picture);
-	return j.events ? DONE : NO;
+	return j.events ? DONE : err_no("no event in the traces");
 }

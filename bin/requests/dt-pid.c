@@ -48,7 +48,7 @@ static int print_list(int map)
 	}
 	pids_clear(&all);
 	stdout_flush();
-	return n ? DONE : NO;
+	return n ? DONE : err_no("the request probe follows no task");
 }
 
 /* Add the tasks to the map. Return 0, or -1, reported. */
@@ -96,7 +96,8 @@ int main(int argc, char **argv)
 	while (opt_next(&tool, argc, argv) != -1)
 		name = opt_value;
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a request probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+			    name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list")) {
@@ -125,5 +126,5 @@ int main(int argc, char **argv)
 		       REFUSED : DONE;
 	for (size_t i = 0; i < s.n; i++)
 		r |= bpf_delete(map, &s.v[i]) < 0;
-	return r ? NO : DONE;
+	return r ? err_no("the request probe %s did not follow all of these tasks", name) : DONE;
 }

@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 		}
 	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a request probe's name: '%.80s'", name);
+		usage_error(&tool, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+			    name);
 	command = argv[opt_index];
 	if (command)
 		opt_end(&tool, argv[opt_index + 1]);
@@ -181,5 +182,7 @@ int main(int argc, char **argv)
 	if (strcmp(command, "off"))
 		usage_error(&tool, "no such command: '%.80s'", command);
 	r = dt_off(name);
-	return r < 0 ? REFUSED : r ? DONE : NO;
+	if (r < 0)
+		return REFUSED;
+	return r ? DONE : err_no("the request probe %s was off", name);
 }

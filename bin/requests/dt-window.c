@@ -474,5 +474,5 @@ int main(int argc, char **argv)
 		err_note("not understood, and treated like the event before: %s", text);
 	if (f.by_sockets)
 		tell_missing(&f);
-	return f.found ? DONE : NO;
+	return f.found ? DONE : err_no("no event of a request in the trace");
 }

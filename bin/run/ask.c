@@ -281,7 +281,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 			continue;
 		}
 		if (*all[i].text)
-			usage_error(tool, "option %s is given twice", *from);
+			usage_error(tool, "option %s is given twice; leave one out", *from);
 		if (!value && !(value = *++from))
 			usage_error(tool, "option %s needs a value", from[-1]);
 		*all[i].text = value;
@@ -296,7 +296,7 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv)
 	*ask = (struct ask){ .subsystem = NULL };
 	while ((c = opt_next(tool, argc, argv)) != -1) {
 		if (c == 'o' && ask->file)
-			usage_error(tool, "option -o is given twice");
+			usage_error(tool, "option -o is given twice; leave one out");
 		if (c == OPT_LONG)
 			ask->check = 1;
 		else if (c == 'l')

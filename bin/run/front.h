@@ -192,9 +192,12 @@ void output_watch(struct output *o, const char *path);
 void output_progress(struct output *o);
 void output_clear(struct output *o);
 
-/* Tell a person at a terminal that the trace begins, and how it ended. */
+/*
+ * Tell a person at a terminal that the trace begins, and how it ended. If none is set, the filter
+ * printed nothing, and output_end says so also without a terminal.
+ */
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid);
-void output_end(const struct output *o, const struct ask *ask);
+void output_end(const struct output *o, const struct ask *ask, int none);
 
 /* ---- catalog.c: the hooks of all subsystems, and those of the user ------------------ */
 

@@ -222,7 +222,7 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 	if (ask->top && !ask->summary)
 		return err_msg("--top needs --summary");
 	if (ask->top && text_number(ask->top, 1, LONG_MAX, &top) < 0)
-		return err_msg("--top: '%.80s' is not a number of lines", ask->top);
+		return err_msg("--top: '%.80s' is not a number of at least 1", ask->top);
 	return 0;
 }
 
@@ -638,17 +638,68 @@ static void tell_loss(const struct output *o, const struct ask *ask)
 		 ", because the buffer was full" : ": they were not written", advice);
 }
 
-void output_end(const struct output *o, const struct ask *ask)
+/*
+ * Append the options that select events, with their values, to text. Return 1 if the hook would
+ * record more events without one of them.
+ */
+static int add_selecting(struct strbuf *text, char *const *words)
 {
-	const char *value;
+	static const char *const options[] = {
+		"-e", "-f", "-k", "--event", "--function", /* their hooks need them */
+		"-d", "-s", "--device", "--errno", "--failed", "--fd", "--filter", "--only",
+		"--path", "--port", "--signal", "--slower", "--syscall", NULL,
+	};
+	int selects = 0, narrows = 0;
 
-	if (o->dat || !isatty(STDERR_FILENO) || !(o->human || o->file || ask->summary))
+	for (; *words; words++) {
+		size_t i = 0, n = strcspn(*words, "=");
+
+		while (options[i] && (strlen(options[i]) != n || strncmp(options[i], *words, n)))
+			i++;
+		if (**words == '-')
+			selects = options[i] != NULL;
+		narrows |= options[i] && i >= 5;
+		if (selects)
+			add_to_title(text, *words);
+	}
+	return narrows;
+}
+
+/* Say that the trace has no event, and what is known about the reason. */
+static void tell_none(const struct ask *ask)
+{
+	const char *value, *option = later(ask, &value);
+	struct strbuf why = { .n = 0 };
+	int narrows;
+	size_t n;
+
+	if (ask->command)
+		strbuf_format(&why, "%.80s has ended, and ", *ask->command);
+	strbuf_puts(&why, "no traced task caused one that");
+	n = why.n;
+	narrows = add_selecting(&why, ask->words);
+	if (why.n == n)
+		strbuf_format(&why, " %s records", ask->hook);
+	else
+		strbuf_puts(&why, " selects");
+	if (option)
+		strbuf_format(&why, ", or there was no task of %s %.60s", option, value);
+	err_note("no event: %s%s", why.text, narrows ? "; fewer options select more" : "");
+	free(why.text);
+}
+
+void output_end(const struct output *o, const struct ask *ask, int none)
+{
+	int person = isatty(STDERR_FILENO) && (o->human || o->file || ask->summary);
+
+	if (o->dat || (!person && !none))
 		return; /* recorded_losses reports the losses of a trace.dat */
-	if (ask->file && o->events)
+	if (ask->file && o->events && person)
 		err_note("%s has %llu events", ask->file, o->events);
 	if (o->lost)
 		tell_loss(o, ask);
-	else if (!o->events)
-		err_note("no event: the traced tasks caused none that the options select%s",
-			 later(ask, &value) ? ", or no such task was there" : "");
+	else if (!o->events && strcmp(ask->hook, "trace_flight")) /* it says why it dumped none */
+		tell_none(ask);
+	else if (none)
+		err_note("no event of the trace has what the output needs");
 }

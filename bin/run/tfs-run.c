@@ -656,10 +656,28 @@ static int begin(struct run *r, const struct ask *ask, const struct catalog_hook
 	return status;
 }
 
+/* Return the status of PROG as a shell does. Tell a person if PROG failed. */
+static int wait_for_prog(const struct run *r, const char *name)
+{
+	siginfo_t ended = { .si_pid = 0 };
+	int status;
+
+	waitid(P_PID, (id_t)r->prog, &ended, WEXITED | WNOWAIT);
+	status = child_wait(r->prog);
+	if (!status || r->stop_signal || !isatty(STDERR_FILENO))
+		return status;
+	if (ended.si_code == CLD_EXITED)
+		err_note("%s ended with status %d", name, status);
+	else
+		err_note("%s was killed by signal %d (%s)", name, status - 128,
+			 strsignal(status - 128));
+	return status;
+}
+
 /* The trace is over: complete the output, and tell a person how it ended. Return the status. */
 static int end(struct run *r, const struct ask *ask, const char *path)
 {
-	int status = r->prog ? child_wait(r->prog) : 0, filter;
+	int status = r->prog ? wait_for_prog(r, *ask->command) : 0, filter;
 
 	if (r->output.dat && output_copy(&r->output, path) < 0)
 		r->failed = REFUSED;
@@ -667,7 +685,7 @@ static int end(struct run *r, const struct ask *ask, const char *path)
 	if (r->no_reader > 1 ||
 	    (r->no_reader && (!r->output.filter[0] || filter == 128 + SIGPIPE)))
 		reader_broken_pipe();
-	output_end(&r->output, ask);
+	output_end(&r->output, ask, filter == NO && !r->failed);
 	/* the manager is silent once it has printed the path */
 	if (r->status && !r->failed)
 		err_msg("the session ended early with status %d: memory or the disk is short, or "

@@ -70,6 +70,16 @@ _Noreturn void err_exit(int status, const char *fmt, ...)
 /* Write the line "PROGRAM: MESSAGE": a warning, after which the program goes on. */
 void err_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * In the environment of programs that tfs-run starts: messages name tfs-run, not the manager. With
+ * FOR_EYES the stream makes lines for people if it can; its first line then is "# DATE, UTC".
+ */
+#define FOR_PEOPLE "TFS_RUN"
+#define FOR_EYES "human"
+
+/* Note what was not found, unless tfs-run, which says why, started the program. Return NO. */
+int err_no(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 struct tool;
 
 /* Report the message and the synopsis, then exit MISUSED. */

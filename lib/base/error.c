@@ -71,6 +71,17 @@ void err_exit(int status, const char *fmt, ...)
 	exit(status);
 }
 
+int err_no(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!getenv(FOR_PEOPLE))
+		write_line("", fmt, ap, NULL);
+	va_end(ap);
+	return NO;
+}
+
 void usage_error(const struct tool *t, const char *fmt, ...)
 {
 	char what[512];

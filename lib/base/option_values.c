@@ -46,7 +46,8 @@ static const char *check_number(const struct opt *o, const char *s, char *why)
 	if (!text_number(s, o->least, o->most, &n))
 		return s;
 	if (o->most == ULONG_MAX)
-		return o->least ? opt_why(why, "'%.80s' is not a number from %lu on", s, o->least) :
+		return o->least ? opt_why(why, "'%.80s' is not a number of at least %lu", s,
+					      o->least) :
 				  NULL;
 	return opt_why(why, "'%.80s' is not a number from %lu to %lu", s, o->least, o->most);
 }
@@ -144,14 +145,14 @@ static const struct {
 	const char *what;
 } types[] = {
 	[TYPE_NAME] = { check_name, "a name: letters, digits, _ . - and 64 of them at most" },
-	[TYPE_PID] = { check_pid, "a pid" },
+	[TYPE_PID] = { check_pid, "a pid, a number from 1 to 4194304" },
 	[TYPE_NUMBER] = { check_number, "a number" },
 	[TYPE_MS] = { check_quantity, NULL },
 	[TYPE_US] = { check_quantity, NULL },
 	[TYPE_KB] = { check_quantity, NULL },
 	[TYPE_UID] = { check_known, "the name or the number of a user" },
 	[TYPE_PORT] = { check_known, "the name or the number of a port" },
-	[TYPE_KEY] = { check_key, "a key" },
+	[TYPE_KEY] = { check_key, "a key, the name of a field such as pid" },
 	[TYPE_TEXT] = { check_text, "printable text" },
 	[TYPE_CHOICE] = { check_choice, NULL },
 };

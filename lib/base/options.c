@@ -451,7 +451,7 @@ pid_t opt_pid(const struct tool *t, const char *operand)
 	pid_t pid = text_pid(operand);
 
 	if (!pid)
-		usage_error(t, "not a pid: '%.80s'", operand);
+		usage_error(t, "'%.80s' is not a pid, a number from 1 to 4194304", operand);
 	return pid;
 }
 

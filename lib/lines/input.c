@@ -30,7 +30,7 @@ void input_file(const struct tool *t, char **operands)
 	if (input_is_dat(fd))
 		err_exit(REFUSED, "%s is a trace.dat, not text; type tfs-report FILE | %s",
 			 file ? file : "standard input", t->name);
-	if (fd != STDIN_FILENO && dup2(fd, STDIN_FILENO) < 0) {
+	if (fd != STDIN_FILENO && (read(fd, NULL, 0) < 0 || dup2(fd, STDIN_FILENO) < 0)) {
 		err_errno("unable to read %s", file);
 		exit(REFUSED);
 	}
@@ -42,7 +42,8 @@ void input_begin(void)
 {
 	reader_of_filter();
 	confine();
-	signal(SIGINT, SIG_IGN);
+	if (!isatty(STDIN_FILENO))
+		signal(SIGINT, SIG_IGN);
 }
 
 int input_read(struct input *f)
@@ -64,9 +65,9 @@ int input_event(struct input *f)
 	return comments_event(&f->comments, &f->l, f->line, f->n);
 }
 
-int input_end(struct input *f, int status)
+int input_end(struct input *f, const char *nothing)
 {
 	comments_print(&f->comments);
 	stdout_flush();
-	return status;
+	return nothing ? err_no("%s", nothing) : DONE;
 }

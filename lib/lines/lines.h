@@ -321,8 +321,8 @@ void text_mask_nul(char *line, size_t n);
 /* Read the line as an event, as comments_event does. */
 int input_event(struct input *);
 
-/* Print the kept comments after the output, write it, and return the status. */
-int input_end(struct input *, int status);
+/* Print the kept comments after the output. Return DONE, or NO, noted, if nothing is not NULL. */
+int input_end(struct input *, const char *nothing);
 
 /* ---- interval.c: a table every so often, of the events since the table before --------- */
 

@@ -35,7 +35,7 @@ int pids_option(const struct tool *t, const char *list, int flags, struct pids *
 static void add_word(const struct tool *t, struct pids *s, const char *word)
 {
 	if (add_list(s, word, 0) < 0)
-		usage_error(t, "not a pid: '%.80s'", word);
+		usage_error(t, "'%.80s' is not a pid, a number from 1 to 4194304", word);
 }
 
 /* Add the pids of standard input. Return 0, or -1, reported. */

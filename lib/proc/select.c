@@ -196,7 +196,7 @@ static int resolve(struct selector *s, int flags)
 	if (s->pid && !task_alive(s->pid)) {
 		if (flags & SELECT_GONE_OK)
 			return 1;
-		return err_msg("no task %d is alive", (int)s->pid);
+		return err_msg("no task %d is alive; ps -eL lists the tasks", (int)s->pid);
 	}
 	if (s->kind == SELECT_PIDNS) {
 		s->number = (unsigned long)task_pidns(s->pid);

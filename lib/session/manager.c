@@ -179,7 +179,7 @@ static char read_action(int argc, char **argv, const char **hook, const char **a
 	if (!action)
 		usage_error(&tool, "no action");
 	if (*args && action != 'r' && action != 'k')
-		usage_error(&tool, "--args goes with --run or --check");
+		usage_error(&tool, "--args needs --run or --check");
 	return action;
 }
 

@@ -251,7 +251,8 @@ static int drop_all_dead(struct request *rq)
 			drop_dead(rq, o, &one_dead);
 		if (i >= r->ncommon) {
 			if (one_dead && !o->n)
-				return err_msg("--%s: no task %s is alive", o->name, one_dead);
+				return err_msg("--%s: no task %s is alive; ps -eL lists the tasks",
+					       o->name, one_dead);
 			continue;
 		}
 		left += is_selector(o) ? o->n : 0;
@@ -265,7 +266,8 @@ static int drop_all_dead(struct request *rq)
 	if (!first || left)
 		return 0;
 	str_format(others, sizeof(others), ", and none of the other %zu", rq->dead.n - 1);
-	return err_msg("--%s: no task %s is alive%s", name, first, rq->dead.n > 1 ? others : "");
+	return err_msg("--%s: no task %s is alive%s; ps -eL lists the tasks", name, first,
+		       rq->dead.n > 1 ? others : "");
 }
 
 static void add_selectors(struct request *rq, const struct opt *o, enum selector_kind kind)

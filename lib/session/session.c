@@ -59,21 +59,33 @@ static const char *without_tool(const char *line)
 	return n && !strncmp(line + n, ": fatal: ", 9) ? line + n + 9 : line;
 }
 
+/* Return the first line, or the first error of a tool, which may stand below notes. */
+static char *main_line(char *text)
+{
+	char *fatal = strstr(text, ": fatal: "), *at = fatal;
+
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	/* the janitor's error is the last one, and only says that the hook failed */
+	return at && strncmp(at, program_name, (size_t)(fatal - at)) ? at :
+		text + strspn(text, "\n");
+}
+
 /*
- * Print the first line as a message of the manager, and the lines below it that begin with two
+ * Print the main line as a message of the manager, and the lines below it that begin with two
  * spaces: the kernel's command and caret.
  */
 static void print_messages(struct messages *s)
 {
-	char *line = s->text, *more, *end;
+	char *line, *more, *end;
 
 	s->text[s->n] = '\0';
-	line += strspn(line, "\n");
+	line = main_line(s->text);
 	more = line + strcspn(line, "\n");
 	if (*more)
 		*more++ = '\0';
 	if (!*line)
-		err_msg("the session could not be made");
+		err_msg("the session could not be made: its janitor was killed, or has crashed; try again");
 	else
 		err_msg("%s", without_tool(line));
 	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )

@@ -55,13 +55,6 @@ struct hook {
 	size_t noptions, ncommon;
 };
 
-/*
- * In the environment of managers that tfs-run starts: messages name tfs-run, not the manager. With
- * FOR_EYES the stream makes lines for people if it can; its first line then is "# DATE, UTC".
- */
-#define FOR_PEOPLE "TFS_RUN"
-#define FOR_EYES "human"
-
 /* Return the command that prints the options of the hook, valid until the next call. */
 const char *hook_help(const char *name);
 

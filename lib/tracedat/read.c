@@ -657,7 +657,7 @@ int dat_read_head(struct dat *d)
 	a = dat_cursor_begin(d, 0, d->size, "its head");
 	p = d->size < 12 ? NULL : dat_cursor_bytes(&a, 10);
 	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
-		err_msg("%s is not a trace.dat", path);
+		err_msg("%s is not a trace.dat; tfs-run -o NAME.dat records one", path);
 		a.failed = 1;
 	}
 	dat_cursor_string(&a, version, sizeof(version));

@@ -43,7 +43,8 @@ int tracefs_open(const char *root, const char *instance, char *path)
 	if (instance && (!*instance || !strcmp(instance, TOP_LEVEL)))
 		instance = NULL;
 	if (instance && (*instance == '.' || strchr(instance, '/') || strlen(instance) > 255))
-		return err_msg("not an instance's name: '%s'", instance);
+		return err_msg("not an instance's name: '%s'; tfs-instance list prints the "
+			       "names", instance);
 	if (root) {
 		fd = open(root, OPEN_DIR);
 		if (fd < 0)
@@ -59,6 +60,9 @@ int tracefs_open(const char *root, const char *instance, char *path)
 	str_format(below, sizeof(below), "instances/%s", instance);
 	sub = openat(fd, below, OPEN_DIR);
 	close(fd);
+	if (sub < 0 && errno == ENOENT)
+		return err_msg("no instance '%s' in %s; tfs-instance list prints the names",
+			       instance, path);
 	if (sub < 0)
 		return err_file("unable to open instance %s in %s", instance, path);
 	if (strlen(path) + 1 + strlen(below) < PATH_MAX)

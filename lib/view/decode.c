@@ -1278,7 +1278,7 @@ void decode_check(const struct decode *d, const struct tool *tool, struct show *
 	if (d->option && !d->on)
 		usage_error(tool, "%.*s is for -D", (int)strcspn(d->option, " "), d->option);
 	if (d->on && s->process.kinds)
-		usage_error(tool, "-D and -P cannot be given together");
+		usage_error(tool, "-D and -P cannot be combined; leave one out");
 	if (s->decoder && (d->on || s->process.kinds))
 		usage_error(tool, "-T cannot be combined with -D and -P");
 	s->asked |= d->on;

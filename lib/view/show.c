@@ -93,9 +93,9 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		return 0;
 	}
 	if (s->json && s->process.kinds)
-		usage_error(tool, "-j and -P cannot be given together");
+		usage_error(tool, "-j and -P cannot be combined; leave one out");
 	if (s->exact && (s->json || s->process.kinds))
-		usage_error(tool, "-x cannot be given with -j or -P");
+		usage_error(tool, "-x cannot be combined with -j and -P");
 	if (s->people && (s->json || s->header || s->exact))
 		usage_error(tool, "-m cannot be combined with -j, -H and -x");
 	s->asked |= letter != 'x' && letter != 'd';

@@ -34,7 +34,7 @@ got() {
 }
 
 @test "relay-cat: refuses an invalid number, prefix or directory" {
-	misuse 'no directory' relay-cat
+	misuse 'no directory; give the one with the relay files' relay-cat
 	misuse "unexpected operand 'two'" relay-cat one two
 	misuse "--every: '0' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h" relay-cat -w 0 .
 	misuse "--prefix: '../trace' is not a name: letters, digits, _ . - and 64 of them at most" relay-cat -p ../trace .

@@ -76,9 +76,9 @@ dead_pid() {
 @test "pids-of: plain directory: names a missing pid, and prints no pid" {
 	plain_procfs
 	task 9 1
-	fails 111 "pids-of: fatal: no task 10 is alive" pids-of 9 10
-	fails 111 "pids-of: fatal: no task 10 is alive" pids-of -n 10
-	fails 111 "pids-of: fatal: no task 10 is alive" pids-of -c 10
+	fails 111 "pids-of: fatal: no task 10 is alive; ps -eL lists the tasks" pids-of 9 10
+	fails 111 "pids-of: fatal: no task 10 is alive; ps -eL lists the tasks" pids-of -n 10
+	fails 111 "pids-of: fatal: no task 10 is alive; ps -eL lists the tasks" pids-of -c 10
 }
 
 @test "pids-of: plain directory: a zombie is not alive unless one of its threads is" {
@@ -86,8 +86,8 @@ dead_pid() {
 	task 9 1 prog Z
 	task 10 1 prog X
 	task 11 1 prog Z 12
-	fails 111 "pids-of: fatal: no task 9 is alive" pids-of 9
-	fails 111 "pids-of: fatal: no task 10 is alive" pids-of 10
+	fails 111 "pids-of: fatal: no task 9 is alive; ps -eL lists the tasks" pids-of 9
+	fails 111 "pids-of: fatal: no task 10 is alive; ps -eL lists the tasks" pids-of 10
 	gives 11 pids-of 11
 }
 
@@ -261,7 +261,7 @@ $child" pids-of -d "$parent"
 	is_zombie() { grep -q ') Z ' "/proc/$child/stat"; }
 	eventually is_zombie
 	gives "$parent" pids-of -d "$parent"
-	fails 111 "pids-of: fatal: no task $child is alive" pids-of "$child"
+	fails 111 "pids-of: fatal: no task $child is alive; ps -eL lists the tasks" pids-of "$child"
 	run -1 grep -qx "$child" <(pids-of -C calls; pids-of -u "$(id -u)")
 }
 
@@ -317,7 +317,7 @@ $child" pids-of -d "$parent"
 	echo garbage >proc/12/stat
 	gives 9 pids-of -u 1000
 	gives 9 pids-of -C prog
-	fails 111 "pids-of: fatal: no task 11 is alive" pids-of 11
+	fails 111 "pids-of: fatal: no task 11 is alive; ps -eL lists the tasks" pids-of 11
 }
 
 @test "pids-of: plain directory: prints 10000 pids in one call" {
@@ -330,7 +330,7 @@ $child" pids-of -d "$parent"
 @test "pids-of: kernel: a pid selects itself, and a dead pid is named in the error" {
 	gives $$ pids-of $$
 	dead=$(dead_pid)
-	fails 111 "pids-of: fatal: no task $dead is alive" pids-of $$ "$dead"
+	fails 111 "pids-of: fatal: no task $dead is alive; ps -eL lists the tasks" pids-of $$ "$dead"
 }
 
 @test "pids-of: kernel: reads a comm with a closing parenthesis whole" {

@@ -52,7 +52,7 @@ no_tracefs() {
 	[ "$output" = root ]
 	TFS_INSTANCE=/ run -0 tfs-dir -R root
 	[ "$output" = root ]
-	fails 111 "tfs-dir: fatal: not an instance's name: '//'" tfs-dir -R root -i //
+	fails 111 "tfs-dir: fatal: not an instance's name: '//'; tfs-instance list prints the names" tfs-dir -R root -i //
 }
 
 @test "tfs-dir: plain directory: the last of several -R options counts" {
@@ -70,17 +70,17 @@ no_tracefs() {
 
 @test "tfs-dir: names a missing instance and its root" {
 	mkdir -p root/instances
-	fails 111 "tfs-dir: fatal: unable to open instance one in root: No such file or directory" \
+	fails 111 "tfs-dir: fatal: no instance 'one' in root; tfs-instance list prints the names" \
 		tfs-dir -R root -i one
 }
 
 @test "tfs-dir: no instance name can leave the instances directory" {
 	mkdir -p root/instances/one root/events
 	for name in .. . ../events one/.. one/../../events /etc one/ .hidden; do
-		fails 111 "tfs-dir: fatal: not an instance's name: '$name'" \
+		fails 111 "tfs-dir: fatal: not an instance's name: '$name'; tfs-instance list prints the names" \
 			tfs-dir -R root -i "$name"
 		TFS_INSTANCE=$name fails 111 \
-			"tfs-dir: fatal: not an instance's name: '$name'" tfs-dir -R root
+			"tfs-dir: fatal: not an instance's name: '$name'; tfs-instance list prints the names" tfs-dir -R root
 	done
 }
 

@@ -50,11 +50,11 @@ getppids() {
 @test "tfs-pidfilter: refuses an invalid pid on standard input too" {
 	plain_root
 	echo '5 6 x7' >pids
-	misuse "not a pid: 'x7'" from pids tfs-pidfilter -R root set
+	misuse "'x7' is not a pid, a number from 1 to 4194304" from pids tfs-pidfilter -R root set
 	printf '5\0006\n' >pids
 	misuse "a NUL byte among the pids" from pids tfs-pidfilter -R root add -
 	printf '5 \033[2J' >pids
-	misuse "not a pid: '?[2J'" from pids tfs-pidfilter -R root remove
+	misuse "'?[2J' is not a pid, a number from 1 to 4194304" from pids tfs-pidfilter -R root remove
 	exactly root/set_event_pid ''
 	exactly root/set_event_notrace_pid ''
 }
@@ -71,14 +71,14 @@ getppids() {
 	echo "${held[0]},${held[1]} ${held[2]}" | tfs-pidfilter -i "$INSTANCE" remove
 	run -1 tfs-pidfilter -i "$INSTANCE" list
 	[ -z "$output" ]
-	misuse "not a pid: '1,'" tfs-pidfilter -i "$INSTANCE" set 1,
+	misuse "'1,' is not a pid, a number from 1 to 4194304" tfs-pidfilter -i "$INSTANCE" set 1,
 }
 
 @test "tfs-pidfilter: refuses - together with pids" {
 	plain_root
 	for pids in '- 5' '5 -' '- -'; do
 		# shellcheck disable=SC2086 # words
-		misuse "not a pid: '-'" from /dev/null tfs-pidfilter -R root add $pids
+		misuse "'-' is not a pid, a number from 1 to 4194304" from /dev/null tfs-pidfilter -R root add $pids
 	done
 	exactly root/set_event_pid ''
 }

@@ -49,9 +49,9 @@ place() {
 	misuse 'no group; give -g or set TFS_GROUP' tfs-probe list
 	misuse 'no group; give -g or set TFS_GROUP' tfs-probe -g '' list
 	for group in a/b 1a a-b "$(printf 'x%.0s' {1..64})" 'a b'; do
-		misuse "not the name of a group: '$group'" tfs-probe -g "$group" list
-		misuse "not the name of an event: '$group'" tfs-probe -g g add "$group" 'p f'
-		misuse "not the name of an event: '$group'" tfs-probe -g g remove "$group"
+		misuse "not the name of a group: '$group'; use letters, digits and _" tfs-probe -g "$group" list
+		misuse "not the name of an event: '$group'; use letters, digits and _" tfs-probe -g g add "$group" 'p f'
+		misuse "not the name of an event: '$group'; use letters, digits and _" tfs-probe -g g remove "$group"
 	done
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add e
@@ -139,8 +139,8 @@ r:g/two /bin/sh:32 x=%di word=+0(%si):string'
 	says 111 'e: with -b and -a a PROBE is a letter and a place; give each ARG by -a' \
 		-a x=%di add e 'p f y=%si'
 	says 111 'e: a probe of kind e is not in a program; leave -b out' -b /bin/sh add e 'e sched/sched_switch'
-	misuse '-b and -a go with add' tfs-probe -g g -b /bin/sh list
-	misuse '-n goes with -b' tfs-probe -g g -n /bin/sh list
+	misuse '-b and -a need the command add' tfs-probe -g g -b /bin/sh list
+	misuse '-n needs -b' tfs-probe -g g -n /bin/sh list
 	[ ! -s root/uprobe_events ]
 }
 
@@ -299,7 +299,7 @@ p:g/seen $PROG/acts:N(N)" ]
 r:a/two f' ]
 	run -1 --separate-stderr tfs-probe -R root -g c list
 	[ -z "$output$stderr" ]
-	fails 111 'tfs-probe: fatal: no such probe: a/three' tfs-probe -R root -g a remove one three
+	fails 111 'tfs-probe: fatal: no such probe: a/three; tfs-probe list prints the names' tfs-probe -R root -g a remove one three
 	file_has 5 root/dynamic_events
 	cp -r root again
 	tfs-probe -R root -g a remove

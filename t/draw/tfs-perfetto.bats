@@ -47,7 +47,7 @@ slices() {
 	fails 111 "tfs-perfetto: fatal: unable to open file: No such file or directory" \
 		tfs-perfetto file
 	echo text >file
-	fails 111 "tfs-perfetto: fatal: file is not a trace.dat" tfs-perfetto file
+	fails 111 "tfs-perfetto: fatal: file is not a trace.dat; tfs-run -o NAME.dat records one" tfs-perfetto file
 }
 
 @test "tfs-perfetto: a generic event describes its fields, which protoc decodes from files of either byte order and word size" {

@@ -388,7 +388,7 @@ TIME             COMM                PID EVENT
 	echo 'now ts: 12345678' >root/per_cpu/cpu0/stats
 	fails 111 "tfs-human: fatal: unable to tell the date: trace_clock does not count seconds; choose another" \
 		tfs-human -R root -i /
-	fails 111 "tfs-human: fatal: unable to open instance none in root: No such file or directory" \
+	fails 111 "tfs-human: fatal: no instance 'none' in root; tfs-instance list prints the names" \
 		tfs-human -R root -i none
 	fails 100 "tfs-human: fatal: unexpected operand 'y'; usage: tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS] [FILE]" \
 		tfs-human x y

@@ -337,7 +337,7 @@ has() {
 	# option: --tasks PID...  tasks
 	END
 	given tasks --tasks "4194304,$$" <<<"HOOK_TASKS=$$"
-	refused 100 "--tasks: no task 4194304 is alive" \
+	refused 100 "--tasks: no task 4194304 is alive; ps -eL lists the tasks" \
 		--run tasks --args "--pid $$ --tasks 4194304"
 }
 
@@ -441,7 +441,7 @@ has() {
 	text::printable text
 	END
 	refused 100 "--flag takes no value; leave 'x' out" --run typed --args "--pid $$ --flag x"
-	refused 100 "--task: no task 4194304 is alive" --run typed --args "--pid $$ --task 4194304"
+	refused 100 "--task: no task 4194304 is alive; ps -eL lists the tasks" --run typed --args "--pid $$ --task 4194304"
 }
 
 # became OPTION=WORD GOT...: Fail unless the hook types gets GOT for each WORD.
@@ -501,11 +501,11 @@ became() {
 	own_tree
 	make_hook mute <<<$'# description: fails\nexit 7'
 	mkdir -p "$TFS_RUNDIR/ftrace"
-	refused_later "mute: the hook failed with status 7" mute
+	refused_later "mute: the hook failed with status 7 and wrote no message; add 'set -x' to it" mute
 	make_hook says <<<$'# description: fails\necho "no such thing" >&2; echo more >&2; exit 1'
 	refused_later "no such thing" says
 	make_hook killed <<<$'# description: fails\nkill -KILL $$'
-	refused_later "killed: the hook failed with status 137" killed
+	refused_later "killed: the hook failed with status 137 and wrote no message; add 'set -x' to it" killed
 	make_hook halfway <<<$'# description: fails\ntfs-write events/sched/sched_switch/enable 1 nosuch 1'
 	refused_later "unable to write nosuch: No such file or directory" halfway
 	printf '#!/nonexistent\n# description: no interpreter\n' >"$HOOKS/alone"

@@ -45,7 +45,7 @@ load ../hooks
 	kill -WINCH "$CALLS"
 	watch_stop
 	grep -qx "      2 calls	$CALLS" got
-	refuses trace_count 100 "not a key: '.'" --all --key .
+	refuses trace_count 100 "'.' is not a key, the name of a field such as pid" --all --key .
 	refuses trace_count 100 "--key: '' is not printable text" --all --key "''"
 }
 

@@ -91,5 +91,5 @@ signals() {
 		refuses trace_signal 100 "no signal has the number $number; signals have the numbers 1 to 64" \
 			--pid "$CALLS" --signal "$number"
 	done
-	refuses trace_signal 100 "--to: 'one' is not a pid" --pid "$CALLS" --to one
+	refuses trace_signal 100 "--to: 'one' is not a pid, a number from 1 to 4194304" --pid "$CALLS" --to one
 }

@@ -523,7 +523,7 @@ some_calls() {
 	run -100 tfs-report --failed file
 	[[ $output == "tfs-report: fatal: --failed is for -D; "* ]]
 	run -100 tfs-report -D -P syscalls file
-	[[ $output == "tfs-report: fatal: -D and -P cannot be given together; "* ]]
+	[[ $output == "tfs-report: fatal: -D and -P cannot be combined; leave one out; "* ]]
 }
 
 # opens OPTION...: Trace a program that opens "there" three times and a missing file twice.

@@ -176,7 +176,7 @@ in_small() {
 	mkdir -p root/instances
 	fails 111 "tfs-record: fatal: unable to open nowhere: No such file or directory" \
 		tfs-record -R nowhere file
-	fails 111 "tfs-record: fatal: unable to open instance one in root: No such file or directory" \
+	fails 111 "tfs-record: fatal: no instance 'one' in root; tfs-instance list prints the names" \
 		tfs-record -R root -i one file
 	fails 111 "tfs-record: fatal: unable to read events/header_page: No such file or directory" \
 		tfs-record -R root file

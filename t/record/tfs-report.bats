@@ -74,7 +74,7 @@ same_lines() {
 	fails 111 "tfs-report: fatal: unable to open file: No such file or directory" \
 		tfs-report file
 	echo 'some text that is longer than the magic' >file
-	fails 111 "tfs-report: fatal: file is not a trace.dat" tfs-report file
+	fails 111 "tfs-report: fatal: file is not a trace.dat; tfs-run -o NAME.dat records one" tfs-report file
 	cp "$CORPUS/v7-zstd" file
 	fails 111 "tfs-report: fatal: file is compressed by zstd: convert it with trace-cmd convert --file-version 6" \
 		tfs-report file

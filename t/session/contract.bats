@@ -199,8 +199,8 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	refused 100 "option --run needs a value; $USAGE" --run
 	refused 100 "option -d needs a value; $USAGE" -d
 	refused 100 "option --args needs a value; $USAGE" --run trace_syscalls --args
-	refused 100 "--args goes with --run or --check; $USAGE" --get-all --args x
-	refused 100 "--args goes with --run or --check; $USAGE" --args x --describe trace_syscalls
+	refused 100 "--args needs --run or --check; $USAGE" --get-all --args x
+	refused 100 "--args needs --run or --check; $USAGE" --args x --describe trace_syscalls
 	refused 100 "--args is one option too many; $USAGE" -r trace_syscalls -a x -a y
 	refused 100 "--describe is one option too many; $USAGE" --get-all --describe x
 	refused 100 "--run is one option too many; $USAGE" --run x --run y
@@ -317,7 +317,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	END
 	mkdir -p "$TFS_RUNDIR/ftrace"
 	outputs 0 'fails: yes' "$MANAGER" --check fails
-	refused 111 'fails: the hook failed with status 1' --check fails \
+	refused 111 'fails: the hook failed with status 1 and wrote no message; add 'set -x' to it' --check fails \
 		--args "--instance $MARK --pid $$"
 }
 
@@ -364,8 +364,8 @@ not() {
 	not "--pid $$ --returns yes" "--returns takes no value; leave 'yes' out"
 	not "--pid $$ --time" "--time needs a value; --describe trace_syscalls describes it"
 	not "--pid" "--pid needs a value; --describe trace_syscalls describes it"
-	not "--pid $$, -s getppid" "--pid: '' is not a pid"
-	not "--pid ,$$" "--pid: '' is not a pid"
+	not "--pid $$, -s getppid" "--pid: '' is not a pid, a number from 1 to 4194304"
+	not "--pid ,$$" "--pid: '' is not a pid, a number from 1 to 4194304"
 	not "--pid $$ -s a,,b" "--syscall: '' is not a system call, a glob such as open*, or a class such as file"
 	not "--pid $$ --time 1,2" "--time: '1,2' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
 	not "--uid '0,no one'" "--uid: 'no one' is not the name or the number of a user"
@@ -374,12 +374,12 @@ not() {
 @test "manager: refuses an invalid pid, a pid that is not alive, and to run without any task" {
 	local none="trace_syscalls: no task is selected; give --pid, or see --describe trace_syscalls"
 	not "--pid init" "--pid: 'init' is not a pid; --comm selects tasks by name"
-	not "--parent 0" "--parent: '0' is not a pid"
+	not "--parent 0" "--parent: '0' is not a pid, a number from 1 to 4194304"
 	not "--pidns -1" "trace_syscalls has no option '-1'; --describe trace_syscalls lists them"
 	dead 1
-	not "--pid $DEAD 4194304" "--pid: no task $DEAD is alive, and none of the other 1"
+	not "--pid $DEAD 4194304" "--pid: no task $DEAD is alive, and none of the other 1; ps -eL lists the tasks"
 	for option in --pid --cgroup --parent --pidns; do
-		not "$option $DEAD" "$option: no task $DEAD is alive"
+		not "$option $DEAD" "$option: no task $DEAD is alive; ps -eL lists the tasks"
 	done
 	not "" "$none"
 	not "--time 5" "$none"

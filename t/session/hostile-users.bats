@@ -72,7 +72,7 @@ hostile_names=(
 	not $'--comm \'a\nb\'' "--comm: 'a?b' is not printable text"
 	not $'--cgroup \'/a\x01\'' "--cgroup: '/a?' is not printable text"
 	not $'--pid 1 \'--x\ny\'' "trace_syscalls has no option '--x?y'; --describe trace_syscalls lists them"
-	not $'--pid 1\r' "--pid: '1?' is not a pid"
+	not $'--pid 1\r' "--pid: '1?' is not a pid, a number from 1 to 4194304"
 }
 
 @test "hostile: a NUL ends an argument of exec, and the next word is an argument of its own" {
@@ -129,7 +129,7 @@ hostile_names=(
 	no_option "--run trace_syscalls" "--run" raw
 	not "1 --pid 1" "'1' stands before any option; put its option in front"
 	not "'' --pid 1" "'' stands before any option; put its option in front"
-	not "--pid=1=2" "--pid: '1=2' is not a pid"
+	not "--pid=1=2" "--pid: '1=2' is not a pid, a number from 1 to 4194304"
 	not "--all=1" "--all takes no value; leave '1' out"
 	not "--all=" "--all takes no value; leave '' out"
 	not "--all all" "--all takes no value; leave 'all' out"
@@ -153,12 +153,12 @@ hostile_names=(
 	local size='a size such as 500 (kilobytes), 64M or 1G'
 	local times='from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h'
 	local sizes='from 1 to 2147483647 kilobytes; give a size such as 64M or 1G'
-	not "--pid '1,'" "--pid: '' is not a pid"
+	not "--pid '1,'" "--pid: '' is not a pid, a number from 1 to 4194304"
 	not "--pid $$ --time '1,'" "--time: '1,' is not $time"
 	for bad in +1 0x1 1e3 1.0 ' 1' '1 ' 1k '' \
 		$'\xd9\xa1' 0b1 1_000 '$((1))' 99999999999999999999999 18446744073709551617; do
-		not "--pid '$bad'" "--pid: '$bad' is not a pid"
-		not "--parent '$bad'" "--parent: '$bad' is not a pid"
+		not "--pid '$bad'" "--pid: '$bad' is not a pid, a number from 1 to 4194304"
+		not "--parent '$bad'" "--parent: '$bad' is not a pid, a number from 1 to 4194304"
 		not "--uid '$bad'" "--uid: '$bad' is not the name or the number of a user"
 		case $bad in
 		*[!0-9]* | '') ;;
@@ -171,7 +171,7 @@ hostile_names=(
 		not "--pid $$ --buffer '$bad'" "--buffer: '$bad' is not $size"
 	done
 	for bad in 0 -1 4194305 4294967297; do
-		not "--pid=$bad" "--pid: '$bad' is not a pid"
+		not "--pid=$bad" "--pid: '$bad' is not a pid, a number from 1 to 4194304"
 	done
 	not "--pid $$ --time=-1" "--time: '-1' is not a time such as 500 (milliseconds), 500ms, 5s, 2m or 1h"
 	not "--pid $$ --buffer=-1" "--buffer: '-1' is not a size such as 500 (kilobytes), 64M or 1G"
@@ -204,7 +204,7 @@ long_text() {
 	text=$(long_text 131000)
 	not "--pid $$ --instance $text" "--instance: '${text:0:80}' $NAME"
 	no_option "--$text" "--${text:0:78}"
-	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid"
+	not "--pid $(long_text 131000 1)" "--pid: '${text:0:0}$(long_text 80 1)' is not a pid, a number from 1 to 4194304"
 	not "--comm $text" "--comm: '${text:0:80}' is longer than 15 bytes, the maximum of a name; give '${text:0:15}'"
 	not "--cgroup /$text" "no such cgroup: '/${text:0:199}'; give a path, its last part, or a pid" 111
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --describe "$text"

@@ -61,7 +61,7 @@ table() {
 	100|trace_syscalls --container web|--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f
 	111|trace_syscalls --container 0123456789abcdef0 -o x.dat|no cgroup of a container whose id begins with '0123456789abcdef0'; give the id, not the name, or the cgroup with --cgroup
 	111|trace_syscalls --cgroup nosuchgroup -o x.dat|no such cgroup: 'nosuchgroup'; give a path, its last part, or a pid
-	100|trace_syscalls --pid 4194304|--pid: no task 4194304 is alive
+	100|trace_syscalls --pid 4194304|--pid: no task 4194304 is alive; ps -eL lists the tasks
 	100|trace_syscalls --pid bash|--pid: 'bash' is not a pid; --comm selects tasks by name
 	100|trace_syscalls --pid|--pid needs a value; tfs-run trace_syscalls --help describes it
 	100|trace_sched --slower -- true|--slower needs a value; tfs-run trace_sched --help describes it
@@ -77,7 +77,7 @@ table() {
 	111|trace_event -e sched_swich -- true|no event is called 'sched_swich'; did you mean sched_switch?
 	111|trace_event -e sched_switch --filter 'prev_pd == 1' -- true|unable to write 'prev_pd == 1' to events/sched/sched_switch/filter, the kernel says: Field not found: Invalid argument\n  Command: prev_pd == 1\n                   ^\n  events/sched/sched_switch/format lists the fields
 	100|trace_event -e sched_switch --output tape -- true|trace_event has no option --output: -o writes to a file, and its name's end says the format; tfs-run trace_event -e sched_switch -o tape -- true
-	100|trace_syscalls -o a -o b -- true|option -o is given twice; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
+	100|trace_syscalls -o a -o b -- true|option -o is given twice; leave one out; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls -o x.pdf -- true|-o x.pdf: tfs-run writes no .pdf; the name can end in .json, .dat, .svg or .txt
 	111|trace_syscalls -o none/x.json -- true|unable to open none/x.json: no such directory; make it first
 	100|trace_syscalls --summary -o x.svg -- true|--summary prints text or JSON, so -o x.svg is not possible; leave one of them out
@@ -100,7 +100,7 @@ table() {
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
-	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of lines
+	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of at least 1
 	100|trace_syscalls --fail -- true|trace_syscalls has no option '--fail'; did you mean --failed? tfs-run trace_syscalls --help lists them
 	100|trace_block --device sdx --all|--device: no disk 'sdx' in $PWD/sys/class/block; did you mean sda, sdb?|sys
 	100|trace_block --device sda1 --all|--device: sda1 is a partition; give its disk|sys
