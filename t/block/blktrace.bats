@@ -267,7 +267,7 @@ parsed() {
 	fails 111 'blk-text: fatal: /proc/version is not a blktrace file, or its end is missing' \
 		blk-text /proc/version
 	run -1 --separate-stderr blk-text /dev/null
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "blk-text: no record of blktrace in the input" ]
 }
 
 @test "blk-text: -p: prints the requests that a task queues, and what other tasks do with them" {

@@ -42,10 +42,10 @@ gives() {
 	[ "$output" = "$want" ] || { echo "got: $output"; return 1; }
 }
 
-# nobody COMMAND...: Fail unless COMMAND exits 1 and prints nothing.
+# nobody COMMAND...: Fail unless COMMAND exits 1 and prints no pid.
 nobody() {
 	run -1 --separate-stderr "$@"
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "pids-of: no task is selected" ]
 }
 
 # threads PID: Print the threads of PID as the kernel lists them.

@@ -114,9 +114,9 @@ slept_often() {
 @test "tfs-instance: plain directory: list exits 1 when there is no instance" {
 	mkdir -p root/instances
 	run -1 --separate-stderr tfs-instance -R root list
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-instance: no instance in root/instances" ]
 	run -1 --separate-stderr tfs-instance -R root list -s
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-instance: no stale instance in root/instances" ]
 }
 
 @test "tfs-instance: plain directory: list -s prints only our instances without a live holder" {
@@ -203,7 +203,7 @@ slept_often() {
 	background tfs-instance -R root hold one cat <>in
 	eventually is_cat "$PID"
 	run -1 tfs-instance -R root list -s
-	[ -z "$output" ]
+	[ "$output" = "tfs-instance: no stale instance in root/instances" ]
 	run -0 tfs-instance -R root remove -s
 	[ -d root/instances/tfs.one ]
 	ends_by "$PID" KILL 137

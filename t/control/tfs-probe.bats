@@ -243,7 +243,7 @@ acts:two
 ' ;;
 	esac
 	run -1 --separate-stderr tfs-probe usdt "$PROG/calls"
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-probe: no USDT probe in $PROG/calls" ]
 	fails 111 'tfs-probe: fatal: unable to open /nowhere: No such file or directory' tfs-probe usdt /nowhere
 	echo text >text
 	fails 111 "tfs-probe: fatal: text is not a program or library (ELF)" tfs-probe usdt text
@@ -298,7 +298,7 @@ p:g/seen $PROG/acts:N(N)" ]
 	[ "$output" = 'p:a/one f x=$arg1
 r:a/two f' ]
 	run -1 --separate-stderr tfs-probe -R root -g c list
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-probe: no probe in the group c" ]
 	fails 111 'tfs-probe: fatal: no such probe: a/three; tfs-probe list prints the names' tfs-probe -R root -g a remove one three
 	file_has 5 root/dynamic_events
 	cp -r root again

@@ -68,7 +68,7 @@ need_schema() {
 	fails 111 "tfs-export: fatal: line 1 has no timeUnixNano; tfs-run --json --date and tfs-report -j -d print it" \
 		tfs-export <line
 	run -1 tfs-export </dev/null
-	[ -z "$output" ]
+	[ "$output" = "tfs-export: no line in the trace" ]
 }
 
 # bats test_tags=quick

@@ -247,10 +247,10 @@ weighed() {
 @test "tfs-flame: exits 1 without a picture if there is no stack" {
 	stack sh 0 e a | head -n 1 >trace
 	run -1 --separate-stderr from trace tfs-flame
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-flame: no stack in the trace" ]
 	stack sh 0 e a | sed -n 2p >trace
 	run -1 --separate-stderr from trace tfs-flame
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-flame: no stack in the trace" ]
 	run -1 from /dev/null tfs-flame -f
 	echo ' => a' >trace
 	run -1 from trace tfs-flame -f

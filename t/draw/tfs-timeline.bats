@@ -294,7 +294,7 @@ well_formed() {
 	{ trace; echo '# lost 12 events: 12 overwritten in a full buffer, 0 not written'; } | tfs-timeline |
 		grep -q '># lost 12 events: 12 overwritten in a full buffer, 0 not written</text>$'
 	run -1 --separate-stderr from /dev/null tfs-timeline
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-timeline: no event in the trace" ]
 }
 
 @test "tfs-timeline: kernel: draws a lane for each task of a session" {

@@ -219,9 +219,11 @@ SAID='6 lines: 2 without task, CPU and time in front; 1 without a time after the
 	tfs-timeline <in | grep -c ">.*not understood $SAID<"
 	{ cat in; echo ' => f'; sed -n 7p in; } >stack
 	run -1 --separate-stderr from in tfs-flame
-	[ "$stderr" = "tfs-flame: # not understood $SAID" ]
+	[ "$stderr" = "tfs-flame: # not understood $SAID
+tfs-flame: no stack in the trace" ]
 	run -1 --separate-stderr from in dt-window
-	[ "$stderr" = "dt-window: not understood, and treated like the event before: $SAID" ]
+	[ "$stderr" = "dt-window: not understood, and treated like the event before: $SAID
+dt-window: no event of a request in the trace" ]
 	run -0 --separate-stderr dt-join a=in
 	[ "$stderr" = "dt-join: in: not understood, and joined as they are: $SAID" ]
 	# a filter after a filter repeats the line

@@ -88,7 +88,7 @@ json() {
 		cmp want got
 	done
 	run -1 tfs-count -k --help </dev/null
-	[ -z "$output" ]
+	[ "$output" = "tfs-count: no event in the trace" ]
 	fails 100 "tfs-count: fatal: unexpected operand '--help'; usage: $USAGE" tfs-count a --help
 }
 
@@ -139,7 +139,7 @@ json() {
       1 a_b\ta_b\t1
 '
 	run -1 tfs-count -H </dev/null
-	[ -z "$output" ]
+	[ "$output" = "tfs-count: no event in the trace" ]
 }
 
 @test "tfs-count: prints a header on a terminal, and none into a pipe or a file" {
@@ -298,7 +298,7 @@ of() {
 	run -1 --separate-stderr from none tfs-count
 	[ "$output" = "# not understood 6 lines: 2 without task, CPU and time in front; 1 without an\
  event after the time; 3 of JSON that are no events; the first is line 1" ]
-	[ -z "$stderr" ]
+	[ "$stderr" = "tfs-count: no event in the trace" ]
 	run -1 from /dev/null tfs-count
 }
 

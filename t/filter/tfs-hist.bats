@@ -213,11 +213,11 @@ lat cpu=001 event=e: 1 value, 1 to 1
 
 @test "tfs-hist: exits 1 without any value, and says what there was" {
 	run -1 --separate-stderr from /dev/null tfs-hist
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-hist: no number in the trace" ]
 	events 1 2 >trace
 	run -1 --separate-stderr from trace tfs-hist -k nope
 	[ "$output" = '# not in 2 events' ]
-	[ -z "$stderr" ]
+	[ "$stderr" = 'tfs-hist: no number in the trace' ]
 }
 
 @test "tfs-hist: a hundred thousand histograms and a line of a megabyte do no harm" {

@@ -813,7 +813,7 @@ CPU:1 [LOST 3 EVENTS]'
 	calls_text | prints '8 sys_read -> 0xfffffffffffffffc lat=1000001' -m 6 syscalls
 	calls_text >trace
 	run -1 --separate-stderr from trace tfs-latency -m 2000000 syscalls
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-latency: no such pair of events in the trace" ]
 }
 
 @test "tfs-latency: -c: carries a field of the beginning, under its own or a new name" {
@@ -864,7 +864,7 @@ for line in sys.stdin:
 
 @test "tfs-latency: does not pair a text event with a JSON event" {
 	{ json | head -n 1; event 5 1.5 'sys_openat -> 0x3'; } >trace
-	run -1 from trace tfs-latency syscalls
+	run -1 --separate-stderr from trace tfs-latency syscalls
 	[ "$output" = '# unpaired 2 events: 1 without an end, 1 without a beginning' ]
 }
 
@@ -894,7 +894,7 @@ CPU:1 [LOST 3 EVENTS]
 # unpaired 2 events: 1 without an end, 1 without a beginning' -s b -e e
 	{ json | head -n 1; echo '{"ts":1.000000002,"cpu":1,"lost":204}'; json | tail -n 1
 		echo '{"lost":204,"overwritten":204,"unwritten":0}'; } >trace
-	run -1 from trace tfs-latency syscalls
+	run -1 --separate-stderr from trace tfs-latency syscalls
 	[ "$output" = '{"ts":1.000000002,"cpu":1,"lost":204}
 {"lost":204,"overwritten":204,"unwritten":0}
 {"unpaired":2,"without_end":1,"without_beginning":1}' ]
@@ -940,7 +940,7 @@ CPU:1 [LOST 3 EVENTS]
 
 @test "tfs-latency: exits 1 if there is no pair" {
 	run -1 --separate-stderr from /dev/null tfs-latency block
-	[ -z "$output$stderr" ]
+	[ "$output$stderr" = "tfs-latency: no such pair of events in the trace" ]
 }
 
 @test "tfs-latency: ignores SIGINT, so that the trace can end first" {
@@ -1112,7 +1112,7 @@ calls_lost() {
 	prints '7 probe_end: (f+0x1/0x2 <- g) ret=1
 7 probe_end: (f+0x1/0x2 <- g) ret=2 lat=2
 # unpaired 1 events: 1 without an end, 0 without a beginning' -a -s probe -e probe_end <in
-	outputs 1 '' tfs-latency -a -p 8 -s probe -e probe_end <in
+	fails 1 'tfs-latency: no such pair of events in the trace' tfs-latency -a -p 8 -s probe -e probe_end <in
 }
 
 @test "tfs-latency: -d drops the ends that have a beginning, and nothing else, in text and JSON" {
@@ -1136,7 +1136,8 @@ calls_lost() {
 	printf '%s\n' "$line" "$long" "${long/:5/:6}" |
 		tfs-latency -d -s open:cpu,pid -e open_long:cpu,pid |
 		diff <(printf '%s\n' "$line" "${long/:5/:6}") -
-	outputs 1 '# nothing' tfs-latency -d -s a -e b <<<'# nothing'
+	outputs 1 '# nothing
+tfs-latency: no such pair of events in the trace' tfs-latency -d -s a -e b <<<'# nothing'
 }
 
 @test "tfs-latency: -d forgets open beginnings on the CPU that lost events, and on no other CPU" {

@@ -53,7 +53,7 @@ text() {
 	status=0
 	tfs-slower 0 </dev/null >out 2>&1 || status=$?
 	[ "$status" = 1 ]
-	[ ! -s out ]
+	file_is out 'tfs-slower: no call of function_graph took that long'
 }
 
 @test "tfs-slower: leaves out lines without a duration, of any length and bytes" {

@@ -443,12 +443,11 @@ denied_text() {
 
 @test "tfs-summary: exits 1 without a table if there is nothing to sum up" {
 	run -1 --separate-stderr from /dev/null tfs-summary
-	[ -z "$output" ]
-	[ -z "$stderr" ]
+	[ "$output$stderr" = "tfs-summary: no event in the trace" ]
 	echo '# lost 3 events: 3 overwritten in a full buffer, 0 not written' >trace
 	run -1 --separate-stderr from trace tfs-summary
 	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written' ]
-	[ -z "$stderr" ]
+	[ "$stderr" = 'tfs-summary: no event in the trace' ]
 	echo '              sh 26276   0      4347.262308 exec' >>trace
 	run -1 --separate-stderr from trace tfs-summary
 	[ "$output" = '# lost 3 events: 3 overwritten in a full buffer, 0 not written

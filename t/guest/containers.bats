@@ -174,7 +174,7 @@ same() {
 	eventually gone "$INIT"
 	[ -d "$CGROUPS/$MARK/one" ]
 	run -1 pids-of -c "/$MARK/one"
-	[ -z "$output" ]
+	[ "$output" = "pids-of: no task is selected" ]
 	oci delete one
 	[ ! -e "$CGROUPS/$MARK/one" ]
 	fails 111 "pids-of: fatal: no such cgroup: '/$MARK/one'; give a path, its last part, or a pid" \

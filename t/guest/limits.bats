@@ -519,7 +519,7 @@ tracefs() {
 	[ "$(tfs-dir -i "$MARK")" = "$TRACEFS/instances/$MARK" ]
 	[ "$(tfs-instance list)" = "$MARK" ]
 	run -1 tfs-pidfilter -i "$MARK" list
-	[ -z "$output" ]
+	[ "$output" = "tfs-pidfilter: no task is selected" ]
 	run -0 "$MANAGER" --clear
 	[ -z "$output" ]
 	tracefs rw

@@ -410,8 +410,8 @@ has() {
 	name:.a:$name
 	name::$name
 	name:a/b:$name
-	task:x:a pid
-	task:0:a pid
+	task:x:a pid, a number from 1 to 4194304
+	task:0:a pid, a number from 1 to 4194304
 	n::a number
 	n:-1:a number
 	n:1x:a number
@@ -501,11 +501,11 @@ became() {
 	own_tree
 	make_hook mute <<<$'# description: fails\nexit 7'
 	mkdir -p "$TFS_RUNDIR/ftrace"
-	refused_later "mute: the hook failed with status 7 and wrote no message; add 'set -x' to it" mute
+	refused_later "mute: the hook failed with status 7 and wrote no message; add set -x to it" mute
 	make_hook says <<<$'# description: fails\necho "no such thing" >&2; echo more >&2; exit 1'
 	refused_later "no such thing" says
 	make_hook killed <<<$'# description: fails\nkill -KILL $$'
-	refused_later "killed: the hook failed with status 137 and wrote no message; add 'set -x' to it" killed
+	refused_later "killed: the hook failed with status 137 and wrote no message; add set -x to it" killed
 	make_hook halfway <<<$'# description: fails\ntfs-write events/sched/sched_switch/enable 1 nosuch 1'
 	refused_later "unable to write nosuch: No such file or directory" halfway
 	printf '#!/nonexistent\n# description: no interpreter\n' >"$HOOKS/alone"

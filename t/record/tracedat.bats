@@ -60,8 +60,8 @@ bytes() {
 @test "trace.dat: a file that is not a trace.dat is named" {
 	: >empty
 	echo 'some text that is longer than the magic' >text
-	refuses empty 'is not a trace.dat'
-	refuses text 'is not a trace.dat'
+	refuses empty 'is not a trace.dat; tfs-run -o NAME.dat records one'
+	refuses text 'is not a trace.dat; tfs-run -o NAME.dat records one'
 	refuses . 'is not a regular file'
 	mkfifo fifo
 	refuses fifo 'is not a regular file'

@@ -301,7 +301,7 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 	[ "$output" = '# a: all times are by this clock; 0 messages
 # b: its clock is not adjusted, because there are no messages; 0 messages
 a | # tracer: nop' ]
-	[ -z "$stderr" ]
+	[ "$stderr" = 'dt-join: no event in the traces' ]
 }
 
 @test "dt-join: tfs-count, tfs-latency, tfs-timeline and tfs-flame accept its hosts" {
@@ -323,7 +323,7 @@ a | # tracer: nop' ]
 	EOF
 	# over lost events of one host no calls are paired
 	{ event x-1 1.000000 'sys_read(fd: 1)'; echo 'CPU:0 [LOST 3 EVENTS]'; event x-1 1.000010 'sys_read -> 0x1'; } >a
-	run -1 tfs-latency syscalls < <(dt-join a=a)
+	run -1 --separate-stderr tfs-latency syscalls < <(dt-join a=a)
 	[ "$output" = '# a: all times are by this clock; 0 messages
 a | CPU:0 [LOST 3 EVENTS]
 # unpaired 2 events: 1 without an end, 1 without a beginning' ]

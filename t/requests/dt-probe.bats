@@ -146,7 +146,7 @@ on_and_another() {
 	[ "$(dt-probe -N "$N" off)" = "" ]
 	[ ! -e "$BPFFS/tfs/$N" ]
 	eventually no_objects
-	outputs 1 "" dt-probe -N "$N" off
+	fails 1 "dt-probe: the request probe $N was off" dt-probe -N "$N" off
 	run -1 dt-probe -N "$N"
 }
 
@@ -202,7 +202,7 @@ on_and_another() {
 	dt-pid add $$
 	[ "$(dt-pid -N "$N" list | grep -c "^$$ ")" = 1 ]
 	[ "$(dt-trace)" = 0 ]
-	outputs 1 "" dt-dev remove lo
+	fails 1 "dt-dev: the request probe $N was not on all of these devices" dt-dev remove lo
 	dt-probe off
 	outputs 1 0 dt-probe
 }
@@ -271,7 +271,7 @@ killed_and_off() {
 	killed_at "$1" dt-probe -N "$N" on
 	said=$(dt-probe -N "$N") || status=$?
 	[ "$said" = $((1 - status)) ] || return
-	said=$(dt-probe -N "$N" off 2>&1) || [ $? = 1 ] || return
+	said=$(dt-probe -N "$N" off) || [ $? = 1 ] || return
 	[ "$said" = "" ] && [ ! -e "$BPFFS/tfs/$N" ]
 }
 
@@ -336,7 +336,7 @@ NO_DEVICE='dt-dev: fatal: unable to find the device nosuch in this network names
 	[ "$(dev add lo)" = "lo tcx" ]
 	[ "$(dev add lo)" = "lo tcx" ]
 	dev remove lo
-	outputs 1 "" dev remove lo
+	fails 1 "dt-dev: the request probe $N was not on all of these devices" dev remove lo
 	run -1 dev remove nosuch
 	[ "$(dev -a add)" = "lo tcx" ]
 	dev -a remove
@@ -484,13 +484,13 @@ listed() {
 	calls 1 3
 	first=$CALLS
 	calls 1
-	outputs 1 "" dt-pid -N "$N" list
+	fails 1 "dt-pid: the request probe follows no task" dt-pid -N "$N" list
 	dt-pid -N "$N" add "$first" "$CALLS"
 	listed "$first" "$CALLS"
 	dt-pid -N "$N" add "$first"
 	dt-pid -N "$N" remove "$first"
 	listed "$CALLS"
-	outputs 1 "" dt-pid -N "$N" remove "$first"
+	fails 1 "dt-pid: the request probe $N did not follow all of these tasks" dt-pid -N "$N" remove "$first"
 	run -1 dt-pid -N "$N" remove "$first" "$CALLS"
 	listed
 	printf ' %s\n\n%s\t' "$first" "$CALLS" | dt-pid -N "$N" add

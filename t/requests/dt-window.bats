@@ -33,7 +33,7 @@ quiet() {
 	dt-window "$@" >quiet.out 2>quiet.err || status=$?
 	[ "$status" = 1 ]
 	[ ! -s quiet.out ]
-	[ ! -s quiet.err ]
+	file_is quiet.err "dt-window: no event of a request in the trace"
 }
 
 # bats test_tags=quick
@@ -474,7 +474,8 @@ ARGS=()
 	status=0
 	dt-window -a -t 7 </dev/null 2>err >out || status=$?
 	[ "$status" = 1 ]
-	file_is err 'dt-window: no sock:sock_send_length in the trace, so no task can be followed; record that event'
+	file_is err 'dt-window: no sock:sock_send_length in the trace, so no task can be followed; record that event
+dt-window: no event of a request in the trace'
 }
 
 # truth FILE: Print the number of calls for the first client's requests, and for the other's.

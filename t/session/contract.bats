@@ -317,7 +317,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 	END
 	mkdir -p "$TFS_RUNDIR/ftrace"
 	outputs 0 'fails: yes' "$MANAGER" --check fails
-	refused 111 'fails: the hook failed with status 1 and wrote no message; add 'set -x' to it' --check fails \
+	refused 111 'fails: the hook failed with status 1 and wrote no message; add set -x to it' --check fails \
 		--args "--instance $MARK --pid $$"
 }
 

@@ -518,7 +518,7 @@ next_one_sweeps() {
 			${end%=*}
 		EOF
 		begin half --pid "$CALLS"
-		says 111 "half: the hook failed with status ${end#*=} and wrote no message; add 'set -x' to it"
+		says 111 "half: the hook failed with status ${end#*=} and wrote no message; add set -x to it"
 	done
 	make_hook half <<-'EOF'
 		# description: fails in a tool
@@ -574,7 +574,7 @@ hangs_until() {
 	hangs_until INT manager 130 ''
 	hangs_until KILL manager
 	hangs_until KILL janitor 111 'the session could not be made: its janitor was killed, or has crashed; try again'
-	hangs_until KILL shell 111 'hangs: the hook failed with status 137 and wrote no message; add 'set -x' to it'
+	hangs_until KILL shell 111 'hangs: the hook failed with status 137 and wrote no message; add set -x to it'
 }
 
 @test "manager: prints the first line of a hook that writes 1 MiB to stderr if the hook fails, else nothing" {
@@ -613,7 +613,7 @@ hangs_until() {
 		exit 7
 	EOF
 	begin leaves --pid "$CALLS"
-	says 111 'leaves: the hook failed with status 7 and wrote no message; add 'set -x' to it'
+	says 111 'leaves: the hook failed with status 7 and wrote no message; add set -x to it'
 	run -1 running "cat $PWD/hold"
 }
 

@@ -123,5 +123,5 @@ load ../hooks
 		tfs-probe add first 'p $acts:acts_work'
 		kill -KILL \$\$
 	END
-	refuses half 111 'half: the hook failed with status 137 and wrote no message; add 'set -x' to it' --pid $$
+	refuses half 111 'half: the hook failed with status 137 and wrote no message; add set -x to it' --pid $$
 }
