@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # tfs-flame: counts each stack, and draws a well-formed picture for any names
 
 load ../helper

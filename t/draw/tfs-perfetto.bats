@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # tfs-perfetto: protoc decodes each event of a trace.dat, and each slice of event lines
 
 load ../helper

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # tfs-timeline: draws bars as long as their times, and a well-formed picture for any names
 
 load ../helper

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC1003 # the expected text ends with a backslash
+# shellcheck disable=SC1003,SC2154 # the expected text ends with a backslash
 # tfs-count: counts events by key, in text and JSON; it leaves out nothing silently
 
 load ../helper

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # tfs-latency: pairs ends with beginnings, to the nanosecond and to the last event
 # parts: 8
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # tfs-seccomp: prints a seccomp profile of the calls in a trace
 
 load ../helper

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # tfs-summary: sums up calls, errors and times as strace -c does, and tells what it cannot sum up
 
 load ../helper

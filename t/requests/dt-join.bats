@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2154 # run sets stderr
 # dt-join: joins traces of several hosts, and adjusts their clocks by messages
 
 load ../helper
