@@ -266,6 +266,9 @@ static void born(const struct trace_line *l)
 	hang(p, up ? up : &root);
 }
 
+/* The last thread that executed a program and took the pid of its process; its call follows. */
+static struct { uint64_t thread, process; } execer;
+
 /* Return the process of this line, which executes a program. */
 static struct process *executes(const struct trace_line *l)
 {
@@ -274,7 +277,7 @@ static struct process *executes(const struct trace_line *l)
 
 	if (text_part_number(l->pid, 10, &pid) < 0 || !pid)
 		return NULL;
-	p = process_of(pid);
+	p = process_of(pid == execer.thread ? execer.process : pid);
 	p->shown = 1;
 	if (tree && !p->up)
 		hang(p, &root);
@@ -285,8 +288,11 @@ static struct process *executes(const struct trace_line *l)
 /* Follow sched_process_exec. The arguments follow with the return of the call. */
 static void executed(const struct trace_line *l)
 {
+	uint64_t thread = number(l, "old_pid");
 	struct process *p = executes(l);
 
+	execer.thread = p && thread != p->pid ? thread : 0;
+	execer.process = p ? p->pid : 0;
 	if (p)
 		keep(&p->command, l, trace_line_key(l, "filename"));
 }

@@ -130,11 +130,14 @@ struct taskstats {
 	} slot[65536];          /* by pid */
 };
 
-/* Begin to listen for the tasks on that many CPUs. If it fails, fd is -1. */
+/*
+ * Begin to listen for the tasks on that many CPUs, or take the socket that the session has opened.
+ * If it fails, fd is -1.
+ */
 void taskstats_open(struct taskstats *, unsigned cpus);
 
-/* Read the messages that the kernel has sent. */
-void taskstats_read(struct taskstats *);
+/* Read the messages that the kernel has sent. Return whether some were lost. */
+int taskstats_read(struct taskstats *);
 
 /* Return the code of a task, set *used, and forget them; -1: not known. For facts.ended. */
 long taskstats_exit_code(void *taskstats, int pid, struct used *);

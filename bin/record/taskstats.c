@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* taskstats.c - listen for the exit codes of tasks: taskstats over generic netlink */
 #include <poll.h>
-#include <sys/socket.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -21,69 +20,14 @@
  */
 #define OLD_LOOKS 3
 
-/* Bytes of the socket: some thousand exits that come between two reads. */
-#define ROOM (8 * 1024 * 1024)
-
-/* Of generic netlink, before the attributes */
-struct family_head {
-	uint8_t command, version;
-	uint16_t reserved;
-};
-
-/* Find an attribute of a message of a family. */
-static const char *attribute(const struct netlink_answer *a, unsigned type, size_t *len)
-{
-	const size_t size = sizeof(struct family_head);
-
-	return a->n < size ? NULL : netlink_find(a->text + size, a->n - size, type, len);
-}
-
-/* Send a command with one attribute of text. Return 0 or -1. */
-static int ask(int fd, unsigned family, unsigned command, unsigned type, const char *text)
-{
-	const struct family_head head = { .command = (uint8_t)command, .version = 1 };
-	struct netlink_message m;
-
-	netlink_begin(&m, family, 0, &head, sizeof(head));
-	netlink_add(&m, type, text, strlen(text) + 1);
-	return netlink_send(fd, &m);
-}
-
-/* Return the number of the family TASKSTATS; 0 if this kernel has none. */
-static unsigned find_family(int fd)
-{
-	struct netlink_answer a = { .fd = fd };
-	const char *id;
-	uint16_t number = 0;
-	size_t len;
-
-	/* the kernel puts the answer into the socket before send returns */
-	if (ask(fd, K_GENL_ID_CTRL, K_CTRL_CMD_GETFAMILY, K_CTRL_ATTR_FAMILY_NAME,
-		"TASKSTATS") < 0 || netlink_next(&a) != 1)
-		return 0;
-	id = attribute(&a, K_CTRL_ATTR_FAMILY_ID, &len);
-	if (id && len >= sizeof(number))
-		memcpy(&number, id, sizeof(number));
-	return number;
-}
-
 void taskstats_open(struct taskstats *x, unsigned cpus)
 {
-	int room = ROOM;
-	char mask[32];
-	unsigned family;
+	const char *inherited = getenv(TASKSTATS_FD);
 
-	x->fd = netlink_open(K_NETLINK_GENERIC);
-	if (x->fd < 0)
-		return;
-	setsockopt(x->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
-	str_format(mask, sizeof(mask), "0-%u", cpus ? cpus - 1 : 0);
-	if (!(family = find_family(x->fd)) ||
-	    ask(x->fd, family, K_TASKSTATS_CMD_GET, K_TASKSTATS_CMD_ATTR_REGISTER_CPUMASK,
-		mask) < 0) {
-		close(x->fd);
-		x->fd = -1;
-	}
+	x->fd = inherited ? atoi(inherited) : taskstats_listen(cpus);
+	/* after lost messages, those before them may be of earlier tasks with the same pids */
+	if (inherited && taskstats_read(x))
+		memset(x->slot, 0, sizeof(x->slot));
 }
 
 static struct taskstats_exit *slot_of(struct taskstats *x, int pid)
@@ -112,12 +56,12 @@ static void take(struct taskstats *x, const struct netlink_answer *a)
 	struct taskstats_exit e = { .look = x->looks };
 	uint32_t code;
 
-	task = attribute(a, K_TASKSTATS_TYPE_AGGR_PID, &len);
+	task = taskstats_attribute(a, K_TASKSTATS_TYPE_AGGR_PID, &len);
 	id = task ? netlink_find(task, len, K_TASKSTATS_TYPE_PID, &nid) : NULL;
 	stats = stats_of(task, len);
 	if (!id || !stats || nid < sizeof(e.pid))
 		return;
-	process = stats_of(attribute(a, K_TASKSTATS_AGGR_TGID, &len), len);
+	process = stats_of(taskstats_attribute(a, K_TASKSTATS_AGGR_TGID, &len), len);
 	memcpy(&e.pid, id, sizeof(e.pid));
 	memcpy(&code, stats + K_TASKSTATS_EXITCODE, sizeof(code));
 	e.code = (uint16_t)code; /* as wait(2) gives it */
@@ -129,18 +73,21 @@ static void take(struct taskstats *x, const struct netlink_answer *a)
 	*slot_of(x, e.pid) = e;
 }
 
-void taskstats_read(struct taskstats *x)
+int taskstats_read(struct taskstats *x)
 {
 	struct netlink_answer a = { .fd = x->fd };
-	int r = x->fd < 0 ? -1 : 0;
+	int r = x->fd < 0 ? -1 : 0, lost = 0;
 
 	while (r >= 0 || r == -ENOBUFS) {
 		r = netlink_next(&a);
-		if (r > 0)
+		if (r > 0) {
 			take(x, &a);
-		else if (r == -ENOBUFS) /* messages were lost: a slot may be too old */
+		} else if (r == -ENOBUFS) { /* messages were lost: a slot may be too old */
 			memset(x->slot, 0, sizeof(x->slot));
+			lost = 1;
+		}
 	}
+	return lost;
 }
 
 long taskstats_exit_code(void *taskstats, int pid, struct used *used)

@@ -84,6 +84,21 @@ void procfs_end(void);
 void procfs_miss(void);
 unsigned long long procfs_missed(void);
 
+/* ---- taskstats.c: a message of the kernel at the end of each task -------------------- */
+
+/*
+ * In the environment of a stream: the descriptor of a socket of taskstats_listen, which has the
+ * ends of all tasks from before the session recorded.
+ */
+#define TASKSTATS_FD "TFS_TASKSTATS"
+
+/* Return a socket with a message for each task that ends on these CPUs, or -1, silent. */
+int taskstats_listen(unsigned cpus);
+
+/* Find an attribute of a message of a generic netlink family. Return NULL if there is none. */
+struct netlink_answer;
+const char *taskstats_attribute(const struct netlink_answer *, unsigned type, size_t *len);
+
 /* ---- task.c: tasks and processes --------------------------------------------------- */
 
 struct task {

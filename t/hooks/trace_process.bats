@@ -106,6 +106,70 @@ SCRIPT='/bin/true a "b c"; (exit 7); sh -c "kill -KILL \$\$"; exit 3'
 	file_has 1002 got
 }
 
+# family WORDS: Run a session of the program, which prints what wait(2) tells of each child into
+# waited, and compare all but the line of the program itself.
+family() {
+	need_tracefs events/raw_syscalls
+	tfs-run trace_process --instance "$MARK" --buffer 32M --json -o got.json -- \
+		"$PROG/family" "$@" >waited 2>err
+	run -1 grep '"lost"' got.json
+	sed -n 's/^{"pid":\([0-9]*\),"parent":\([0-9]*\),.*"exit_code":\([0-9]*\),.*"command":"\(.*\)"}$/\2 \1 \3 \4/p' \
+		got.json >told
+	parent=$(sed -n "s|^[0-9]* \([0-9]*\) 0 $PROG/family $1.*|\1|p" told)
+	grep -v " 0 $PROG/family $1" told | LC_ALL=C sort >children
+	sed "s/^/$parent /" waited | LC_ALL=C sort | diff - children
+	# the kernel told of each, also of the first: who, how long, and the CPU time
+	[ "$(grep -c '"uid":[0-9]*,"start":[0-9.]*,"duration":[0-9.]*,"cpu":[0-9.]*,' got.json)" = \
+		"$(grep -c . told)" ]
+}
+
+@test "trace_process: each of 500 short processes has its arguments, parent and the status of wait" {
+	family storm 500
+	file_has 500 children
+}
+
+# bats test_tags=long
+@test "trace_process: each of 12,000 short processes has its arguments, parent and the status of wait" {
+	family storm 12000
+	file_has 12000 children
+}
+
+@test "trace_process: has the status of wait if a first thread ends first, and the program of a thread" {
+	family kinds
+	file_has 3 children
+	[ "$(grep -c '"uid":65534,.*"command":"family user"' got.json)" = 1 ]
+}
+
+@test "trace_process: a chain of execs is one process, with its last arguments" {
+	need_tracefs events/raw_syscalls
+	shows -- sh -c 'exec env A=1 sh -c "exec /bin/true x"' >got
+	[ "$(sed 1d got)" = 'exit 0        /bin/true x' ]
+}
+
+@test "trace_process: a set-user-ID program has the user that ran it" {
+	need_tracefs events/raw_syscalls
+	need_tool setpriv
+	cp "$PROG/family" mine
+	chmod 4755 mine .
+	tfs-run trace_process --instance "$MARK" --json -o got -- \
+		setpriv --reuid 65534 --clear-groups ./mine end 3 || :
+	[ "$(grep -c '"uid":65534,.*"exit_code":768,.*"command":"./mine end 3"' got)" = 1 ]
+}
+
+@test "trace_process: the kernel tells of processes that end before the reader of the trace comes" {
+	need_tracefs events/raw_syscalls
+	hold sh -c 'echo ready; read -r x; /bin/true 1; /bin/true 2; : >over; read -r x'
+	start_session trace_process --output fifo --pid "$HELD"
+	echo >"$GO"
+	eventually [ -e over ]
+	background cat "$TRACE" >got
+	late=$PID
+	release
+	session_ends
+	finishes "$late" 0
+	[ "$(grep -Ec ' 0 +[0-9]+ .* (us|ms) +[0-9.]+ (us|ms) exit 0 +sh: /bin/true [12]$' got)" = 2 ]
+}
+
 @test "trace_process: --json prints one object per process" {
 	need_tracefs events/raw_syscalls
 	tfs-run trace_process --instance "$MARK" --json -- sh -c "$SCRIPT" <&- >got 2>err 3>&- 4>&- || :

@@ -19,6 +19,7 @@
 static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
 static pid_t entries;  /* the process that adds tasks that enter a cgroup */
+static int ends = -1;  /* a socket of taskstats_listen, for the stream */
 static int for_names;  /* the naming events are recorded but not printed */
 static char *about;    /* the tasks whose events the stream selects, for rq->about */
 
@@ -260,12 +261,27 @@ static int list_subjects(const struct request *rq)
 	return r;
 }
 
+/* Listen for the ends of tasks before the session records, so that the stream has all of them. */
+static void listen_for_ends(void)
+{
+	int per_cpu;
+
+	if (!file_begins(instance, "events/sched/sched_process_exit/enable", '1') &&
+	    !file_begins(instance, "events/signal/signal_deliver/enable", '1'))
+		return;
+	per_cpu = dir_open(instance, "per_cpu");
+	ends = taskstats_listen(instance_cpu_count(per_cpu));
+	fd_close(per_cpu);
+}
+
 static int prepare(const struct request *rq)
 {
 	if (leave_parents_out(rq) < 0)
 		return -1;
-	if (rq->output != OUTPUT_DAT)
+	if (rq->output != OUTPUT_DAT) {
 		record_names();
+		listen_for_ends();
+	}
 	return rq->about || rq->joins ? list_subjects(rq) : 0;
 }
 
@@ -279,6 +295,7 @@ static int start(const struct request *rq)
 	char line[512];
 	size_t at = 0;
 
+	fd_close(ends); /* the stream has it */
 	if (ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
 	/* a trace.dat has no comment lines, so a mark in the buffer names the dead tasks */
@@ -289,9 +306,15 @@ static int start(const struct request *rq)
 
 static int stream(const struct request *rq, const char **argv)
 {
+	static char fd[12];
 	size_t n = recording_stream(rq, rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe",
 				    recording_name(rq), argv);
 
+	if (ends >= 0) {
+		str_format(fd, sizeof(fd), "%d", ends);
+		fcntl(ends, F_SETFD, 0);
+		setenv(TASKSTATS_FD, fd, 1);
+	}
 	if (for_names)
 		argv[n++] = "-n";
 	if (about && *about) {
