@@ -711,11 +711,15 @@ static void run(void)
 				close(i->fd[k]);
 }
 
-/* Did each task wait before the next one ended its wait? A machine under load may be too slow. */
+/*
+ * Did each task wait soon after it let the next one begin, and before that one ended its wait? On a
+ * machine under load it may come too late.
+ */
 static int waited(void)
 {
-	for (unsigned i = 0; i + 1 < chain->depth; i++)
-		if (chain->level[i + 1].before - chain->level[i].start < chain->ns / 2)
+	for (const struct level *l = chain->level; l + 1 < chain->level + chain->depth; l++)
+		if (l[1].before - l->start < chain->ns / 2 ||
+		    l->start - l[1].start > chain->ns / 8)
 			return 0;
 	return 1;
 }
