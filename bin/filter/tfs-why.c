@@ -350,5 +350,6 @@ int main(int argc, char **argv)
 		return REFUSED;
 	if (!why_switches(&why))
 		err_exit(NO, "the trace has no sched_switch, which tells when a task runs");
-	return input_end(&in, why_end(&why) ? DONE : NO);
+	return input_end(&in, why_end(&why) ? NULL :
+			 "no such task, call or window in the trace");
 }

@@ -96,7 +96,8 @@ int main(int argc, char **argv)
 		else
 			name = opt_value;
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+		usage_error(&tool,
+			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
 			    name);
 	opt_end(&tool, argv[opt_index]);
 	map = dt_open(name, DT_PIDS);

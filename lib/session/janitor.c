@@ -165,8 +165,8 @@ static int run_hook(struct janitor *j, int words, int socket)
 		return err_msg("%s: the hook was stopped before its end", name);
 	j->misused = child_status(status) == MISUSED;
 	if (child_status(status))
-		return err_msg("%s: the hook failed with status %d and wrote no message; add set -x "
-			       "to it", name, child_status(status));
+		return err_msg("%s: the hook failed with status %d and wrote no message; add "
+			       "set -x to it", name, child_status(status));
 	return 0;
 }
 

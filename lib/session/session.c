@@ -85,7 +85,8 @@ static void print_messages(struct messages *s)
 	if (*more)
 		*more++ = '\0';
 	if (!*line)
-		err_msg("the session could not be made: its janitor was killed, or has crashed; try again");
+		err_msg("the session could not be made: its janitor was killed, or has crashed; "
+			"try again");
 	else
 		err_msg("%s", without_tool(line));
 	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )
