@@ -785,7 +785,8 @@ static int remove_probes(int top, char **events)
 
 	for (char **e = events; *e; e++)
 		if (!is_defined(text, *e))
-			r = err_msg("no such probe: %s/%.80s; tfs-probe list prints the names", group, *e);
+			r = err_msg("no such probe: %s/%.80s; tfs-probe list prints the names",
+				       group, *e);
 	free(text);
 	if (r || !*events)
 		return r ? r : remove_one(top, NULL);
@@ -803,10 +804,12 @@ static void check(const char *verb, char **words)
 	if (!group || !*group)
 		usage_error(&tool, "no group; give -g or set TFS_GROUP");
 	if (!is_identifier(group))
-		usage_error(&tool, "not the name of a group: '%.80s'; use letters, digits and _", group);
+		usage_error(&tool,
+			    "not the name of a group: '%.80s'; use letters, digits and _", group);
 	for (n = 0; words[n]; n++)
 		if ((!adds || n % 2 == 0) && !is_identifier(words[n]))
-			usage_error(&tool, "not the name of an event: '%.80s'; use letters, digits and _",
+			usage_error(&tool,
+				    "not the name of an event: '%.80s'; use letters, digits and _",
 				    words[n]);
 	if (adds && (!n || n % 2))
 		usage_error(&tool, "add needs pairs of EVENT and PROBE, each one word");

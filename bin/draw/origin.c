@@ -26,7 +26,8 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 	char *boot, path[PATH_MAX];
 
 	if (host && !is_plain(host))
-		return err_msg("not a name of a host: '%.80s'; use letters, digits, - _ . and :", host);
+		return err_msg("not a name of a host: '%.80s'; use letters, digits, - _ . and :",
+			       host);
 	if (session && *session && !is_plain(session))
 		return err_msg("not a name of a session: '%.80s'; use letters, digits, - _ . and :",
 			       session);

@@ -141,7 +141,8 @@ static size_t parse_half(struct latency_half *h, const char *text)
 		*colon++ = '\0';
 	for (char *key; (key = strsep(&colon, ",")); h->keys[n++] = key)
 		if (!*key || !strcmp(key, "."))
-			usage_error(&tool, "'%s' in '%.80s' is not a key, the name of a field such as pid",
+			usage_error(&tool,
+				    "'%s' in '%.80s' is not a key, the name of a field such as pid",
 				    key, text);
 	if (!*h->event)
 		usage_error(&tool, "no event in '%.80s'; put its name in front", text);

@@ -97,7 +97,8 @@ int main(int argc, char **argv)
 	name = dt_name();
 	opt_next(&tool, argc, argv);
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+		usage_error(&tool,
+			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
 			    name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";

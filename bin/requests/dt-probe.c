@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 		}
 	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
 	if (!dt_name_ok(name))
-		usage_error(&tool, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+		usage_error(&tool,
+			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
 			    name);
 	command = argv[opt_index];
 	if (command)
