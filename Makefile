@@ -124,7 +124,7 @@ FORCE:
 
 # Every record of a trace passes through these files, so they are optimized for speed and not
 # for size, except in a static program. CFLAGS of the command line still count.
-FAST := base/out base/json pairing/pairing event/subbuf event/merge event/field event/vm \
+FAST := base/out base/json pairing/pairing why/account event/subbuf event/merge event/field event/vm \
 	event/conversion event/line view/json view/facts view/decode syscalls/print view/show \
 	syscalls/user
 ifndef STATIC

@@ -60,6 +60,7 @@ struct why_task {
 
 struct why_cpu {
 	struct table_entry entry;
+	int number;
 	int32_t pid;            /* that came to it last */
 	uint32_t losses;        /* at that time */
 	uint8_t switched;
@@ -105,15 +106,26 @@ void why_begin(struct why *w)
 	w->name = xgrow(w->name, 0, &w->names_room, sizeof(*w->name));
 	w->name[0] = "";
 	w->nnames = 1;
-	name_of(w, "..."); /* before there are too many */
+	/* before there are too many */
+	name_of(w, "...");
+	w->interrupt = name_of(w, "interrupt");
+	w->in_call = name_of(w, "call");
+	w->in_user = name_of(w, "user");
+	w->others = name_of(w, WHY_OTHERS);
 }
 
 static struct why_cpu *cpu_of(struct why *w, int cpu)
 {
-	return table_at(&w->cpus, (const char *)&cpu, sizeof(cpu));
+	struct why_cpu **near = &w->near_cpus[(unsigned)cpu % WHY_NEAR];
+
+	if (!*near || (*near)->number != cpu) {
+		*near = table_at(&w->cpus, (const char *)&cpu, sizeof(cpu));
+		(*near)->number = cpu;
+	}
+	return *near;
 }
 
-static void open_window(struct why_task *t, uint32_t label)
+static void open_window(struct why *w, struct why_task *t, uint32_t label)
 {
 	t->window = xcalloc(1, sizeof(*t->window));
 	t->window->pid = t->pid;
@@ -122,12 +134,14 @@ static void open_window(struct why_task *t, uint32_t label)
 	t->window->node = xcalloc(8, sizeof(*t->window->node));
 	t->window->room = 8;
 	t->window->n = 1;
+	t->window->merge = !w->json;
+	t->window->others = w->others;
 }
 
 /* Return the task, of which nothing is known if it is a new one. */
 static struct why_task *find(struct why *w, int32_t pid)
 {
-	struct why_task *t = w->last;
+	struct why_task **near = &w->near[(uint32_t)pid % WHY_NEAR], *t = *near;
 
 	if (t && t->pid == pid)
 		return t;
@@ -138,7 +152,7 @@ static struct why_task *find(struct why *w, int32_t pid)
 		t->losses = w->losses;
 		t->subject = w->all != 0;
 	}
-	return w->last = t;
+	return *near = t;
 }
 
 static struct why_task *task_of(struct why *w, struct why_who who)
@@ -149,7 +163,7 @@ static struct why_task *task_of(struct why *w, struct why_who who)
 	if (who.comm.n && (strncmp(name, who.comm.text, who.comm.n) || name[who.comm.n]))
 		t->comm = why_name(w, who.comm.text, who.comm.n);
 	if (t->subject && !t->window && !t->dead && w->scope == WHY_TASKS)
-		open_window(t, 0);
+		open_window(w, t, 0);
 	return t;
 }
 
@@ -304,7 +318,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 	} else if (state == WHY_UNKNOWN) {
 		part.on = t->on;
 	} else if (state == WHY_RUNNING) {
-		part.on = t->irq ? name_of(w, "interrupt") : name_of(w, t->call ? "call" : "user");
+		part.on = t->irq ? w->interrupt : t->call ? w->in_call : w->in_user;
 		part.detail = t->irq ? t->irq : t->call;
 	}
 	if (who) {
@@ -463,7 +477,7 @@ static void bury(struct why *w)
 		if (t && t->dead && n < w->dead)
 			dead[n++] = t;
 	}
-	w->last = NULL;
+	memset(w->near, 0, sizeof(w->near));
 	w->dead = 0;
 	while (n) {
 		forget_past(w, dead[--n]);
@@ -600,7 +614,7 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 		c = cpu_of(w, cpu);
 		waker.task = NULL;
 		waker.comm = c->depth && c->depth <= NESTED ? c->irq[c->depth - 1] :
-			     name_of(w, "interrupt");
+			     w->interrupt;
 	}
 	if (!t->seen) { /* it waits since before the trace: its call is known at its return */
 		t->state = WHY_BLOCKED;
@@ -662,7 +676,7 @@ void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name, 
 		t->fault = 0;
 		if (t->subject && w->scope == WHY_CALLS) {
 			close_window(w, t); /* the call did not return */
-			open_window(t, 0);
+			open_window(w, t, 0);
 		}
 		return;
 	}
@@ -728,7 +742,7 @@ void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part l
 		return;
 	t = running(w, who, ts, 0);
 	close_window(w, t);
-	open_window(t, why_name(w, label.text, label.n));
+	open_window(w, t, why_name(w, label.text, label.n));
 }
 
 void why_close(struct why *w, uint64_t ts, int32_t pid)

@@ -3,7 +3,7 @@
 
 #include "why/why.h"
 
-enum { MOST_NODES = 1000, TENTHS = 1000, DEEPEST = 16 };
+enum { MOST_NODES = 1000, TENTHS = 1000, DEEPEST = 16, SEVERAL = -1 };
 
 /* For people. In JSON throttled, preempted and so on are one word. */
 static const char *const states[WHY_STATES] = {
@@ -16,10 +16,10 @@ static const char *const words[WHY_STATES] = {
 	[WHY_PREEMPTED] = "preempted", [WHY_THROTTLED] = "throttled", [WHY_BLOCKED] = "blocked",
 };
 
-static int is_same(const struct why_node *a, const struct why_node *b)
+static int is_same(const struct why_node *a, const struct why_node *b, int merge)
 {
 	return a->state == b->state && a->on == b->on && a->detail == b->detail &&
-	       a->comm == b->comm && a->pid == b->pid;
+	       a->comm == b->comm && (a->pid == b->pid || (merge && a->comm && a->pid && b->pid));
 }
 
 uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node *part)
@@ -28,16 +28,16 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 	uint32_t *link = &v[node].first, at;
 
 	for (; (at = *link); link = &v[at].next)
-		if (is_same(&v[at], &more))
+		if (is_same(&v[at], &more, window->merge))
 			break;
 	if (!at && window->n >= MOST_NODES) {
 		if (node)
 			return 0;
 		/* a window of too many parts has one for the rest of each state */
-		more.on = more.detail = more.comm = 0;
-		more.pid = 0;
+		more = (struct why_node){ .state = part->state, .ns = part->ns, .n = part->n,
+					  .on = window->others };
 		for (link = &v[node].first; (at = *link); link = &v[at].next)
-			if (is_same(&v[at], &more))
+			if (is_same(&v[at], &more, 0))
 				break;
 	}
 	if (at) { /* the next one is often the same */
@@ -51,6 +51,8 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 	}
 	v[at].next = v[node].first;
 	v[node].first = at;
+	if (v[at].pid != more.pid)
+		v[at].pid = SEVERAL;
 	v[at].ns += more.ns;
 	v[at].n += more.n;
 	return at;
@@ -104,7 +106,9 @@ static void put_name(const struct why *w, struct out *o, uint32_t name)
 static void put_task(const struct why *w, struct out *o, const struct why_node *node)
 {
 	put_name(w, o, node->comm);
-	if (node->pid)
+	if (node->pid == SEVERAL)
+		out_string(o, " (several)");
+	else if (node->pid)
 		out_format(o, "%s%d", node->comm ? " " : "task ", node->pid);
 }
 
@@ -168,6 +172,8 @@ static void put_part(const struct why *w, struct out *o, const struct why_node *
 		put_name(w, o, node->detail);
 		if (!node->on && !node->detail)
 			out_string(o, "not known for what");
+		if (!strcmp(on, WHY_OTHERS))
+			return;
 		out_string(o, node->comm || node->pid ? ", woken by " : ", not woken");
 		put_task(w, o, node);
 		return;

@@ -51,6 +51,8 @@ struct why_wait {
 	char detail[160];       /* read(3<pipe:[77]>); "": nothing more is known */
 };
 
+enum { WHY_NEAR = 256 };
+
 /* Set all to zero, then what is wanted, and call why_begin. */
 struct why {
 	enum why_scope scope;
@@ -67,7 +69,9 @@ struct why {
 	struct table tasks, names, cpus;
 	const char **name;              /* by number; 0 is "" */
 	size_t nnames, names_room;
-	struct why_task *last;
+	struct why_task *near[WHY_NEAR];        /* tasks and CPUs that were looked up last */
+	struct why_cpu *near_cpus[WHY_NEAR];
+	uint32_t interrupt, in_call, in_user, others; /* names */
 	uint64_t first, now;
 	int begun;                      /* there was an event */
 	int filtered;                   /* the trace has only the switches of some tasks */
@@ -152,8 +156,12 @@ struct why_window {
 	struct why_node *node;  /* the first one is the whole */
 	size_t n, room;
 	uint32_t losses;        /* intervals that a loss touches */
+	uint32_t others;        /* the name of the parts that are too many */
+	int merge;              /* parts that only differ in the pid of their task are one */
 	uint32_t unnamed;       /* the node of the wait that the trace begins with, or 0 */
 };
+
+#define WHY_OTHERS "others"
 
 /*
  * Add time to a part of a node, which is made unless it is there. Return its number; 0 if the
