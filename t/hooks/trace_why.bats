@@ -42,3 +42,56 @@ load ../hooks
 	[ "$status" = 100 ]
 	grep -q 'leave out --slower, --depth, --top and --folded' out
 }
+
+# told: Compare what the program says of its waits ("TID KIND TIMES NANOSECONDS") with got.json. A
+# task is blocked for a part of the time that it is in the call, and for most of it if it
+# waits for a pipe or for time.
+told() {
+	python3 - told got.json <<-'END'
+	import json, sys
+	tasks = {}
+	for line in open(sys.argv[2]):
+	    task = json.loads(line)
+	    if "parts" in task:
+	        tasks[task["pid"]] = task
+	        assert sum(p["ns"] for p in task["parts"]) == task["total_ns"], task
+	lines = [line.split() for line in open(sys.argv[1])]
+	assert lines
+	for tid, kind, times, ns in lines:
+	    ours = sum(p["ns"] for p in tasks[int(tid)]["parts"]
+	               if p["state"] == "blocked" and p.get("on") == kind)
+	    print(tid, kind, times, ns, ours)
+	    assert 0 < ours
+	    # a thread of the convoy waits for a futex before it begins, too
+	    assert kind == "futex" or ours <= int(ns)
+	    assert kind not in ("pipe", "sleep", "socket", "futex") or 2 * ours > int(ns)
+	END
+}
+
+@test "trace_why: a program that sleeps, reads a pipe, syncs and waits for a child: as its own clock says" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" mixed file >all
+	grep -v ' disk ' all >told # a file system without a disk syncs at once
+	told
+}
+
+@test "trace_why: the threads of a lock convoy wait for futexes as long as their own clocks say" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" convoy 4 20 >told
+	told
+}
+
+@test "trace_why: a slow DNS server: a wait for the socket, named with both ends" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	mkfifo port
+	"$PROG/delays" server 50 >port &
+	server=$!
+	read -r _ port <port
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" lookup "$port" 3 >told
+	kill "$server"
+	told
+	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:127.0.0.1:[0-9]*->127.0.0.1:'"$port"'>)"' got.json
+}
