@@ -43,10 +43,10 @@ load ../hooks
 	grep -q 'leave out --slower, --depth, --top and --folded' out
 }
 
-# told: Compare what the program says of its waits ("TID KIND TIMES NANOSECONDS") with got.json. A
+# as_told: Compare what the program says of its waits ("TID KIND TIMES NANOSECONDS") with got.json. A
 # task is blocked for a part of the time that it is in the call, and for most of it if it
 # waits for a pipe or for time.
-told() {
+as_told() {
 	python3 - told got.json <<-'END'
 	import json, sys
 	tasks = {}
@@ -73,14 +73,14 @@ told() {
 	command -v python3 >/dev/null || skip "needs python3"
 	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" mixed file >all
 	grep -v ' disk ' all >told # a file system without a disk syncs at once
-	told
+	as_told
 }
 
 @test "trace_why: the threads of a lock convoy wait for futexes as long as their own clocks say" {
 	need_tracefs events/sched/sched_waking
 	command -v python3 >/dev/null || skip "needs python3"
 	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" convoy 4 20 >told
-	told
+	as_told
 }
 
 @test "trace_why: a slow DNS server: a wait for the socket, named with both ends" {
@@ -89,9 +89,9 @@ told() {
 	mkfifo port
 	"$PROG/delays" server 50 >port &
 	server=$!
-	read -r _ port <port
-	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" lookup "$port" 3 >told
+	read -r _ number <port
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" lookup "$number" 3 >told
 	kill "$server"
-	told
-	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:127.0.0.1:[0-9]*->127.0.0.1:'"$port"'>)"' got.json
+	as_told
+	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:127.0.0.1:[0-9]*->127.0.0.1:'"$number"'>)"' got.json
 }
