@@ -230,6 +230,17 @@ static void take(const struct account_event *of, const struct record *r)
 	}
 }
 
+/* If a selection waits for tasks, those that have joined it are subjects from then on. */
+static void take_joined(const struct record *r)
+{
+	const unsigned char *member = account.show->subjects.member;
+	struct why_who who = current(r);
+
+	if (member && who.pid > 0 && who.pid < K_PID_MAX_LIMIT && !account.given &&
+	    member[who.pid / 8] >> who.pid % 8 & 1)
+		why_subject(&account.why, who);
+}
+
 /* Account a record, and print nothing (struct show). */
 static size_t take_record(void *decode, const struct record *r, int lost, int *shown, char *buf,
 			  size_t size)
@@ -240,6 +251,7 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 	(void)shown;
 	if (lost)
 		why_lost(&account.why);
+	take_joined(r);
 	if (of && of->kind == RETURN)
 		why_call(&account.why, r->ts, current(r), name_of_call(r, of), 0);
 	account.decoder(decode, r, lost, &hidden, buf, size);
