@@ -17,7 +17,7 @@
 #include "line_calls.h"
 
 static struct input in;
-static struct why why = { .depth = 3, .top = 5 };
+static struct why why;
 static int calls, requests;
 static const char *first, *last; /* globs of the events around a window */
 static const char *only;
@@ -113,7 +113,7 @@ static void keep_argument(const struct trace_line *l, int32_t pid)
 		   value.n ? value.text : "");
 }
 
-/* Say what a task waits for that is in this call (struct why). */
+/* Say what a task waits for in this call (struct why). */
 static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
 {
 	const struct argument *a = table_find(&arguments, (const char *)&pid, sizeof(pid));
@@ -214,7 +214,7 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 {
 	struct why_who by = who_at(l, "pid", "comm");
 	int cpu = (int)number(l, "cpu");
-	char disk[40];
+	char disk[40], *comma;
 	struct text_part part;
 
 	if (text_part_is(l->event, "sched_switch")) {
@@ -230,7 +230,7 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 	} else if (text_part_is(l->event, "block_rq_issue") && !has_flag(l, "shHzZ")) {
 		part = trace_line_key(l, "dev");
 		str_format(disk, sizeof(disk), "%.*s", (int)(part.n < 20 ? part.n : 0), part.text);
-		for (char *comma = strchr(disk, ','); comma; comma = NULL)
+		if ((comma = strchr(disk, ',')))
 			*comma = ':';
 		part = trace_line_key(l, "rwbs");
 		str_format(disk + strlen(disk), 16, " %.*s", (int)(part.n < 12 ? part.n : 0),

@@ -34,7 +34,7 @@ static struct {
 	int given;
 	size_t (*decoder)(void *decode, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
-} account;
+} account = { .why = { .depth = 3, .top = 5 } };
 
 /* ---- what records say ---- */
 
@@ -124,7 +124,7 @@ static enum why_leave leave_of(int64_t state)
 	       state & STOPPED ? WHY_STOPS : WHY_SLEEPS;
 }
 
-/* Say what a task waits for that is in this call (struct why). */
+/* Say what a task waits for in this call (struct why). */
 static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
 {
 	struct out o = out_to(wait->detail, sizeof(wait->detail) - 2);
@@ -274,7 +274,7 @@ int account_take(struct show *s, struct decode *d, const struct tool *tool, int 
 	if (!strcmp(opt_last.name, "why"))
 		w->scope = !strcmp(opt_value, "calls") ? WHY_CALLS : WHY_TASKS;
 	else if (!strcmp(opt_last.name, "depth"))
-		w->depth = (unsigned)opt_number() + 1;
+		w->depth = (unsigned)opt_number();
 	else if (!strcmp(opt_last.name, "top"))
 		w->top = opt_number();
 	else if (!strcmp(opt_last.name, "of"))
@@ -300,8 +300,6 @@ void account_begin(struct show *s, struct decode *d)
 	account.decoder = s->decoder;
 	s->decoder = take_record;
 	w->slower = d->slower;
-	w->depth = w->depth ? w->depth - 1 : 3;
-	w->top = w->top ? w->top : 5;
 	w->json = s->json;
 	w->doing = doing;
 	why_begin(w);

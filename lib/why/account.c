@@ -51,8 +51,8 @@ struct why_task {
 	uint32_t on, detail;    /* of a wait */
 	uint32_t disk;          /* to which it has sent a request in this call */
 	uint64_t fault;         /* the address of its last page fault, outside of a call */
-	struct why_who instead; /* who ran when it was preempted: */
-	uint32_t instead_comm;
+	int32_t instead;        /* who ran when it was preempted: pid, or 0, */
+	uint32_t instead_comm;  /* and name */
 	struct segment *past;   /* a ring */
 	uint32_t npast, room, at;
 	struct why_window *window;
@@ -437,7 +437,7 @@ void why_lost(struct why *w)
 static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 {
 	const struct waker instead = {
-		t->instead.pid ? find(w, t->instead.pid) : NULL, t->instead_comm,
+		t->instead ? find(w, t->instead) : NULL, t->instead_comm,
 	};
 
 	if (!t->seen || t->state == WHY_RUNNING || t->losses != w->losses)
@@ -531,7 +531,7 @@ static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enu
 	} else {
 		t->state = WHY_PREEMPTED;
 		t->idle = !next.pid;
-		t->instead = next;
+		t->instead = next.pid;
 		t->instead_comm = next.pid ? why_name(w, next.comm.text, next.comm.n) : 0;
 	}
 }
@@ -554,7 +554,7 @@ static void comes(struct why *w, uint64_t ts, int cpu, struct why_who prev, stru
 		state = WHY_THROTTLED;
 		before = (struct waker){ 0 };
 	} else if (state == WHY_PREEMPTED) {
-		before.task = t->instead.pid ? find(w, t->instead.pid) : NULL;
+		before.task = t->instead ? find(w, t->instead) : NULL;
 		before.comm = t->instead_comm;
 	} else if (state == WHY_RUNNING) {
 		spend_unknown(w, t, ts, "left its CPU unseen");
