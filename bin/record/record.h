@@ -126,8 +126,9 @@ struct taskstats {
 		int32_t pid;    /* 0: empty */
 		uint16_t code;
 		uint16_t look;  /* looks when the code was read */
+		uint32_t began; /* seconds since 1970, one more or less */
 		struct used used;
-	} slot[65536];          /* by pid */
+	} slot[65536], second[256]; /* by pid; the end of a thread that took the pid of another */
 };
 
 /*

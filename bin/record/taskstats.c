@@ -20,6 +20,12 @@
  */
 #define OLD_LOOKS 3
 
+static void forget(struct taskstats *x)
+{
+	memset(x->slot, 0, sizeof(x->slot));
+	memset(x->second, 0, sizeof(x->second));
+}
+
 void taskstats_open(struct taskstats *x, unsigned cpus)
 {
 	const char *inherited = getenv(TASKSTATS_FD);
@@ -27,12 +33,26 @@ void taskstats_open(struct taskstats *x, unsigned cpus)
 	x->fd = inherited ? atoi(inherited) : taskstats_listen(cpus);
 	/* after lost messages, those before them may be of earlier tasks with the same pids */
 	if (inherited && taskstats_read(x))
-		memset(x->slot, 0, sizeof(x->slot));
+		forget(x);
 }
 
 static struct taskstats_exit *slot_of(struct taskstats *x, int pid)
 {
 	return &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
+}
+
+static struct taskstats_exit *second_of(struct taskstats *x, int pid)
+{
+	return &x->second[(unsigned)pid % (sizeof(x->second) / sizeof(*x->second))];
+}
+
+/*
+ * Does a message follow that of the first thread of its process, which execve of another thread
+ * ended? That thread took its pid and its time of birth, and ends with the process.
+ */
+static int is_second(const struct taskstats_exit *first, const struct taskstats_exit *e)
+{
+	return first->pid == e->pid && !first->used.last && first->began - e->began + 1 <= 2;
 }
 
 /* Return the struct taskstats of an attribute for a task or a process, or NULL. */
@@ -68,9 +88,10 @@ static void take(struct taskstats *x, const struct netlink_answer *a)
 	e.used.last = process || stats[K_TASKSTATS_FLAG] & K_AGROUP;
 	memcpy(&e.used.runs, stats + K_TASKSTATS_RUNS, sizeof(e.used.runs));
 	memcpy(&e.used.uid, stats + K_TASKSTATS_UID, sizeof(e.used.uid));
+	memcpy(&e.began, stats + K_TASKSTATS_BTIME, sizeof(e.began));
 	memcpy(&e.used.age, stats + K_TASKSTATS_ETIME, sizeof(e.used.age));
 	memcpy(&e.used.cpu, (process ? process : stats) + K_TASKSTATS_CPU, sizeof(e.used.cpu));
-	*slot_of(x, e.pid) = e;
+	*(is_second(slot_of(x, e.pid), &e) ? second_of(x, e.pid) : slot_of(x, e.pid)) = e;
 }
 
 int taskstats_read(struct taskstats *x)
@@ -83,7 +104,7 @@ int taskstats_read(struct taskstats *x)
 		if (r > 0) {
 			take(x, &a);
 		} else if (r == -ENOBUFS) { /* messages were lost: a slot may be too old */
-			memset(x->slot, 0, sizeof(x->slot));
+			forget(x);
 			lost = 1;
 		}
 	}
@@ -92,13 +113,19 @@ int taskstats_read(struct taskstats *x)
 
 long taskstats_exit_code(void *taskstats, int pid, struct used *used)
 {
-	struct taskstats_exit *e = slot_of(taskstats, pid);
+	struct taskstats_exit *e = slot_of(taskstats, pid), *second = second_of(taskstats, pid);
+	long code = e->code;
 
 	if (e->pid != pid || pid <= 0)
 		return -1;
-	e->pid = 0;
 	*used = e->used;
-	return (long)e->code;
+	if (is_second(e, second)) {
+		*e = *second;
+		second->pid = 0;
+	} else {
+		e->pid = 0;
+	}
+	return code;
 }
 
 /* Has the task ended? The kernel sends the code before the task becomes a zombie. */

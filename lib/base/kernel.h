@@ -112,6 +112,7 @@ enum {
 	K_TASKSTATS_RUNS = 16,    /* cpu_count */
 	K_TASKSTATS_CPU = 72,     /* cpu_run_virtual_total */
 	K_TASKSTATS_UID = 120,    /* ac_uid */
+	K_TASKSTATS_BTIME = 136,  /* ac_btime */
 	K_TASKSTATS_ETIME = 144,  /* ac_etime */
 	K_AGROUP = 0x20,          /* linux/acct.h, since 5.17 */
 };

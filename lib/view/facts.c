@@ -307,12 +307,7 @@ static void generated(struct facts *f, const struct record *r)
 /* Return the exit code of a task that ends; -1: not known. Set *used if the kernel tells it. */
 static long end_code(struct facts *f, struct fact_task *t, struct fact_task *g, struct used *used)
 {
-	/*
-	 * If another thread calls execve, the pid of the leader ends twice, and f->ended has the
-	 * other end.
-	 */
-	int twice = g == t && t->state & EXEC;
-	long code = f->ended && !twice ? f->ended(f->arg, t->comm.pid, used) : -1;
+	long code = f->ended ? f->ended(f->arg, t->comm.pid, used) : -1;
 
 	if (code >= 0 && has_code(f, t, g))
 		return code;

@@ -140,6 +140,20 @@ family() {
 	[ "$(grep -c '"uid":65534,.*"command":"family user"' got.json)" = 1 ]
 }
 
+@test "trace_process: a thread that executes a program has its own end, however late it is read" {
+	need_tracefs events/raw_syscalls
+	hold sh -c 'echo ready; read -r x; "$0" becomes; : >over; read -r x' "$PROG/family"
+	start_session trace_process --output fifo --pid "$HELD"
+	echo >"$GO"
+	eventually [ -e over ]
+	background cat "$TRACE" >got
+	late=$PID
+	release
+	session_ends
+	finishes "$late" 0
+	[ "$(grep -Ec ' 0 +[0-9]+ .* (us|ms) +[0-9.]+ (us|ms) exit 3 +sh: family end 3$' got)" = 1 ]
+}
+
 @test "trace_process: a chain of execs is one process, with its last arguments" {
 	need_tracefs events/raw_syscalls
 	shows -- sh -c 'exec env A=1 sh -c "exec /bin/true x"' >got
