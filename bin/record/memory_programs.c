@@ -588,7 +588,7 @@ static void find_new_program(struct bpf_code *c)
 	emit_alu(c, ALU_MUL, R1, R2);
 	emit_alu(c, ALU_ADD, R8, R1);
 	store(c, REGS + NEW_ENV, R8);
-	/* the number may be that of execve, where the call was execveat: arguments have moved */
+	/* execveat may return with the number of execve, whose arguments are in other registers */
 	jump_if_slot(c, ABSENT, JEQ, 0, "in_register");
 	set(c, ABSENT, -1);
 	emit_label(c, "in_register");

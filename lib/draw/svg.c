@@ -235,7 +235,7 @@ void svg_picture_head(const struct svg_picture *p, const char *detail,
 	unsigned x = 10;
 
 	w.n = 0;
-	/* as the script cuts it: space for the search on the right, and wide letters */
+	/* cut the title as the script does: the search needs space on the right */
 	svg_text(&w, p->title, strlen(p->title), (size_t)(p->width - 200) * 10 / 98);
 	stdout_print("<g class='head' data-height='%u'>\n"
 		     "<rect class='bg' width='100%%' height='%u'/>\n"

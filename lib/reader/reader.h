@@ -184,7 +184,7 @@ struct people_event {
 	uint64_t ns;
 	struct text_part event; /* its name; no part: the text has none */
 	struct text_part body;  /* the text after it */
-	/* NULL: nothing is replaced. Or find a part by a key of tfs-count(1). */
+	/* Return the part of the event with a key of tfs-count(1). NULL: there are no keys. */
 	struct text_part (*key)(const void *source, const char *key);
 	const char *(*call)(const void *source, int64_t number); /* the name of a call, or NULL */
 	const void *source;

@@ -32,8 +32,8 @@
 /* ---- parsing ----------------------------------------------------------------------- */
 
 /*
- * Return whether a hook may have its own option of this name. These two options select tasks
- * by a state that changes, and the hook can test that state at each event instead.
+ * Return whether a hook may declare its own option of this name: --uid or --comm. The user and the
+ * name of a task change, and such a hook tests them at each event.
  */
 static int may_be_redefined(const struct opt *o)
 {

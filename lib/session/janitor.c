@@ -403,8 +403,8 @@ static long long time_run(const struct janitor *j)
 
 /*
  * Return how many bytes of the FIFO a reader has left unread, 0 for a file, or -1 if the FIFO has
- * no reader. Look from the end mode: O_WRONLY, or O_RDONLY if there is no reader, because to open
- * it for reading would be another reader.
+ * no reader. mode says how to open it: O_WRONLY, or O_RDONLY if there is no reader, because this
+ * process would itself be a reader then.
  */
 static int unread_bytes(const struct janitor *j, int mode)
 {

@@ -229,8 +229,8 @@ static struct calls *tables_of(const struct decode *d, int compat)
 /* ---- filters ---- */
 
 /*
- * Do the options select a call by its result and its time? resumed: the time is not known.
- * trapped: the call failed without a result.
+ * Do the options select a call by its result and its time? A resumed call has no known time.
+ * A trapped call failed, but has no result.
  */
 static int picks_result(const struct decode *d, int64_t result, int trapped, int resumed,
 			uint64_t time)

@@ -115,7 +115,7 @@ void why_open(struct why *, uint64_t ts, struct why_who, struct text_part label)
 void why_close(struct why *, uint64_t ts, int32_t pid);
 /* Events were lost before the next one. */
 void why_lost(struct why *);
-/* The time of an event that says nothing else, or of the end of the trace. */
+/* Advance to the time of an event of another kind, or of the end of the trace. */
 void why_time(struct why *, uint64_t ts);
 
 /* Return the number of switches so far. Without one nothing is known of any task. */
