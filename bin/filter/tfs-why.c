@@ -236,6 +236,8 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 		str_format(disk + strlen(disk), 16, " %.*s", (int)(part.n < 12 ? part.n : 0),
 			   part.text);
 		why_disk(&why, ts, by, disk);
+	} else if (text_part_is(l->event, "task_throttled") && !has_flag(l, "shHzZ")) {
+		why_throttled(&why, ts, by);
 	} else if (text_part_is(l->event, "page_fault_user")) {
 		why_fault(&why, ts, by, (uint64_t)number(l, "address"));
 	} else if (!take_call(l, ts, by) && !take_irq(l, ts, cpu, by)) {

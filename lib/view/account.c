@@ -14,7 +14,7 @@
 
 enum kind {
 	UNDECIDED, OTHER, SWITCH, WAKING, NEWTASK, EXEC, CALL, RETURN, IRQ, IRQ_END, SOFTIRQ,
-	VECTOR, DISK, FAULT,
+	VECTOR, DISK, FAULT, THROTTLE,
 };
 
 enum { FIELDS = 5 };
@@ -63,6 +63,7 @@ static const struct account_event *event_at(const struct record *r)
 		{ "irq_vectors:*_exit", IRQ_END, { NULL } },
 		{ "block:block_rq_issue", DISK, { "dev", "rwbs" } },
 		{ "exceptions:page_fault_user", FAULT, { "address" } },
+		{ "*:task_throttled", THROTTLE, { NULL } },
 	};
 	const struct event *e = event_wanted(account.show->line->events, r);
 	struct account_event *of = e ? event_note(&account.events, e, sizeof(*of)) : NULL;
@@ -221,6 +222,10 @@ static void take(const struct account_event *of, const struct record *r)
 			   v.kind == FIELD_STRING ? (int)v.n : 0, v.data);
 		if (!(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI)))
 			why_disk(w, r->ts, current(r), name);
+		break;
+	case THROTTLE:
+		if (!(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI)))
+			why_throttled(w, r->ts, current(r));
 		break;
 	case FAULT:
 		why_fault(w, r->ts, current(r), get(of, 0, r).u);

@@ -42,7 +42,9 @@ struct why_task {
 	uint8_t seen;           /* an event has told its state */
 	uint8_t woken;          /* it was woken while it ran */
 	uint8_t calls;          /* its system calls are in the trace */
-	uint8_t idle;           /* its CPU had nothing else to do when it was preempted */
+	uint8_t quota;          /* its last event says that its cgroup has used up its quota */
+	uint8_t throttled;      /* it lost its CPU because of that */
+	uint8_t wakes;          /* its last event woke a task, or made one */
 	int cpu;                /* the last one */
 	uint64_t since;         /* of the state */
 	uint64_t born;          /* 0: before the trace */
@@ -443,7 +445,8 @@ static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 	if (!t->seen || t->state == WHY_RUNNING || t->losses != w->losses)
 		; /* nothing more is known */
 	else if (t->state == WHY_PREEMPTED)
-		spend(w, t, ts, WHY_PREEMPTED, &instead);
+		spend(w, t, ts, t->throttled ? WHY_THROTTLED : WHY_PREEMPTED,
+		      t->throttled ? NULL : &instead);
 	else if (t->state == WHY_RUNNABLE && !leaves)
 		spend(w, t, ts, WHY_RUNNABLE, NULL);
 	else if (t->state == WHY_BLOCKED && !t->woken)
@@ -458,6 +461,7 @@ static struct why_task *running(struct why *w, struct why_who who, uint64_t ts, 
 	struct why_task *t = task_of(w, who);
 
 	why_time(w, ts);
+	t->quota = t->wakes = 0;
 	if (t->dead)
 		return t;
 	runs(w, t, ts, leaves);
@@ -516,6 +520,7 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum why_leave leave,
 		   struct why_who next)
 {
+	const int quota = task_of(w, prev)->quota;
 	struct why_task *t = running(w, prev, ts, 1);
 
 	t->cpu = cpu;
@@ -530,7 +535,8 @@ static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enu
 		sleeps(w, t, leave);
 	} else {
 		t->state = WHY_PREEMPTED;
-		t->idle = !next.pid;
+		/* an idle CPU would have kept a task that may run */
+		t->throttled = !next.pid || quota;
 		t->instead = next.pid;
 		t->instead_comm = next.pid ? why_name(w, next.comm.text, next.comm.n) : 0;
 	}
@@ -550,7 +556,7 @@ static void comes(struct why *w, uint64_t ts, int cpu, struct why_who prev, stru
 	/* the wake-up came before the switch that it ended */
 	if (state == WHY_BLOCKED && t->woken)
 		state = WHY_RUNNABLE;
-	if (state == WHY_PREEMPTED && (t->idle || (!prev.pid && t->cpu == cpu))) {
+	if (state == WHY_PREEMPTED && (t->throttled || (!prev.pid && t->cpu == cpu))) {
 		state = WHY_THROTTLED;
 		before = (struct waker){ 0 };
 	} else if (state == WHY_PREEMPTED) {
@@ -601,6 +607,8 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 	struct waker waker = { b, b ? b->comm : 0 };
 
 	why_time(w, ts);
+	if (b && !soft && !hard)
+		b->wakes = 1;
 	if (!woken.pid)
 		return;
 	t = task_of(w, woken);
@@ -645,6 +653,8 @@ void why_new_task(struct why *w, uint64_t ts, struct why_who by, struct why_who 
 				.state = WHY_RUNNABLE, .losses = w->losses,
 				.subject = (uint8_t)(subject || w->all) };
 	task_of(w, child);
+	if (maker)
+		maker->wakes = 1;
 }
 
 void why_exec(struct why *w, uint64_t ts, struct why_who who)
@@ -732,6 +742,17 @@ void why_fault(struct why *w, uint64_t ts, struct why_who who, uint64_t address)
 	t = running(w, who, ts, 0);
 	if (!t->call)
 		t->fault = address;
+}
+
+void why_throttled(struct why *w, uint64_t ts, struct why_who by)
+{
+	struct why_task *t = by.pid ? task_of(w, by) : NULL;
+	/* the cgroup of the task that it woke may be another one */
+	const int own = t && !t->wakes;
+
+	why_time(w, ts);
+	if (t)
+		running(w, by, ts, 0)->quota = (uint8_t)own;
 }
 
 void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part label)

@@ -16,8 +16,8 @@
  *	sched_waking comes before its task is runnable, also if it never left its CPU. It may then
  *	precede the switch that says that the task sleeps.
  *	A CPU does not switch within an interrupt.
- *	A CPU that runs idle while a task waits for it, and that this task comes back to, has been
- *	throttled: the task's cgroup had used up its quota.
+ *	If a CPU runs idle while a task waits for it, and this task comes back to it, the task was
+ *	throttled: its cgroup had used up its quota. If the CPU is busy, why_throttled tells it.
  */
 #ifndef WHY_H
 #define WHY_H
@@ -110,6 +110,12 @@ void why_irq(struct why *, uint64_t ts, int cpu, struct why_who by, const char *
 void why_disk(struct why *, uint64_t ts, struct why_who by, const char *disk);
 /* A page fault of the task at this address. */
 void why_fault(struct why *, uint64_t ts, struct why_who, uint64_t address);
+/*
+ * The kernel stops a cgroup that has used up its quota. If the task's next event is that it leaves
+ * its CPU, this is why, and it is throttled until it runs again. by: the running task, not an
+ * interrupt.
+ */
+void why_throttled(struct why *, uint64_t ts, struct why_who by);
 /* A window of WHY_SPANS. */
 void why_open(struct why *, uint64_t ts, struct why_who, struct text_part label);
 void why_close(struct why *, uint64_t ts, int32_t pid);

@@ -86,6 +86,41 @@ need_x86() {
    10.0 %    200 ms  throttled by the quota of its cgroup'
 }
 
+@test "tfs-why: a task that loses its CPU by the quota of its cgroup is throttled, and only that one" {
+	tells() { at 0 "$1" "$2" "$3" 'task_throttled: (check_cfs_rq_runtime+0x1/0x2 <- throttle_cfs_rq) ret=1'; }
+	{
+		to 0 1.000000 other-30 S main-10
+		# an interrupt stops the cgroup of another task
+		tells 1.100000 d.h3. main-10
+		to 0 1.100000 main-10 R other-30
+		to 0 1.200000 other-30 R main-10
+		# the task has woken one of another cgroup
+		wakes 0 1.300000 main-10 helper-20
+		tells 1.300000 d..3. main-10
+		to 0 1.300000 main-10 R other-30
+		to 0 1.400000 other-30 R main-10
+		# it ran on
+		tells 1.500000 d..3. main-10
+		at 0 1.500000 d.h.. main-10 'irq_handler_entry: irq=5 name=disk0'
+		at 0 1.500000 d.h.. main-10 'irq_handler_exit: irq=5 ret=handled'
+		to 0 1.600000 main-10 R other-30
+		to 0 1.700000 other-30 R main-10
+		# its own cgroup
+		tells 1.800000 d..3. main-10
+		to 0 1.800000 main-10 R other-30
+		to 0 1.990000 other-30 R main-10
+		to 0 2.000000 main-10 Z other-30
+	} >in
+	tfs-why -p 10 in >out
+	lines_are out 'main 10: 1.00 s
+   51.0 %    510 ms  running
+   51.0 %    510 ms    user code
+   30.0 %    300 ms  preempted
+   30.0 %    300 ms    by other 30, 3 times
+   19.0 %    190 ms  throttled by the quota of its cgroup
+    0.0 %      0 ns  unknown'
+}
+
 @test "tfs-why: -c accounts each call, -s and -e a window, and -m leaves out short ones" {
 	need_x86
 	{ futex; rest; } >in

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031,SC2153,SC2154 # each test is a process of its own; helper.bash
+# trace_why: programs that are slow for known reasons, as trace_why(7) shows them
+
+load ../helper
+load ../hooks
+
+# as_told: Compare what the program says of its waits ("TID KIND TIMES NANOSECONDS") with got.json. A
+# task is blocked for a part of the time that it is in the call, and for most of it if it
+# waits for a pipe or for time.
+as_told() {
+	python3 - told got.json <<-'END'
+	import json, sys
+	tasks = {}
+	for line in open(sys.argv[2]):
+	    task = json.loads(line)
+	    if "parts" in task:
+	        tasks[task["pid"]] = task
+	        assert sum(p["ns"] for p in task["parts"]) == task["total_ns"], task
+	lines = [line.split() for line in open(sys.argv[1])]
+	assert lines
+	for tid, kind, times, ns in lines:
+	    ours = sum(p["ns"] for p in tasks[int(tid)]["parts"]
+	               if p["state"] == "blocked" and p.get("on") == kind)
+	    print(tid, kind, times, ns, ours)
+	    assert 0 < ours
+	    # a thread of the convoy waits for a futex before it begins, too
+	    assert kind == "futex" or ours <= int(ns)
+	    assert kind not in ("pipe", "sleep", "socket", "futex") or 2 * ours > int(ns)
+	END
+}
+
+@test "trace_why: a program that sleeps, reads a pipe, syncs and waits for a child: as its own clock says" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" mixed file >all
+	grep -v ' disk ' all >told # a file system without a disk syncs at once
+	as_told
+}
+
+@test "trace_why: the threads of a lock convoy wait for futexes as long as their own clocks say" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" convoy 4 20 >told
+	as_told
+}
+
+@test "trace_why: a slow DNS server: a wait for the socket, named with both ends" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	mkfifo port
+	"$PROG/delays" server 50 >port &
+	server=$!
+	read -r _ number <port
+	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" lookup "$number" 3 >told
+	kill "$server"
+	as_told
+	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:127.0.0.1:[0-9]*->127.0.0.1:'"$number"'>)"' got.json
+}
+
+# quota US: Make $QUOTA, a cgroup whose tasks together may run so many us of each 100,000.
+quota() {
+	need_tracefs events/sched/sched_waking
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		QUOTA=/sys/fs/cgroup/$MARK
+		echo +cpu >/sys/fs/cgroup/cgroup.subtree_control || skip "needs the cgroup controller cpu"
+		mkdir "$QUOTA"
+		echo "$1 100000" >"$QUOTA/cpu.max"
+	else
+		QUOTA=/sys/fs/cgroup/cpu/$MARK
+		[ -e /sys/fs/cgroup/cpu/cpu.cfs_quota_us ] || skip "needs the cgroup controller cpu"
+		mkdir "$QUOTA"
+		echo 100000 >"$QUOTA/cpu.cfs_period_us"
+		echo "$1" >"$QUOTA/cpu.cfs_quota_us"
+	fi
+}
+
+undo() {
+	[ ! -d "${QUOTA-}" ] || rmdir "$QUOTA"
+}
+
+# part STATE: Print how often and how many ns the first task of got.json was in STATE, all parts of
+# the state added up.
+part() {
+	head -n 1 got.json | grep -o "{\"state\":\"$1\"[^}]*\"count\":[0-9]*,\"ns\":[0-9]*" |
+		sed 's/.*"count":\([0-9]*\),"ns":\([0-9]*\)/\1 \2/' |
+		awk '{ n += $1; ns += $2 } END { printf "%d %d\n", n, ns }'
+}
+
+# throttled_as_told: The task was throttled in no more periods than cpu.stat says, and for most of its
+# time: cpu.stat counts each CPU that the task has used, and not the wait for the CPU afterwards.
+throttled_as_told() {
+	local periods times ours ns theirs
+	read -r ours ns < <(part throttled)
+	cat "$QUOTA/cpu.stat" got.json
+	periods=$(sed -n 's/^nr_periods //p' "$QUOTA/cpu.stat")
+	times=$(sed -n 's/^nr_throttled //p' "$QUOTA/cpu.stat")
+	theirs=$(sed -n 's/^throttled_usec \(.*\)/\1000/p; s/^throttled_time //p' "$QUOTA/cpu.stat")
+	echo "$periods periods; throttled $times times, $theirs ns; $ours times, $ns ns"
+	[ "$ours" -ge 1 ]
+	[ "$ours" -le "$times" ]
+	[ $((2 * ns)) -gt "$theirs" ]
+}
+
+# bats test_tags=guest
+@test "trace_why: a quota stops a program on an idle CPU: throttled, as cpu.stat says" {
+	uses kprobe_events # otherwise other programs of the machine may use the CPU meanwhile
+	quota 20000
+	# shellcheck disable=SC2016 # the other shell's
+	tfs-run trace_why --json --top 1000 -o got.json -- \
+		sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" spin 100' sh "$QUOTA" "$PROG/delays"
+	throttled_as_told
+}
+
+# bats test_tags=guest
+@test "trace_why: a quota stops a program beside a noisy neighbour: throttled, not preempted by it" {
+	uses kprobe_events
+	quota 20000
+	background taskset 2 "$PROG/delays" spin 1000000
+	# shellcheck disable=SC2016 # the other shell's
+	tfs-run trace_why --json --top 1000 -o got.json -- \
+		sh -c 'echo $$ >"$1/cgroup.procs" && exec taskset 2 "$2" spin 100' sh "$QUOTA" "$PROG/delays"
+	throttled_as_told
+	# without a quota, it is preempted, and never throttled
+	tfs-run trace_why --json --top 1000 -o got.json -- taskset 2 "$PROG/delays" spin 100
+	cat got.json
+	[ "$(part throttled)" = '0 0' ]
+	[ "$(part preempted)" != '0 0' ]
+}
