@@ -50,7 +50,7 @@ static const struct account_event *event_at(const struct record *r)
 		{ "sched:sched_waking", WAKING, { "pid", "comm" } },
 		{ "sched:sched_process_fork", NEWTASK, { "child_pid", "child_comm" } },
 		{ "task:task_newtask", NEWTASK, { "pid", "comm" } },
-		{ "sched:sched_process_exec", EXEC, { NULL } },
+		{ "sched:sched_process_exec", EXEC, { "old_pid" } },
 		{ "raw_syscalls:sys_enter", CALL, { "id" } },
 		{ "raw_syscalls:sys_exit", RETURN, { "id" } },
 		{ "syscalls:sys_enter_*", CALL, { "__syscall_nr" } },
@@ -196,7 +196,7 @@ static void take(const struct account_event *of, const struct record *r)
 		why_new_task(w, r->ts, current(r), who_at(of, 0, 1, r));
 		break;
 	case EXEC:
-		why_exec(w, r->ts, current(r));
+		why_exec(w, r->ts, current(r), (int32_t)get(of, 0, r).i);
 		break;
 	case IRQ:
 		v = get(of, 0, r);

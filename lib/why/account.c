@@ -490,6 +490,15 @@ static void bury(struct why *w)
 	free(dead);
 }
 
+static void dies(struct why *w, struct why_task *t)
+{
+	close_window(w, t);
+	w->dead += !t->dead;
+	t->dead = 1;
+	if (w->dead >= MOST_DEAD)
+		bury(w);
+}
+
 /* The task waits. Find out for what. */
 static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 {
@@ -526,11 +535,7 @@ static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enu
 	t->cpu = cpu;
 	t->irq = 0;
 	if (leave == WHY_DIES) {
-		close_window(w, t);
-		w->dead += !t->dead;
-		t->dead = 1;
-		if (w->dead >= MOST_DEAD)
-			bury(w);
+		dies(w, t);
 	} else if (leave != WHY_STAYS) {
 		sleeps(w, t, leave);
 	} else {
@@ -633,35 +638,55 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 	t->woken = 0;
 }
 
-void why_new_task(struct why *w, uint64_t ts, struct why_who by, struct why_who child)
+/* A new task begins to be in this state. like: its maker, or what it was before; NULL: unknown. */
+static struct why_task *begins(struct why *w, uint64_t ts, struct why_who who,
+			       const struct why_task *like, enum why_state state)
 {
-	struct why_task *maker = by.pid ? running(w, by, ts, 0) : NULL;
-	int subject = maker && maker->subject, calls = maker && maker->calls;
-	struct why_task *t;
-	struct table_entry entry;
+	struct why_task *t = find(w, who.pid);
+	struct table_entry entry = t->entry;
 
-	if (!child.pid)
-		return;
-	t = find(w, child.pid);
-	entry = t->entry;
 	if (t->dead)
 		w->dead--;
 	close_window(w, t); /* its end is lost */
 	forget_past(w, t);
-	*t = (struct why_task){ .entry = entry, .pid = child.pid, .since = ts, .born = ts,
-				.seen = 1, .calls = (uint8_t)calls,
-				.state = WHY_RUNNABLE, .losses = w->losses,
-				.subject = (uint8_t)(subject || w->all) };
-	task_of(w, child);
+	*t = (struct why_task){ .entry = entry, .pid = who.pid, .since = ts, .born = ts,
+				.seen = 1, .calls = like && like->calls,
+				.state = (uint8_t)state, .losses = w->losses,
+				.subject = (like && like->subject) || w->all };
+	return task_of(w, who);
+}
+
+void why_new_task(struct why *w, uint64_t ts, struct why_who by, struct why_who child)
+{
+	struct why_task *maker = by.pid ? running(w, by, ts, 0) : NULL;
+
+	if (!child.pid)
+		return;
+	begins(w, ts, child, maker, WHY_RUNNABLE);
 	if (maker)
 		maker->wakes = 1;
 }
 
-void why_exec(struct why *w, uint64_t ts, struct why_who who)
+/* The task takes the pid of the first thread of its process, which is dead. */
+static void changes_pid(struct why *w, uint64_t ts, int32_t old, struct why_who who)
 {
-	struct why_task *t = who.pid ? running(w, who, ts, 0) : NULL;
+	struct why_task *was = running(w, (struct why_who){ .pid = old }, ts, 0);
+	struct why_task *t = begins(w, ts, who, was, WHY_RUNNING);
 
-	if (!t || !t->window || !t->window->unnamed || w->scope != WHY_TASKS)
+	t->call = was->call;
+	dies(w, was);
+}
+
+void why_exec(struct why *w, uint64_t ts, struct why_who who, int32_t old)
+{
+	struct why_task *t;
+
+	if (!who.pid)
+		return;
+	if (old > 0 && old != who.pid)
+		return changes_pid(w, ts, old, who);
+	t = running(w, who, ts, 0);
+	if (!t->window || !t->window->unnamed || w->scope != WHY_TASKS)
 		return;
 	free_window(t->window);
 	t->window = NULL;

@@ -99,9 +99,10 @@ void why_waking(struct why *, uint64_t ts, int cpu, struct why_who by, int soft,
 void why_new_task(struct why *, uint64_t ts, struct why_who by, struct why_who child);
 /*
  * The task executes a program. If all that is known of it is that it waited before, its account
- * begins here: somebody has made it for this program.
+ * begins here: somebody has made it for this program. old: its pid until now, which differs if the
+ * task is not the first one of its process; 0: not known.
  */
-void why_exec(struct why *, uint64_t ts, struct why_who);
+void why_exec(struct why *, uint64_t ts, struct why_who, int32_t old);
 /* A call begins, or ends (begins is 0). */
 void why_call(struct why *, uint64_t ts, struct why_who, const char *name, int begins);
 /* An interrupt begins, or ends (begins is 0). */

@@ -14,6 +14,10 @@
 #include <linux/seccomp.h>
 #include <linux/filter.h>
 
+#ifndef SYS_mkdir /* not every architecture has it */
+#define SYS_mkdir SYS_mkdirat
+#endif
+
 int main(void)
 {
 	struct sock_filter f[] = {

@@ -153,6 +153,42 @@ helper 20, nanosleep(1): 500 ms' ]
    77.8 %    700 ms    events lost'
 }
 
+@test "tfs-why: a thread that executes goes on as the first thread of its process" {
+	need_x86
+	{
+		to 1 1.000000 swapper/1-0 R thread-11
+		to 0 1.000000 swapper/0-0 R main-10
+		at 0 1.100000 ..... main-10 'sys_enter: NR 34 (0, 0, 0, 0, 0, 0)'
+		to 0 1.100000 main-10 S swapper/0-0
+		at 1 1.200000 ..... thread-11 'sys_enter: NR 59 (7f00, 0, 0, 0, 0, 0)'
+		wakes 1 1.300000 thread-11 main-10
+		to 0 1.300000 swapper/0-0 R main-10
+		to 0 1.400000 main-10 Z swapper/0-0
+		at 1 1.500000 ..... sleep-10 'sched_process_exec: filename=/bin/sleep pid=10 old_pid=11'
+		at 1 1.600000 ..... sleep-10 'sys_exit: NR 59 = 0'
+		to 1 1.900000 sleep-10 Z swapper/1-0
+	} >in
+	tfs-why in | grep -v '^$' >out
+	lines_are out 'thread 11: 500 ms
+  100.0 %    500 ms  running
+   60.0 %    300 ms    in execve
+   40.0 %    200 ms    user code
+    0.0 %      0 ns  unknown
+main 10: 400 ms
+   50.0 %    200 ms  running
+   25.0 %    100 ms    user code
+   25.0 %    100 ms    in pause
+   50.0 %    200 ms  blocked
+   50.0 %    200 ms    signal: pause(0), woken by thread 11
+   50.0 %    200 ms      thread 11: running
+    0.0 %      0 ns  unknown
+sleep 10: 400 ms
+  100.0 %    400 ms  running
+   75.0 %    300 ms    user code
+   25.0 %    100 ms    in execve
+    0.0 %      0 ns  unknown'
+}
+
 @test "tfs-why: -j and -f tell the same times" {
 	need_x86
 	{ futex; rest; } >in

@@ -90,6 +90,7 @@ struct level {
 struct chain {
 	unsigned number, depth;
 	int64_t ns;               /* of the last task's wait */
+	int64_t sleep;            /* runnable: before it */
 	int cpu;                  /* preempted, runnable: the CPU of both tasks */
 	struct level level[MOST_LEVELS + 1]; /* the last one competes for the CPU */
 	pthread_t thread[MOST_LEVELS + 1];
@@ -442,7 +443,7 @@ static void block(struct level *l)
 /* Wait as the last level does. */
 static void block_last(struct level *l)
 {
-	struct timespec ms = span(1000000);
+	struct timespec sleep = span(chain->sleep);
 
 	switch (l->kind) {
 	case SLEEP:
@@ -454,7 +455,7 @@ static void block_last(struct level *l)
 	case RUNNABLE: /* the other task runs when this one's sleep ends */
 		futex_wake(&l[1].go);
 		l->start = now();
-		nanosleep(&ms, NULL);
+		nanosleep(&sleep, NULL);
 		break;
 	default: /* the other task has the higher priority */
 		futex_wake(&l[1].go);
@@ -535,13 +536,15 @@ static void compete(struct level *l)
 	futex_wake(&l->done);
 	futex_wait(&l->go, 0);
 	if (l[-1].kind == RUNNABLE) {
-		struct timespec half = span(500000);
+		struct timespec half = span(chain->sleep / 2);
 
 		nanosleep(&half, NULL);
 	}
 	l->before = now();
+	/* on some machines each look at the clock is a system call */
 	for (end = l->before + chain->ns; (l->after = now()) < end;)
-		;
+		for (volatile int i = 0; i < 1000; i++)
+			;
 	__atomic_store_n(&l->over, 1, __ATOMIC_RELEASE);
 }
 
@@ -652,6 +655,7 @@ static void plan(unsigned number, unsigned most, unsigned allowed, int64_t least
 	memset(chain, 0, sizeof(*chain));
 	chain->number = number;
 	chain->depth = inner ? 1 + below(most) : 1;
+	chain->sleep = least;
 	chain->ns = least + (int64_t)below(1000) * least * 4 / 1000;
 	for (unsigned i = 0; i < chain->depth; i++) {
 		struct level *l = &chain->level[i];
@@ -717,11 +721,13 @@ static void run(void)
  */
 static int waited(void)
 {
-	for (const struct level *l = chain->level; l + 1 < chain->level + chain->depth; l++)
+	const struct level *l = chain->level;
+
+	for (; l + 1 < chain->level + chain->depth; l++)
 		if (l[1].before - l->start < chain->ns / 2 ||
 		    l->start - l[1].start > chain->ns / 8)
 			return 0;
-	return 1;
+	return l->kind != RUNNABLE || l[1].before - l->start > chain->sleep / 8;
 }
 
 /* ---- what happened -------------------------------------------------------------- */
@@ -762,10 +768,12 @@ static void tell(const struct level *l)
 		break;
 	case RUNNABLE:
 		/* a timer of a virtual machine can be late */
-		slept = next->before - l->start > 1000000 ? next->before - l->start : 1000000;
-		tell_wait(l, "blocked", "sleep", 0, 1000000, slept);
+		slept = next->before - l->start;
+		if (slept < chain->sleep)
+			slept = chain->sleep;
+		tell_wait(l, "blocked", "sleep", 0, chain->sleep, slept);
 		tell_wait(l, "runnable", "-", next->tid, next->after - l->start - slept,
-			l->end - l->start - 1000000);
+			l->end - l->start - chain->sleep);
 		break;
 	case CHILD:
 		tell_wait(l, "blocked", kind_names[l->kind], next->tid, next->before - l->start,

@@ -10,8 +10,9 @@
  * its waker, and as long as it was. The times may differ by -t US (default 500), because a
  * task needs some time before and after the call that waits, and by nothing else.
  *	-w  do not compare kinds and what ran instead
- * It prints a line for each chain that is wrong, and last "N of M chains are right". The head has a
- * blocked part for each of its voluntary switches, and at most two more: it may wait while it ends.
+ * It prints a line for each chain that is wrong, and the JSON of its head; last "N of M chains are
+ * right". The head has a blocked part for each of its voluntary switches, and at most two more: it
+ * may wait while it ends.
  * Exit: 0 all are right, 1 some are wrong, 111 refused.
  */
 #include <inttypes.h>
@@ -39,6 +40,7 @@ struct task {
 
 static int64_t tolerance = 500000;
 static int any_kind;
+static int deferred; /* chains that end at the kernel's thread for soft interrupts */
 static char wrong[512]; /* what is wrong with this chain; empty if it is right */
 
 static void say(const char *fmt, ...)
@@ -96,7 +98,8 @@ static int64_t sum(struct text_part parts, const char *state, const char *name)
 
 /*
  * Is it a part of the wait? Its waker, or the task that ran instead, is the right one. An interrupt
- * is 0, except that tasks of the kernel may end the requests of a disk.
+ * is 0, except that tasks of the kernel may end the requests of a disk. The kernel may defer what a
+ * sender of TCP has begun, to ksoftirqd.
  */
 static int belongs(struct text_part part, const struct wait *w)
 {
@@ -110,7 +113,8 @@ static int belongs(struct text_part part, const struct wait *w)
 		return 1;
 	if (blocked && !any_kind && !is(part, "on", w->on))
 		return 0;
-	return pid == w->waker || !strcmp(w->on, "disk") || (any_kind && !w->waker);
+	return pid == w->waker || !strcmp(w->on, "disk") || (any_kind && !w->waker) ||
+	       (!pid && !strcmp(w->way, "tcp"));
 }
 
 /* Find the longest part of the wait, and set *ns to the sum of all its parts. */
@@ -146,6 +150,11 @@ static void compare(struct text_part parts, const struct wait *w, const struct w
 			say("level %u, %s: %s on %s for %" PRId64 " ns, not %" PRId64 " to %"
 				PRId64, level, w->way, w->state, w->on, ns, w->least, w->most);
 		below = found.text ? member(found, "parts") : found;
+		if (w + 1 < end && found.text && !number(member(found, "waker"), "pid") &&
+		    !strcmp(w->way, "tcp")) {
+			deferred++;
+			return;
+		}
 	}
 	if (w == end || *wrong)
 		return;
@@ -155,19 +164,27 @@ static void compare(struct text_part parts, const struct wait *w, const struct w
 		compare(below, w, end);
 }
 
-static void compare_head(struct text_part all, const struct task *t, const struct wait *w,
-	const struct wait *end)
+/* Return the last line of the task, or a part without text. */
+static struct text_part line_of(struct text_part all, int tid)
 {
-	struct text_part head = { NULL, 0 }, parts;
-	int64_t unknown, total, switches;
+	struct text_part found = { NULL, 0 };
 
 	for (size_t at = 0, n; at < all.n; at += n + 1) {
 		const char *line = all.text + at, *newline = memchr(line, '\n', all.n - at);
 
 		n = newline ? (size_t)(newline - line) : all.n - at;
-		if (number((struct text_part){ line, n }, "pid") == t->tid)
-			head = (struct text_part){ line, n };
+		if (number((struct text_part){ line, n }, "pid") == tid)
+			found = (struct text_part){ line, n };
 	}
+	return found;
+}
+
+static void compare_head(struct text_part head, const struct task *t, const struct wait *w,
+	const struct wait *end)
+{
+	struct text_part parts;
+	int64_t unknown, total, switches;
+
 	if (!head.text) {
 		say("no line of %s", t->comm);
 		return;
@@ -244,7 +261,7 @@ int main(int argc, char **argv)
 {
 	struct wait waits[MOST];
 	struct task head;
-	struct text_part all;
+	struct text_part all, line;
 	int n, chains = 0, right = 0;
 	FILE *f;
 
@@ -262,11 +279,15 @@ int main(int argc, char **argv)
 		return 111;
 	for (; (n = read_chain(f, &head, waits)) >= 0; chains++, right += !*wrong) {
 		*wrong = '\0';
-		compare_head(all, &head, waits, waits + n);
+		line = line_of(all, head.tid);
+		compare_head(line, &head, waits, waits + n);
 		if (*wrong)
-			printf("chain %u: %s\n", head.chain, wrong);
+			printf("chain %u: %s\n%.*s\n", head.chain, wrong, (int)line.n, line.text);
 	}
 	fclose(f);
-	printf("%d of %d chains are right\n", right, chains);
+	printf("%d of %d chains are right", right, chains);
+	if (deferred)
+		printf(", %d of them up to a deferred interrupt", deferred);
+	printf("\n");
 	return right < chains || !chains;
 }
