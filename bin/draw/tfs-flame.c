@@ -8,9 +8,10 @@
  * of the function tracer. The outermost function is at the bottom, and the functions of a
  * program are below those of the kernel. The width of a function is the number of stacks
  * that contain it, or with -w the sum of a field of their events. lat of a sched_switch
- * without that field is the time until the task runs again. Frames narrower than a tenth of
- * a pixel are not drawn. The functions that make the trace itself are left out. tfs-flame
- * ignores SIGINT, so that the program that makes the trace can finish first.
+ * without that field is the time until the task runs again; if its wake-up has a stack, that
+ * stack is drawn above it, upside down. Frames narrower than a tenth of a pixel are not drawn.
+ * The functions that make the trace itself are left out. tfs-flame ignores SIGINT, so that
+ * the program that makes the trace can finish first.
  * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
  */
 
@@ -49,6 +50,9 @@ static const struct tool tool = {
 /* The first byte of a frame of a program. No other frame begins with it. */
 #define USER '\2'
 
+/* Separates the stack of a task that waits from that of its waker. */
+#define WAKER "--"
+
 enum { WIDTH = 1180, LEFT = 10, HEAD = 74, FOOT = 44, FRAME = 16,
        NARROWEST = 10 /* hundredths */ };
 
@@ -60,12 +64,14 @@ struct stack {
 	struct table_entry entry;
 	unsigned long long n, weight;
 	unsigned long long weighed; /* how many of n have a weight */
+	int wakes;              /* it is that of a wake-up */
 };
 
 /* The last time that a task left a CPU. The key is that of the task. */
 struct off {
 	struct table_entry entry;
-	struct stack *stack;    /* where the task left it; NULL: not counted yet */
+	struct strbuf stack;    /* where the task left it, as the key of a struct stack; or empty */
+	struct strbuf waker;    /* what follows: the stack of the wake-up, with an EDGE before it */
 	uint64_t since, time;   /* time: 0 until the task runs again */
 };
 
@@ -79,6 +85,7 @@ struct last_event {
 	int user;               /* the frames of the program have been read as well */
 	uint64_t weight;        /* 0: unknown */
 	struct off *off;        /* it has the weight of the stack; NULL: none */
+	int wakes, hard;        /* it is a wake-up; in a hard interrupt */
 };
 
 struct flame {
@@ -159,6 +166,26 @@ static void choose_weight(struct flame *f, const struct trace_line *l, int digit
 
 static void count_stack(struct flame *f, struct last_event *e);
 
+/* Count the stack of a task that was off the CPU, with that of its wake-up above it. */
+static void count_off(struct flame *f, struct off *off)
+{
+	struct stack *stack;
+
+	for (size_t i = 0; i < f->last.room; i++) { /* they may not have ended */
+		struct last_event *e = (struct last_event *)f->last.v[i];
+
+		if (e && e->off == off)
+			count_stack(f, e);
+	}
+	if (off->stack.n) {
+		strbuf_add(&off->stack, off->waker.text, off->waker.n);
+		stack = table_at(&f->stacks, off->stack.text, off->stack.n);
+		stack->n++;
+		add_weight(stack, off->time);
+	}
+	off->stack.n = off->waker.n = 0;
+}
+
 /* A task leaves the CPU, and another one runs again. */
 static void read_switch(struct flame *f, const struct trace_line *l, struct last_event *last,
 			uint64_t now)
@@ -167,22 +194,13 @@ static void read_switch(struct flame *f, const struct trace_line *l, struct last
 
 	task_key(&f->key, l, trace_line_key(l, "next_pid"));
 	off = table_find(&f->off, f->key.text, f->key.n);
-	if (off && !off->time) {
+	if (off && !off->time)
 		off->time = now > off->since ? now - off->since : 1;
-		if (off->stack)
-			add_weight(off->stack, off->time);
-	}
 	if (text_part_is(trace_line_key(l, "prev_pid"), "0"))
 		return;
 	task_key(&f->key, l, trace_line_key(l, "prev_pid"));
 	off = table_at(&f->off, f->key.text, f->key.n);
-	for (size_t i = 0; i < f->last.room; i++) { /* its last stack, on another CPU */
-		struct last_event *other = (struct last_event *)f->last.v[i];
-
-		if (other && other->off == off)
-			count_stack(f, other);
-	}
-	off->stack = NULL;
+	count_off(f, off);
 	off->since = now;
 	off->time = 0;
 	last->off = off;
@@ -196,23 +214,80 @@ static void weigh(struct flame *f, const struct trace_line *l, struct last_event
 
 	last->weight = 0;
 	last->off = NULL;
+	last->wakes = trace_line_wakes(l);
+	last->hard = l->flags.n > 2 && strchr("hHzZ", l->flags.text[2]);
 	if (!weights || trace_line_time(l, &now, &digits) < 0)
 		return;
 	if (!*f->weight)
 		choose_weight(f, l, digits);
-	if (!strcmp(f->weight, "lat") && is_off(l))
+	if (!strcmp(f->weight, "lat") && is_off(l)) {
 		read_switch(f, l, last, now);
-	else
+	} else if (last->wakes && f->off.n) {
+		task_key(&f->key, l, trace_line_key(l, ".pid"));
+		last->off = table_find(&f->off, f->key.text, f->key.n);
+		if (last->off && last->off->time)
+			last->off = NULL;
+	} else {
 		last->weight = value_of(l, f->weight, digits);
+	}
+}
+
+static void count_all(struct flame *f)
+{
+	for (size_t i = 0; i < f->last.room; i++)
+		if (f->last.v[i])
+			count_stack(f, (struct last_event *)f->last.v[i]);
+	for (size_t i = 0; i < f->off.room; i++)
+		if (f->off.v[i])
+			count_off(f, (struct off *)f->off.v[i]);
 }
 
 /* After lost events, nothing is known of tasks that left a CPU. */
 static void forget_off(struct flame *f)
 {
-	for (size_t i = 0; i < f->last.room; i++)
-		if (f->last.v[i])
-			((struct last_event *)f->last.v[i])->off = NULL;
+	count_all(f);
+	for (size_t i = 0; i < f->off.room; i++)
+		if (f->off.v[i]) {
+			free(((struct off *)f->off.v[i])->stack.text);
+			free(((struct off *)f->off.v[i])->waker.text);
+		}
 	table_clear(&f->off);
+}
+
+static int begins(const char *s, const char *end, const char *word)
+{
+	return (size_t)(end - s) >= strlen(word) && !memcmp(s, word, strlen(word));
+}
+
+/*
+ * Set to to the stack of a wake-up, with its innermost frame first, and then its task. What an
+ * interrupt has interrupted has nothing to do with the wake-up.
+ */
+static void put_waker(const struct last_event *e, struct strbuf *to)
+{
+	/* of x86, arm64 and s390 */
+	static const char *const interrupts[] = {
+		"asm_sysvec_", "asm_common_interrupt", "apic_timer_interrupt", "ret_from_intr",
+		"el0_irq", "el1_irq", "el0t_64_irq", "el1h_64_irq", "ext_int_handler",
+		"io_int_handler",
+	};
+	const char *s = e->frames.text, *end = s + e->frames.n, *next;
+	int hard = e->hard;
+
+	to->n = 0;
+	strbuf_puts(to, EDGE WAKER EDGE);
+	for (; s < end; s = next) {
+		next = (const char *)memchr(s, *EDGE, (size_t)(end - s)) + 1;
+		for (size_t i = 0; i < sizeof(interrupts) / sizeof(*interrupts); i++)
+			if (begins(s, next, interrupts[i]))
+				hard = 1, end = s;
+		if (s < end)
+			strbuf_add(to, s, (size_t)(next - s));
+	}
+	if (hard)
+		strbuf_puts(to, "interrupt");
+	else
+		strbuf_add(to, e->roots.text, e->roots.n - 1);
 }
 
 /* Count the stack of the event, with the outermost frame first. */
@@ -221,7 +296,9 @@ static void count_stack(struct flame *f, struct last_event *e)
 	const char *text = e->frames.text, *end, *s;
 	struct stack *stack;
 
-	if (e->frames.n) {
+	if (e->frames.n && e->wakes && e->off) {
+		put_waker(e, &e->off->waker);
+	} else if (e->frames.n) {
 		end = text + e->frames.n;
 		f->key.n = 0;
 		strbuf_add(&f->key, e->task.text, e->task.n);
@@ -233,27 +310,20 @@ static void count_stack(struct flame *f, struct last_event *e)
 			strbuf_add(&f->key, s, (size_t)(end - s) + (s > text));
 			end = s;
 		}
-		stack = table_at(&f->stacks, f->key.text, f->key.n);
-		stack->n++;
-		add_weight(stack, e->off ? e->off->time : e->weight);
-		if (e->off && !e->off->time)
-			e->off->stack = stack;
-		e->off = NULL;
+		if (e->off) {
+			e->off->stack.n = 0;
+			strbuf_add(&e->off->stack, f->key.text, f->key.n);
+		} else {
+			stack = table_at(&f->stacks, f->key.text, f->key.n);
+			stack->n++;
+			stack->wakes = e->wakes;
+			add_weight(stack, e->weight);
+		}
 	}
+	if (e->frames.n)
+		e->off = NULL;
 	e->frames.n = 0;
 	e->user = 0;
-}
-
-static void count_all(struct flame *f)
-{
-	for (size_t i = 0; i < f->last.room; i++)
-		if (f->last.v[i])
-			count_stack(f, (struct last_event *)f->last.v[i]);
-}
-
-static int begins(const char *s, const char *end, const char *word)
-{
-	return (size_t)(end - s) >= strlen(word) && !memcmp(s, word, strlen(word));
 }
 
 /*
@@ -353,6 +423,9 @@ static void choose_stacks(struct flame *f)
 
 		if (!s)
 			continue;
+		/* those of tasks that were not off the CPU */
+		if (s->wakes && f->off.n)
+			continue;
 		if (n && strangers_has(&f->strangers, s->entry.key, n)) {
 			f->left_out += s->n;
 			continue;
@@ -397,9 +470,10 @@ struct open {
 	const char *name;
 	size_t n;
 	unsigned long long from;
+	int waker;              /* it belongs to the stack of a wake-up */
 };
 
-enum kind { KEY, KERNEL, PROGRAM, KINDS };
+enum kind { KEY, KERNEL, PROGRAM, WOKE, KINDS };
 
 struct drawing {
 	unsigned long long total;
@@ -435,16 +509,16 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	uint64_t y = d->bottom - FRAME * (level + 1);
 	unsigned long long n = to - o->from;
 	unsigned permille = (unsigned)((double)n * 1000 / (double)d->total);
-	enum kind kind = level <= d->nkeys ? KEY : *o->name == USER ? PROGRAM : KERNEL;
-	const char *name = o->name + (kind == PROGRAM), *end = o->name + o->n, *label = name;
+	enum kind kind = level <= d->nkeys ? KEY : o->waker ? WOKE :
+			 *o->name == USER ? PROGRAM : KERNEL;
+	const char *name = o->name + (*o->name == USER), *end = o->name + o->n, *label = name;
 	struct strbuf *w = &d->words;
 
 	if (width < NARROWEST)
 		return;
 	d->used[kind] = 1;
 	w->n = 0;
-	strbuf_puts(w, kind == KEY ? "<g class='c" :
-		    kind == PROGRAM ? "<g class='u" : "<g class='k");
+	strbuf_format(w, "<g class='%c", "ckuv"[kind]);
 	if (kind != KEY)
 		strbuf_format(w, "%u", svg_shade(name, (size_t)(end - name), 6));
 	svg_item(w, o->from, n);
@@ -477,7 +551,7 @@ static void draw_stacks(struct drawing *d, const struct flame *f)
 {
 	unsigned long long sum = 0;
 
-	d->open[d->depth++] = (struct open){ "all", 3, 0 };
+	d->open[d->depth++] = (struct open){ "all", 3, 0, 0 };
 	for (size_t i = 0; i < f->shown.n; i++) {
 		const struct stack *s = (const struct stack *)f->shown.v[i];
 		const char *p = s->entry.key, *end = p + s->entry.n;
@@ -492,7 +566,10 @@ static void draw_stacks(struct drawing *d, const struct flame *f)
 			if (same)
 				continue;
 			close_frames(d, level, sum);
-			d->open[d->depth++] = (struct open){ name, n, sum };
+			d->open[d->depth++] = (struct open){
+				name, n, sum, d->open[level - 1].waker ||
+				(n == strlen(WAKER) && !memcmp(name, WAKER, n)),
+			};
 		}
 		sum += s->n;
 	}
@@ -541,8 +618,9 @@ static void draw(const struct flame *f)
 			      f->unweighed, f->off.n ? "an end in the trace" : f->weight);
 	svg_picture_head(&picture, detail.text, (const struct svg_key []){
 		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
+		{ "v1", "waker, upside down", d.used[WOKE] },
 		{ "c", d.nkeys == 1 ? *keys.v : "keys", d.used[KEY] },
-	}, 3);
+	}, 4);
 	svg_picture_end();
 }
 

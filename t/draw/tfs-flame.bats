@@ -139,6 +139,41 @@ weighed() {
 		diff - <(echo 'width: 400 ms off CPU in 2 stacks; left out: 2 without an end in the trace')
 }
 
+# wakes CPU TIME FLAGS BY TASK FRAME...: Print a wake-up of the task, and the stack of its waker.
+wakes() {
+	printf '%16s-%-7d [%03d] %s %s: sched_waking: comm=%s pid=%d prio=120 target_cpu=000\n' \
+		"${4%-*}" "${4##*-}" "$1" "$3" "$2" "${5%-*}" "${5##*-}"
+	printf '%16s-%-7d [%03d] %s %s: <stack trace>\n' "${4%-*}" "${4##*-}" "$1" "$3" "$2"
+	printf ' => %s\n' "${@:6}"
+}
+
+@test "tfs-flame: -w lat: above the stack of a task that waits is that of its waker, upside down" {
+	{
+		wakes 1 1.000000 d..4. b-8 a-7 wake write call # a-7 did not wait
+		switch 0 1.100000 a-7 b-8 wait read call
+		wakes 1 1.300000 d..4. b-8 a-7 wake write call
+		switch 0 1.400000 b-8 a-7
+		switch 0 1.500000 a-7 '<idle>-0' nap call
+		# the stack of the wake-up comes after the switch that follows it
+		wakes 1 1.700000 dNh4. c-9 a-7 wake timer asm_sysvec_apic_timer_interrupt work main >late
+		head -n 1 late
+		switch 0 1.800000 '<idle>-0' a-7
+		tail -n +2 late
+		switch 0 1.900000 a-7 '<idle>-0' gone
+	} >trace
+	tfs-flame -a -w lat -f <trace | diff - <(printf '%s\n' \
+		'a;call;nap;--;wake;timer;interrupt 300000000' \
+		'a;call;read;wait;--;wake;write;call;b 300000000')
+	tfs-flame -a -w lat <trace >got.svg
+	well_formed got.svg
+	grep -q '>width: 600 ms off CPU in 2 stacks; left out: 1 without an end in the trace</text>$' got.svg
+	[ "$(grep -c "^<g class='v[0-5]' " got.svg)" = 9 ]
+	[ "$(grep -c "^<g class='k[0-5]' " got.svg)" = 4 ]
+	grep -q '>waker, upside down</text></g>$' got.svg
+	# without weights, each stack counts for itself
+	[ "$(tfs-flame -a -f <trace | awk '{ n += $NF } END { print n }')" = 6 ]
+}
+
 @test "tfs-flame: a trace whose header names the traced tasks leaves out all others" {
 	{ switch 0 1.1 a-7 b-8 f; switch 0 1.2 b-8 c-9 g; switch 0 1.3 c-9 a-7 h; } >trace
 	{ echo '# traced: 7 a'; cat trace; } | tfs-flame -f | diff - <(echo 'a;f 1')

@@ -44,10 +44,37 @@ shortest=1000 late=500
 	done
 }
 
+@test "trace_why: --stack draws the stack of each wait, and above it that of the waker, by time" {
+	need_tracefs events/sched/sched_waking
+	[ "$(uname -m)" = x86_64 ] || skip "needs the names of the functions of x86-64"
+	tfs-run trace_why --stack -o got.txt -- "$PROG/delays" mixed file >told
+	tfs-flame -f -w lat -k pid got.txt >folded
+	cat told folded
+	# each sleeps and reads as long as its own clock says: TID KIND TIMES NANOSECONDS
+	awk 'NR == FNR { told[$1 " " $2] = $4; next }
+		{ task = $1; sub(/;.*/, "", task) }
+		/nanosleep;.*;--;.*hrtimer_wakeup;.*;interrupt [0-9]+$/ { ours[task " sleep"] += $NF }
+		/pipe_read;.*;--;.*pipe_write;.*;[0-9]+ [0-9]+$/ { ours[task " pipe"] += $NF }
+		END {
+			for (key in ours) if (key in told) {
+				print key, told[key], ours[key]
+				n++
+				if (ours[key] > told[key] || 2 * ours[key] < told[key]) exit 1
+			}
+			exit n != 2
+		}' told folded
+}
+
 # bats test_tags=quick
-@test "trace_why: --events cannot be combined with options of the account" {
-	status=0
-	tfs-run trace_why --events --top 3 -- true >out 2>&1 || status=$?
-	[ "$status" = 100 ]
-	grep -q 'leave out --slower, --depth, --top and --folded' out
+@test "trace_why: --events and --stack cannot be combined with each other, or with options of the account" {
+	while IFS='|' read -r words message; do
+		# shellcheck disable=SC2086 # words
+		run -100 tfs-run trace_why $words -- true
+		[ "$output" = "tfs-run: fatal: $message" ]
+	done <<-'EOF'
+		--events --top 3|--events prints no account; leave out --slower, --depth, --top and --folded
+		--stack --folded|--stack prints no account; leave out --slower, --depth, --top and --folded
+		--events --stack|--events and --stack cannot be combined; give one
+		-o x.svg|-o x.svg: trace_why draws a picture only with --stack or --events: the account is text
+	EOF
 }

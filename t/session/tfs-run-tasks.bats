@@ -513,6 +513,14 @@ for i in range(4):
 	titles x.svg | grep -Eq '^acts-[0-9]+$'
 }
 
+@test "task: where a program waits, and who wakes it there, as a flame graph by time" {
+	need_tracefs events/sched/sched_waking
+	now 'tfs-run trace_why --stack -o x.svg -- acts sleeps 9 0'
+	titles x.svg | grep -Eq '^do_nanosleep \([0-9.]+ m?s, [0-9.]+%\)$'
+	titles x.svg | grep -Eq '^hrtimer_wakeup \([0-9.]+ m?s, [0-9.]+%\)$'
+	titles x.svg | grep -Eq '^interrupt \([0-9.]+ m?s, [0-9.]+%\)$'
+}
+
 @test "task: contention of the kernel's locks, as a flame graph" {
 	need_tracefs events/lock/contention_begin
 	if now 'tfs-run trace_event -e contention_begin --all --stack --time 1s -o x.svg'; then
