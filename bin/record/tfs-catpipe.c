@@ -39,7 +39,7 @@ static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
 		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] "
-		"[-X EVENT[,EVENT...]] [-w MS] [-jHdmF] [-c COLUMNS] "
+		"[-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] "
 		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
@@ -608,7 +608,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "
-			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -P, -H, -T and -D");
+			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -O, -P, -H, -T and -D");
 	instance_require(&tool, opt_root, opt_instance);
 	return 0;
 }

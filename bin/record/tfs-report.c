@@ -22,7 +22,7 @@
 static const struct tool tool = {
 	.name = "tfs-report",
 	.help =
-		"tfs-report [-jHdmxBF] [-c COLUMNS] [-G SIG[,SIG...]] [-D] "
+		"tfs-report [-jHdmxBFO] [-c COLUMNS] [-G SIG[,SIG...]] [-D] "
 		"[-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"

@@ -7,6 +7,8 @@
  *	             of the calls that are named: strings, structures, socket addresses
  *	tcp          attach a program that records the bytes that a TCP connection has carried, or
  *	             the error of a connect; with accept, also which task accepts one
+ *	otel         attach programs that record the OpenTelemetry context of the running thread,
+ *	             before each system call and its return, or before these raw tracepoints
  *	-S           print the programs as assembly, and load nothing
  *	-a           do not record the arguments of a program that is executed
  *	-d BYTES     record at most so many bytes of what is read and written; default 0
@@ -18,7 +20,9 @@
  * or USR1. In a hook tfs-strings ends at once, and the session keeps the programs.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -26,16 +30,19 @@
 #include "syscalls/syscalls.h"
 #include "bpf/bpf.h"
 #include "memory_programs.h"
+#include "otel.h"
 
 static struct memory_plan plan;
 static int printing;
 static unsigned long data, words = 8;
-static int connections;
+static struct otel otel;
+static const char *kind;        /* calls, tcp or otel */
 
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept]\n"
+		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept] | "
+		"otel [EVENT ...]\n"
 		"record paths, strings and structures of system calls with BPF\n"
 		"-S, --assembly  print the programs as assembly; load nothing\n"
 		"-a, --no-args  do not record the arguments of programs that are executed\n"
@@ -51,7 +58,8 @@ static const struct tool tool = {
 
 static int attach(struct memory_plan *p)
 {
-	return connections ? tcp_attach(p, p->names[0] != NULL) : memory_attach(p);
+	return *kind == 't' ? tcp_attach(p, p->names[0] != NULL) :
+	       *kind == 'o' ? otel_attach(p, &otel) : memory_attach(p);
 }
 
 /* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
@@ -79,8 +87,39 @@ static int attach_quietly(struct memory_plan *p)
 	return r;
 }
 
+/*
+ * Start the process that finds the contexts of processes to come. It ends when the session closes
+ * the descriptor that is added to the plan. Return 0, or -1, reported.
+ */
+static int serve(struct memory_plan *p)
+{
+	int ends[2], null;
+	pid_t pid;
+	char c;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 || (pid = fork()) < 0)
+		return err_errno("unable to start a process");
+	if (pid) {
+		close(ends[0]);
+		p->fds[p->n++] = ends[1];
+		/* the hook must not end before the process has left its group */
+		return read(ends[1], &c, 1) == 1 ? 0 : err_errno("unable to start a process");
+	}
+	setsid();
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 256; fd++) /* the hook may have others open */
+		if (fd < 3)
+			dup2(null, fd);
+		else if (fd != ends[0] && fd != otel.places && fd != otel.notes)
+			close(fd);
+	if (chdir("/") < 0 || send(ends[0], "", 1, MSG_NOSIGNAL) != 1)
+		_exit(REFUSED);
+	otel_serve(&otel, ends[0]);
+	_exit(DONE);
+}
+
 /* Give the programs to the session of the hook, or keep them until a signal comes. */
-static int keep(const struct memory_plan *p)
+static int keep(struct memory_plan *p)
 {
 	const char *socket = getenv(SESSION_KEEPS);
 	struct pollfd signals = { .events = POLLIN };
@@ -88,6 +127,7 @@ static int keep(const struct memory_plan *p)
 
 	if (socket) {
 		if (text_number(socket, 0, INT_MAX, &fd) < 0 ||
+		    (*kind == 'o' && serve(p) < 0) ||
 		    fd_send((int)fd, p->fds, p->n) < 0)
 			return err_errno("unable to give the programs to the session");
 		stdout_print("%s\n", p->id);
@@ -99,8 +139,11 @@ static int keep(const struct memory_plan *p)
 		return err_errno("unable to wait for signals");
 	stdout_print("%s\n", p->id);
 	stdout_flush();
-	while (poll(&signals, 1, -1) < 0)
-		;
+	if (*kind == 'o')
+		otel_serve(&otel, signals.fd);
+	else
+		while (poll(&signals, 1, -1) < 0)
+			;
 	return 0;
 }
 
@@ -126,13 +169,14 @@ int main(int argc, char **argv)
 		bpf_print_only();
 	plan.data = (unsigned)data;
 	plan.words = (unsigned)words;
-	connections = argv[opt_index] && !strcmp(argv[opt_index], "tcp");
-	if (!argv[opt_index] || (!connections && strcmp(argv[opt_index], "calls")))
-		usage_error(&tool, "the operand calls or tcp is needed");
+	kind = argv[opt_index];
+	if (!kind || (strcmp(kind, "calls") && strcmp(kind, "tcp") && strcmp(kind, "otel")))
+		usage_error(&tool, "the operand calls, tcp or otel is needed");
 	plan.names = argv + opt_index + 1;
-	if (connections && *plan.names && (strcmp(*plan.names, "accept") || plan.names[1]))
+	if (*kind == 't' && *plan.names && (strcmp(*plan.names, "accept") || plan.names[1]))
 		usage_error(&tool, "only accept may follow tcp");
-	for (char **name = argv + opt_index; *name; name++) /* the hook gives names of events */
+	/* the hook gives names of events */
+	for (char **name = argv + opt_index; *kind == 'c' && *name; name++)
 		*name = (char *)(size_t)syscall_of_function(*name);
 	plan.root = tracefs_open(NULL, "", NULL);
 	if (plan.root < 0 || has_filter(&plan) < 0)

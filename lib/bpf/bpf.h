@@ -48,6 +48,8 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_PROBE_READ_KERNEL, probe_read_kernel, 113) \
 	X(FN_PROBE_READ_USER_STR, probe_read_user_str, 114) \
 	X(FN_PROBE_READ_KERNEL_STR, probe_read_kernel_str, 115) \
+	X(FN_JIFFIES64, jiffies64, 118) \
+	X(FN_RINGBUF_OUTPUT, ringbuf_output, 130) \
 	X(FN_TRACE_VPRINTK, trace_vprintk, 177)
 #define BPF_HELPER(ID, NAME, NUMBER) ID = (NUMBER),
 enum bpf_helper { BPF_HELPERS(BPF_HELPER) };
@@ -99,7 +101,7 @@ void emit_store_imm(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at, i
 void emit_alu(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg from);
 void emit_alu32(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg from);
 void emit_alu_imm(struct bpf_code *, enum bpf_alu, enum bpf_reg to, int32_t n);
-/* Convert from network byte order; 16 or 32 bits. */
+/* Convert from network byte order; 16, 32 or 64 bits. */
 void emit_from_be(struct bpf_code *, enum bpf_reg, int bits);
 /* to = from + at */
 void emit_address(struct bpf_code *, enum bpf_reg to, enum bpf_reg from, int at);
@@ -175,7 +177,7 @@ void bpf_print(const struct bpf_code *, const char *name, const char *(*map_name
 /* ---- bpf.c: bpf(2): create, pin, load and attach ----------------------------------- */
 
 enum bpf_map_type { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9,
-		    MAP_LPM_TRIE = 11 };
+		    MAP_LPM_TRIE = 11, MAP_RINGBUF = 27 };
 
 enum bpf_program_type { PROGRAM_KPROBE = 2, PROGRAM_SCHED_CLS = 3, PROGRAM_TRACEPOINT = 5,
 			PROGRAM_CGROUP_SKB = 8, PROGRAM_RAW_TRACEPOINT = 17, PROGRAM_TRACING = 26 };

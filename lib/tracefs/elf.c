@@ -205,6 +205,7 @@ struct symbol {
 	const char *name;       /* "": none */
 	uint32_t name_at;       /* in the table of names */
 	unsigned type, other;
+	uint64_t index;
 	int defined, local, hidden; /* hidden: a version that new programs do not get */
 	uint64_t value, size;
 };
@@ -256,6 +257,7 @@ static int each_symbol(const struct elf *e, unsigned type, struct elf_table *nam
 	for (i = 1; !r && i < symbols.size / SIZE(e, Sym); i++) {
 		struct symbol one = read_symbol(e, symbols.v + i * SIZE(e, Sym), names);
 
+		one.index = i;
 		one.hidden = 2 * i + 2 <= versions.size &&
 			     number_at(e, versions.v + 2 * i, 2) & 0x8000;
 		fn(e, &one, arg);
@@ -522,6 +524,115 @@ const char *elf_function_around(const struct elf_functions *f, uint64_t offset, 
 			return f->names + f->v[low].name;
 	}
 	return NULL;
+}
+
+/*
+ * Thread-local variables: the models of "ELF Handling For Thread-Local Storage". The thread pointer
+ * is at the end of a program's block on x86-64, and two words before it on arm64.
+ */
+
+/* The relocations that give a program a word or two about a variable, by machine. */
+static const struct {
+	unsigned machine, offset, module, desc;
+} tls_kinds[] = {
+	{ EM_X86_64, R_X86_64_TPOFF64, R_X86_64_DTPMOD64, R_X86_64_TLSDESC },
+	{ EM_AARCH64, R_AARCH64_TLS_TPREL, R_AARCH64_TLS_DTPMOD, R_AARCH64_TLSDESC },
+};
+
+/* A search for a variable. */
+struct variable {
+	const char *name;
+	struct symbol symbol;
+};
+
+static void compare_variable(const struct elf *e, const struct symbol *s, void *arg)
+{
+	struct variable *v = arg;
+
+	(void)e;
+	if (s->type == STT_TLS && !strcmp(s->name, v->name))
+		v->symbol = *s;
+}
+
+/* Return the offset from the thread pointer of a variable that the program defines. */
+static int64_t own_offset(const struct elf *e, const unsigned char *tls, uint64_t value)
+{
+	uint64_t align = FIELD(e, tls, Phdr, p_align), at = FIELD(e, tls, Phdr, p_vaddr);
+	uint64_t size = FIELD(e, tls, Phdr, p_memsz);
+
+	align = align ? align : 1;
+	if (e->machine == EM_X86_64)
+		return (int64_t)(value - size - ((0 - at - size) & (align - 1)));
+	return e->machine == EM_AARCH64 ? (int64_t)(value + 16 + ((at - 16) & (align - 1))) : 0;
+}
+
+/* Take what the program headers say. */
+static void read_segments(const struct elf *e, const struct symbol *s, struct elf_tls *t)
+{
+	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
+		const unsigned char *p = e->segments.v + i;
+		uint64_t type = FIELD(e, p, Phdr, p_type);
+		char path[32] = "";
+
+		if (type == PT_LOAD && FIELD(e, p, Phdr, p_flags) & PF_X && !t->code)
+			t->code = FIELD(e, p, Phdr, p_vaddr) - FIELD(e, p, Phdr, p_offset);
+		if (type == PT_TLS && s->defined)
+			t->offset = own_offset(e, p, s->value);
+		if (type == PT_INTERP &&
+		    pread(e->fd, path, sizeof(path) - 1, (off_t)FIELD(e, p, Phdr, p_offset)) > 0)
+			t->musl = strstr(path, "ld-musl") != NULL;
+	}
+}
+
+/* Take the relocation if it is about the variable. */
+static void take_relocation(const struct elf *e, const unsigned char *r, const struct symbol *s,
+			    struct elf_tls *t)
+{
+	uint64_t info = FIELD(e, r, Rela, r_info), about = ELF64_R_SYM(info);
+	uint64_t type = ELF64_R_TYPE(info);
+	int own = !about && s->defined, here = own && FIELD(e, r, Rela, r_addend) == s->value;
+
+	for (size_t i = 0; i < sizeof(tls_kinds) / sizeof(*tls_kinds); i++) {
+		if (e->machine != tls_kinds[i].machine)
+			continue;
+		if (type == tls_kinds[i].offset && (about == s->index || here))
+			t->form = ELF_TLS_OFFSET;
+		else if (type == tls_kinds[i].desc && (about == s->index || here))
+			t->form = ELF_TLS_DESC;
+		else if (type == tls_kinds[i].module && (about == s->index || own))
+			t->form = own ? ELF_TLS_OWN_MODULE : ELF_TLS_MODULE;
+		else
+			continue;
+		t->words = FIELD(e, r, Rela, r_offset);
+		t->value = s->value;
+	}
+}
+
+void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *t)
+{
+	struct elf e = { .path = "", .discreet = SILENT, .fd = fd, .size = size };
+	struct variable v = { .name = name };
+	const unsigned char *s;
+	uint64_t i = 0;
+
+	*t = (struct elf_tls){ 0 };
+	if (!read_head(&e) && e.wide) {
+		each_symbol(&e, SHT_DYNSYM, &e.names[1], compare_variable, &v);
+		if (!e.names[1].v)
+			each_symbol(&e, SHT_SYMTAB, &e.names[0], compare_variable, &v);
+		t->named = v.symbol.index != 0;
+		read_segments(&e, &v.symbol, t);
+	}
+	while (t->named && !t->words && (s = section(&e, SHT_RELA, &i))) {
+		struct elf_table all = { 0 };
+
+		load_section(&e, s, &all);
+		for (uint64_t at = 0; all.v && all.size - at >= SIZE(&e, Rela);
+		     at += SIZE(&e, Rela))
+			take_relocation(&e, all.v + at, &v.symbol, t);
+		free(all.v);
+	}
+	elf_close(&e);
 }
 
 /*

@@ -358,6 +358,24 @@ struct elf_usdt {
  */
 int elf_each_usdt(const struct elf_file *, int (*fn)(void *, const struct elf_usdt *), void *arg);
 
+/* A thread-local variable of a program or library, which a debugger would look up by its name. */
+struct elf_tls {
+	int named;              /* the file defines or uses a variable of this name */
+	int musl;               /* a program that musl's loader starts */
+	uint64_t code;          /* the address of its code, less its place in the file */
+	int64_t offset;         /* of a program's own variable from the thread pointer; 0: none */
+	/* what a relocation makes of the words at this address of the file; 0: no relocation */
+	uint64_t words;
+	enum { ELF_TLS_OFFSET, ELF_TLS_MODULE, ELF_TLS_OWN_MODULE, ELF_TLS_DESC } form;
+	uint64_t value;         /* the offset of the variable in its file's block */
+};
+
+/*
+ * Find the thread-local variable in the dynamic symbols of an open file of this size, or, if it has
+ * none, in its .symtab. Silent: a file that is not ELF or is damaged has no such variable.
+ */
+void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *);
+
 /* ---- uprobe.c: name a file to the kernel --------------------------------------------- */
 
 /* The descriptors of the process that makes a probe, as the kernel finds them. */

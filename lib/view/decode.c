@@ -63,6 +63,7 @@ struct decode_task {
 	unsigned char head[HEAD];
 	uint32_t memory;                /* and when the user memory of the call began */
 	uint64_t ts, time;              /* of its beginning; how long it took */
+	struct otel_context context;    /* at its beginning */
 	enum pairing_fate fate;         /* what is printed of it */
 	const struct call *call;        /* NULL: not in the tables */
 	char name[32];                  /* then: its name, of the event */
@@ -758,7 +759,13 @@ static void put_json(struct decode *d, const struct decode_task *t,
 		}
 	}
 	o->end += LINE_HEAD_ROOM;
-	out_string(o, t->fate == PAIRING_RESUMED ? "}" : "]}");
+	out_string(o, t->fate == PAIRING_RESUMED ? "" : "]");
+	o->end += LINE_HEAD_ROOM;
+	if (d->show->otel.on) {
+		out_char(o, ',');
+		otel_put(&t->context, o, 1);
+	}
+	out_char(o, '}');
 	out_string(o, cut ? ",\"cut\":true}\n" : "}\n");
 }
 
@@ -776,7 +783,7 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	/* the files of a pair have names when it exists */
 	if (t->fate == PAIRING_RETURNED && t->call && follow_makes_pair(t->call))
 		follow(d, t);
-	line.end = o->at + LINE_MOST - LINE_HEAD_ROOM;
+	line.end = o->at + LINE_MOST - 2 * LINE_HEAD_ROOM;
 	if (s->json) {
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
 		put_json(d, t, d->files ? &files : NULL, &line);
@@ -789,6 +796,12 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 			put_files(d, t, &files, &line);
 		else
 			put_call(d, t, &line);
+		line.end += LINE_HEAD_ROOM;
+		if (s->otel.on) {
+			line.at--; /* the newline */
+			otel_put(&t->context, &line, 0);
+			out_char(&line, '\n');
+		}
 	}
 	o->at = line.at;
 }
@@ -925,6 +938,8 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	t->ts = r->ts;
 	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
 	memcpy(t->head, r->data, t->nhead);
+	if (d->show->otel.on)
+		t->context = otel_of(&d->show->otel, evs, r);
 	t->nargs = of->nargs;
 	for (unsigned i = 0; i < CALL_ARGS; i++, at += size)
 		t->values.args[i] = i < of->nargs && at + size <= r->len ?
@@ -1026,6 +1041,8 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 		compat = t->compat;
 	if (fate != PAIRING_RETURNED || compat != t->compat)
 		set_call(d, t, of, e.id, compat);
+	if (fate != PAIRING_RETURNED && d->show->otel.on)
+		t->context = otel_of(&d->show->otel, d->show->line->events, r);
 	t->trapped = had_no_entry(t) && e.trapped;
 	if (had_no_entry(t))
 		take_registers(t);

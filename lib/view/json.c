@@ -6,7 +6,7 @@
 #include "view/view.h"
 
 enum {
-	TAIL = 280,             /* room after the last field: }, "cut", "facts", } and newline */
+	TAIL = 420,             /* room after the last field: a context, }, "cut", "facts", } */
 	MOST_NAME = 256,        /* bytes of the name of an event or instance that are printed */
 };
 
@@ -218,6 +218,13 @@ size_t json_line(struct json *j, const struct record *r, char *buf, size_t size)
 		}
 	}
 	o.end += TAIL;
+	if (j->otel) {
+		struct otel_context c = otel_of(j->otel, evs, r);
+
+		if (o.at[-1] != '{')
+			out_char(&o, ',');
+		otel_put(&c, &o, 1);
+	}
 	out_char(&o, '}');
 	if (cut)
 		out_string(&o, ",\"cut\":true");

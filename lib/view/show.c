@@ -85,6 +85,9 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 		if (take_signals(s, opt_value) < 0)
 			opt_refuse(tool, "a list of signals from 1 to 64");
 		break;
+	case 'O':
+		s->otel.on = 1;
+		break;
 	case 'P':
 		if (process_kinds(&s->process, opt_value) < 0)
 			opt_refuse(tool, "a list of syscalls, signals, lifecycle");
@@ -131,19 +134,37 @@ void show_begin(struct show *s, struct line_format *l)
 	s->tells |= s->json;
 	s->follows = s->tells || process_on(&s->process);
 	s->lines.facts = &s->facts;
+	s->lines.otel = s->otel.on ? &s->otel : NULL;
+	event_notes_free(&s->otel.events);
 	facts_begin(&s->facts, l->events);
 	process_begin(&s->process, l, &s->facts);
 	s->process.show = s;
 	all = s->pick.all && !process_on(&s->process) && !s->subjects.member;
-	s->plain = all && !s->follows && !s->people && !s->decoder;
+	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
 	show_changed(s);
 }
 
+/* Print what is known beside the record over the newline of its text, and a newline. */
+static size_t add_fields(struct show *s, const struct record *r, char *buf, size_t n, size_t size)
+{
+	struct out o = out_to(buf + n - 1, size - n + 1);
+	struct otel_context c;
+
+	if (s->tells && s->facts.told && !s->people)
+		facts_put(&s->facts, &o, 0);
+	if (s->otel.on && !record_is_stack(s->line->events, r)) {
+		c = otel_of(&s->otel, s->line->events, r);
+		otel_put(&c, &o, 0);
+	}
+	out_char(&o, '\n');
+	return (size_t)(o.at - buf);
+}
+
 /* Is the record shown? A stack is shown if the event before it in its context is. */
-static int picked(struct show *s, const struct record *r)
+static int picked(struct show *s, const struct record *r, int is_context)
 {
 	struct event_set *evs = s->line->events;
 	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
@@ -160,7 +181,7 @@ static int picked(struct show *s, const struct record *r)
 	shown = shown && (!process_on(&s->process) || process_picks(&s->process, r));
 	if (record_is_stack(evs, r))
 		return !(*left_out & bit) || (s->pick.nglobs && shown);
-	shown = shown && !(s->hide_names && record_names_task(evs, r));
+	shown = shown && !is_context && !(s->hide_names && record_names_task(evs, r));
 	s->nleft_out += !shown;
 	s->nleft_out -= (*left_out & bit) != 0;
 	*left_out = (unsigned char)(shown ? *left_out & ~bit : *left_out | bit);
@@ -169,7 +190,6 @@ static int picked(struct show *s, const struct record *r)
 
 size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 {
-	struct out o;
 	size_t n;
 
 	if (s->line->graph && !s->json && graph_kind(s->line->events, r))
@@ -178,15 +198,8 @@ size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 		return json_line(&s->lines, r, buf, size);
 	if (s->process.kinds)
 		return process_line(&s->process, r, buf, size);
-	if (s->people)
-		return s->view->line(s, r, buf, size);
-	n = line_print(s->line, r, buf, size);
-	if (!s->tells || !s->facts.told || !n)
-		return n;
-	o = out_to(buf + n - 1, size - n + 1); /* over the newline */
-	facts_put(&s->facts, &o, 0);
-	out_char(&o, '\n');
-	return (size_t)(o.at - buf);
+	n = s->people ? s->view->line(s, r, buf, size) : line_print(s->line, r, buf, size);
+	return n && (s->otel.on || s->tells) ? add_fields(s, r, buf, n, size) : n;
 }
 
 /* If the record is a hidden one of a traced task's new child, name the child. */
@@ -205,6 +218,7 @@ static size_t name_child(const struct show *s, const struct record *r, char *buf
 static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
 			 size_t size, int *shown)
 {
+	int is_context = s->otel.on && otel_learn(&s->otel, s->line->events, r, lost != 0);
 	size_t n = 0;
 
 	s->line->losses += lost != 0;
@@ -214,7 +228,7 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 			json_changed(&s->lines);
 	}
 	learn(s, r, lost != 0);
-	*shown = picked(s, r);
+	*shown = picked(s, r, is_context);
 	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
 			    : line_lost(r->cpu, lost, buf, size);
@@ -222,7 +236,7 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 		n += name_child(s, r, buf + n, size - n);
 	buf += n;
 	size -= n;
-	if (s->decoder)
+	if (s->decoder && !is_context)
 		return n + s->decoder(s->decode, r, lost != 0, shown, buf, size);
 	return *shown ? n + show_text(s, r, buf, size) : n;
 }
@@ -242,8 +256,10 @@ int show_counts(void *show, const struct record *r)
 {
 	struct show *s = show;
 
+	int is_context = s->otel.on && otel_learn(&s->otel, s->line->events, r, 0);
+
 	learn(s, r, 0);
-	return picked(s, r);
+	return picked(s, r, is_context);
 }
 
 size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)

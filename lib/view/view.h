@@ -128,6 +128,7 @@ struct json {
 	int dated;              /* print timeUnixNano: the time of day */
 	int64_t offset;         /* of the time of day to the clock, in microseconds */
 	const struct facts *facts; /* NULL, or what the record tells */
+	struct otel_contexts *otel; /* NULL, or the contexts of tasks */
 
 	/* private */
 	struct json_head {
@@ -274,6 +275,46 @@ size_t process_line(struct process *, const struct record *, char *buf, size_t s
 /* Print the comment lines with the names of the columns. Return their length. */
 size_t process_header(char *buf, size_t size);
 
+/* ---- otel.c: the trace context of the thread of each event -------------------------------- */
+
+/*
+ * The records of tfs-strings otel (bin/record/otel_programs.c) say when the context of a task
+ * changes. Each event of the task then has three more fields at its end,
+ *
+ *	trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331 trace_flags=01
+ *
+ * or otel=none, without a context, or otel=unknown: the context has not been read, or the
+ * record that says it may be lost.
+ */
+
+/* A context: the two halves of the trace's id, the id of the span, the flags. */
+struct otel_context {
+	uint64_t trace[2], span;
+	uint8_t flags;
+	enum { CONTEXT_UNKNOWN, CONTEXT_NONE, CONTEXT_KNOWN } state;
+	uint32_t losses;        /* when it was read */
+};
+
+/* All zero at first. */
+struct otel_contexts {
+	int on;                 /* -O */
+
+	/* private */
+	struct event_notes events;
+	struct table tasks;     /* by pid */
+	uint32_t losses;
+};
+
+/* Follow the next record; give all records in order. Return 1 if it is one of tfs-strings otel. */
+int otel_learn(struct otel_contexts *, struct event_set *, const struct record *, int lost);
+
+/* Return the context in which a record was made; none within an interrupt. */
+struct otel_context otel_of(struct otel_contexts *, const struct event_set *,
+			    const struct record *);
+
+/* Print the context as the last fields of a line: " NAME=VALUE", or ,"NAME":"VALUE". */
+void otel_put(const struct otel_context *, struct out *, int json);
+
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
 /* These options, lines of help in struct tool. With -x, newlines in strings are printed as well. */
@@ -292,7 +333,8 @@ size_t process_header(char *buf, size_t size);
 	"-H, --header  print the comment lines of the kernel's trace first\n" \
 	"-x, --exact  print control characters in strings as the kernel does\n" \
 	"-F, --facts  print the facts that are derived from several events, too\n" \
-	"-G, --signal SIG,...  print only these signals, by number, and as they were sent\n"
+	"-G, --signal SIG,...  print only these signals, by number, and as they were sent\n" \
+	"-O, --otel  print the OpenTelemetry context of the thread in each event\n"
 
 /* CPUs with a slot of their own for stacks; with more CPUs, some share a slot. */
 enum { SHOW_CPUS = 4096 };
@@ -304,6 +346,7 @@ struct show {
 	struct json lines;
 	struct facts facts;     /* the caller sets live, ended, killed and arg */
 	struct process process;
+	struct otel_contexts otel;
 	struct line_format *line;
 	struct people *people;  /* NULL: no -m */
 	const struct people_view *view; /* its functions, of people.c */

@@ -140,6 +140,7 @@ lists() {
 	--data N  decoded: up to N bytes of what is read and written, default 0
 	--no-args  decoded: record no arguments of programs that are executed
 	--no-data  record no byte of the program's memory: strings are addresses
+	--otel  the OpenTelemetry trace and span in which the thread makes the call
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
 	--cgroup CGROUP...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* otel.h - the trace context of threads: its programs, and where processes publish it */
+#ifndef OTEL_H
+#define OTEL_H
+
+#include "memory_programs.h"
+
+enum { OTEL_PROCESSES = 16384, OTEL_NOTES = 64 * 1024 };
+
+/* Where a process has the variable: the value of the map of places, by the pid of the process. */
+struct otel_place {
+	uint32_t state;         /* enum otel_state */
+	uint32_t pending;       /* to be found, perhaps anew */
+	int64_t offset;         /* from the thread pointer, or in the block of the module */
+	int64_t dtv;            /* from the thread pointer to the address of the table of blocks */
+	uint64_t module;        /* the offset of the block in that table; 0: no block */
+	uint64_t looks;         /* in vain, since the last exec */
+};
+enum otel_state { OTEL_UNKNOWN, OTEL_NONE, OTEL_FOUND };
+
+struct otel {
+	int places, contexts, notes;    /* maps */
+	int all;                        /* all tasks are traced */
+};
+
+/* Attach the programs before these events. Return 0, or -1, reported. */
+int otel_attach(struct memory_plan *, struct otel *);
+
+/* Fill the map of places with the processes of the traced tasks. Return 0, or -1, reported. */
+int otel_find_all(const struct memory_plan *, struct otel *);
+
+/*
+ * Find the places of the processes of which notes come, until the descriptor is readable. A session
+ * does this in a process of its own.
+ */
+void otel_serve(const struct otel *, int until);
+
+#endif

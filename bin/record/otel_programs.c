@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * otel_programs.c - programs that print the trace context of the running thread
+ *
+ * OpenTelemetry's SDKs publish it in a thread-local variable (OTEP 4947, thread context): a pointer
+ * to a record with the ids of the trace and of the span. The map of places has an entry for each
+ * traced process, which says where the variable is; otel_find.c fills it. A program runs before
+ * each event, in the task of the event. It follows the thread pointer to the record, and prints the
+ * context if it is another one than the task had, or if the last print is some time ago, so that
+ * a reader knows it again after a loss:
+ *
+ *	o FLAGS TRACE TRACE SPAN        the ids in hexadecimal digits, without leading zeros
+ *	o -                             no context
+ *	o ?                             unknown: the process was not searched, or memory is absent
+ *
+ * FLAGS are two letters, a to p for 0 to 15. After an exec, and after a thread has mapped code, the
+ * place is to be found anew. Until this is done, each call of the process sends a note of its pid.
+ */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "memory_programs.h"
+#include "otel.h"
+
+/* Where struct pt_regs has the third argument of mmap(2), and the offset of the thread pointer. */
+#if defined(__x86_64__)
+enum { PROT_AT = 96, CALL_MMAP = SYS_mmap };
+#define THREAD_POINTER "fsbase"
+#elif defined(__aarch64__)
+enum { PROT_AT = 16, CALL_MMAP = SYS_mmap };
+#define THREAD_POINTER "uw" /* its first member is tp_value */
+#else
+enum { PROT_AT = 0, CALL_MMAP = -1 };
+#define THREAD_POINTER ""
+#endif
+
+/* Print an unchanged context after so many ticks, 0.1 to 1 s. */
+enum { AGE = 100 };
+
+/* The record of the thread context: two ids of 8 bytes, the span, valid, flags (OTEP 4947) */
+enum { HEAD = 28, HEAD_VALID = 24, HEAD_FLAGS = 25 };
+
+/* Slots on the stack. The value of the map of contexts is what begins at TRACE. */
+#define SLOTS(X) \
+	X(PROCESS, FP, -8) X(TASK, FP, -16) X(READ, FP, -24) X(RECORD, FP, -56) \
+	X(TRACE, FP, -104) X(TRACE_LOW, FP, -96) X(SPAN, FP, -88) X(STATE, FP, -80) \
+	X(PRINTED, FP, -72) X(MAPPING, FP, -64) X(FORMAT, FP, -152) X(PLACE, FP, -200)
+enum { SLOTS(BPF_SLOT_AT) };
+static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
+enum { CONTEXT = 48, FORMAT_SIZE = TRACE - FORMAT };
+_Static_assert(sizeof(struct otel_place) <= FORMAT - PLACE, "a place has room on the stack");
+
+/* What STATE says; the flags of a known context are above. */
+enum { NO_CONTEXT, UNKNOWN, KNOWN };
+
+/* What differs between kernels. */
+struct offsets {
+	int thread_pointer, pid, tgid;  /* in struct task_struct */
+};
+
+static void clear(struct bpf_code *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->slots = slots;
+}
+
+/* PROCESS = the process of the running task; TASK = its pid */
+static void set_pids(struct bpf_code *c)
+{
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	emit_store(c, SIZE_W, FP, TASK, R0);
+	emit_alu_imm(c, ALU_RSH, R0, 32);
+	emit_store(c, SIZE_W, FP, PROCESS, R0);
+}
+
+/* Copy n bytes at R3 to a slot. R0 is 0, or an error. */
+static void read_memory(struct bpf_code *c, enum bpf_helper fn, int slot, int n)
+{
+	emit_address(c, R1, FP, slot);
+	emit_mov_imm(c, R2, n);
+	emit_call(c, fn);
+}
+
+/* R7 = the word of user memory at R7; jump to unknown if it is absent */
+static void follow_pointer(struct bpf_code *c)
+{
+	emit_mov(c, R3, R7);
+	read_memory(c, FN_PROBE_READ_USER, READ, 8);
+	emit_jump_if_imm(c, R0, JNE, 0, "unknown");
+	emit_load(c, SIZE_DW, R7, FP, READ);
+}
+
+/* Send a note: the place of PROCESS is to be found. */
+static void send_note(struct bpf_code *c, const struct otel *o)
+{
+	emit_map(c, o->notes, PROCESS);
+	emit_mov_imm(c, R3, 4);
+	emit_mov_imm(c, R4, 0);
+	emit_call(c, FN_RINGBUF_OUTPUT);
+}
+
+/* Copy the record of the place R6 to TRACE, SPAN and STATE. */
+static void read_context(struct bpf_code *c, const struct offsets *at)
+{
+	for (int slot = TRACE; slot < TRACE + CONTEXT; slot += 8)
+		emit_store_imm(c, SIZE_DW, FP, slot, 0);
+	emit_get(c, R1, R6, otel_place, state);
+	emit_jump_if_imm(c, R1, JEQ, OTEL_FOUND, "found");
+	emit_jump_if_imm(c, R1, JEQ, OTEL_UNKNOWN, "unknown");
+	emit_get(c, R1, R6, otel_place, pending);
+	emit_jump_if_imm(c, R1, JNE, 0, "unknown");
+	emit_jump(c, "read");
+	emit_label(c, "found");
+	emit_call(c, FN_GET_CURRENT_TASK);
+	emit_address(c, R3, R0, at->thread_pointer);
+	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
+	emit_load(c, SIZE_DW, R7, FP, READ);
+	emit_get(c, R1, R6, otel_place, module);
+	emit_jump_if_imm(c, R1, JEQ, 0, "static");
+	emit_get(c, R1, R6, otel_place, dtv);
+	emit_alu(c, ALU_ADD, R7, R1);
+	follow_pointer(c);
+	emit_get(c, R1, R6, otel_place, module);
+	emit_alu(c, ALU_ADD, R7, R1);
+	follow_pointer(c);
+	emit_address(c, R1, R7, 1); /* -1: the thread has no such block yet */
+	emit_jump_if_imm(c, R1, JLE, 1, "read");
+	emit_label(c, "static");
+	emit_get(c, R1, R6, otel_place, offset);
+	emit_alu(c, ALU_ADD, R7, R1);
+	follow_pointer(c);
+	emit_jump_if_imm(c, R7, JEQ, 0, "read");
+	emit_mov(c, R3, R7);
+	read_memory(c, FN_PROBE_READ_USER, RECORD, HEAD);
+	emit_jump_if_imm(c, R0, JNE, 0, "unknown");
+	emit_load(c, SIZE_B, R1, FP, RECORD + HEAD_VALID);
+	emit_jump_if_imm(c, R1, JNE, 1, "read");
+	for (int i = 0; i < 3; i++) {
+		emit_load(c, SIZE_DW, (enum bpf_reg)(R3 + i), FP, RECORD + 8 * i);
+		emit_from_be(c, (enum bpf_reg)(R3 + i), 64);
+	}
+	emit_mov(c, R1, R3);
+	emit_alu(c, ALU_OR, R1, R4);
+	emit_jump_if_imm(c, R1, JEQ, 0, "read");
+	for (int i = 0; i < 3; i++)
+		emit_store(c, SIZE_DW, FP, TRACE + 8 * i, (enum bpf_reg)(R3 + i));
+	emit_load(c, SIZE_B, R1, FP, RECORD + HEAD_FLAGS);
+	emit_alu_imm(c, ALU_LSH, R1, 8);
+	emit_alu_imm(c, ALU_OR, R1, KNOWN);
+	emit_store(c, SIZE_DW, FP, STATE, R1);
+	emit_jump(c, "read");
+	emit_label(c, "unknown");
+	emit_store_imm(c, SIZE_DW, FP, STATE, UNKNOWN);
+	emit_label(c, "read");
+}
+
+/* Print a record of this text. */
+static void print(struct bpf_code *c, const struct memory_plan *p, const char *text)
+{
+	char format[FORMAT_SIZE];
+	int n = (int)str_format(format, sizeof(format), "%s o %s", p->id, text);
+	int flags = FORMAT + (int)strlen(p->id) + 3;
+
+	emit_string(c, FP, FORMAT, format);
+	for (int i = 0; text[1] && i < 2; i++) {
+		emit_load(c, SIZE_DW, R1, FP, STATE);
+		emit_alu_imm(c, ALU_RSH, R1, i ? 8 : 12);
+		emit_alu_imm(c, ALU_AND, R1, 15);
+		emit_alu_imm(c, ALU_ADD, R1, 'a');
+		emit_store(c, SIZE_B, FP, flags + i, R1);
+	}
+	for (int i = 0; text[1] && i < 3; i++)
+		emit_load(c, SIZE_DW, (enum bpf_reg)(R3 + i), FP, TRACE + 8 * i);
+	emit_address(c, R1, FP, FORMAT);
+	emit_mov_imm(c, R2, n + 1);
+	emit_call(c, FN_TRACE_PRINTK);
+}
+
+/* Print the context unless it is the same as before; R7 = the task's entry in the map. */
+static void print_context(struct bpf_code *c, const struct memory_plan *p, const struct otel *o)
+{
+	emit_jump_if_imm(c, R7, JEQ, 0, "changed");
+	for (int slot = TRACE; slot <= STATE; slot += 8) {
+		emit_load(c, SIZE_DW, R1, FP, slot);
+		emit_load(c, SIZE_DW, R2, R7, slot - TRACE);
+		emit_jump_if(c, R1, JNE, R2, "changed");
+	}
+	emit_call(c, FN_JIFFIES64);
+	emit_load(c, SIZE_DW, R1, R7, PRINTED - TRACE);
+	emit_alu(c, ALU_SUB, R0, R1);
+	emit_jump_if_imm(c, R0, JLE, AGE, "printed");
+	emit_label(c, "changed");
+	emit_call(c, FN_JIFFIES64);
+	emit_store(c, SIZE_DW, FP, PRINTED, R0);
+	emit_update(c, o->contexts, TASK, FP, TRACE, UPDATE_ANY);
+	emit_load(c, SIZE_B, R1, FP, STATE);
+	emit_jump_if_imm(c, R1, JEQ, UNKNOWN, "print_unknown");
+	emit_jump_if_imm(c, R1, JEQ, NO_CONTEXT, "print_none");
+	print(c, p, "aa %llx %llx %llx");
+	emit_jump(c, "printed");
+	emit_label(c, "print_none");
+	print(c, p, "-");
+	emit_jump(c, "printed");
+	emit_label(c, "print_unknown");
+	print(c, p, "?");
+	emit_label(c, "printed");
+}
+
+/* The kinds of events before which the program runs. */
+enum side { ENTERS, RETURNS, OTHER };
+
+/* If the task enters an mmap of code, note that for its return. R8, R9: the call and registers */
+static void note_mapping(struct bpf_code *c, const struct otel *o)
+{
+	emit_jump_if_imm(c, R8, JNE, CALL_MMAP, "no_mapping");
+	emit_address(c, R3, R9, PROT_AT);
+	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
+	emit_load(c, SIZE_DW, R1, FP, READ);
+	emit_alu_imm(c, ALU_AND, R1, PROT_EXEC);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_mapping");
+	emit_find(c, o->contexts, TASK, R7, "no_mapping");
+	emit_store_imm(c, SIZE_DW, R7, MAPPING - TRACE, 1);
+	emit_label(c, "no_mapping");
+}
+
+/* If the task returns from such an mmap, find the place anew. */
+static void take_mapping(struct bpf_code *c)
+{
+	emit_jump_if_imm(c, R7, JEQ, 0, "no_mapping");
+	emit_load(c, SIZE_DW, R1, R7, MAPPING - TRACE);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_mapping");
+	emit_store_imm(c, SIZE_DW, R7, MAPPING - TRACE, 0);
+	emit_set_imm(c, R6, otel_place, pending, 1);
+	emit_label(c, "no_mapping");
+}
+
+/* Run before an event. */
+static void emit_event(struct bpf_code *c, const struct memory_plan *p, const struct otel *o,
+		       const struct offsets *at, enum side side)
+{
+	clear(c);
+	if (side == ENTERS) {
+		emit_load(c, SIZE_DW, R9, R1, 0);
+		emit_load(c, SIZE_DW, R8, R1, 8);
+	}
+	set_pids(c);
+	emit_find(c, o->places, PROCESS, R6, "out");
+	emit_lookup(c, o->contexts, TASK);
+	emit_mov(c, R7, R0);
+	if (side == RETURNS)
+		take_mapping(c);
+	emit_get(c, R1, R6, otel_place, pending);
+	emit_jump_if_imm(c, R1, JEQ, 0, "is_found");
+	send_note(c, o);
+	emit_label(c, "is_found");
+	read_context(c, at);
+	emit_lookup(c, o->contexts, TASK);
+	emit_mov(c, R7, R0);
+	print_context(c, p, o);
+	if (side == ENTERS)
+		note_mapping(c, o);
+	emit_out(c, 0);
+}
+
+/* Copy a member of the structure at R7 to a slot. */
+static void copy_member(struct bpf_code *c, int at, int slot)
+{
+	emit_address(c, R3, R7, at);
+	read_memory(c, FN_PROBE_READ_KERNEL, slot, 4);
+}
+
+/* A process forks: the child has the same files at the same addresses. */
+static void emit_fork(struct bpf_code *c, const struct otel *o, const struct offsets *at)
+{
+	clear(c);
+	emit_load(c, SIZE_DW, R7, R1, 8); /* the child */
+	set_pids(c);
+	copy_member(c, at->pid, TASK);
+	emit_delete(c, o->contexts, TASK); /* of an earlier task with its pid */
+	emit_find(c, o->places, PROCESS, R6, "out");
+	emit_load(c, SIZE_W, R8, FP, PROCESS);
+	copy_member(c, at->tgid, PROCESS);
+	emit_load(c, SIZE_W, R1, FP, PROCESS);
+	emit_jump_if(c, R1, JEQ, R8, "out"); /* a thread */
+	for (int i = 0; i < (int)sizeof(struct otel_place); i += 8) {
+		emit_load(c, SIZE_DW, R1, R6, i);
+		emit_store(c, SIZE_DW, FP, PLACE + i, R1);
+	}
+	emit_update(c, o->places, PROCESS, FP, PLACE, UPDATE_ANY);
+	emit_out(c, 0);
+}
+
+/* A process executes a program, whose variable is to be found. */
+static void emit_exec(struct bpf_code *c, const struct otel *o)
+{
+	clear(c);
+	set_pids(c);
+	if (!o->all)
+		emit_find(c, o->places, PROCESS, R6, "out");
+	for (int i = 0; i < (int)sizeof(struct otel_place); i += 8)
+		emit_store_imm(c, SIZE_DW, FP, PLACE + i, 0);
+	emit_store_imm(c, SIZE_W, FP, PLACE + (int)offsetof(struct otel_place, pending), 1);
+	emit_update(c, o->places, PROCESS, FP, PLACE, UPDATE_ANY);
+	emit_delete(c, o->contexts, TASK);
+	send_note(c, o);
+	emit_out(c, 0);
+}
+
+/* The kernel frees a task, and with the last one its process. */
+static void emit_free(struct bpf_code *c, const struct otel *o, const struct offsets *at)
+{
+	clear(c);
+	emit_load(c, SIZE_DW, R7, R1, 0);
+	copy_member(c, at->pid, TASK);
+	copy_member(c, at->tgid, PROCESS);
+	emit_load(c, SIZE_W, R1, FP, TASK);
+	emit_load(c, SIZE_W, R2, FP, PROCESS);
+	emit_jump_if(c, R1, JNE, R2, "out");
+	emit_delete(c, o->places, PROCESS);
+	emit_out(c, 0);
+}
+
+/* Find the offsets in the kernel's BTF. Return 0, or -1, reported. */
+static int find_offsets(struct offsets *at)
+{
+	char path[PATH_MAX];
+	struct btf btf;
+	int thread, in_thread;
+
+	if (CALL_MMAP < 0)
+		return err_msg("otel: the thread pointer of this architecture is not known; x86-64 "
+			       "and arm64 have it");
+	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
+	if (btf_read(&btf, path) < 0)
+		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
+	at->pid = btf_member(&btf, "task_struct", "pid");
+	at->tgid = btf_member(&btf, "task_struct", "tgid");
+	thread = btf_member(&btf, "task_struct", "thread");
+	in_thread = btf_member(&btf, "thread_struct", THREAD_POINTER);
+	btf_free(&btf);
+	at->thread_pointer = thread + in_thread;
+	return at->pid < 0 || at->tgid < 0 || thread < 0 || in_thread < 0 ?
+	       err_msg("otel: the BTF of this kernel has no %s", THREAD_POINTER) : 0;
+}
+
+/* Make the maps. Return 0, or -1, reported. */
+static int make_maps(struct memory_plan *p, struct otel *o)
+{
+	char name[32];
+
+	o->places = bpf_map(MAP_HASH, "tfs_otel", 4, sizeof(struct otel_place), OTEL_PROCESSES);
+	if (o->places < 0)
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
+	str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(o->places));
+	str_format(name, sizeof(name), "%s_contexts", p->id);
+	o->contexts = bpf_map(MAP_LRU_HASH, name, 4, CONTEXT, 4 * OTEL_PROCESSES);
+	str_format(name, sizeof(name), "%s_notes", p->id);
+	o->notes = bpf_map(MAP_RINGBUF, name, 0, 0, OTEL_NOTES);
+	return o->contexts < 0 || o->notes < 0 ?
+	       err_capability(CAPS_BPF, "unable to make a BPF map (Linux 5.10)") : 0;
+}
+
+int otel_attach(struct memory_plan *p, struct otel *o)
+{
+	static const char *const calls[] = { "sys_exit", "sys_enter", NULL };
+	const char *const *event = *p->names ? (const char *const *)p->names : calls;
+	static struct bpf_code code;
+	struct offsets at;
+
+	if (find_offsets(&at) < 0 || make_maps(p, o) < 0)
+		return -1;
+	emit_free(&code, o, &at);
+	if (memory_attach_at(p, &code, "sched_process_free", 1) < 0)
+		return -1;
+	emit_fork(&code, o, &at);
+	if (memory_attach_at(p, &code, "sched_process_fork", 1) < 0)
+		return -1;
+	emit_exec(&code, o);
+	if (memory_attach_at(p, &code, "sched_process_exec", 1) < 0 || otel_find_all(p, o) < 0)
+		return -1;
+	for (; *event; event++) {
+		emit_event(&code, p, o, &at, !strcmp(*event, "sys_enter") ? ENTERS :
+			   !strcmp(*event, "sys_exit") ? RETURNS : OTHER);
+		if (memory_attach_at(p, &code, *event, 1) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: ISC */
+/* otel.c - the trace context of the thread of each event (OpenTelemetry) */
+
+#include "base/base.h"
+#include "event/event.h"
+#include "view/view.h"
+
+/* Tasks whose contexts are remembered; then forget all, which soon are recorded again. */
+enum { TASKS = 65536 };
+
+/* A task, by its pid. */
+struct otel_task {
+	struct table_entry entry;
+	struct otel_context context;
+};
+
+/* The note of an event: its field with the text, if programs print it. */
+struct printed {
+	int decided;
+	const struct field *text;
+};
+
+static int is_flag(char c)
+{
+	return c >= 'a' && c <= 'p';
+}
+
+/* Read the text after "tfs_ID o ". Return 0, or -1 if it is no context. */
+static int parse(struct otel_context *c, const char *s, const char *end)
+{
+	*c = (struct otel_context){ .state = CONTEXT_UNKNOWN };
+	if (end - s == 1 && (*s == '-' || *s == '?')) {
+		c->state = *s == '-' ? CONTEXT_NONE : CONTEXT_UNKNOWN;
+		return 0;
+	}
+	if (end - s < 8 || !is_flag(s[0]) || !is_flag(s[1]) || s[2] != ' ')
+		return -1;
+	c->state = CONTEXT_KNOWN;
+	c->flags = (uint8_t)((s[0] - 'a') << 4 | (s[1] - 'a'));
+	s += 3;
+	c->trace[0] = text_hex(&s, end);
+	s += s < end;
+	c->trace[1] = text_hex(&s, end);
+	s += s < end;
+	c->span = text_hex(&s, end);
+	return s == end ? 0 : -1;
+}
+
+int otel_learn(struct otel_contexts *all, struct event_set *evs, const struct record *r, int lost)
+{
+	const struct event *e = event_wanted(evs, r);
+	struct printed *p = e ? event_note(&all->events, e, sizeof(*p)) : NULL;
+	int32_t pid = record_pid(evs, r);
+	struct otel_context c;
+	struct field_data v;
+	struct otel_task *t;
+	const char *s;
+
+	all->losses += lost != 0;
+	if (p && !p->decided++ && !strcmp(e->name, "bpf_trace_printk"))
+		p->text = event_field(e, "bpf_string");
+	if (!p || !p->text || field_value(evs, p->text, r, &v) < 0 || v.kind != FIELD_STRING ||
+	    v.n < 4 || memcmp(v.data, "tfs_", 4))
+		return 0;
+	s = memchr(v.data, ' ', v.n);
+	if (!s || (const char *)v.data + v.n - s < 4 || memcmp(s, " o ", 3) ||
+	    parse(&c, s + 3, (const char *)v.data + v.n) < 0)
+		return 0;
+	if (all->tasks.n >= TASKS)
+		table_clear(&all->tasks);
+	all->tasks.size = sizeof(*t);
+	t = table_at(&all->tasks, (const char *)&pid, sizeof(pid));
+	t->context = c;
+	t->context.losses = all->losses;
+	return 1;
+}
+
+struct otel_context otel_of(struct otel_contexts *all, const struct event_set *evs,
+			    const struct record *r)
+{
+	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	int32_t pid = record_pid(evs, r);
+	const struct otel_task *t = table_find(&all->tasks, (const char *)&pid, sizeof(pid));
+
+	if (!pid || flags & (FLAG_NMI | FLAG_HARDIRQ | FLAG_SOFTIRQ))
+		return (struct otel_context){ .state = CONTEXT_NONE };
+	return t && t->context.losses == all->losses ? t->context :
+	       (struct otel_context){ .state = CONTEXT_UNKNOWN };
+}
+
+void otel_put(const struct otel_context *c, struct out *o, int json)
+{
+	if (c->state != CONTEXT_KNOWN) {
+		out_format(o, json ? "\"otel\":\"%s\"" : " otel=%s",
+			   c->state == CONTEXT_NONE ? "none" : "unknown");
+		return;
+	}
+	out_format(o, json ? "\"trace_id\":\"%016llx%016llx\",\"span_id\":\"%016llx\","
+			     "\"trace_flags\":\"%02x\"" :
+		   " trace_id=%016llx%016llx span_id=%016llx trace_flags=%02x",
+		   (unsigned long long)c->trace[0], (unsigned long long)c->trace[1],
+		   (unsigned long long)c->span, c->flags);
+}
