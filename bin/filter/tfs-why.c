@@ -68,9 +68,32 @@ static int64_t number(const struct trace_line *l, const char *key)
 	return v.negative ? -(int64_t)v.whole : (int64_t)v.whole;
 }
 
+/* Return the number of the line's host, by which dt-join has begun the line; others have 0. */
+static int host_of(const struct trace_line *l)
+{
+	enum { MOST = 64 }; /* of dt-join */
+	static char hosts[MOST][72];
+	int i = 0;
+
+	if (!l->host.n)
+		return 0;
+	while (i < MOST - 1 && *hosts[i] && !text_part_is(l->host, hosts[i]))
+		i++;
+	if (!*hosts[i])
+		str_format(hosts[i], sizeof(hosts[i]), "%.*s",
+			   (int)(l->host.n < 70 ? l->host.n : 70), l->host.text);
+	return i;
+}
+
+/* Return the task of the line's host. */
+static int32_t pid_of(const struct trace_line *l, int64_t pid)
+{
+	return pid > 0 && pid < WHY_PIDS ? (int32_t)(host_of(l) * WHY_PIDS + pid) : 0;
+}
+
 static struct why_who who_at(const struct trace_line *l, const char *pid, const char *comm)
 {
-	static struct strbuf text[2];
+	static struct strbuf text[2], named[2];
 	static int turn;
 	struct text_part name = trace_line_key(l, comm);
 
@@ -78,7 +101,14 @@ static struct why_who who_at(const struct trace_line *l, const char *pid, const 
 	turn = !turn;
 	if (name.n)
 		name = strbuf_unescaped(&text[turn], name, 0);
-	return (struct why_who){ (int32_t)number(l, pid), name };
+	if (name.n && l->host.n) {
+		named[turn].n = 0;
+		strbuf_add(&named[turn], l->host.text, l->host.n);
+		strbuf_add(&named[turn], ":", 1);
+		strbuf_add(&named[turn], name.text, name.n);
+		name = (struct text_part){ named[turn].text, named[turn].n };
+	}
+	return (struct why_who){ pid_of(l, number(l, pid)), name };
 }
 
 static enum why_leave leave_of(const struct trace_line *l)
@@ -190,30 +220,51 @@ static int matches(const struct trace_line *l, const char *glob)
 	return glob && glob_matches(glob, name);
 }
 
+/* Open and close the windows of requests, and follow their messages. */
+static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
+		      const struct dt_mark *mark)
+{
+	/* who has sent the messages that are on their way */
+	static struct {
+		uint64_t key;
+		int32_t sender;
+	} sent[65536], *at;
+	const struct why_who by = { .pid = pid_of(l, (int64_t)mark->tid) };
+	char label[40] = "";
+
+	at = &sent[mark->key % (sizeof(sent) / sizeof(*sent))];
+	if (mark->what == 'B') {
+		if (mark->key)
+			str_format(label, sizeof(label), "request %llx",
+				   (unsigned long long)mark->key);
+		why_open(&why, ts, by, (struct text_part){ label, strlen(label) }, by.pid == own);
+	} else if (mark->what == 'E') {
+		why_close(&why, ts, by.pid);
+	} else if (mark->what == 'M') {
+		at->key = mark->key;
+		at->sender = by.pid;
+	} else if (at->key == mark->key) {
+		why_message(&why, by.pid, at->sender);
+	}
+}
+
 /* Open and close the windows that the user has named. */
 static void take_window(const struct trace_line *l, uint64_t ts, struct why_who by)
 {
 	struct dt_mark mark;
-	char label[40];
 
-	if (requests && dt_mark(&mark, l) && (mark.what == 'B' || mark.what == 'E')) {
-		str_format(label, sizeof(label), "request %llx", (unsigned long long)mark.key);
-		by = (struct why_who){ .pid = (int32_t)mark.tid };
-		if (mark.what == 'B')
-			why_open(&why, ts, by, (struct text_part){ label, strlen(label) });
-		else
-			why_close(&why, ts, by.pid);
-	}
+	if (requests && dt_mark(&mark, l))
+		take_mark(l, ts, by.pid, &mark);
 	if (matches(l, last))
 		why_close(&why, ts, by.pid);
 	if (matches(l, first))
-		why_open(&why, ts, by, (struct text_part){ l->event.text, l->event.n });
+		why_open(&why, ts, by, (struct text_part){ l->event.text, l->event.n }, 1);
 }
 
 static void take_event(const struct trace_line *l, uint64_t ts)
 {
 	struct why_who by = who_at(l, "pid", "comm");
-	int cpu = (int)number(l, "cpu");
+	int cpu = (int)(number(l, "cpu") % 65536) + host_of(l) * 65536;
 	char disk[40], *comma;
 	struct text_part part;
 
@@ -247,6 +298,12 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 		take_window(l, ts, by);
 }
 
+/* Does dt-join tell with this line how well it knows the clock of a host? */
+static int tells_clocks(const char *line)
+{
+	return !strncmp(line, "# ", 2) && strstr(line, " message");
+}
+
 static void take_comment(void)
 {
 	struct text_part host, pid;
@@ -254,13 +311,16 @@ static void take_comment(void)
 
 	if (comments_is_gap(in.line))
 		why_lost(&why);
+	if (requests && !why.json && !why.folded && tells_clocks(in.line))
+		stdout_print("%s\n", in.line);
 	if (only || !comments_traced(in.line, &host, &pid))
 		return;
 	str_format(text, sizeof(text), "%.*s", (int)(pid.n < 16 ? pid.n : 0), pid.text);
 	if (text_part_is(pid, "all"))
 		why.all = 1;
 	else if (text_pid(text))
-		why_subject(&why, (struct why_who){ .pid = text_pid(text) });
+		why_subject(&why, (struct why_who){ .pid = pid_of(
+			&(struct trace_line){ .host = host }, text_pid(text)) });
 }
 
 /* ---- the command line ---- */
@@ -317,6 +377,7 @@ static void parse(int argc, char **argv)
 	why.depth = (unsigned)depth;
 	why.top = top;
 	why.doing = doing;
+	why.requests = requests;
 	if (only && pids_option(&tool, only, 0, &pids) < 0)
 		exit(REFUSED);
 	account_dat(argv[opt_index]);

@@ -212,6 +212,17 @@ static uint64_t who(const struct filter *f, const struct trace_line *l)
 	return tid;
 }
 
+/* Does a thread in a window get a CPU, or is it woken? It is another one's event. */
+static int is_about_followed(const struct filter *f, const struct trace_line *l)
+{
+	const char *key = text_part_is(l->event, "sched_switch") ? "next_pid" :
+			  trace_line_wakes(l) ? ".pid" : NULL;
+	uint64_t tid;
+
+	return key && !f->by_group && text_part_number(trace_line_key(l, key), 10, &tid) == 0 &&
+	       tid <= INT_MAX && is_followed(f, tid);
+}
+
 /* Does the line begin a block that belongs to an event, such as "<stack trace>"? */
 static int heads_block(const struct trace_line *l)
 {
@@ -250,7 +261,7 @@ static void take(struct filter *f, char *line, size_t n, const struct trace_line
 		} else if (!f->by_sockets && dt_mark(&m, l)) {
 			f->passes = take_mark(f, &m);
 		} else {
-			f->passes = is_followed(f, tid);
+			f->passes = is_followed(f, tid) || is_about_followed(f, l);
 		}
 	} else if (heads_block(l)) {
 		f->passes = is_followed(f, tid) || (tid && tid == f->ended);

@@ -58,6 +58,9 @@ struct why_task {
 	struct segment *past;   /* a ring */
 	uint32_t npast, room, at;
 	struct why_window *window;
+	uint32_t wait;          /* the node of its last wait in this window; 0: none */
+	uint64_t wait_begin, wait_end;
+	uint8_t away;           /* no event since its request has ended */
 };
 
 struct why_cpu {
@@ -114,6 +117,7 @@ void why_begin(struct why *w)
 	w->in_call = name_of(w, "call");
 	w->in_user = name_of(w, "user");
 	w->others = name_of(w, WHY_OTHERS);
+	w->between = name_of(w, "network and queues");
 }
 
 static struct why_cpu *cpu_of(struct why *w, int cpu)
@@ -138,6 +142,7 @@ static void open_window(struct why *w, struct why_task *t, uint32_t label)
 	t->window->n = 1;
 	t->window->merge = !w->json;
 	t->window->others = w->others;
+	t->wait = 0;
 }
 
 /* Return the task, of which nothing is known if it is a new one. */
@@ -266,8 +271,10 @@ static void expand(struct why *w, struct why_window *window, uint32_t node, stru
 			part.on = t->on;
 			part.detail = t->detail;
 		}
-		if (t->losses != w->losses)
+		if (t->losses != w->losses || t->away)
 			part.state = WHY_UNKNOWN;
+		if (t->away)
+			part.on = w->between;
 		why_add(window, node, &part);
 	}
 	for (uint32_t i = t->npast; i-- && known > begin && *steps; --*steps) {
@@ -338,6 +345,11 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 		node = why_add(t->window, 0, &part);
 		if (!t->seen && part.state == WHY_BLOCKED)
 			t->window->unnamed = node;
+		if (part.state == WHY_BLOCKED) {
+			t->wait = node;
+			t->wait_begin = t->since;
+			t->wait_end = ts;
+		}
 		if (part.state == WHY_BLOCKED && who && who->task && who->task != t && w->depth)
 			expand(w, t->window, node, who->task, t->since, ts, w->depth, &steps);
 	}
@@ -345,11 +357,12 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 		remember(w, t, ts, &part);
 	t->since = ts;
 	t->seen = 1;
+	t->away = 0;
 }
 
-static void spend_unknown(struct why *w, struct why_task *t, uint64_t ts, const char *what)
+static void spend_unknown(struct why *w, struct why_task *t, uint64_t ts, uint32_t what)
 {
-	t->on = name_of(w, what);
+	t->on = what;
 	spend(w, t, ts, WHY_UNKNOWN, NULL);
 }
 
@@ -450,7 +463,7 @@ static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 	else if (t->state == WHY_RUNNABLE && !leaves)
 		spend(w, t, ts, WHY_RUNNABLE, NULL);
 	else if (t->state == WHY_BLOCKED && !t->woken)
-		spend_unknown(w, t, ts, "woken unseen");
+		spend_unknown(w, t, ts, name_of(w, "woken unseen"));
 	t->state = WHY_RUNNING;
 	t->woken = 0;
 }
@@ -568,7 +581,7 @@ static void comes(struct why *w, uint64_t ts, int cpu, struct why_who prev, stru
 		before.task = t->instead ? find(w, t->instead) : NULL;
 		before.comm = t->instead_comm;
 	} else if (state == WHY_RUNNING) {
-		spend_unknown(w, t, ts, "left its CPU unseen");
+		spend_unknown(w, t, ts, name_of(w, "left its CPU unseen"));
 	}
 	spend(w, t, ts, state, state == WHY_UNKNOWN || state == WHY_BLOCKED ? NULL : &before);
 	t->state = WHY_RUNNING;
@@ -780,21 +793,72 @@ void why_throttled(struct why *w, uint64_t ts, struct why_who by)
 		running(w, by, ts, 0)->quota = (uint8_t)own;
 }
 
-void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part label)
+void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part label, int runs)
 {
 	struct why_task *t;
 
 	if (!who.pid)
 		return;
-	t = running(w, who, ts, 0);
+	t = task_of(w, who);
+	why_time(w, ts);
 	close_window(w, t);
+	t->subject |= w->requests != 0;
+	if (!runs) { /* its next event tells what it does */
+		t->since = ts;
+		t->seen = 0;
+	} else if (w->requests && (t->away || !t->seen)) {
+		spend_unknown(w, t, ts, w->between);
+		t->state = WHY_RUNNING;
+	} else {
+		running(w, who, ts, 0);
+	}
 	open_window(w, t, why_name(w, label.text, label.n));
 }
 
 void why_close(struct why *w, uint64_t ts, int32_t pid)
 {
-	if (pid)
-		close_window(w, running(w, (struct why_who){ .pid = pid }, ts, 0));
+	struct why_task *t;
+
+	if (!pid)
+		return;
+	t = running(w, (struct why_who){ .pid = pid }, ts, 0);
+	close_window(w, t);
+	t->away = w->requests != 0;
+}
+
+void why_message(struct why *w, int32_t reader, int32_t sender)
+{
+	struct why_task *t = find(w, reader), *s = find(w, sender);
+	struct why_node *old, part;
+	unsigned steps = STEPS;
+	uint32_t node = t->wait;
+
+	t->wait = 0;
+	if (!t->window || !node || !reader || !sender || t == s)
+		return;
+	old = &t->window->node[node];
+	if (old->first || old->on == w->others) /* more is known of its waker, or less of it */
+		return;
+	part = *old;
+	part.next = 0;
+	part.ns = t->wait_end - t->wait_begin;
+	part.n = 1;
+	part.comm = s->comm;
+	part.pid = s->pid;
+	old->ns -= part.ns;
+	old->n--;
+	for (uint32_t i = t->npast; i--;) {
+		struct segment *past = &t->past[(t->at + i) % t->room];
+
+		if (past->begin == t->wait_begin && past->part.state == WHY_BLOCKED) {
+			past->part.comm = part.comm;
+			past->part.pid = part.pid;
+			break;
+		}
+	}
+	node = why_add(t->window, 0, &part);
+	if (w->depth)
+		expand(w, t->window, node, s, t->wait_begin, t->wait_end, w->depth, &steps);
 }
 
 unsigned long long why_switches(const struct why *w)

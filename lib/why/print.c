@@ -85,7 +85,7 @@ static struct children children_of(const struct why_window *window, const struct
 		n++;
 	c.v = xcalloc(n, sizeof(*c.v));
 	for (uint32_t at = node->first; at; at = window->node[at].next)
-		if (state == WHY_STATES || window->node[at].state == state)
+		if (window->node[at].n && (state == WHY_STATES || window->node[at].state == state))
 			c.v[c.n++] = &window->node[at];
 	array_sort(c.v, c.n, sizeof(*c.v), by_time);
 	return c;
@@ -109,7 +109,7 @@ static void put_task(const struct why *w, struct out *o, const struct why_node *
 	if (node->pid == SEVERAL)
 		out_string(o, " (several)");
 	else if (node->pid)
-		out_format(o, "%s%d", node->comm ? " " : "task ", node->pid);
+		out_format(o, "%s%d", node->comm ? " " : "task ", node->pid % WHY_PIDS);
 }
 
 /* Write a time in a column, or without one. */
@@ -192,7 +192,7 @@ static void print_part(const struct why *w, const struct why_window *window,
 	struct out o = out_to(line, sizeof(line) - 1);
 
 	put_share(&o, rounded(node->ns, total_of(window)), node->ns, indent);
-	if (of) { /* of another task */
+	if (of && node->on != w->between) { /* of another task */
 		put_task(w, &o, of);
 		out_string(&o, ": ");
 		if (node->state != WHY_RUNNING || node->on) {
@@ -243,7 +243,7 @@ static void round_shares(uint64_t *ns, uint64_t total, uint64_t *share)
 {
 	uint64_t left = TENTHS;
 
-	for (; total > UINT64_MAX / TENTHS; total /= 2) /* more than 200 days */
+	for (; total > INT64_MAX / TENTHS / 2; total /= 2) /* more than 50 days */
 		for (unsigned s = 0; s < WHY_STATES; s++)
 			ns[s] /= 2;
 	for (unsigned s = 0; s < WHY_STATES; s++)
@@ -252,8 +252,8 @@ static void round_shares(uint64_t *ns, uint64_t total, uint64_t *share)
 		unsigned most = 0;
 
 		for (unsigned s = 1; s < WHY_STATES; s++)
-			if (ns[s] * TENTHS - share[s] * total >
-			    ns[most] * TENTHS - share[most] * total)
+			if ((int64_t)(ns[s] * TENTHS - share[s] * total) >
+			    (int64_t)(ns[most] * TENTHS - share[most] * total))
 				most = s;
 		share[most]++;
 		left--;
@@ -309,7 +309,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 
 static void put_json_task(const struct why *w, struct out *o, int32_t pid, uint32_t comm)
 {
-	out_format(o, "\"pid\":%d,\"comm\":", pid);
+	out_format(o, "\"pid\":%d,\"comm\":", pid % WHY_PIDS);
 	json_string(o, w->name[comm], strlen(w->name[comm]));
 }
 

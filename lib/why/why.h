@@ -51,7 +51,10 @@ struct why_wait {
 	char detail[160];       /* read(3<pipe:[77]>); "": nothing more is known */
 };
 
-enum { WHY_NEAR = 256 };
+enum {
+	WHY_NEAR = 256,
+	WHY_PIDS = 1 << 22,     /* a pid of host N is N times this plus the pid (PID_MAX_LIMIT) */
+};
 
 /* Set all to zero, then what is wanted, and call why_begin. */
 struct why {
@@ -62,6 +65,7 @@ struct why {
 	int json, folded;       /* print JSON, or lines "a;b;c MICROSECONDS" for flame graphs */
 	int all;                /* all tasks but the idle ones are subjects */
 	int traced;             /* the trace says who are the subjects */
+	int requests;           /* of a task nothing is known between its windows */
 	/* Say what the task waits for, which is in a call if name is not NULL. */
 	void (*doing)(void *arg, int32_t pid, const char *name, struct why_wait *);
 	void *arg;
@@ -71,7 +75,7 @@ struct why {
 	size_t nnames, names_room;
 	struct why_task *near[WHY_NEAR];        /* tasks and CPUs that were looked up last */
 	struct why_cpu *near_cpus[WHY_NEAR];
-	uint32_t interrupt, in_call, in_user, others; /* names */
+	uint32_t interrupt, in_call, in_user, others, between; /* names */
 	uint64_t first, now;
 	int begun;                      /* there was an event */
 	int filtered;                   /* the trace has only the switches of some tasks */
@@ -117,9 +121,14 @@ void why_fault(struct why *, uint64_t ts, struct why_who, uint64_t address);
  * interrupt.
  */
 void why_throttled(struct why *, uint64_t ts, struct why_who by);
-/* A window of WHY_SPANS. */
-void why_open(struct why *, uint64_t ts, struct why_who, struct text_part label);
+/* A window of WHY_SPANS. runs: the task runs, because it is the one that opens the window. */
+void why_open(struct why *, uint64_t ts, struct why_who, struct text_part label, int runs);
 void why_close(struct why *, uint64_t ts, int32_t pid);
+/*
+ * The reader has read a message from the sender. If its last wait was ended by no task of which
+ * more is known, the sender ended it.
+ */
+void why_message(struct why *, int32_t reader, int32_t sender);
 /* Events were lost before the next one. */
 void why_lost(struct why *);
 /* Advance to the time of an event of another kind, or of the end of the trace. */

@@ -210,3 +210,62 @@ sleep 10: 400 ms
 	[ "$status" = 1 ]
 	grep -q 'fatal: the trace has no sched_switch, which tells when a task runs' out
 }
+
+# on HOST: Begin lines as dt-join does.
+on() {
+	sed "s/^/$1 | /"
+}
+
+# A client sends a request to another host, whose server has the same pid, and waits for the answer.
+request() {
+	at 0 1.000000 ..... main-10 'bpf_trace_printk: dtB 2a 10 0' | on a
+	at 0 1.100000 ..... main-10 'bpf_trace_printk: dtM 2a 10 11' | on a
+	at 0 1.100000 ..... main-10 'sys_enter: NR 45 (3, 0, 0, 0, 0, 0)' | on a
+	to 0 1.100000 main-10 S swapper/0-0 | on a
+	at 0 1.300000 ..... server-10 'bpf_trace_printk: dtB 2a 10 11' | on b
+	at 0 1.400000 ..... server-10 'sys_enter: NR 35 (1, 0, 0, 0, 0, 0)' | on b
+	to 0 1.400000 server-10 S swapper/0-0 | on b
+	wakes 0 1.700000 '<idle>-0' server-10 dnh4. | on b
+	to 0 1.700000 swapper/0-0 R server-10 | on b
+	at 0 1.700000 ..... server-10 'sys_exit: NR 35 = 0' | on b
+	at 0 1.800000 ..... server-10 'bpf_trace_printk: dtM 2a 10 12' | on b
+	at 0 1.800000 ..... server-10 'bpf_trace_printk: dtE 2a 10 11' | on b
+	wakes 0 1.950000 '<idle>-0' main-10 dns4. | on a
+	to 0 2.000000 swapper/0-0 R main-10 | on a
+	at 0 2.000000 ..... main-10 'bpf_trace_printk: dtR 2a 10 12' | on a
+	at 0 2.000000 ..... main-10 'sys_exit: NR 45 = 64' | on a
+	at 0 2.100000 ..... main-10 'bpf_trace_printk: dtE 2a 10 0' | on a
+}
+
+@test "tfs-why: -r follows a request to another host, and tells what the network and queues took" {
+	need_x86
+	{
+		echo '# a: all times are by this clock; 2 messages'
+		echo '# b: 9.999900 s ahead, plus or minus 0.000201; 2 messages'
+		request
+	} >in
+	tfs-why -r in >out
+	lines_are out '# a: all times are by this clock; 2 messages
+# b: 9.999900 s ahead, plus or minus 0.000201; 2 messages
+a:main 10: 1.10 s
+   77.3 %    850 ms  blocked
+   77.3 %    850 ms    socket: recvfrom(3), woken by b:server 10
+   31.8 %    350 ms      network and queues, 2 times
+   27.3 %    300 ms      b:server 10: blocked, sleep: nanosleep(1), woken by interrupt
+   18.2 %    200 ms      b:server 10: running
+   18.2 %    200 ms  running
+   18.2 %    200 ms    user code
+    4.5 %  50.00 ms  waiting for a CPU
+    4.5 %  50.00 ms    the CPU was idle
+    0.0 %      0 ns  unknown
+
+b:server 10, request 11: 500 ms
+   60.0 %    300 ms  blocked
+   60.0 %    300 ms    sleep: nanosleep(1), woken by interrupt
+   40.0 %    200 ms  running
+   40.0 %    200 ms    user code
+    0.0 %      0 ns  unknown'
+	# without the answer, nobody has sent what ended the wait
+	grep -v ' dtM 2a 10 12' in | tfs-why -r | sed -n '5p' >out
+	lines_are out '   77.3 %    850 ms    socket: recvfrom(3), woken by interrupt'
+}

@@ -355,6 +355,51 @@ refuse() {
 	in_windows s $((5 * 5 * 4)) 0 0
 }
 
+@test "trace_request: tfs-why -r: the time of a request, from host to host, by the wait of the second hop" {
+	need_probe
+	need_tracefs events/raw_syscalls
+	net_up
+	chain_server -m thread -y 50
+	chain_middle -m thread
+	tfs-run -m distributed trace_request --netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" \
+		--from 10."$NET".0.0/16 --events sched:sched_switch sched:sched_waking 'raw_syscalls:*' \
+		--buffer 16384 -- \
+		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" client "${TARGET[@]}" </dev/null >got.s
+	read -r client middle server < <(sed -n 's/.*: dtB [0-9a-f]* \([0-9]*\) .*/\1/p' got.s | paste -s)
+	tfs-why -r got.s >out
+	hops_are "chain $client" "chain $middle" "chain $server" out
+	# the same on three hosts whose clocks differ
+	lines_of "$client" 0 >client.txt
+	lines_of "$middle" 4000 >middle.txt
+	lines_of "$server" 70 >server.txt
+	dt-join client=client.txt middle=middle.txt server=server.txt | tfs-why -r >joined
+	hops_are "client:chain $client" "middle:chain $middle" "server:chain $server" joined
+	[ "$(grep -c '^# .*, plus or minus .* message' joined)" = 2 ]
+}
+
+# lines_of TID SECONDS: Print the lines of got.s that are of the thread or about it, so much later.
+lines_of() {
+	awk -v tid="$1" -v later="$2" '
+		match($0, /^ *.*-[0-9]+ +\[/) && match($0, / [0-9]+\.[0-9]+: /) {
+			time = substr($0, RSTART + 1, RLENGTH - 3)
+			split(time, at, ".")
+			own = $0 ~ "^ *[^ ]*-" tid " " || $0 ~ "[ _]pid=" tid " " || $0 ~ ": dt. [0-9a-f]* " tid " "
+			if (own)
+				print substr($0, 1, RSTART) at[1] + later "." at[2] substr($0, RSTART + RLENGTH - 2)
+		}' got.s
+}
+
+# hops_are CLIENT MIDDLE SERVER FILE: Fail unless FILE has a tree for the client, in which the middle
+# has woken the client, and the server the middle, after it had slept.
+hops_are() {
+	cat "$4"
+	sed -n "/^$1: /,/^\$/p" "$4" >tree
+	[ "$(sed 's/^ *[0-9.]* % *[0-9.]* [mun]*s //; s/([0-9]*)//' tree | grep -A 2 '^ *socket')" = \
+"   socket: recvfrom, woken by $2
+     $2: blocked, socket: recvfrom, woken by $3
+       $3: blocked, sleep: clock_nanosleep, woken by interrupt" ]
+}
+
 @test "trace_request: tfs-run holds a program until its requests are followed" {
 	need_probe
 	net_up

@@ -2,7 +2,7 @@
 /*
  * chain - a client, a middle and a server of requests whose work can be counted
  *
- *	chain [-c CALLS] [-m MODEL] [-w N] [-l N] [-g BASE] [-q SEQ] [-z]
+ *	chain [-c CALLS] [-m MODEL] [-w N] [-l N] [-g BASE] [-q SEQ] [-z] [-y MS]
  *		server ADDRESS PORT
  *	chain [the same] [-e] middle ADDRESS PORT ADDRESS PORT
  *	chain [-c CALLS] [-q SEQ] [-u | -b] [-t N] [-n N] [-s BYTES] [-1] [-e] [-i]
@@ -27,6 +27,7 @@
  *	          connection from the middle to the server
  *	-q SEQ    on connections that this host makes, the sequence numbers begin after SEQ
  *	-z        make the last byte of each answer of the server wrong
+ *	-y MS     sleep MS milliseconds before each answer of the server
  * The middle has one connection to the server for each connection of a client, or with -m
  * one a single connection. It connects when the first request has come.
  *
@@ -62,7 +63,7 @@ static const char *const call_names[] = { "send", "write", "writev", "sendmsg", 
 static const char *const model_names[] = { "fork", "thread", "pool", "loop", "hand", "one" };
 static enum { SEND, WRITE, WRITEV, SENDMSG, SENDFILE, SPLICE } calls;
 static enum { FORK, THREAD, POOL, LOOP, HAND, ONE } model;
-static long workers = 4, truths = 2, base = 1000000;
+static long workers = 4, truths = 2, base = 1000000, delay;
 static int spoil, has_first, early;
 static uint32_t first_number; /* -q */
 
@@ -367,6 +368,8 @@ static enum state turn(struct conn *c)
 		truth(c, upstream.any.sa_family ? truths - later : truths);
 		if (upstream.any.sa_family)
 			return UPWARD;
+		if (delay)
+			usleep((useconds_t)delay * 1000);
 		for (size_t i = 0; i < c->need; i++)
 			c->text[i] = (char)toupper((unsigned char)c->text[i]);
 		if (spoil)
@@ -761,7 +764,7 @@ int main(int argc, char **argv)
 	char flavour = 'T', **word;
 	int o, in;
 
-	while ((o = getopt(argc, argv, "+c:m:w:l:g:q:zubt:n:s:1ei")) != -1)
+	while ((o = getopt(argc, argv, "+c:m:w:l:g:q:y:zubt:n:s:1ei")) != -1)
 		switch (o) {
 		case 'c': calls = (unsigned)one_of(optarg, call_names, 6); break;
 		case 'm': model = (unsigned)one_of(optarg, model_names, 6); break;
@@ -769,6 +772,7 @@ int main(int argc, char **argv)
 		case 'l': truths = number(optarg, 0); break;
 		case 'g': base = number(optarg, 0); break;
 		case 'q': first_number = (uint32_t)strtoul(optarg, NULL, 10), has_first = 1; break;
+		case 'y': delay = number(optarg, 0); break;
 		case 'z': spoil = 1; break;
 		case 'u': flavour = 'U'; break;
 		case 'b': flavour = 'b'; break;

@@ -51,6 +51,19 @@ quiet() {
 	sed -n '1p; 3,4p; 7,8p' in | cmp - out
 }
 
+@test "dt-window: passes what wakes a thread in its window, and what gives it a CPU" {
+	{ mark 7 1.1 'dtB 2a 7 1'
+		event 7 1.2 'sched_switch: prev_comm=server prev_pid=7 prev_state=S ==> next_comm=a next_pid=8'
+		event 8 1.3 'sched_waking: comm=server pid=7 prio=120'
+		event 8 1.4 'sched_waking: comm=other pid=9 prio=120'
+		event 8 1.5 'sched_switch: prev_comm=a prev_pid=8 prev_state=S ==> next_comm=b next_pid=9'
+		event 0 1.6 'sched_switch: prev_comm=swapper prev_pid=0 prev_state=R ==> next_comm=server next_pid=7'
+		mark 7 1.7 'dtE 2a 7 1'
+		event 8 1.8 'sched_waking: comm=server pid=7 prio=120'; } >in
+	dt-window <in >out
+	sed -n '1,3p; 6,7p' in | cmp - out
+}
+
 @test "dt-window: exits 1 if no event passes, even if comment lines do" {
 	quiet </dev/null
 	event 7 1.000001 'sys_read(fd: 3)' | quiet
