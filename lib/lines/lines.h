@@ -37,6 +37,7 @@ struct trace_line {
 	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
 	const char *prefix;     /* before event: sys_enter_, sys_exit_, or "" */
 	struct text_part body;  /* the fields of the event */
+	struct text_part context; /* in text: the trace context after them (tfs-catpipe -O) */
 	struct text_part facts; /* in JSON: the object after them */
 	int json;
 	int stack;              /* no event, but the title of a stack; 0: neither */

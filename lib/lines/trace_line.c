@@ -104,6 +104,30 @@ static int function_of_text(struct trace_line *l, const char *name, const char *
 }
 
 /*
+ * Set l->context to the fields of tfs-catpipe -O at the end of the text: trace_id, span_id and
+ * trace_flags, or otel. Return the end of the text before them. A string cannot imitate them in a
+ * decoded call, which does not end with a string.
+ */
+static const char *context_of_text(struct trace_line *l, const char *s, const char *end)
+{
+	static const char *const kinds[] = { " trace_id=", " otel=none", " otel=unknown" };
+	static const size_t lengths[] = {
+		sizeof(" trace_id= span_id= trace_flags=") - 1 + 32 + 16 + 2,
+		sizeof(" otel=none") - 1, sizeof(" otel=unknown") - 1,
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const char *at = (size_t)(end - s) > lengths[i] ? end - lengths[i] : end;
+
+		if (begins(at, end, kinds[i]) && event_text_only_appended(at, end)) {
+			l->context = (struct text_part){ at, lengths[i] };
+			return at;
+		}
+	}
+	return end;
+}
+
+/*
  * Read sys_NAME(...), sys_NAME -> VALUE, EVENT: FIELDS, SYSTEM:EVENT: FIELDS as in perf script,
  * a decoded call, FUNCTION <-CALLER, or the text of another tracer.
  */
@@ -111,6 +135,7 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 {
 	const char *name, *p;
 
+	end = context_of_text(l, s, end);
 	if (begins(s, end, "(+")) { /* trace-cmd report --ts-diff: the time since the last event */
 		for (p = s + 2; p < end && (is_digit(*p) || *p == '.'); p++)
 			;
@@ -503,7 +528,7 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
 		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
 	};
-	struct text_part field;
+	struct text_part field = l->context;
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 		if (!strcmp(key, heads[i].name))
@@ -511,6 +536,8 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 	if (!strcmp(key, "host") && l->host.text)
 		return l->host;
 	key += *key == '.';
+	if (field.n && (field = only_named(field.text, field.text + field.n, key)).text)
+		return field;
 	if (l->decoded)
 		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
 		       !strcmp(key, "lat") && *l->lat ?

@@ -614,16 +614,18 @@ void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *t)
 	struct variable v = { .name = name };
 	const unsigned char *s;
 	uint64_t i = 0;
+	int dynamic = 0;
 
 	*t = (struct elf_tls){ 0 };
 	if (!read_head(&e) && e.wide) {
 		each_symbol(&e, SHT_DYNSYM, &e.names[1], compare_variable, &v);
-		if (!e.names[1].v)
+		dynamic = v.symbol.index != 0;
+		if (!dynamic) /* a static program */
 			each_symbol(&e, SHT_SYMTAB, &e.names[0], compare_variable, &v);
 		t->named = v.symbol.index != 0;
 		read_segments(&e, &v.symbol, t);
 	}
-	while (t->named && !t->words && (s = section(&e, SHT_RELA, &i))) {
+	while (dynamic && !t->words && (s = section(&e, SHT_RELA, &i))) {
 		struct elf_table all = { 0 };
 
 		load_section(&e, s, &all);

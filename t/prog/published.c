@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * published - publish a thread context (OTEP 4947) with another span for each call
+ *
+ *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] CALLS
+ *
+ * Each thread makes so many calls lseek(-1, SPAN, 0), while the span with this id is active. The id
+ * is the pid of the thread, and a counter in its low 32 bits. -f: a child does so, too. -x: then
+ * do all this again in the same program, executed anew. -l: the library publishes, and is loaded
+ * after the first half of the calls. -w: print a line, and wait for a byte first.
+ * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
+ * -DPART=3 the program that loads it.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PART
+#define PART 0
+#endif
+
+void publish(uint64_t trace, uint64_t span);
+
+#if PART < 2
+struct context {
+	unsigned char trace[16], span[8];
+	volatile unsigned char valid;
+	unsigned char flags, size[2];
+};
+
+__thread struct context *otel_thread_ctx_v1;
+static __thread struct context context;
+
+static void put(unsigned char *to, uint64_t n)
+{
+	for (int i = 8; i--; n >>= 8)
+		to[i] = (unsigned char)n;
+}
+
+void publish(uint64_t trace, uint64_t span)
+{
+	context.valid = 0;
+	put(context.trace, trace);
+	put(context.trace + 8, ~trace);
+	put(context.span, span);
+	context.flags = 1;
+	context.valid = 1;
+	otel_thread_ctx_v1 = span ? &context : NULL;
+}
+#endif
+
+#if PART != 1
+static unsigned long calls;
+static void (*by)(uint64_t trace, uint64_t span)
+#if PART != 3
+	= publish
+#endif
+	;
+
+static void *work(void *until)
+{
+	uint64_t self = (uint64_t)syscall(SYS_gettid) << 32;
+
+	for (uint64_t n = 1; n <= calls; n++) {
+		if (by)
+			by(self, self | n);
+		syscall(SYS_lseek, -1, self | n, 0);
+	}
+	if (by)
+		by(0, 0);
+	return until;
+}
+
+int main(int argc, char **argv)
+{
+	const char *library = NULL;
+	pthread_t thread[64];
+	int c, threads = 0, forks = 0, again = 0;
+	char byte;
+
+	while ((c = getopt(argc, argv, "t:fxwl:")) != -1)
+		switch (c) {
+		case 't':
+			threads = atoi(optarg);
+			break;
+		case 'f':
+			forks = 1;
+			break;
+		case 'x':
+			again = 1;
+			break;
+		case 'l':
+			library = optarg;
+			by = NULL;
+			break;
+		case 'w':
+			if (write(1, "ready\n", 6) < 0 || read(0, &byte, 1) < 0)
+				return 1;
+		}
+	calls = strtoul(argv[optind], NULL, 0);
+	if (library) {
+		void *loaded;
+
+		work(NULL);
+		loaded = dlopen(library, RTLD_NOW);
+		by = loaded ? (void (*)(uint64_t, uint64_t))(intptr_t)dlsym(loaded, "publish") :
+			      NULL;
+		if (!by)
+			return 1;
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_create(&thread[i], NULL, work, NULL);
+	if (forks && !fork()) {
+		work(NULL);
+		_exit(0);
+	}
+	work(NULL);
+	for (int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	if (forks)
+		wait(NULL);
+	if (again)
+		execl("/proc/self/exe", argv[0], argv[optind], NULL);
+	return 0;
+}
+#endif
