@@ -278,7 +278,8 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 		why_new_task(&why, ts, by, who_at(l, "child_pid", "child_comm"));
 	} else if (text_part_is(l->event, "sched_process_exec")) {
 		why_exec(&why, ts, by, (int32_t)number(l, "old_pid"));
-	} else if (text_part_is(l->event, "block_rq_issue") && !has_flag(l, "shHzZ")) {
+	} else if ((text_part_is(l->event, "block_bio_queue") ||
+		    text_part_is(l->event, "block_rq_issue")) && !has_flag(l, "shHzZ")) {
 		part = trace_line_key(l, "dev");
 		str_format(disk, sizeof(disk), "%.*s", (int)(part.n < 20 ? part.n : 0), part.text);
 		if ((comma = strchr(disk, ',')))

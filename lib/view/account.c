@@ -61,6 +61,7 @@ static const struct account_event *event_at(const struct record *r)
 		{ "irq:softirq_exit", IRQ_END, { NULL } },
 		{ "irq_vectors:*_entry", VECTOR, { NULL } },
 		{ "irq_vectors:*_exit", IRQ_END, { NULL } },
+		{ "block:block_bio_queue", DISK, { "dev", "rwbs" } },
 		{ "block:block_rq_issue", DISK, { "dev", "rwbs" } },
 		{ "exceptions:page_fault_user", FAULT, { "address" } },
 		{ "*:task_throttled", THROTTLE, { NULL } },

@@ -153,6 +153,37 @@ helper 20, nanosleep(1): 500 ms' ]
    77.8 %    700 ms    events lost'
 }
 
+@test "tfs-why: a wait is for the disk after a request of the task, and a later page fault is not" {
+	need_x86
+	{
+		to 0 1.000000 swapper/0-0 R main-10
+		at 0 1.000000 ..... main-10 'sys_enter: NR 17 (3, 0, 0, 0, 0, 0)'
+		at 0 1.100000 ..... main-10 'block_bio_queue: 254,0 RA 8 + 8 [main]'
+		to 0 1.100000 main-10 D swapper/0-0
+		wakes 0 1.300000 kworker-9 main-10
+		to 0 1.300000 swapper/0-0 R main-10
+		to 0 1.300000 main-10 D swapper/0-0
+		wakes 0 1.400000 kworker-9 main-10
+		to 0 1.400000 swapper/0-0 R main-10
+		at 0 1.400000 ..... main-10 'sys_exit: NR 17 = 8'
+		at 0 1.500000 ..... main-10 'page_fault_user: address=0x1000 ip=0x2000 error_code=0x4'
+		at 0 1.500000 ..... main-10 'block_bio_queue: 254,0 R 8 + 8 [main]'
+		to 0 1.500000 main-10 D swapper/0-0
+		wakes 0 1.600000 kworker-9 main-10
+		to 0 1.600000 swapper/0-0 R main-10
+		at 0 1.600000 ..... main-10 'page_fault_user: address=0x3000 ip=0x2000 error_code=0x4'
+		to 0 1.600000 main-10 S swapper/0-0
+		wakes 0 1.900000 kworker-9 main-10
+		to 0 1.900000 swapper/0-0 R main-10
+		to 0 2.000000 main-10 Z swapper/0-0
+	} >in
+	tfs-why -p 10 in | grep -A 3 blocked >out
+	lines_are out '   70.0 %    700 ms  blocked
+   30.0 %    300 ms    disk: 254:0 RA pread64(3), woken by kworker 9, 2 times
+   30.0 %    300 ms    page fault: 0x3000, woken by kworker 9
+   10.0 %    100 ms    disk: 254:0 R 0x1000, woken by kworker 9'
+}
+
 @test "tfs-why: a thread that executes goes on as the first thread of its process" {
 	need_x86
 	{

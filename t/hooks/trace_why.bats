@@ -15,10 +15,10 @@ shortest=1000 late=500
 # the task to the nanosecond, and at most 1 us for each part is unknown (t/prog/whycheck.c).
 # bats test_tags=guest
 @test "trace_why: each of 60 chains of tasks that wait for each other is right" {
-	local seed status kinds=
+	local seed status kinds=()
 	need_tracefs events/sched/sched_waking
 	# without BPF the files of descriptors are not known
-	[ -e "$TRACEFS/events/bpf_trace" ] || kinds=-w
+	[ -e "$TRACEFS/events/bpf_trace" ] || kinds=(-w)
 	for seed in 1 2 "${TFS_WHY_SEED:-$(($$ % 1000))}"; do
 		status=0
 		tfs-run trace_why --json --top 100000 -o got.json -- \
@@ -26,8 +26,48 @@ shortest=1000 late=500
 		[ "$status" != 77 ] || skip "needs SCHED_FIFO"
 		[ "$status" = 0 ]
 		echo "seed $seed"
-		"$PROG/whycheck" $kinds -t "$late" truth got.json
+		"$PROG/whycheck" "${kinds[@]}" -t "$late" truth got.json
 	done
+}
+
+# Set DISK to a disk that takes 20 ms for each request, or else to a file on a disk.
+slow_disk() {
+	local at=/sys/kernel/config
+	DISK=$PWD/disk
+	if [ "${TFS_VARIANT-}" = vm ]; then
+		[ -d $at/nullb ] || mount -t configfs configfs $at 2>/dev/null || skip "needs null_blk"
+		at=$at/nullb/nullb1
+		[ -d $at ] || {
+			mkdir $at
+			echo 2 >$at/irqmode # a timer
+			echo 20000000 >$at/completion_nsec
+			echo 64 >$at/size
+			echo 1 >$at/power
+		}
+		DISK=/dev/nullb1
+		return
+	fi
+	case $(stat -f -c %T .) in
+	tmpfs | ramfs | overlayfs) skip "needs a directory of tests on a disk (TMPDIR)" ;;
+	esac
+	head -c 33554432 /dev/urandom >"$DISK"
+	sync "$DISK"
+}
+
+# bats test_tags=guest
+@test "trace_why: each of 40 chains that end at a disk is right, by reads and by page faults" {
+	local kinds=() seed
+	need_tracefs events/block
+	slow_disk
+	[ -e "$TRACEFS/events/bpf_trace" ] || kinds=(-w)
+	for seed in 3 4; do
+		tfs-run trace_why --json --top 100000 -o got.json -- "$PROG/why" -u "$shortest" \
+			-f "$DISK" -k futex,pipe,socket,disk -o truth "$seed" 20 ||
+			skip "needs SCHED_FIFO"
+		"$PROG/whycheck" "${kinds[@]}" -t "$late" truth got.json
+	done
+	grep -q '"on":"disk","detail":"[0-9]*:[0-9]* R[A-Z]* pread64(' got.json
+	grep -q '"on":"disk","detail":"[0-9]*:[0-9]* R[A-Z]*\( 0x[0-9a-f]*\)\{0,1\}"' got.json
 }
 
 @test "trace_why: text, a trace.dat and the account of the session tell the same of a program" {

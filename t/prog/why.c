@@ -11,7 +11,7 @@
  *	-k KINDS  select from these kinds of wait, separated by commas: futex pipe socket child
  *	          fault poll signal lock; sleep disk preempted runnable (the last task's).
  *	          Without -k: all of them except disk; with -f: all of them
- *	-f FILE   the disk or the file on a disk that "disk" reads, with O_DIRECT
+ *	-f FILE   the disk or the file on a disk that "disk" reads, with O_DIRECT or by page faults
  *	-o FILE   write the lines there, not to standard output
  *	-u US     the shortest wait of a last task in microseconds (default 1000); the longest is
  *	          five times as long
@@ -67,7 +67,7 @@ static const char *const ways[KINDS][6] = {
 	[LOCK] = { "flock", "fcntl" },
 	[SLEEP] = { "nanosleep", "clock_nanosleep", "poll_timeout", "epoll_timeout",
 		"futex_timeout" },
-	[DISK] = { "pread" },
+	[DISK] = { "pread", "read_mapped" },
 	[PREEMPTED] = { "spin" },
 	[RUNNABLE] = { "spin" },
 };
@@ -254,6 +254,8 @@ static void prepare(struct level *l)
 	case DISK:
 		l->fd[0] = open(disk, O_RDONLY | O_DIRECT | O_CLOEXEC);
 		must(l->fd[0] >= 0, "open the disk");
+		posix_fadvise(l->fd[0], 0, 0, POSIX_FADV_DONTNEED);
+		posix_fadvise(l->fd[0], 0, 0, POSIX_FADV_RANDOM);
 		break;
 	default:
 		break;
@@ -331,11 +333,19 @@ static void sleep_for(const struct level *l, int64_t ns)
 static void read_disk(const struct level *l, int64_t ns)
 {
 	static char block[PAGE] __attribute__((aligned(4096)));
-	off_t size = lseek(l->fd[0], 0, SEEK_END), at = (off_t)chain->number * PAGE;
+	off_t size = lseek(l->fd[0], 0, SEEK_END) / PAGE, at = chain->number;
+	volatile char *mapped = l->way ? mmap(NULL, (size_t)size * PAGE, PROT_READ, MAP_SHARED,
+		l->fd[0], 0) : NULL;
 
-	for (int64_t end = l->start + ns; now() < end; at += PAGE)
-		must(pread(l->fd[0], block, sizeof(block), at % (size - PAGE) / PAGE * PAGE) > 0,
-			"read the disk");
+	must(size && mapped != MAP_FAILED, "map the disk");
+	for (int64_t end = l->start + ns; now() < end; at++)
+		if (l->way)
+			(void)mapped[at % size * PAGE];
+		else
+			must(pread(l->fd[0], block, sizeof(block), at % size * PAGE) > 0,
+				"read the disk");
+	if (l->way)
+		munmap((void *)(uintptr_t)mapped, (size_t)size * PAGE);
 }
 
 static void pin(int cpu)
