@@ -525,8 +525,9 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 		str_format(wait.detail, sizeof(wait.detail), "0x%llx",
 			   (unsigned long long)t->fault);
 	if (t->disk) {
-		const int again = t->call && (!strcmp(wait.on, "file") || !strcmp(wait.on, "disk") ||
-			(!strcmp(wait.on, "call") && !why_sends(w->name[t->call])));
+		const int again = t->call &&
+			(!strcmp(wait.on, "file") || !strcmp(wait.on, "disk") ||
+			 (!strcmp(wait.on, "call") && !why_sends(w->name[t->call])));
 		char detail[sizeof(wait.detail)];
 
 		str_format(detail, sizeof(detail), "%s%s%s", w->name[t->disk],

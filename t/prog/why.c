@@ -338,12 +338,14 @@ static void read_disk(const struct level *l, int64_t ns)
 		l->fd[0], 0) : NULL;
 
 	must(size && mapped != MAP_FAILED, "map the disk");
-	for (int64_t end = l->start + ns; now() < end; at++)
+	do {
 		if (l->way)
 			(void)mapped[at % size * PAGE];
 		else
 			must(pread(l->fd[0], block, sizeof(block), at % size * PAGE) > 0,
 				"read the disk");
+		at++;
+	} while (now() < l->start + ns);
 	if (l->way)
 		munmap((void *)(uintptr_t)mapped, (size_t)size * PAGE);
 }
