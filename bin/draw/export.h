@@ -15,6 +15,12 @@
 
 /* ---- record.c: parse a record -------------------------------------------------------- */
 
+/* The application's span in which a thread was, as --otel reads it. All zero: none. */
+struct export_context {
+	uint64_t trace[2], span;
+	unsigned flags;                 /* of W3C's traceparent; 1: the trace is sampled */
+};
+
 struct export_record {
 	const char *line;               /* of n bytes */
 	size_t n;
@@ -25,6 +31,7 @@ struct export_record {
 	struct text_part error;         /* of fields */
 	int64_t lat;                    /* of fields, in nanoseconds; -1: none */
 	int decoded;                    /* a decoded call: its time is that of its beginning */
+	struct export_context context;  /* of fields */
 };
 
 /* Parse a line of n bytes. Return 1; 0 if it is no JSON object, or is cut. */
@@ -38,7 +45,7 @@ int export_is_mark(const struct export_record *);
  * "cut":true as the last one. EXPORT_REDACT: write an argument with a string or a structure as its
  * address, and other strings as empty, except names of tasks and errors.
  */
-enum { EXPORT_REDACT = 1 };
+enum { EXPORT_REDACT = 1, EXPORT_ERRORS = 2 };
 void export_fields(struct out *, const struct export_record *, int flags);
 
 /* ---- origin.c: who made a record ------------------------------------------------------- */
@@ -49,12 +56,16 @@ struct origin_task {
 	uint64_t looked;                /* time of the record when it was looked up */
 	char container[65];             /* its id: hexadecimal digits */
 	char pod[37];                   /* the uid of its Kubernetes pod */
+	pid_t process;                  /* 0: unknown */
+	char names[512];                /* members of JSON: the name of its program and service */
 };
 
 /* Set up with origin_begin. */
 struct origin {
 	const char *host, *session;
-	char name[65], boot[37];        /* this host's; empty if unknown */
+	char name[65], boot[37], id[37]; /* this host's; empty if unknown */
+	char names[512];                /* members of JSON, of $OTEL_RESOURCE_ATTRIBUTES */
+	int processes;                  /* look up programs and services, too */
 	int no_tasks;                   /* do not look for containers */
 	struct table tasks;
 };
@@ -74,12 +85,43 @@ const struct origin_task *origin_of(struct origin *, const struct export_record 
 /* Put container and pod of a text of /proc/PID/cgroup into the task. */
 void origin_parse(struct origin_task *, const char *path);
 
+/*
+ * Append the attributes of a text such as "k8s.node.name=a,service.name=b%20c", which is the value
+ * of OTEL_RESOURCE_ATTRIBUTES, as members of JSON. Leave out what does not fit or has no such form.
+ */
+void origin_attributes(struct out *, const char *text);
+
+/* ---- vocabulary.c: fields of events in OpenTelemetry's words ------------------------------ */
+
+/* The version of the semantic conventions that the names are from */
+#define SCHEMA_URL "https://opentelemetry.io/schemas/1.41.0"
+
+/* Before the name of an argument or a field that the conventions do not know */
+#define EXPORT_ARGUMENT "tfs.arg."
+
+/* An attribute: its name, in two parts, and its value as JSON. */
+struct export_word {
+	const char *prefix;
+	struct text_part name, value;
+	char text[48];                  /* room for the value */
+};
+
+/* Set the attribute of a field. Return 0 if the field gives none. */
+int export_word(struct export_word *, const struct export_record *, struct text_part field,
+		struct text_part value, int flags);
+
+/*
+ * Does the record tell of a failure? A lookup of a file that does not exist, and EAGAIN, are
+ * answers and no failures, unless the flags have EXPORT_ERRORS.
+ */
+int export_is_failure(const struct export_record *, int flags);
+
 /* ---- otlp.c: lines of OTLP ---------------------------------------------------------------- */
 
 struct otlp {
 	struct origin *origin;
 	int spans;                      /* spans instead of logs */
-	int flags;                      /* EXPORT_REDACT */
+	int flags;                      /* EXPORT_REDACT, EXPORT_ERRORS */
 	size_t most;                    /* bytes of a line, at least 4096 */
 	/* private: */
 	struct strbuf line, resource, next_resource, record, fields;
@@ -87,7 +129,8 @@ struct otlp {
 
 /* A span. Ids are 0 if there is none. */
 struct otlp_span {
-	uint64_t trace, id, parent;
+	uint64_t trace[2], id, parent;
+	struct export_context link;     /* a span of another trace that belongs to it */
 	struct text_part name;          /* a JSON string */
 	const char *kind;               /* a number, as in trace.proto */
 	uint64_t from, to;              /* nanoseconds since 1970 */
@@ -117,16 +160,20 @@ void otlp_flush(struct otlp *);
  * - A trace has the key of its first message twice as its id. In the trace of one host that is
  *   the message that opened the window. Where all hosts of a request are joined (dt-join), the
  *   trace goes on with the trace of the sender.
- * - A call or a wait in a window belongs to the window. Another one is in a trace of its task.
+ * - A call or a wait belongs to the span of the application in which it happened, if the line
+ *   names one (trace_id, span_id, flags) that is sampled; or else to the window. Another one is
+ *   in a trace of its thread, whose root lasts at most a minute.
  */
 struct spans {
 	struct otlp *to;
 	unsigned long long instants;    /* events without a duration, which give no span */
 	unsigned sample;                /* keep one trace of so many */
 	unsigned long long left_out;    /* spans that were not kept */
+	uint64_t slower;                /* add up events that take fewer nanoseconds */
 	/* private: */
 	struct table threads;           /* by host and thread */
 	struct table messages;          /* the trace of each message, by its key */
+	uint64_t next;                  /* when old roots end */
 };
 
 /* Take a record. number is its place in the input. */

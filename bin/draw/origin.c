@@ -12,18 +12,93 @@ enum {
 	SECOND = 1000000000,
 };
 
+#define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 /* Has the name only characters that mean themselves in JSON, and is it short? */
 static int is_plain(const char *s)
 {
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:");
+	size_t n = strspn(s, LETTERS_AND_DIGITS "-_.:");
 
 	return n && !s[n] && n <= 64;
 }
 
+/* ---- attributes --------------------------------------------------------------------------- */
+
+/* Begin and end an object of JSON, and keep room for its end. */
+static void members_begin(struct out *o)
+{
+	o->end -= 2;
+	out_char(o, '{');
+}
+
+static void members_end(struct out *o)
+{
+	o->end += 2;
+	out_char(o, '}');
+	*o->at = '\0';
+}
+
+/* Write a member, or nothing if there is no room for it. */
+static void put_text(struct out *o, const char *key, size_t n, const char *value, size_t length)
+{
+	struct out before = *o;
+
+	json_key(o, key, n);
+	json_string(o, value, length);
+	if (o->cut)
+		*o = before;
+}
+
+static void put_member(struct out *o, const char *key, const char *value)
+{
+	put_text(o, key, strlen(key), value, strlen(value));
+}
+
+void origin_attributes(struct out *o, const char *text)
+{
+	char value[256];
+
+	for (const char *s = text; *s; s += *s == ',') {
+		size_t n = strspn(s, LETTERS_AND_DIGITS "_.-");
+		const char *v = s + n + 1, *end = s + strcspn(s, ",");
+		size_t length = 0;
+
+		for (; n && s[n] == '=' && v < end && length < sizeof(value); v++) {
+			uint64_t byte = (unsigned char)*v;
+
+			if (*v == '%' && end - v > 2 &&
+			    !text_part_number((struct text_part){ v + 1, 2 }, 16, &byte))
+				v += 2;
+			value[length++] = (char)byte;
+		}
+		if (v == end && length)
+			put_text(o, s, n, value, length);
+		s = end;
+	}
+}
+
+/* ---- the host ---------------------------------------------------------------------------- */
+
+/* Set the text to the first line of a file of procfs if it is plain and fits. */
+static void read_name(char *to, size_t size, const char *file)
+{
+	char *text, path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/%s", path_procfs(), file);
+	text = file_read(AT_FDCWD, path, NULL);
+	if (!text)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	if (strlen(text) < size && is_plain(text))
+		str_format(to, size, "%s", text);
+	free(text);
+}
+
 int origin_begin(struct origin *o, const char *host, const char *session)
 {
+	const char *own = getenv("OTEL_RESOURCE_ATTRIBUTES");
+	struct out names = out_to(o->names, sizeof(o->names));
 	struct utsname name;
-	char *boot, path[PATH_MAX];
 
 	if (host && !is_plain(host))
 		return err_msg("not a name of a host: '%.80s'; use letters, digits, - _ . and :",
@@ -38,16 +113,16 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 	o->tasks.size = sizeof(struct origin_task);
 	o->host = host ? host : "";
 	o->session = session ? session : "";
-	str_format(path, sizeof(path), "%s/sys/kernel/random/boot_id", path_procfs());
-	boot = file_read(AT_FDCWD, path, NULL);
-	if (boot) {
-		boot[strcspn(boot, "\n")] = '\0';
-		if (strlen(boot) == UID && is_plain(boot))
-			str_format(o->boot, sizeof(o->boot), "%s", boot);
-		free(boot);
-	}
+	read_name(o->boot, sizeof(o->boot), "sys/kernel/random/boot_id");
+	if (!o->no_tasks) /* machine-id(5), of the host also in a container */
+		read_name(o->id, sizeof(o->id), "1/root/etc/machine-id");
+	members_begin(&names);
+	origin_attributes(&names, own ? own : "");
+	members_end(&names);
 	return 0;
 }
+
+/* ---- containers --------------------------------------------------------------------------- */
 
 static size_t hex_digits(const char *s)
 {
@@ -121,6 +196,54 @@ void origin_parse(struct origin_task *t, const char *text)
 		*t->pod = '\0';
 }
 
+/* ---- tasks -------------------------------------------------------------------------------- */
+
+/* Return the value of a variable in the text of /proc/PID/environ, or NULL. */
+static const char *variable(const char *text, size_t size, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *s = text, *end = text + size; s < end; s += strlen(s) + 1)
+		if (!strncmp(s, name, n))
+			return s + n;
+	return NULL;
+}
+
+/* Look up the program of a task's process, and the service that its environment names. */
+static void look_at_process(struct origin_task *t, pid_t tid)
+{
+	struct out o = out_to(t->names, sizeof(t->names));
+	char path[PATH_MAX], exe[PATH_MAX];
+	const char *name, *more, *program;
+	size_t size = 0;
+	char *environment;
+	ssize_t n;
+	uid_t uid;
+	int cut;
+
+	if (task_ids(tid, &t->process, &uid) < 0)
+		return;
+	str_format(path, sizeof(path), "%s/%d/exe", path_procfs(), t->process);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	program = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+	environment = procfs_read(t->process, "environ", &size, &cut);
+	name = variable(environment, size, "OTEL_SERVICE_NAME=");
+	more = variable(environment, size, "OTEL_RESOURCE_ATTRIBUTES=");
+	members_begin(&o);
+	out_format(&o, "\"process.pid\":%d", t->process);
+	if (*program)
+		put_member(&o, "process.executable.name", program);
+	if (name && *name)
+		put_member(&o, "service.name", name);
+	if (more)
+		origin_attributes(&o, more);
+	if (*program && !memmem(t->names, (size_t)(o.at - t->names), "\"service.name\"", 14))
+		put_member(&o, "service.name", program);
+	members_end(&o);
+	free(environment);
+}
+
 const struct origin_task *origin_of(struct origin *o, const struct export_record *r)
 {
 	static const struct origin_task none;
@@ -143,5 +266,7 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	if (text)
 		origin_parse(t, text);
 	free(text);
+	if (o->processes)
+		look_at_process(t, pid);
 	return t;
 }

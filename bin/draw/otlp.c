@@ -12,7 +12,7 @@
 enum {
 	DEEPEST = 6,                    /* arrays and objects in a value */
 	INTEGER = 18,                   /* digits that an int64 always has room for */
-	RESOURCE_MOST = 4096,           /* bytes of a resource */
+	RESOURCE_MOST = 2048,           /* bytes of a resource */
 	REST = 1024,                    /* bytes of a record's line without its fields */
 };
 
@@ -89,6 +89,25 @@ static void put_plain(struct out *o, const char *key, const char *value)
 				  text, str_format(text, sizeof(text), "\"%s\"", value) });
 }
 
+/* Write the members of an object as attributes, except those that are there already. */
+static void put_members(struct out *o, const char *start, const char *members)
+{
+	const char *end = members + strlen(members);
+	struct text_part name, value;
+	char key[128];
+
+	while (json_member(&members, end, &name, &value)) {
+		struct out before = *o;
+		size_t n = str_format(key, sizeof(key), "\"key\":\"%.*s\"", (int)name.n, name.text);
+
+		if (n >= sizeof(key) || memmem(start, (size_t)(o->at - start), key, n))
+			continue;
+		put_attribute(o, name, value, 0);
+		if (o->cut)
+			*o = before;
+	}
+}
+
 static void put_integer(struct out *o, const char *key, uint64_t n)
 {
 	char text[24];
@@ -99,29 +118,44 @@ static void put_integer(struct out *o, const char *key, uint64_t n)
 
 /* ---- resources and lines ---------------------------------------------------------------- */
 
-/* Set next_resource to that of the record. */
+/*
+ * Set next_resource to that of the record. A service names itself by the environment of its
+ * process; otherwise the name is that of its program, or of its task.
+ */
 static void set_resource(struct otlp *o, const struct export_record *r)
 {
 	struct origin *from = o->origin;
 	const struct origin_task *t = origin_of(from, r);
+	/* the ends of the resource need room, too */
 	struct out b = strbuf_out(&o->next_resource, RESOURCE_MOST);
+	const char *start = b.at;
 
+	b.end -= REST / 4;
 	out_string(&b, "{\"resource\":{\"attributes\":[");
-	put_plain(&b, "service.name", *from->session ? from->session : "tfs-tools");
+	put_members(&b, start, t->names);
+	if (!memmem(start, (size_t)(b.at - start), "\"service.name\"", 14))
+		put_named(&b, "service.name", json_unquoted(r->comm).n ? r->comm :
+			  (struct text_part){ "\"tfs-tools\"", 11 });
 	put_named(&b, "host.name", r->host);
 	if (!r->host.n) {
 		put_plain(&b, "host.name", from->host);
+		put_plain(&b, "host.id", from->id);
 		put_plain(&b, "tfs.boot_id", from->boot);
 	}
+	put_plain(&b, "tfs.session", from->session);
 	put_plain(&b, "container.id", t->container);
 	put_plain(&b, "k8s.pod.uid", t->pod);
-	out_format(&b, "]},\"scope%s\":[{\"scope\":{\"name\":\"tfs-tools\"},\"%s\":[",
-		   o->spans ? "Spans" : "Logs", o->spans ? "spans" : "logRecords");
+	if (!r->host.n)
+		put_members(&b, start, from->names);
+	b.end += REST / 4;
+	out_format(&b, "]},\"scope%s\":[{\"scope\":{\"name\":\"tfs-tools\",\"version\":\""
+		   VERSION "\"},\"%s\":[", o->spans ? "Spans" : "Logs",
+		   o->spans ? "spans" : "logRecords");
 	o->next_resource.n = (size_t)(b.at - o->next_resource.text);
 }
 
 /* The ends of the records of a resource, and of a line */
-#define RESOURCE_END "]}]}"
+#define RESOURCE_END "],\"schemaUrl\":\"" SCHEMA_URL "\"}],\"schemaUrl\":\"" SCHEMA_URL "\"}"
 #define LINE_END "]}"
 
 void otlp_flush(struct otlp *o)
@@ -156,13 +190,16 @@ static void add_record(struct otlp *o, const struct out *record)
 	strbuf_add(b, o->record.text, n);
 }
 
-/* Write an attribute if there is room for it; else set *cut. */
-static void put_if_it_fits(struct out *o, struct text_part key, struct text_part value, int *cut)
+/* Write the attribute if there is room for it; else set *cut. */
+static void put_if_it_fits(struct out *o, const struct export_word *w, int *cut)
 {
 	char *mark = o->at;
 
-	if (value.n)
-		put_attribute(o, key, value, 0);
+	out_text(o, ",", o->at[-1] != '[');
+	out_format(o, "{\"key\":\"%s%.*s\",\"value\":", w->prefix, (int)w->name.n,
+		   w->name.text);
+	put_value(o, w->value, 0);
+	out_char(o, '}');
 	if (!o->cut)
 		return;
 	o->at = mark;
@@ -178,14 +215,15 @@ static void put_arguments(struct out *o, struct text_part args, int *cut)
 
 	while (json_element(&a, end, &argument)) {
 		const char *s = argument.text, *end_of_it = s + argument.n;
-		struct text_part key = { "argument", 8 }, text = { NULL, 0 };
+		struct export_word w = { EXPORT_ARGUMENT, { "argument", 8 }, { NULL, 0 }, "" };
 
 		while (json_member(&s, end_of_it, &name, &value))
 			if (text_part_is(name, "name"))
-				key = json_unquoted(value);
+				w.name = json_unquoted(value);
 			else if (text_part_is(name, "text"))
-				text = value;
-		put_if_it_fits(o, key, text, cut);
+				w.value = value;
+		if (w.value.n)
+			put_if_it_fits(o, &w, cut);
 	}
 }
 
@@ -197,20 +235,21 @@ static void put_fields(struct otlp *o, struct out *b, const struct export_record
 	struct out fields = strbuf_out(&o->fields, room < longest ? room : longest);
 	const char *s = fields.at;
 	struct text_part name, value;
+	struct export_word w;
 	char *end = b->end;
 	int cut = 0;
 
 	if (most < (size_t)(end - o->record.text))
 		b->end = most > n ? o->record.text + most : b->at;
-	export_fields(&fields, r, o->flags);
+	export_fields(&fields, r, o->flags & EXPORT_REDACT);
 	while (json_member(&s, fields.at, &name, &value))
 		if (r->decoded && text_part_is(name, "args"))
 			put_arguments(b, value, &cut);
-		else
-			put_if_it_fits(b, name, value, &cut);
+		else if (value.n && export_word(&w, r, name, value, o->flags))
+			put_if_it_fits(b, &w, &cut);
 	b->end = end;
 	if (cut)
-		put_named(b, "cut", (struct text_part){ "true", 4 });
+		put_named(b, "tfs.cut", (struct text_part){ "true", 4 });
 }
 
 /* Write the attributes of a record: its task, its place, its fields. */
@@ -224,7 +263,7 @@ static void put_attributes(struct otlp *o, struct out *b, const struct export_re
 	if (r->tid)
 		put_integer(b, "thread.id", r->tid);
 	put_named(b, "thread.name", r->comm);
-	put_integer(b, "tfs.cpu", r->cpu);
+	put_integer(b, "cpu.logical_number", r->cpu);
 	put_integer(b, "tfs.seq", number);
 	if (json_unquoted(r->system).n)
 		put_named(b, "tfs.system", r->system);
@@ -253,17 +292,33 @@ static struct text_part string_or(struct text_part value, const char *other)
 	       (struct text_part){ other, strlen(other) };
 }
 
+static void put_ids(struct out *o, const uint64_t *trace, uint64_t span)
+{
+	out_format(o, "\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\"",
+		   (unsigned long long)trace[0], (unsigned long long)trace[1],
+		   (unsigned long long)span);
+}
+
 void otlp_log(struct otlp *o, const struct export_record *r, uint64_t number)
 {
-	struct text_part body = string_or(r->event, r->lost.n ? "\"lost events\"" : "\"\"");
+	struct text_part name = string_or(r->event, r->lost.n ? "\"lost_events\"" : "\"\"");
+	struct text_part body = string_or(r->comment, "\"\"");
+	const struct export_context *c = &r->context;
 	struct out b = begin_record(o, r);
 
-	if (!r->event.n)
-		body = string_or(r->comment, body.text);
 	out_format(&b, "{\"timeUnixNano\":\"%llu\",\"observedTimeUnixNano\":\"%llu\","
-		   "\"severityNumber\":%u,\"body\":{\"stringValue\":%.*s}",
+		   "\"severityNumber\":%u,\"severityText\":\"%s\"",
 		   (unsigned long long)r->time, (unsigned long long)time_of_day_us() * 1000,
-		   r->lost.n ? SEVERITY_WARN : SEVERITY_INFO, (int)body.n, body.text);
+		   r->lost.n ? SEVERITY_WARN : SEVERITY_INFO, r->lost.n ? "WARN" : "INFO");
+	if (name.n > 2)
+		out_format(&b, ",\"eventName\":%.*s", (int)name.n, name.text);
+	else
+		out_format(&b, ",\"body\":{\"stringValue\":%.*s}", (int)body.n, body.text);
+	if (c->span) {
+		out_char(&b, ',');
+		put_ids(&b, c->trace, c->span);
+		out_format(&b, ",\"flags\":%u", c->flags);
+	}
 	put_attributes(o, &b, r, NULL, number);
 	out_char(&b, '}');
 	add_record(o, &b);
@@ -274,17 +329,22 @@ void otlp_span(struct otlp *o, const struct otlp_span *s, const struct export_re
 {
 	struct text_part name = string_or(s->name, "\"\"");
 	struct out b = begin_record(o, r);
-	unsigned long long trace = s->trace, parent = s->parent;
+	unsigned long long parent = s->parent;
 
-	out_format(&b, "{\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\"", trace, trace,
-		   (unsigned long long)s->id);
+	out_char(&b, '{');
+	put_ids(&b, s->trace, s->id);
 	if (parent)
 		out_format(&b, ",\"parentSpanId\":\"%016llx\"", parent);
 	out_format(&b, ",\"name\":%.*s,\"kind\":%s,\"startTimeUnixNano\":\"%llu\","
 		   "\"endTimeUnixNano\":\"%llu\"", (int)name.n, name.text, s->kind,
 		   (unsigned long long)s->from, (unsigned long long)s->to);
 	put_attributes(o, &b, r, s->note, number);
-	if (r->error.n && *r->error.text == '"') /* STATUS_CODE_ERROR */
+	if (s->link.span) {
+		out_string(&b, ",\"links\":[{");
+		put_ids(&b, s->link.trace, s->link.span);
+		out_string(&b, "}]");
+	}
+	if (export_is_failure(r, o->flags)) /* STATUS_CODE_ERROR */
 		out_format(&b, ",\"status\":{\"code\":2,\"message\":%.*s}", (int)r->error.n,
 			   r->error.text);
 	out_char(&b, '}');

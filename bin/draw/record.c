@@ -24,6 +24,26 @@ static struct text_part short_value(struct text_part value)
 	return value.n <= NAME_MOST ? value : (struct text_part){ "\"\"", 2 };
 }
 
+/* Read the fields of --otel: hexadecimal digits. */
+static void read_context(struct export_context *c, struct text_part name, struct text_part value)
+{
+	struct text_part high = { value.text + 1, 16 }, low = { value.text + 17, 16 };
+	uint64_t n;
+
+	if (!value.n || *value.text != '"')
+		return;
+	value = json_unquoted(value);
+	if (is(name, "trace_id") && value.n == 32) {
+		if (text_part_number(high, 16, &c->trace[0]) < 0 ||
+		    text_part_number(low, 16, &c->trace[1]) < 0)
+			c->trace[0] = c->trace[1] = 0;
+	} else if (is(name, "span_id") && value.n == 16) {
+		c->span = text_part_number(value, 16, &n) < 0 ? 0 : n;
+	} else if (is(name, "flags") && value.n == 2 && !text_part_number(value, 16, &n)) {
+		c->flags = (unsigned)n;
+	}
+}
+
 static void read_fields(struct export_record *r)
 {
 	const char *s = r->fields.text, *end = s + r->fields.n;
@@ -38,6 +58,8 @@ static void read_fields(struct export_record *r)
 			r->decoded = 1;
 		else if (is(name, "resumed"))
 			r->lat = -1;
+		else
+			read_context(&r->context, name, value);
 	}
 }
 
@@ -68,6 +90,8 @@ int export_read(struct export_record *r, const char *line, size_t n)
 		return 0;
 	if (r->fields.n)
 		read_fields(r);
+	if (!(r->context.trace[0] | r->context.trace[1]) || !r->context.span)
+		r->context = (struct export_context){ .flags = 0 };
 	return 1;
 }
 

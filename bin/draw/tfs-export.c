@@ -18,8 +18,8 @@
 
 static struct {
 	enum { JSON, LOGS, SPANS } format;
-	unsigned long most, keep, rate;
-	int redact;
+	unsigned long most, keep, rate, slower;
+	int redact, errors;
 } opt = { .most = 1024 * 1024 };
 
 static struct origin origin;
@@ -28,8 +28,8 @@ static const char *format, *host, *session;
 static const struct tool tool = {
 	.name = "tfs-export",
 	.help =
-		"tfs-export [-nx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] "
-		"[-r N] [FILE]\n"
+		"tfs-export [-enx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] "
+		"[-r N] [-S US] [FILE]\n"
 		"export a trace as JSON or OpenTelemetry (OTLP) logs and spans\n"
 		"-f, --format json|logs|spans  json, or OTLP: logs or spans; default json\n"
 		"-H, --host HOST  the name of the host; default: the kernel's\n"
@@ -39,12 +39,15 @@ static const struct tool tool = {
 		"the longest line, at least 4096; default 1 MiB\n"
 		"-k, --sample N:1-4294967295  keep one record, or trace, of N\n"
 		"-r, --rate N:1-4294967295  at most N records in a second\n"
-		"-x, --redact  leave out strings and data of programs\n",
+		"-x, --redact  leave out strings and data of programs\n"
+		"-S, --slower US:1-  spans: add up the calls of a name that take less time\n"
+		"-e, --errors  each failed call is an error, also a lookup that finds nothing\n",
 	.places = (const struct opt_place[]){
 		{ 'f', .text = &format }, { 'H', .text = &host }, { 's', .text = &session },
 		{ 'n', .flag = &origin.no_tasks }, { 'x', .flag = &opt.redact },
+		{ 'e', .flag = &opt.errors },
 		{ 'm', .number = &opt.most }, { 'k', .number = &opt.keep },
-		{ 'r', .number = &opt.rate }, { 0 },
+		{ 'r', .number = &opt.rate }, { 'S', .number = &opt.slower }, { 0 },
 	},
 };
 
@@ -222,6 +225,8 @@ static void read_options(int argc, char **argv)
 	opt_next(&tool, argc, argv);
 	while (format && strcmp(format, formats[opt.format]))
 		opt.format++;
+	if (opt.slower && opt.format != SPANS)
+		usage_error(&tool, "--slower needs --format spans");
 	input_file(&tool, argv + opt_index);
 	if (origin_begin(&origin, host, session) < 0)
 		exit(MISUSED);
@@ -235,13 +240,16 @@ int main(int argc, char **argv)
 
 	read_options(argc, argv);
 	otlp.spans = opt.format == SPANS;
-	otlp.flags = opt.redact ? EXPORT_REDACT : 0;
+	otlp.flags = (opt.redact ? EXPORT_REDACT : 0) | (opt.errors ? EXPORT_ERRORS : 0);
+	origin.processes = opt.format != JSON;
 	otlp.most = opt.most;
 	spans.sample = (unsigned)opt.keep;
+	spans.slower = (uint64_t)opt.slower * 1000;
 	if (origin.no_tasks)
 		confine();
 	else
-		confine_paths(0, NULL, 0);
+		/* the programs and environments of other tasks */
+		confine_paths(origin.processes ? CAPS(K_CAP_SYS_PTRACE) : 0, NULL, 0);
 	signal(SIGINT, SIG_IGN);
 	for (;;) {
 		/* write what there is before the tool waits for more */

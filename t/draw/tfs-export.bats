@@ -248,30 +248,179 @@ need_schema() {
 	file_has 1 lines
 	by_schema logs <lines >got
 	diff - got <<-EOF
-		service.name=mine host.name=web tfs.boot_id=$BOOT container.id=4f2a00112233445566778899aabbccdd | 1795559358000000005 9 demo thread.id=7 thread.name=task tfs.cpu=1 tfs.seq=1 tfs.system=demo a=-1 s=x	y big=18446744073709551615 f=1.5 n=[1,2] z=null t=True
-		service.name=mine host.name=web tfs.boot_id=$BOOT | 1795559358000000006 9 sys_exit_openat thread.id=8 thread.name=task tfs.cpu=1 tfs.seq=2 tfs.system=demo ret=-2 lat=1.5 filename="/x"
-		service.name=mine host.name=web tfs.boot_id=$BOOT | 1795559358000000007 13 lost events tfs.cpu=1 tfs.seq=3 tfs.lost=204
+		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
+		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
+		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events cpu.logical_number=1 tfs.seq=3 tfs.lost=204
 	EOF
 }
 
-@test "tfs-export: spans: calls and waits have their own times, and failed calls an error" {
+# spans [OPTION]...: Export spans of lines, and print them by the schema: traces as T1 T2..., ids of 16
+# digits as S1 S2..., times without what all have in front.
+spans() {
+	tfs-export -n -f spans -H web "$@" <lines | by_schema spans | cut -d '|' -f 2- |
+		awk '{ t[$1] = t[$1] ? t[$1] : "T" ++n; $1 = t[$1]
+			for (i = 2; i < 4; i++)
+				if ($i != "-" && $i !~ /^00f067/)
+					$i = s[$i] = s[$i] ? s[$i] : "S" ++m
+			print }' | sed 's/17955593580000//g; s/thread.name=task cpu.logical_number=1 tfs.//' >got
+}
+
+@test "tfs-export: spans: calls, waits and requests of disks have their own times, below a root of their thread" {
 	need_schema
 	{
 		call 7 5000 openat 3 1.5 '{"name":"filename","value":"0x7f00","text":"\"/x\""}'
-		event 7 6000 '{"ret":-2,"error":"ENOENT","lat":0.250,"args":[]}' sys_exit_stat
+		event 7 6000 '{"ret":-13,"error":"EACCES","lat":0.250,"args":[]}' sys_exit_stat
 		event 9 9000 '{"prev_pid":9,"next_comm":"task","next_pid":7,"lat":2.000}' sched_switch
+		event 9 9100 '{"dev":1,"by":"dd","by_pid":8,"lat":2.000}' block_rq_complete | sed s/demo/block/
 		event 7 9500 '{"a":1}'
 		echo '{"ts":0.000000006,"timeUnixNano":"1795559358000009600","cpu":1,"lost":204}'
-	} | tfs-export -n -f spans -H web >lines
-	by_schema spans <lines | cut -d '|' -f 2- | awk '{ $1 = t[$1] ? t[$1] : t[$1] = "T" ++n
-		$2 = length($2); print }' >got
-	diff - got <<-'EOF'
-		T1 16 - 1 openat 1795559358000005000 1795559358000006500 - thread.id=7 thread.name=task tfs.cpu=1 tfs.seq=1 tfs.system=demo ret=3 lat=1.5 filename="/x"
-		T1 16 - 1 stat 1795559358000006000 1795559358000006250 ENOENT thread.id=7 thread.name=task tfs.cpu=1 tfs.seq=2 tfs.system=demo ret=-2 error=ENOENT lat=0.25
-		T1 16 - 1 sched_switch 1795559358000007000 1795559358000009000 - thread.id=7 tfs.cpu=1 tfs.seq=3 tfs.system=demo prev_pid=9 next_comm=task next_pid=7 lat=2.0
-		T2 16 - 1 lost events 1795559358000009600 1795559358000009600 - tfs.cpu=1 tfs.seq=5 tfs.lost=204
-		T2 16 - 1 left_out 1795559358000009600 1795559358000009600 - tfs.cpu=0 tfs.seq=6 left_out=1 by=no duration lat=0
+	} >lines
+	spans
+	sort got >sorted # the roots come in any order
+	sort <<-'EOF' | diff - sorted
+		T1 S1 S2 1 openat 05000 06500 - thread.id=7 seq=1 tfs.system=demo tfs.ret=3 tfs.lat=1.5 tfs.arg.filename="/x"
+		T1 S3 S2 1 stat 06000 06250 EACCES thread.id=7 seq=2 tfs.system=demo tfs.ret=-13 error.type=EACCES tfs.lat=0.25
+		T1 S4 S2 1 sched_switch 07000 09000 - thread.id=7 seq=3 tfs.system=demo tfs.arg.prev_pid=9 tfs.arg.next_comm=task tfs.arg.next_pid=7 tfs.lat=2.0
+		T2 S5 S6 1 block_rq_complete 07100 09100 - thread.id=8 thread.name=dd cpu.logical_number=1 tfs.seq=4 tfs.system=block tfs.arg.dev=1 tfs.arg.by=dd tfs.arg.by_pid=8 tfs.lat=2.0
+		T3 S7 - 1 lost events 09600 09600 - cpu.logical_number=1 tfs.seq=6 tfs.lost=204
+		T2 S6 - 1 dd 07100 09100 - thread.id=8 thread.name=dd cpu.logical_number=1 tfs.seq=0
+		T1 S2 - 1 task 05000 09000 - thread.id=7 seq=0
+		T4 S8 - 1 left_out 09600 09600 - cpu.logical_number=0 tfs.seq=7 tfs.arg.left_out=1 tfs.arg.by=no duration tfs.lat=0
 	EOF
+}
+
+@test "tfs-export: spans: a root lasts at most a minute, and no span is without its parent" {
+	need_schema
+	for i in {0..299}; do
+		call 7 $((i * 1000000000)) read 3 0.5 ''
+		call $((1000 + i)) $((i * 1000000000 + 500)) read 3 0.5 ''
+	done >lines
+	spans
+	[ "$(grep -c ' read ' got)" = 600 ]
+	# five roots of task 7, and one of each other task
+	[ "$(awk '$3 == "-"' got | wc -l)" = 305 ]
+	[ "$(awk '{ id[$2] } $3 != "-" { parent[$3] } END { for (i in parent) n += !(i in id); print n + 0 }' got)" = 0 ]
+	[ "$(cut -d ' ' -f 2 got | sort | uniq -d)" = "" ]
+}
+
+@test "tfs-export: spans: -S adds up short calls by name and place, and each call is in one span" {
+	need_schema
+	{
+		for i in 1 2 3 4 5 6; do
+			call 7 $((i * 1000)) read $i 0.5 ''
+		done
+		event 7 8000 '{"ret":-13,"error":"EACCES","lat":0.250,"args":[]}' sys_exit_read
+		call 7 9000 read 1 1.0 ''
+		call 7 9500 write 1 0.999 ''
+	} >lines
+	spans -S 1
+	diff - got <<-'EOF'
+		T1 S1 S2 1 read 09000 10000 - thread.id=7 seq=8 tfs.system=demo tfs.ret=1 tfs.lat=1.0
+		T1 S3 S2 1 write 09500 10499 - thread.id=7 seq=0 tfs.calls=1 tfs.errors=0 tfs.lat=0.999
+		T1 S4 S2 1 read 01000 08250 - thread.id=7 seq=0 tfs.calls=7 tfs.errors=1 tfs.lat=3.25
+		T1 S2 - 1 task 01000 10499 - thread.id=7 seq=0
+	EOF
+}
+
+# in_span: Print the fields that --otel adds.
+in_span() {
+	echo "\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"span_id\":\"00f067aa0ba902b$1\",\"flags\":\"0${2-1}\""
+}
+
+@test "tfs-export: spans: events of a span of the application are below it, unless it is not sampled" {
+	need_schema
+	{
+		event 7 1000 "{\"ret\":1,\"lat\":0.5,\"args\":[],$(in_span 7)}" sys_exit_read
+		event 7 2000 "{\"ret\":1,\"lat\":0.5,\"args\":[],$(in_span 7)}" sys_exit_read
+		event 7 3000 "{\"ret\":1,\"lat\":0.5,\"args\":[],$(in_span 8)}" sys_exit_read
+		event 7 4000 "{\"ret\":1,\"lat\":0.5,\"args\":[],$(in_span 9 0)}" sys_exit_read
+		event 7 5000 "{\"sport\":80,$(in_span 8)}" tcp_retransmit_skb
+	} >lines
+	spans
+	diff - got <<-'EOF'
+		T1 S1 00f067aa0ba902b7 1 read 01000 01500 - thread.id=7 seq=1 tfs.system=demo tfs.ret=1 tfs.lat=0.5
+		T1 S2 00f067aa0ba902b7 1 read 02000 02500 - thread.id=7 seq=2 tfs.system=demo tfs.ret=1 tfs.lat=0.5
+		T1 S3 00f067aa0ba902b8 1 read 03000 03500 - thread.id=7 seq=3 tfs.system=demo tfs.ret=1 tfs.lat=0.5
+		T2 S4 S5 1 read 04000 04500 - thread.id=7 seq=4 tfs.system=demo tfs.ret=1 tfs.lat=0.5
+		T1 S6 00f067aa0ba902b8 1 tcp_retransmit_skb 05000 05000 - thread.id=7 seq=5 tfs.system=demo tfs.arg.sport=80
+		T2 S5 - 1 task 04000 04500 - thread.id=7 seq=0
+	EOF
+	spans -S 1
+	[ "$(grep -c ' read .*tfs.calls=2 ' got)" = 1 ]
+	[ "$(grep -c ' read .*tfs.calls=1 ' got)" = 2 ]
+	tfs-export -n -f spans -H web <lines >sent
+	[ "$(grep -o '"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"' sent | wc -l)" = 4 ]
+	tfs-export -n -f logs -H web <lines | by_schema logs >got
+	[ "$(grep -c ' 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b[789]$' got)" = 5 ]
+	run ! grep -q 'tfs.arg.\(trace_id\|span_id\|flags\)' got
+}
+
+@test "tfs-export: spans: the window of a request links to the application's span in it" {
+	{
+		mark 80 2000 'dtB 2a 80 a1' b
+		event 80 2500 "{\"ret\":1,\"lat\":0.5,\"args\":[],$(in_span 7)}" sys_exit_read | sed 's/}$/,"host":"b"}/'
+		mark 80 7100 'dtE 2a 80 a1' b
+	} | tfs-export -n -f spans >got
+	[ "$(grep -o '"kind":2,.*"links":.*}]' got | grep -o '"links":[^]]*]')" = \
+		'"links":[{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"00f067aa0ba902b7"}]' ]
+}
+
+@test "tfs-export: a lookup that finds nothing and EAGAIN are no errors, unless -e is given" {
+	need_schema
+	for what in openat:ENOENT statx:ENOENT access:ENOTDIR execve:ENOENT read:EAGAIN ioctl:ENOTTY \
+		connect:EINPROGRESS read:ERESTARTSYS unlink:ENOENT openat:EACCES connect:ECONNREFUSED; do
+		event 7 5000 "{\"ret\":-2,\"error\":\"${what#*:}\",\"lat\":0.250,\"args\":[]}" "sys_exit_${what%:*}"
+	done >lines
+	spans
+	[ "$(awk '$8 != "-" { printf "%s ", $8 }' got)" = "ENOENT EACCES ECONNREFUSED " ]
+	[ "$(grep -c ' error.type=' got)" = 3 ]
+	[ "$(grep -c ' tfs.error=' got)" = 8 ]
+	spans -e
+	[ "$(grep -c ' error.type=' got)" = 11 ]
+	[ "$(awk '$8 ~ /^E/' got | wc -l)" = 11 ]
+}
+
+@test "tfs-export: sockets have the attributes of network, with addresses as text" {
+	need_schema
+	local four='"saddr":[127,0,0,1],"daddr":[10,0,0,2],"saddr_v6":[0,0,0,0,0,0,0,0,0,0,255,255,127,0,0,1],"daddr_v6":[0,0,0,0,0,0,0,0,0,0,255,255,10,0,0,2]'
+	local six='"saddr":[0,0,0,0],"daddr":[0,0,0,0],"saddr_v6":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"daddr_v6":[32,1,13,184,0,0,0,0,0,0,0,0,0,0,0,2]'
+	{
+		event 7 1 "{\"sport\":80,\"dport\":443,\"family\":2,\"protocol\":6,$four}" inet_sock_set_state
+		event 7 2 "{\"sport\":80,\"dport\":443,\"family\":10,\"protocol\":17,$six}" inet_sock_set_state
+		event 7 3 '{"saddr":"::1","sport":1,"daddr":"fe80::2","dport":2,"side":"connect","lat":1.0}' tcp_connect
+		event 7 4 '{"saddr":[1,2,3],"protocol":300,"family":3}' inet_sock_set_state
+	} | sed 's/demo/sock/' | tfs-export -n -f logs -H web | by_schema logs | sed 's/.*tfs.system=sock //' >got
+	diff - got <<-'EOF'
+		network.local.port=80 network.peer.port=443 network.type=ipv4 network.transport=tcp network.local.address=127.0.0.1 network.peer.address=10.0.0.2
+		network.local.port=80 network.peer.port=443 network.type=ipv6 network.transport=udp network.local.address=::1 network.peer.address=2001:db8::2
+		network.local.address=::1 network.local.port=1 network.peer.address=fe80::2 network.peer.port=2 tfs.arg.side=connect tfs.lat=1.0
+		tfs.arg.saddr=[1,2,3] tfs.arg.protocol=300 tfs.arg.family=3
+	EOF
+}
+
+@test "tfs-export: OTLP names the service as its process does, its program, the host and the cluster" {
+	need_schema
+	mkdir -p proc/7 proc/9 proc/1/root/etc
+	echo 0123456789abcdef0123456789abcdef >proc/1/root/etc/machine-id
+	printf 'Name:\tworker\nTgid:\t9\nPid:\t7\nUid:\t0\t0\t0\t0\n' >proc/7/status
+	ln -s /usr/bin/shopd proc/9/exe
+	event 7 5 '{"a":1}' >line
+	export OTEL_RESOURCE_ATTRIBUTES='k8s.node.name=n1,k8s.cluster.name=c%20d,wrong,service.name=other'
+	local all='host.name=web host.id=0123456789abcdef0123456789abcdef'
+	all="$all tfs.boot_id=$BOOT k8s.node.name=n1 k8s.cluster.name=c d |"
+	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >got
+	printf 'A=b\0OTEL_SERVICE_NAME=shop\0OTEL_RESOURCE_ATTRIBUTES=k8s.pod.name=p,service.name=no\0' >proc/9/environ
+	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >>got
+	printf 'OTEL_RESOURCE_ATTRIBUTES=service.name=%%22till%%22\0' >proc/9/environ
+	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >>got
+	diff - got <<-EOF
+		process.pid=9 process.executable.name=shopd service.name=shopd $all
+		process.pid=9 process.executable.name=shopd service.name=shop k8s.pod.name=p $all
+		process.pid=9 process.executable.name=shopd service.name="till" $all
+	EOF
+	# a trace of another host
+	tfs-export -n -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >got
+	echo "service.name=task host.name=web tfs.boot_id=$BOOT k8s.node.name=n1 k8s.cluster.name=c d |" | diff - got
 }
 
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
@@ -329,7 +478,7 @@ need_schema() {
 	diff - got <<-'EOF'
 		a 1 a1 - 3 task 1000 8000
 		b 1 !f5e a1 2 task 2000 7100
-		b 1 OWN !f5e 1 read 2500 3000 tfs.system=demo ret=1 lat=0.5
+		b 1 OWN !f5e 1 read 2500 3000 tfs.system=demo tfs.ret=1 tfs.lat=0.5
 		b 1 b1 !f5e 3 task 3000 6000
 		c 1 !f4e b1 2 task 4000 5100
 		c 1 b2 !f4e 3 task 5000 5100 tfs.not_answered=True

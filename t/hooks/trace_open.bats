@@ -104,7 +104,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(grep '"ret":[0-9]*,' got | grep -cF '"text":"\"'"$PWD/there"'\""')" = 12 ]
 	[ "$(grep '"ret":-2,"error":"ENOENT",' got | grep -cF '"text":"\"/nowhere/at all\""')" = 8 ]
 	file_has 20 got
-	[ "$(grep -o '"body":{"stringValue":"sys_exit_open[at]*"}' otlp | wc -l)" = 20 ]
+	[ "$(grep -o '"eventName":"sys_exit_open[at]*"' otlp | wc -l)" = 20 ]
 	tfs-run trace_exec --json -- sh -c 'exec env echo "a\"b"' 2>/dev/null >got
 	[ "$(grep '"ret":0,' got | grep -cF '"text":"[\"echo\", \"a\\\"b\"]"')" = 1 ]
 }

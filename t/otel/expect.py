@@ -41,14 +41,17 @@ def attributes(all_of_them):
 
 def log(r):
     return [int(r.pop("timeUnixNano")), int(r.pop("observedTimeUnixNano")),
-            r.pop("severityNumber"), value(r.pop("body"))]
+            r.pop("severityNumber"), text(r.pop("severityText")), text(r.pop("eventName", "")),
+            value(r.pop("body", None)), r.pop("traceId", "0" * 32), r.pop("spanId", "0" * 16),
+            r.pop("flags", 0)]
 
 
 def span(r):
     status = r.pop("status", {})
     return [r.pop("traceId"), r.pop("spanId"), r.pop("parentSpanId", "0" * 16),
             text(r.pop("name")), r.pop("kind"), int(r.pop("startTimeUnixNano")),
-            int(r.pop("endTimeUnixNano")), status.get("code", 0), text(status.get("message", ""))]
+            int(r.pop("endTimeUnixNano")), status.get("code", 0), text(status.get("message", "")),
+            *(i[k] for i in r.pop("links", []) for k in ("traceId", "spanId"))]
 
 
 lines = resources = records = 0
@@ -56,9 +59,10 @@ for line in sys.stdin.buffer:
     lines += 1
     for r in json.loads(line)["resourceLogs" if KIND == "logs" else "resourceSpans"]:
         resources += 1
-        print("resource", attributes(r["resource"]["attributes"]))
+        print("resource", attributes(r["resource"]["attributes"]), text(r["schemaUrl"]))
         for s in r["scopeLogs" if KIND == "logs" else "scopeSpans"]:
-            print("scope", text(s["scope"]["name"]))
+            print("scope", text(s["scope"]["name"]), text(s["scope"]["version"]),
+                  text(s["schemaUrl"]))
             for record in s["logRecords" if KIND == "logs" else "spans"]:
                 records += 1
                 words = log(record) if KIND == "logs" else span(record)

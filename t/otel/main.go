@@ -59,13 +59,13 @@ func attributes(m pcommon.Map) string {
 	return strings.Join(words, ",")
 }
 
-func resource(r pcommon.Resource) {
+func resource(r pcommon.Resource, schema string) {
 	resources++
-	fmt.Fprintln(&out, "resource", attributes(r.Attributes()))
+	fmt.Fprintf(&out, "resource %s %x\n", attributes(r.Attributes()), schema)
 }
 
-func scope(s pcommon.InstrumentationScope) {
-	fmt.Fprintf(&out, "scope %x\n", s.Name())
+func scope(s pcommon.InstrumentationScope, schema string) {
+	fmt.Fprintf(&out, "scope %x %x %x\n", s.Name(), s.Version(), schema)
 }
 
 func logs(line []byte) error {
@@ -74,14 +74,17 @@ func logs(line []byte) error {
 		return err
 	}
 	for _, r := range all.ResourceLogs().All() {
-		resource(r.Resource())
+		resource(r.Resource(), r.SchemaUrl())
 		for _, s := range r.ScopeLogs().All() {
-			scope(s.Scope())
+			scope(s.Scope(), s.SchemaUrl())
 			for _, l := range s.LogRecords().All() {
 				records++
-				fmt.Fprintln(&out, "record", uint64(l.Timestamp()),
-					uint64(l.ObservedTimestamp()), int32(l.SeverityNumber()),
-					value(l.Body()), attributes(l.Attributes()))
+				trace, id := l.TraceID(), l.SpanID()
+				fmt.Fprintf(&out, "record %d %d %d %x %x %s %x %x %d %s\n",
+					uint64(l.Timestamp()), uint64(l.ObservedTimestamp()),
+					int32(l.SeverityNumber()), l.SeverityText(), l.EventName(),
+					value(l.Body()), trace[:], id[:], uint32(l.Flags()),
+					attributes(l.Attributes()))
 			}
 		}
 	}
@@ -94,17 +97,21 @@ func spans(line []byte) error {
 		return err
 	}
 	for _, r := range all.ResourceSpans().All() {
-		resource(r.Resource())
+		resource(r.Resource(), r.SchemaUrl())
 		for _, s := range r.ScopeSpans().All() {
-			scope(s.Scope())
+			scope(s.Scope(), s.SchemaUrl())
 			for _, p := range s.Spans().All() {
 				records++
 				trace, id, parent := p.TraceID(), p.SpanID(), p.ParentSpanID()
-				fmt.Fprintf(&out, "record %x %x %x %x %d %d %d %d %x %s\n", trace[:],
+				fmt.Fprintf(&out, "record %x %x %x %x %d %d %d %d %x ", trace[:],
 					id[:], parent[:], p.Name(), int32(p.Kind()),
 					uint64(p.StartTimestamp()), uint64(p.EndTimestamp()),
-					int32(p.Status().Code()), p.Status().Message(),
-					attributes(p.Attributes()))
+					int32(p.Status().Code()), p.Status().Message())
+				for _, link := range p.Links().All() {
+					trace, id := link.TraceID(), link.SpanID()
+					fmt.Fprintf(&out, "%x %x ", trace[:], id[:])
+				}
+				fmt.Fprintln(&out, attributes(p.Attributes()))
 			}
 		}
 	}

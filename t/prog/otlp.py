@@ -3,7 +3,7 @@
 #
 # PROTOS has the modules that protoc made. A field that the schema does not have is an error.
 # A span is "HOST TRACE SPAN PARENT KIND NAME FROM TO ERROR KEY=VALUE...", with - for what is
-# missing; a log record is "HOST TIME SEVERITY BODY KEY=VALUE...".
+# missing; a log record is "HOST TIME SEVERITY NAME KEY=VALUE...", NAME that of its event, or its body.
 import importlib
 import json
 import sys
@@ -34,20 +34,27 @@ def hexadecimal(text):
 
 
 for line in sys.stdin:
-    request = json_format.Parse(line, kind())
     plain = json.loads(line)
+    names = []
+    for group in plain.get("resourceLogs", []):
+        for r in group["scopeLogs"][0]["logRecords"]:
+            # the schema is older than eventName; ids are hexadecimal, unlike in protobuf's own JSON
+            names.append((r.pop("eventName", None), r.pop("traceId", ""), r.pop("spanId", "")))
+    request = json_format.Parse(json.dumps(plain), kind())
     groups = plain["resourceLogs" if signal == "logs" else "resourceSpans"]
     parsed = request.resource_logs if signal == "logs" else request.resource_spans
     assert len(groups) == len(parsed) and len(parsed)
     for group, raw in zip(parsed, groups):
         resource = dict(a.split("=", 1) for a in attributes(group.resource))
+        assert group.schema_url == (group.scope_logs if signal == "logs" else
+                                    group.scope_spans)[0].schema_url != ""
         host = " ".join(f"{k}={v}" for k, v in resource.items())
         if signal == "logs":
             for r in group.scope_logs[0].log_records:
-                print(host, "|", r.time_unix_nano, r.severity_number, value(r.body),
-                      *attributes(r))
+                name, *context = names.pop(0)
+                print(host, "|", r.time_unix_nano, r.severity_text, name or value(r.body),
+                      *attributes(r), *filter(None, context))
             continue
-        # ids are hexadecimal in OTLP's JSON, unlike in protobuf's own
         for s, raw_span in zip(group.scope_spans[0].spans, raw["scopeSpans"][0]["spans"]):
             assert len(raw_span["traceId"]) == 32 and len(raw_span["spanId"]) == 16
             print(host, "|", hexadecimal(raw_span["traceId"]), hexadecimal(raw_span["spanId"]),

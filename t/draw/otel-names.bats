@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-export: the names of its attributes are those of OpenTelemetry's semantic conventions
+
+load ../helper
+load ../hooks
+
+# registry FILE: Check the names in lines of OTLP.
+registry() {
+	need_tool node npm
+	PACKAGES=$("$TREE/t/npm" semconv 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
+	node "$TREE/t/semconv/names.mjs" "$PACKAGES" <"$1"
+}
+
+@test "tfs-export: each attribute of a known namespace is in the registry, whose version the lines name" {
+	need_bpf
+	tfs-run trace_syscalls --decode --json --date -- ls -l / >calls 2>/dev/null
+	tfs-run trace_sched --json --date -- sh -c 'ls; ls' >waits 2>/dev/null
+	tfs-run trace_tcp --states --json --date -- "${PYTHON:-python3}" -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(s.getsockname()).close()' >states 2>/dev/null || :
+	python3 "$TREE/t/prog/requests.py" 10 2 >requests
+	grep -q inet_sock_set_state states
+	export OTEL_RESOURCE_ATTRIBUTES=k8s.node.name=n1,k8s.cluster.name=c
+	for format in logs spans; do
+		[ "$format" = logs ] || set -- -S 5
+		for file in calls waits states requests; do
+			tfs-export -f "$format" "$@" <$file
+		done >sent
+		run -0 registry sent
+		[[ $output != *unknown* ]]
+		for name in thread.id thread.name cpu.logical_number error.type service.name host.name \
+			k8s.node.name; do
+			grep -q "\"key\":\"$name\"" sent
+		done
+		[ "$format" = spans ] || grep -q '"network.peer.address","value":{"stringValue":"127.0.0.1"}' sent
+		version=$(sed -n 's/^version .*\(1\.[0-9]*\.0\)$/\1/p' <<<"$output")
+		[ "$(grep -c "\"schemaUrl\":\"https://opentelemetry.io/schemas/$version\"" sent)" = \
+			"$(wc -l <sent)" ]
+	done
+}
+
+@test "tfs-export: the check of names finds one that the registry lacks" {
+	echo '{"resourceLogs":[{"resource":{"attributes":[{"key":"thread.colour"},{"key":"tfs.x"}]}}]}' >line
+	run -0 registry line
+	[ "${lines[0]}" = "unknown thread.colour" ]
+	[ "${lines[2]}" = "names 0 of 2" ]
+}
