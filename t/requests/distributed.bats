@@ -944,7 +944,7 @@ spans_of() {
 	python3 - >spans <<-'EOF'
 		import json
 		for line in open("otlp"):
-		    for s in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+		    for s in (s for r in json.loads(line)["resourceSpans"] for s in r["scopeSpans"][0]["spans"]):
 		        said = {a["key"]: a["value"] for a in s["attributes"]}
 		        notes = [key for key in said if key == "tfs.no_sender"]
 		        thread = said.get("thread.id", {}).get("intValue", "-")
