@@ -39,7 +39,7 @@ static void read_context(struct export_context *c, struct text_part name, struct
 			c->trace[0] = c->trace[1] = 0;
 	} else if (is(name, "span_id") && value.n == 16) {
 		c->span = text_part_number(value, 16, &n) < 0 ? 0 : n;
-	} else if (is(name, "flags") && value.n == 2 && !text_part_number(value, 16, &n)) {
+	} else if (is(name, "trace_flags") && value.n == 2 && !text_part_number(value, 16, &n)) {
 		c->flags = (unsigned)n;
 	}
 }

@@ -131,7 +131,7 @@ int export_word(struct export_word *w, const struct export_record *r, struct tex
 	w->value = value;
 	if (r->context.span && value.n && *value.text == '"' &&
 	    (text_part_is(field, "trace_id") || text_part_is(field, "span_id") ||
-	     text_part_is(field, "flags")))
+	     text_part_is(field, "trace_flags")))
 		return 0;
 	if (text_part_is(field, "error") && value.n && *value.text == '"') {
 		w->prefix = export_is_failure(r, flags) ? "error.type" : "tfs.error";

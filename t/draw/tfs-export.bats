@@ -324,7 +324,7 @@ spans() {
 
 # in_span: Print the fields that --otel adds.
 in_span() {
-	echo "\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"span_id\":\"00f067aa0ba902b$1\",\"flags\":\"0${2-1}\""
+	echo "\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"span_id\":\"00f067aa0ba902b$1\",\"trace_flags\":\"0${2-1}\""
 }
 
 @test "tfs-export: spans: events of a span of the application are below it, unless it is not sampled" {
@@ -352,7 +352,7 @@ in_span() {
 	[ "$(grep -o '"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"' sent | wc -l)" = 4 ]
 	tfs-export -n -f logs -H web <lines | by_schema logs >got
 	[ "$(grep -c ' 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b[789]$' got)" = 5 ]
-	run ! grep -q 'tfs.arg.\(trace_id\|span_id\|flags\)' got
+	run ! grep -q 'tfs.arg.\(trace_id\|span_id\|trace_flags\)' got
 }
 
 @test "tfs-export: spans: the window of a request links to the application's span in it" {
