@@ -161,8 +161,8 @@ void otlp_flush(struct otlp *);
  *   the message that opened the window. Where all hosts of a request are joined (dt-join), the
  *   trace goes on with the trace of the sender.
  * - A call or a wait belongs to the span of the application in which it happened, if the line
- *   names one (trace_id, span_id, trace_flags) that is sampled; or else to the window. Another one is
- *   in a trace of its thread, whose root lasts at most a minute.
+ *   names one (trace_id, span_id, trace_flags) that is sampled; or else to the window. Another
+ *   one is in a trace of its thread, whose root lasts at most a minute.
  */
 struct spans {
 	struct otlp *to;

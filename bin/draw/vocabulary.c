@@ -18,6 +18,7 @@ static const struct { const char *field, *name; int network; enum form form; } w
 	{ "cut", "tfs.cut", 0, PLAIN },
 	{ "calls", "tfs.calls", 0, PLAIN },
 	{ "errors", "tfs.errors", 0, PLAIN },
+	{ "otel", "tfs.otel", 0, PLAIN },
 	{ "saddr", "network.local.address", 1, ADDRESS },
 	{ "saddr_v6", "network.local.address", 1, ADDRESS },
 	{ "sport", "network.local.port", 1, PLAIN },
