@@ -6,7 +6,8 @@
  * A bar of a lane shows from one sched_switch or wake-up to the next what its task did: it
  * ran, waited for a CPU, was blocked or asleep. A narrow bar shows a latency: a line
  * with lat=MICROSECONDS, as tfs-latency prints it, ends such a bar. Any other event is a
- * tick; a wake-up is one only if no bar shows the wait. The threads of a process are below
+ * tick; a wake-up is one only if no bar shows the wait. An arrow goes from a task to one that it
+ * wakes, for the longest waits. The threads of a process are below
  * each other. If a picture has more than 10,000 marks and several of a lane begin in the same
  * pixel, tfs-timeline draws the longest, at least as wide as the pixel. Its tooltip counts the
  * others. tfs-timeline ignores SIGINT, so that the program that makes the trace can finish first.
@@ -42,6 +43,9 @@ enum { LEFT = 190, WIDTH = 1000, RIGHT = 36, HEAD = 94, FOOT = 58, LANE = 20 };
 
 enum {
 	EACH_MARK = 10000,      /* draw all marks if there are not more than these */
+	ARROWS = 1000,          /* at most, and */
+	SEEN_ARROWS = 50,       /* at most at a time, if they end waits of */
+	SEEN_WAIT = 10,         /* so many pixels at least; as in svg.js */
 	CLONE_THREAD = 0x10000,
 };
 
@@ -53,8 +57,15 @@ enum kind {
 
 struct mark {
 	uint64_t from, to;
-	const char *name;       /* memory of an entry of timeline.names */
+	const char *name;       /* memory of an entry of timeline.names; of a wait: who ended it */
 	enum kind kind;
+};
+
+/* A task wakes another one. */
+struct arrow {
+	const struct lane *from, *to;
+	uint64_t time, begin;   /* begin: the woken task runs */
+	uint64_t wait;          /* how long it had waited */
 };
 
 /* A task or a CPU; the key is "HOST\tID". */
@@ -66,6 +77,10 @@ struct lane {
 	uint64_t first;         /* begin of the earliest mark */
 	uint64_t since;         /* begin of the state, or of the present task of a CPU */
 	enum kind kind;         /* the state of a task that does not run, or NONE */
+	const char *waker;      /* who ends the state, or NULL */
+	size_t arrow;           /* the number of the arrow to its next begin, from 1 on; 0: none */
+	int call;               /* it is in a system call, as far as the trace has these */
+	uint64_t y;             /* in the picture; 0: not shown */
 	struct lane *task;      /* the task that runs on a CPU; NULL: unknown */
 	const char *task_name;
 	struct lane *process;   /* its first thread; NULL: unknown */
@@ -78,6 +93,8 @@ struct timeline {
 	struct input in;
 	struct table tasks, cpus, names;
 	struct strangers strangers;
+	struct arrow *arrow;
+	size_t arrows, arrows_room;
 	size_t left_out, marks;
 	int switches;           /* the trace has any */
 	int used[KINDS];
@@ -157,8 +174,9 @@ static void change_state(struct timeline *t, struct lane *l, const char *label, 
 	if (by_cpu || !l)
 		return;
 	if (l->kind && label && now > l->since)
-		add_mark(t, l, label, (struct mark){ l->since, now, trace_line_waits[l->kind],
+		add_mark(t, l, label, (struct mark){ l->since, now, l->waker ? l->waker : "",
 						    l->kind });
+	l->waker = NULL;
 	l->kind = kind;
 	l->since = now;
 }
@@ -187,19 +205,45 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 	cpu->task = next;
 	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"), next_pid);
 	cpu->since = now;
+	if (next && next->arrow)
+		t->arrow[next->arrow - 1].begin = now;
+	if (next)
+		next->arrow = 0;
 	change_state(t, prev, NULL, now, some ? NONE : (enum kind)trace_line_wait(l));
 	change_state(t, next, some ? NULL : cpu->task_name, now, NONE);
+}
+
+/*
+ * Return the lane of the task that wakes another one; NULL: an interrupt does. A soft interrupt
+ * is the task's own within a call, as when it sends.
+ */
+static struct lane *waker_of(struct timeline *t, const struct trace_line *l)
+{
+	struct lane *waker = task_of(t, l, l->pid);
+	char flag = l->flags.n > 2 ? l->flags.text[2] : '.';
+
+	return strchr("hHzZ", flag) || (flag == 's' && waker && !waker->call) ? NULL : waker;
 }
 
 /* The task of a wake-up begins to wait for a CPU. */
 static void read_wakeup(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
 	struct text_part pid = trace_line_key(l, ".pid");
-	struct lane *task = task_of(t, l, pid);
+	struct lane *task = task_of(t, l, pid), *waker;
+	int waits;
 
-	if (task && task->kind != WAITED)
-		change_state(t, task, task_label(t, l, trace_line_key(l, ".comm"), pid), now,
-			     WAITED);
+	if (!task || task->kind == WAITED)
+		return;
+	waker = waker_of(t, l);
+	waits = task->kind == ASLEEP || task->kind == BLOCKED;
+	if (waits && waker && waker != task && !by_cpu) {
+		t->arrow = xgrow(t->arrow, t->arrows, &t->arrows_room, sizeof(*t->arrow));
+		t->arrow[t->arrows] = (struct arrow){ waker, task, now, now, now - task->since };
+		task->arrow = ++t->arrows;
+	}
+	if (waits)
+		task->waker = waker ? task_label(t, l, l->comm, l->pid) : "interrupt";
+	change_state(t, task, task_label(t, l, trace_line_key(l, ".comm"), pid), now, WAITED);
 }
 
 /*
@@ -233,8 +277,10 @@ static void read_gap(struct timeline *t)
 		if (t->cpus.v[i])
 			((struct lane *)t->cpus.v[i])->task = NULL;
 	for (size_t i = 0; i < t->tasks.room; i++)
-		if (t->tasks.v[i])
+		if (t->tasks.v[i]) {
 			((struct lane *)t->tasks.v[i])->kind = NONE;
+			((struct lane *)t->tasks.v[i])->arrow = 0;
+		}
 	strangers_gap(&t->strangers);
 }
 
@@ -288,8 +334,10 @@ static void read_line(struct timeline *t)
 	read_process(t, l);
 	/* a task that has an event runs: the trace does not have the switch to it */
 	task = task_of(t, l, l->pid);
-	if (task)
+	if (task) {
 		task->kind = NONE;
+		task->call = trace_line_side(l) ? trace_line_side(l) > 0 : task->call;
+	}
 	switched = text_part_is(l->event, "sched_switch");
 	t->switches |= switched;
 	if (switched)
@@ -437,21 +485,26 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
 	/* what several states of a task become has no gaps */
 	uint64_t least = more && layer(m) == RAN ? (t->end - t->begin) / WIDTH : 0;
-	size_t n = strlen(m->name);
+	const char *name = m->kind < RAN ? trace_line_waits[m->kind] : m->name;
+	size_t n = strlen(name);
 	struct strbuf *w = &t->words;
 
 	t->used[m->kind] = 1;
 	w->n = 0;
 	strbuf_format(w, "<g class='%s", looks[m->kind].kind);
 	if (m->kind == CALLED || (by_cpu && m->kind == RAN))
-		strbuf_format(w, " p%u", svg_shade(m->name, n, 8));
+		strbuf_format(w, " p%u", svg_shade(name, n, 8));
 	svg_item(w, from, time > least ? time : least);
-	svg_text(w, m->name, n, SIZE_MAX);
+	svg_text(w, name, n, SIZE_MAX);
 	strbuf_puts(w, " at ");
 	put_time(t, w, from, unit_of(t, from), -1);
 	if (m->kind < TICK) {
 		strbuf_puts(w, ", ");
 		put_time(t, w, time, unit_of(t, time), -1);
+	}
+	if (m->kind < RAN && *m->name) {
+		strbuf_puts(w, ", woken by ");
+		svg_text(w, m->name, strlen(m->name), SIZE_MAX);
 	}
 	if (more)
 		strbuf_format(w, ", and %zu more", more);
@@ -462,7 +515,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	strbuf_puts(w, "/>");
 	/* the name is never cut; the tooltip has it as well */
 	if ((m->kind == RAN || m->kind == CALLED) && width > n * SVG_LETTER + 600)
-		svg_text_at(w, x + 300, (y + 14) * 100, m->name, n, SIZE_MAX);
+		svg_text_at(w, x + 300, (y + 14) * 100, name, n, SIZE_MAX);
 	strbuf_puts(w, "</g>\n");
 	stdout_print("%s", w->text);
 }
@@ -566,9 +619,58 @@ static void draw_rows(struct timeline *t, struct lane **v, size_t n)
 			free(name.text);
 			y += LANE;
 		}
+		v[i]->y = y;
 		draw_lane(t, v[i], y);
 		y += LANE;
 	}
+}
+
+/* The longest wait first. */
+static int by_wait(const void *a, const void *b)
+{
+	const struct arrow *x = a, *y = b;
+
+	return x->wait != y->wait ? ascending(y->wait, x->wait) : ascending(x->time, y->time);
+}
+
+/* Draw the arrows of the longest waits, and show those of waits that can be seen well. */
+static void draw_arrows(struct timeline *t)
+{
+	uint64_t least = (t->end - t->begin) / (WIDTH / SEEN_WAIT);
+	struct strbuf *w = &t->words;
+	unsigned n = 0;
+
+	array_sort(t->arrow, t->arrows, sizeof(*t->arrow), by_wait);
+	for (size_t i = 0; i < t->arrows && n < ARROWS; i++) {
+		const struct arrow *a = &t->arrow[i];
+		int down = a->to->y > a->from->y;
+		unsigned long long time = a->time - t->begin, from = a->from->y + (down ? 18 : 2);
+		unsigned long long to = a->to->y + (down ? 2 : 18);
+
+		if (!a->from->y || !a->to->y)
+			continue;
+		w->n = 0;
+		strbuf_format(w, "<path class='a' data-f='%llu' data-t='%llu' data-n='%llu' "
+			      "data-y='%llu %llu' d='M", time,
+			      (unsigned long long)(a->begin - t->begin),
+			      (unsigned long long)a->wait, from, to);
+		svg_number(w, across(t, a->time));
+		strbuf_format(w, " %lluL", from);
+		svg_number(w, across(t, a->begin));
+		strbuf_format(w, " %llu%s'%s><title>", to,
+			      down ? "m-3 -5l3 5l3 -5" : "m-3 5l3 -5l3 5",
+			      n < SEEN_ARROWS && a->wait >= least ? "" : " display='none'");
+		svg_text(w, a->from->label, strlen(a->from->label), SIZE_MAX);
+		strbuf_puts(w, " wakes ");
+		svg_text(w, a->to->label, strlen(a->to->label), SIZE_MAX);
+		strbuf_puts(w, " at ");
+		put_time(t, w, time, unit_of(t, time), -1);
+		strbuf_puts(w, ", after ");
+		put_time(t, w, a->wait, unit_of(t, a->wait), -1);
+		stdout_print("%s</title></path>\n", w->text);
+		n++;
+	}
+	t->used[WOKE] |= n != 0;
 }
 
 /* Say how many lanes are not shown, and how many tasks are left out. */
@@ -605,8 +707,9 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 		{ "s", "asleep", t->used[ASLEEP] },
 		{ "p0", "system call, coloured by name", t->used[CALLED] },
 		{ "l", "latency", t->used[TOOK] },
-		{ "e", "event", t->used[TICK] || t->used[WOKE] },
-	}, 7);
+		{ "e", "event", t->used[TICK] || (t->used[WOKE] && !t->switches) },
+		{ "a", "wake-up", t->used[WOKE] && t->switches },
+	}, 8);
 	draw_labels(t, HEAD - 8, HEAD - 8);
 	svg_picture_end();
 }
@@ -643,6 +746,7 @@ static void draw(struct timeline *t)
 	stdout_print("</g>\n");
 	draw_labels(t, bottom + 14, bottom + 14);
 	draw_rows(t, v, shown);
+	draw_arrows(t);
 	draw_rest(t, all - shown, bottom + 32);
 	comments_draw(&t->in.comments, p.height - 8);
 	draw_head(t, &p);

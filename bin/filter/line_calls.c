@@ -15,15 +15,6 @@ static int begins(struct text_part p, const char *word)
 	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
 }
 
-int line_calls_side(const struct trace_line *l)
-{
-	if (*l->prefix)
-		return !strcmp(l->prefix, "sys_enter_") ? 1 : -1;
-	if (text_part_is(l->event, "sys_enter") || begins(l->event, "sys_enter_"))
-		return 1;
-	return text_part_is(l->event, "sys_exit") || begins(l->event, "sys_exit_") ? -1 : 0;
-}
-
 int line_calls_result(const struct trace_line *l, int64_t *result)
 {
 	struct text_part p = trace_line_result(l);
@@ -173,7 +164,7 @@ static int is_trapped(const struct line_calls *c, int64_t result)
 enum pairing_fate line_calls_event(struct line_calls *c, const struct trace_line *l,
 				   struct call_task **task)
 {
-	int side = line_calls_side(l), raw, same;
+	int side = trace_line_side(l), raw, same;
 	enum pairing_fate said, fate;
 	struct pairing_event e = { 0 };
 	struct call_task *t;

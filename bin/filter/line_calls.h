@@ -11,7 +11,7 @@ struct call_task {
 	struct pairing_task pair;       /* by host, form and pid */
 	struct latency_start begun;
 	void *owner;                    /* of tfs-summary */
-	int8_t side;                    /* of its last event: line_calls_side */
+	int8_t side;                    /* of its last event: trace_line_side */
 	uint8_t raw;                    /* that was one of raw_syscalls */
 };
 
@@ -21,9 +21,6 @@ struct line_calls {
 	unsigned long long no_end;      /* calls that are not known to return */
 	struct strbuf key, name;        /* name: of the last line's call */
 };
-
-/* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for others. */
-int line_calls_side(const struct trace_line *);
 
 /*
  * Return what an event says about a call; PAIRING_NOTHING also for another event. Set *task to the

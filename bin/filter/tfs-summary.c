@@ -70,7 +70,7 @@ static size_t nshown;
 static const struct kind {
 	const char *glob, *keys[3];
 } kinds[] = {
-	{ "sys_*", { "syscall" } }, /* line_calls_side decides */
+	{ "sys_*", { "syscall" } }, /* trace_line_side decides */
 	{ "sched_switch", { "next_comm" } },
 	{ "signal_*", { "event", "sig" } },
 	{ "block_*", { "dev", "rwbs" } },
@@ -290,7 +290,7 @@ static void each_event(const struct trace_line *l)
 	struct decimal v;
 	struct row *r;
 
-	if (line_calls_side(l)) {
+	if (trace_line_side(l)) {
 		each_call(l);
 		return;
 	}

@@ -160,7 +160,7 @@ static int take_call(const struct trace_line *l, uint64_t ts, struct why_who by)
 	struct call_task *task;
 	enum pairing_fate fate;
 
-	if (!line_calls_side(l))
+	if (!trace_line_side(l))
 		return 0;
 	fate = line_calls_event(&line_calls, l, &task);
 	if (fate == PAIRING_NOTHING || l->decoded)

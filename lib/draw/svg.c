@@ -184,7 +184,8 @@ void svg_label(unsigned x, uint64_t y, const char *s, size_t n, size_t most)
 /*
  * The classes of items: k0 to k5 functions of the kernel, u0 to u5 of programs, v0 to v5 of wakers,
  * c keys;
- * r running (p0 to p7: which task), w waiting, b blocked, s asleep, l latency, e event.
+ * r running (p0 to p7: which task), w waiting, b blocked, s asleep, l latency, e event;
+ * a arrows.
  * The colours are those that Okabe and Ito chose for all kinds of colour vision, or
  * lighter. Items keep them on a dark page.
  */
@@ -205,7 +206,8 @@ static const char style[] =
 	".r{fill:#009e73}.w{fill:#e69f00}.b{fill:#d55e00}.s{fill:#a8b0b8}.l{fill:#56b4e9}\n"
 	".e{fill:#222}.p0{fill:#7fb8da}.p1{fill:#7fceb9}.p2{fill:#eaae7f}.p3{fill:#e5bcd3}\n"
 	".p4{fill:#aad9f4}.p5{fill:#f2cf7f}.p6{fill:#c5b5d8}.p7{fill:#c4c4c4}\n"
-	".searching g[data-f]:not(.hit){opacity:.4}.hit rect{fill:#f26ff2}\n"
+	".a{fill:none;stroke:#c0408a;stroke-width:1}.a:hover{stroke-width:4}\n"
+	".searching .a,.searching g[data-f]:not(.hit){opacity:.4}.hit rect{fill:#f26ff2}\n"
 	".label.hit text{fill:#c000c0;font-weight:bold}\n"
 	"input{box-sizing:border-box;width:100%;font:12px sans-serif;color-scheme:light dark}\n"
 	"@media(prefers-color-scheme:dark){text{fill:#ddd}.detail,.note,.axis text{fill:#aab}\n"

@@ -36,6 +36,9 @@ const items = all('g[data-f]').map((g, i) => {
 		// the label of a program's file is without its folder
 		label: g.classList[0][0] === 'u' ? name.replace(/^.*\//s, '') : name };
 });
+// the arrows of wake-ups, those of the longest waits first
+const arrows = all('.a[d]').map(e => ({ e, f: +e.dataset.f, t: +e.dataset.t, n: +e.dataset.n,
+	y: e.dataset.y.split(' '), tip: e.textContent, head: e.getAttribute('d').replace(/.*?m/, 'm') }));
 const item_of = new Map(items.map(i => [i.g, i]));
 const labels = all('.label');
 // the lines below the picture, and where the legend ends
@@ -108,6 +111,13 @@ const layout = () => {
 			put(i.text, flame || i.label.length < (w - 6) / LETTER ?
 				cut(i.label, (w - 6) / LETTER | 0) : '');
 		}
+	}
+	let drawn = 0;
+	for (const a of arrows) {
+		const x = t => left + Math.min(t - from, length) / length * span;
+		const seen = a.f >= from && a.f <= from + length && a.n / length * span >= 10 &&
+			drawn++ < 50;
+		set(a.e, { display: seen ? '' : 'none', d: `M${x(a.f)} ${a.y[0]}L${x(a.t)} ${a.y[1]}${a.head}` });
 	}
 	reset.style.display = from > 0 || length < total ? '' : 'none';
 	if (!flame)
@@ -207,6 +217,10 @@ const beside = (i, dx, dy) => {
 
 const at = e => item_of.get(e.target.closest('g[data-f]'));
 on(svg, 'mouseover', e => { const i = at(e); if (i) say(i.tip); });
+for (const a of arrows) {
+	on(a.e, 'mouseover', () => say(a.tip));
+	on(a.e, 'mouseout', () => rest());
+}
 on(svg, 'mouseout', e => { if (at(e)) rest(); });
 on(svg, 'focusin', e => { const i = at(e); if (i) say(i.tip); });
 on(reset, 'click', () => zoom(0, total));

@@ -97,6 +97,9 @@ uint64_t trace_line_latency(const struct trace_line *, int digits);
 /* Is this a decoded call? Its time is that of its beginning; other lines have that of their end. */
 int trace_line_is_call(const struct trace_line *);
 
+/* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for others. */
+int trace_line_side(const struct trace_line *);
+
 /* ---- event_text.c: fields of events whose text does not name them --------------------- */
 
 /* The bytes for which trace_line_add_field quotes a value. */

@@ -480,6 +480,17 @@ static struct text_part call_of(const struct trace_line *l)
 	return (struct text_part){ s + n, (size_t)(end - s) - n };
 }
 
+int trace_line_side(const struct trace_line *l)
+{
+	const char *s = l->event.text, *end = s + l->event.n;
+
+	if (*l->prefix)
+		return !strcmp(l->prefix, "sys_enter_") ? 1 : -1;
+	if (text_part_is(l->event, "sys_enter") || begins(s, end, "sys_enter_"))
+		return 1;
+	return text_part_is(l->event, "sys_exit") || begins(s, end, "sys_exit_") ? -1 : 0;
+}
+
 int trace_line_is_call(const struct trace_line *l)
 {
 	return l->decoded || (l->json && trace_line_key(l, "call").n &&

@@ -231,6 +231,37 @@ timeline() {
 	EOF
 }
 
+@test "pictures: arrows of a time line show the longest waits, more of them in a zoom, and name both tasks" {
+	need_browser
+	# b wakes a 1000 times, after waits of 1 ms, but once after 100 ms
+	awk 'BEGIN { for (t = 1; i++ < 1000; t += (i == 100 ? 0.1 : 0.001) + 0.001) {
+			printf "%16s-7 [000] d..2. %.6f: sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b next_pid=8 next_prio=120\n", "a", t
+			w = t + (i == 99 ? 0.1 : 0.001)
+			printf "%16s-8 [000] d..4. %.6f: sched_waking: comm=a pid=7 prio=120 target_cpu=000\n", "b", w
+			printf "%16s-8 [000] d..2. %.6f: sched_switch: prev_comm=b prev_pid=8 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120\n", "b", w + 0.0001
+		} }' | tfs-timeline -a >x.svg
+	browse x.svg >got <<-'EOF'
+		size 1226 600
+		print document.querySelectorAll('path.a').length
+		print [...document.querySelectorAll('path.a')].filter(a => a.getClientRects().length).map(a => a.textContent).join()
+		drag .grid 40
+		print [...document.querySelectorAll('path.a')].filter(a => a.getClientRects().length).length
+		faults
+		keys ESCAPE
+		print (document.querySelector('path.a').dispatchEvent(new MouseEvent('mouseover')), document.querySelector('.detail').textContent)
+		size 400 600
+		faults
+	EOF
+	diff got - <<-'EOF'
+		1000
+		b-8 wakes a-7 at 296 ms, after 100 ms
+		42
+		none
+		b-8 wakes a-7 at 296 ms, after 100 ms
+		none
+	EOF
+}
+
 @test "pictures: a time line of a thousand lanes is readable, and its axis and legend stay in the window" {
 	need_browser
 	timeline 1000 >x.svg

@@ -119,16 +119,63 @@ well_formed() {
 		switch 0 1.010 b-8 a-7 S; } >events
 	tfs-timeline -a <events >got.svg
 	bars <got.svg | grep -v '^cpu' | diff - <(printf '%s\n' 'waiting at 0 ns, 1 ms: 190 100' 'asleep at 2 ms, 2 ms: 390 200' \
-		'asleep at 8 ms, 1 ms: 990 100' 'waiting at 9 ms, 1 ms: 1090 100' 'blocked at 1 ms, 1 ms: 290 100' \
+		'asleep at 8 ms, 1 ms, woken by b-8: 990 100' 'waiting at 9 ms, 1 ms: 1090 100' 'blocked at 1 ms, 1 ms: 290 100' \
 		'waiting at 4 ms, 4 ms: 590 400' 'waiting at 5 ms, 1 ms: 690 100')
 	grep -o "<rect class='[a-z]' x='[0-9]*' y='54'.*" got.svg | sed 's/.*>\([^<]*\)<.text.*/\1/' |
-		diff - <(printf '%s\n' running 'waiting for a CPU' 'blocked, as on disk' asleep)
+		diff - <(printf '%s\n' running 'waiting for a CPU' 'blocked, as on disk' asleep wake-up)
 	# JSON has the state as a number: 0 and 256 are R, 1 is S, 2 is D, 16 is X
 	sed 's/^.*: sched_switch: prev_comm=\(.*\) prev_pid=\(.*\) prev_prio=120 prev_state=\(.*\) ==> next_comm=\(.*\) next_pid=\(.*\) next_prio.*/\1 \2 \3 \4 \5/; /sched_w/d' events |
 		awk -v t=0 '{ n["R"] = 0; n["R+"] = 256; n["S"] = 1; n["D"] = 2; n["X"] = 16
 			printf "{\"ts\":1.00%d,\"cpu\":%d,\"pid\":%d,\"comm\":\"%s\",\"event\":\"sched_switch\",\"fields\":{\"prev_comm\":\"%s\",\"prev_pid\":%d,\"prev_state\":%d,\"next_comm\":\"%s\",\"next_pid\":%d}}\n", t++, /idle/, $2, $1, $1, $2, n[$3], $4, $5 }' >json
 	tfs-timeline -a <json | bars | grep -o '^[wba][a-z]*' | uniq -c |
 		diff -w - <(printf '%s\n' '1 waiting' '2 asleep' '1 blocked' '1 waiting')
+}
+
+# arrows: Print "NAME: PATH" and whether it is hidden, for each arrow of the picture on stdin.
+arrows() {
+	sed -n "s/^<path class='a' .* d='\([^']*\)'\([^>]*\)><title>\([^<]*\)<.*/\3: \1\2/p"
+}
+
+@test "tfs-timeline: draws an arrow from a waker to where the woken task runs, and none for an interrupt" {
+	{ switch 0 1.000 a-7 b-8 S; switch 1 1.000 '<idle>-0' c-9 R
+		event b-8 0 1.200 'sched_waking: comm=a pid=7 prio=120 target_cpu=001'
+		switch 0 1.201 b-8 '<idle>-0' S; switch 1 1.300 c-9 a-7 S
+		event a-7 1 1.400 'sched_waking: comm=c pid=9 prio=120 target_cpu=000' | sed 's/ \.\.\.\.\. / d.h2. /'
+		# a soft interrupt is that of the task within a call only
+		event a-7 1 1.500 'sched_waking: comm=b pid=8 prio=120 target_cpu=000' | sed 's/ \.\.\.\.\. / d.s2. /'
+		switch 0 1.600 '<idle>-0' b-8 R; switch 0 1.603 b-8 '<idle>-0' S
+		event a-7 1 1.604 'sys_enter: NR 1 (1, 2, 3, 0, 0, 0)'
+		event a-7 1 1.605 'sched_waking: comm=b pid=8 prio=120 target_cpu=000' | sed 's/ \.\.\.\.\. / d.s2. /'
+		switch 0 2.000 '<idle>-0' b-8 R; } >events
+	tfs-timeline -a <events >got.svg
+	well_formed got.svg
+	# down or up, from the time of the wake-up to that of the switch; a short wait is hidden at first
+	arrows <got.svg | diff - <(printf '%s\n' 'b-8 wakes a-7 at 200 ms, after 200 ms: M390 116L490 112m-3 5l3 -5l3 5' \
+		"a-7 wakes b-8 at 605 ms, after 2 ms: M795 112L1190 116m-3 -5l3 5l3 -5 display='none'")
+	bars <got.svg | grep -o '^asleep.*woken by [^:]*' | sort | diff - <(printf '%s\n' 'asleep at 0 ns, 200 ms, woken by b-8' \
+		'asleep at 201 ms, 299 ms, woken by interrupt' 'asleep at 300 ms, 100 ms, woken by interrupt' \
+		'asleep at 603 ms, 2 ms, woken by a-7')
+	grep -q "<rect class='a' .*>wake-up</text>" got.svg
+	# after a loss, nothing is known of who waits; a lane for each CPU has no arrows
+	sed '1a CPU:0 [LOST 3 EVENTS]' events | tfs-timeline -a | arrows | grep -c 'b-8 wakes' | diff - <(echo 0)
+	tfs-timeline -a -c <events | arrows | diff - /dev/null
+	# lanes that are not shown have none
+	tfs-timeline -a -n 2 <events >two.svg
+	[ "$(arrows <two.svg | wc -l)" = 2 ]
+	tfs-timeline -a -n 1 <events | arrows | diff - /dev/null
+}
+
+@test "tfs-timeline: of five thousand tasks that wake each other, draws the thousand longest waits, and shows fifty" {
+	awk 'BEGIN { for (i = 0; i < 5000; i++) {
+			t = 1 + i / 1000
+			printf "%16s-%-7d [000] d..2. %.6f: sched_switch: prev_comm=t prev_pid=%d prev_prio=120 prev_state=S ==> next_comm=t next_pid=%d next_prio=120\n", "t", i + 1, t, i + 1, i + 2
+			if (i > 99)
+				printf "%16s-%-7d [000] d..4. %.6f: sched_waking: comm=t pid=%d prio=120 target_cpu=000\n", "t", i + 2, t + 0.0005, i - 99
+		} }' >events
+	tfs-timeline -a -n 5000 <events >got.svg
+	well_formed got.svg
+	[ "$(arrows <got.svg | wc -l)" = 1000 ]
+	[ "$(arrows <got.svg | grep -vc hidden\\\|none)" = 50 ]
 }
 
 @test "tfs-timeline: shows no state of a task over lost events, or if tfs-latency has left out switches" {

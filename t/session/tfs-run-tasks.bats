@@ -519,6 +519,8 @@ for i in range(4):
 	titles x.svg | grep -Eq '^do_nanosleep \([0-9.]+ m?s, [0-9.]+%\)$'
 	titles x.svg | grep -Eq '^hrtimer_wakeup \([0-9.]+ m?s, [0-9.]+%\)$'
 	titles x.svg | grep -Eq '^interrupt \([0-9.]+ m?s, [0-9.]+%\)$'
+	now "tfs-run trace_why --events -o x.svg -- sh -c 'acts sleeps 1 0; acts exits 0'"
+	titles x.svg | grep -Eq '^acts-[0-9]+ wakes sh-[0-9]+ at [0-9.]+ [mu]s, after [0-9.]+ [mu]s$'
 }
 
 @test "task: contention of the kernel's locks, as a flame graph" {
