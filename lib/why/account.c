@@ -515,7 +515,7 @@ static void dies(struct why *w, struct why_task *t)
 /* The task waits. Find out for what. */
 static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 {
-	struct why_wait wait = { .on = t->calls ? "page fault" : "" };
+	struct why_wait wait = { .on = t->calls && (t->fault || !w->faults) ? "page fault" : "" };
 
 	if (leave == WHY_STOPS)
 		wait.on = "stopped";
@@ -763,6 +763,8 @@ void why_irq(struct why *w, uint64_t ts, int cpu, struct why_who by, const char 
 		if (c->depth < NESTED)
 			c->irq[c->depth] = name_of(w, name);
 		c->depth++;
+		if (t) /* the fault may be over long since: the freezer stops a task, too */
+			t->fault = 0;
 	} else {
 		c->depth--;
 	}
@@ -782,6 +784,7 @@ void why_fault(struct why *w, uint64_t ts, struct why_who who, uint64_t address)
 
 	if (!who.pid)
 		return;
+	w->faults = 1;
 	t = running(w, who, ts, 0);
 	if (!t->call)
 		t->fault = address;

@@ -85,7 +85,7 @@ struct why {
 	uint64_t dropped_ns;
 	size_t segments, dead;
 	unsigned long long switches;
-	int calls;                      /* the trace has system calls */
+	int calls, faults;              /* the trace has system calls, page faults */
 };
 
 void why_begin(struct why *);

@@ -184,6 +184,29 @@ helper 20, nanosleep(1): 500 ms' ]
    10.0 %    100 ms    disk: 254:0 R 0x1000, woken by kworker 9'
 }
 
+@test "tfs-why: a task that is frozen waits neither for a call nor for a page fault" {
+	need_x86
+	{
+		to 0 1.000000 swapper/0-0 R main-10
+		at 0 1.000000 ..... main-10 'sys_enter: NR 39 (0, 0, 0, 0, 0, 0)'
+		at 0 1.000000 ..... main-10 'sys_exit: NR 39 = 10'
+		at 0 1.100000 ..... main-10 'page_fault_user: address=0x1000 ip=0x2000 error_code=0x4'
+		to 0 1.100000 main-10 S swapper/0-0
+		wakes 0 1.200000 helper-9 main-10
+		to 0 1.200000 swapper/0-0 R main-10
+		at 0 1.300000 d.h.. main-10 'local_timer_entry: vector=236'
+		at 0 1.300000 d.h.. main-10 'local_timer_exit: vector=236'
+		to 0 1.500000 main-10 S swapper/0-0
+		wakes 0 1.900000 helper-9 main-10
+		to 0 1.900000 swapper/0-0 R main-10
+		to 0 2.000000 main-10 Z swapper/0-0
+	} >in
+	tfs-why -p 10 in | grep -A 2 blocked >out
+	lines_are out '   50.0 %    500 ms  blocked
+   40.0 %    400 ms    not known for what, woken by helper 9
+   10.0 %    100 ms    page fault: 0x1000, woken by helper 9'
+}
+
 @test "tfs-why: a thread that executes goes on as the first thread of its process" {
 	need_x86
 	{
