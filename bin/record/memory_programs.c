@@ -30,40 +30,38 @@
  * that the call is one of 32-bit code, if its bits MODE_MASK are MODE_32; without MODE_MASK
  * no such call exists. On x86 64-bit code can make such a call, too (int 0x80), so MODE is -1, and
  * the bits are those of thread_info.status: TS_COMPAT (arch/x86/include/asm/thread_info.h).
- * HEAD_SIZE bytes from HEAD_FROM on have number and mode. NR_SIZE is SIZE_W or
- * SIZE_DW. An exec that succeeds keeps the number, or else clears the register CLEARED.
+ * NR_SIZE is SIZE_W or SIZE_DW. An exec that succeeds keeps the number, or else clears the register
+ * CLEARED.
  */
 #if defined(__x86_64__)
-enum { FROM = 32, SIZE = 128, HEAD_FROM = 120, HEAD_SIZE = 8, NR = 120, NR_SIZE = SIZE_DW,
-       STACK = 152, MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
+enum { FROM = 32, SIZE = 128, NR = 120, NR_SIZE = SIZE_DW, STACK = 152, MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
 static const uint16_t args[2][CALL_ARGS] = { { 112, 104, 96, 56, 72, 64 },
 					     { 40, 88, 96, 104, 112, 32 } };
 #define ABI_32 "i386"
 #elif defined(__aarch64__)
-enum { FROM = 0, SIZE = 288, HEAD_FROM = 264, HEAD_SIZE = 24, NR = 280, NR_SIZE = SIZE_W,
-       STACK = 248, MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
+enum { FROM = 0, SIZE = 288, NR = 280, NR_SIZE = SIZE_W, STACK = 248, MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
 static const uint16_t args[2][CALL_ARGS] = { { 272, 8, 16, 24, 32, 40 },
 					     { 272, 8, 16, 24, 32, 40 } };
 #define ABI_32 "arm"
 #else
 #if defined(__arm__)
-enum { FROM = 0, SIZE = 72, NR = 28, NR_SIZE = SIZE_W, HEAD_SIZE = 32, STACK = 52, CLEARED = 56,
+enum { FROM = 0, SIZE = 72, NR = 28, NR_SIZE = SIZE_W, STACK = 52, CLEARED = 56,
        EXECVE = 11 };
 static const uint16_t args[1][CALL_ARGS] = { { 68, 4, 8, 12, 16, 20 } };
 #elif defined(__s390x__)
-enum { FROM = 0, SIZE = 168, NR = 160, NR_SIZE = SIZE_W, HEAD_SIZE = 8, STACK = 144 };
+enum { FROM = 0, SIZE = 168, NR = 160, NR_SIZE = SIZE_W, STACK = 144 };
 static const uint16_t args[1][CALL_ARGS] = { { 152, 48, 56, 64, 72, 80 } };
 #elif defined(__riscv)
-enum { FROM = 0, SIZE = 288, NR = 136, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 16 };
+enum { FROM = 0, SIZE = 288, NR = 136, NR_SIZE = SIZE_DW, STACK = 16 };
 static const uint16_t args[1][CALL_ARGS] = { { 280, 88, 96, 104, 112, 120 } };
 #elif defined(__powerpc64__)
-enum { FROM = 0, SIZE = 280, NR = 0, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 8 };
+enum { FROM = 0, SIZE = 280, NR = 0, NR_SIZE = SIZE_DW, STACK = 8 };
 static const uint16_t args[1][CALL_ARGS] = { { 272, 32, 40, 48, 56, 64 } };
 #else
-enum { FROM = 0, SIZE = 0, NR = 0, NR_SIZE = SIZE_DW, HEAD_SIZE = 8, STACK = 0 };
+enum { FROM = 0, SIZE = 0, NR = 0, NR_SIZE = SIZE_DW, STACK = 0 };
 static const uint16_t args[1][CALL_ARGS];
 #endif
-enum { HEAD_FROM = NR, MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
+enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 #define ABI_32 NULL
 #endif
 
@@ -138,15 +136,13 @@ struct variant {
  */
 enum { REGS_MASK = 0x1f8 };
 #define SLOTS(X) \
-	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(REGS_AT, FP, -32) X(HEAD, FP, -64) \
-	X(STATE, FP, -72) \
+	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(REGS_AT, FP, -32) X(STATE, FP, -40) \
 	X(LEFT, R7, 0) X(ARRAY, R7, 8) X(WORDS, R7, 16) X(INDEX, R7, 24) X(MASK, R7, 32) \
 	X(CUT, R7, 40) X(LENGTH, R7, 48) X(CHUNK, R7, 56) X(FIRST, R7, 64) X(ABSENT, R7, 72) \
 	X(RETURNED, R7, 80) X(ITEM, R7, 88) X(REGS, R7, 104) X(FORMAT, R7, REGS + REGS_MASK + 8) \
 	X(FORMAT_DATA, R7, FORMAT + 32) X(TEXT, R7, FORMAT_DATA + 96)
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
-_Static_assert(HEAD + HEAD_SIZE <= REGS_AT, "the head of the registers has its own place");
 
 /*
  * Most bytes of a string in a record. Before Linux 5.13 the kernel prints at most 63 bytes of each
@@ -178,6 +174,7 @@ struct memory {
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
 	int status;             /* on x86, that of thread_info.status in struct task_struct */
 	int may_goto;           /* the kernel has this instruction */
+	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: programs call to read memory */
 	int piece;              /* most bytes of a string in a record */
 	unsigned numbers;       /* the most numbers in a record */
 	unsigned kinds;         /* a bit for each kind of item that the calls have */
@@ -275,6 +272,19 @@ static void read_kernel(struct bpf_code *c, int size)
 	emit_call(c, FN_PROBE_READ_KERNEL);
 }
 
+/* to = the number at from + at in the kernel's memory. Without BTF, overwrites R0 to R5. */
+static void load_kernel(struct bpf_code *c, const struct memory *m, enum bpf_size size,
+			enum bpf_reg to, enum bpf_reg from, int at)
+{
+	if (m->types[m->entering]) {
+		emit_load(c, size, to, from, at);
+		return;
+	}
+	emit_address(c, R3, from, at);
+	read_kernel(c, size == SIZE_DW ? 8 : 4);
+	emit_load(c, size, to, FP, SLOT);
+}
+
 /* Copy user memory to the slot, which is cleared. R2 and R3 are set. R0 is 0, or an error. */
 static void read_slot(struct bpf_code *c)
 {
@@ -354,13 +364,11 @@ static void loop_label(struct bpf_code *c, const char *label)
 static void load_mode(struct bpf_code *c, const struct memory *m)
 {
 	if (MODE >= 0) {
-		emit_load(c, SIZE_DW, R1, FP, HEAD + MODE - HEAD_FROM);
+		load_kernel(c, m, SIZE_DW, R1, R6, MODE);
 		return;
 	}
-	emit_call(c, FN_GET_CURRENT_TASK);
-	emit_address(c, R3, R0, m->status);
-	read_kernel(c, 4);
-	emit_load(c, SIZE_W, R1, FP, SLOT);
+	emit_call(c, m->types[0] ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_TASK);
+	load_kernel(c, m, SIZE_W, R1, R0, m->status);
 }
 
 /* Let R9 be the byte of the task. Jump out if the task is not traced. */
@@ -380,8 +388,8 @@ static void check_task(struct bpf_code *c, const struct memory *m)
 }
 
 /*
- * Copy the beginning of the registers at R6, and set R8 to the index of the call in the map, where
- * R6 has its entry. Jump out if it is not known.
+ * Set R8 to the index in the map of the call that has its registers at R6, and R6 to its entry.
+ * Jump out if it is not known.
  */
 static void find_call(struct bpf_code *c, const struct memory *m)
 {
@@ -393,18 +401,14 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 	}
 	emit_store(c, SIZE_DW, FP, REGS_AT, R6);
 	emit_store(c, SIZE_DW, FP, RESULT, R8);
-	emit_address(c, R1, FP, HEAD);
-	emit_mov_imm(c, R2, HEAD_SIZE);
-	emit_address(c, R3, R6, HEAD_FROM);
-	emit_call(c, FN_PROBE_READ_KERNEL);
-	emit_load(c, (enum bpf_size)NR_SIZE, R8, FP, HEAD + NR - HEAD_FROM);
+	load_kernel(c, m, (enum bpf_size)NR_SIZE, R8, R6, NR);
 #ifdef __s390x__
 	emit_alu_imm(c, ALU_AND, R8, 0xffff);
 #endif
 #ifdef __arm__
 	if (!m->entering) {
 		emit_jump_if_imm(c, R8, JNE, 0, "not_exec");
-		emit_load(c, SIZE_W, R1, FP, HEAD + CLEARED - HEAD_FROM);
+		load_kernel(c, m, SIZE_W, R1, R6, CLEARED);
 		emit_jump_if_imm(c, R1, JNE, 0, "not_exec");
 		emit_mov_imm(c, R8, EXECVE);
 		emit_label(c, "not_exec");
@@ -1043,12 +1047,11 @@ static int make_map(const struct memory_plan *p, enum bpf_map_type kind, const c
 
 /* Load the code. Return a descriptor, or -1, reported. */
 static int load_program(const struct memory_plan *p, struct bpf_code *c, const char *name,
-			enum bpf_program_type kind)
+			const struct bpf_load_as *as)
 {
 	static const uint64_t needs = CAPS_BPF | CAPS_PERFMON;
-	const struct bpf_load_as as = { .kind = kind, .where = name };
 	char why[256];
-	int fd = bpf_load(c, p->id, &as, why, sizeof(why));
+	int fd = bpf_load(c, p->id, as, why, sizeof(why));
 
 	if (fd < 0 && *why)
 		err_capability(needs, "the kernel refused the program for %s (%s)", name, why);
@@ -1057,8 +1060,13 @@ static int load_program(const struct memory_plan *p, struct bpf_code *c, const c
 	return fd;
 }
 
-int memory_attach_at(struct memory_plan *p, struct bpf_code *c, const char *event, int raw)
+int memory_attach_at(struct memory_plan *p, struct bpf_code *c, const char *event, int raw,
+		     uint32_t type)
 {
+	const struct bpf_load_as as = {
+		.kind = type ? PROGRAM_TRACING : raw ? PROGRAM_RAW_TRACEPOINT : PROGRAM_TRACEPOINT,
+		.attach = type ? ATTACH_TRACEPOINT : 0, .function = type, .where = event,
+	};
 	char path[128], *id = NULL;
 	const char *digits;
 	int fd, held;
@@ -1069,9 +1077,9 @@ int memory_attach_at(struct memory_plan *p, struct bpf_code *c, const char *even
 		if (!id)
 			return err_file("unable to read %s", path);
 	}
-	fd = load_program(p, c, event, raw ? PROGRAM_RAW_TRACEPOINT : PROGRAM_TRACEPOINT);
+	fd = load_program(p, c, event, &as);
 	digits = id;
-	held = fd < 0 ? -1 : raw ? bpf_raw_tracepoint(fd, event) :
+	held = fd < 0 ? -1 : raw ? bpf_raw_tracepoint(fd, type ? NULL : event) :
 	       bpf_tracepoint(fd, (unsigned long)text_digits(&digits));
 	if (fd >= 0 && held < 0)
 		err_capability(CAPS_PERFMON, "unable to attach to %s", event);
@@ -1110,10 +1118,10 @@ static int follow_tasks(const struct memory *m, struct memory_plan *p, struct bp
 	if (!child)
 		return err_file("unable to read events/sched/sched_process_fork/format");
 	emit_end(code, m);
-	r = memory_attach_at(p, code, "sched_process_exit", 1);
+	r = memory_attach_at(p, code, "sched_process_exit", 1, 0);
 	emit_fork(code, m, child);
 	r = r ? r : memory_attach_at(p, code, raw ? "sched_process_fork" :
-				     "sched/sched_process_fork", raw);
+				     "sched/sched_process_fork", raw, 0);
 	while (!r) {
 		r = pidfilter_list(p->tasks, &now);
 		if (!r && pids_same(&known, &now))
@@ -1356,9 +1364,13 @@ static void find_offsets(struct memory *m, unsigned version)
 	m->pid = btf_member(&btf, "task_struct", "pid");
 	info = btf_member(&btf, "task_struct", "thread_info");
 	status = btf_member(&btf, "thread_info", "status");
-	btf_free(&btf);
 	if (info >= 0 && status >= 0)
 		m->status = info + status;
+	if (MODE_MASK && version >= KERNEL(5, 11) && m->pid >= 0 && (MODE >= 0 || status >= 0)) {
+		m->types[0] = btf_tracepoint(&btf, "sys_exit");
+		m->types[1] = btf_tracepoint(&btf, "sys_enter");
+	}
+	btf_free(&btf);
 }
 
 /* Set what depends on the kernel, and make the buffer. Return 0, or -1, reported. */
@@ -1406,12 +1418,12 @@ int memory_attach(struct memory_plan *p)
 	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
 	emit_exec(&code, &m);
-	r = memory_attach_at(p, &code, "sched_process_exec", 1);
+	r = memory_attach_at(p, &code, "sched_process_exec", 1, 0);
 	if (p->tasks)
 		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
 	/* the return first: a call whose beginning was not seen is read there */
 	emit_side(&code, &m, 0);
-	r = r ? r : memory_attach_at(p, &code, "sys_exit", 1);
+	r = r ? r : memory_attach_at(p, &code, "sys_exit", 1, m.types[0]);
 	emit_side(&code, &m, 1);
-	return r ? r : memory_attach_at(p, &code, "sys_enter", 1);
+	return r ? r : memory_attach_at(p, &code, "sys_enter", 1, m.types[1]);
 }

@@ -167,7 +167,7 @@ static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 	char numbered[16];
 	int r = 0;
 
-	if (!btf_has_tracepoint(&m->btf, tracepoint))
+	if (!btf_tracepoint(&m->btf, tracepoint))
 		return 0;
 	for (int i = 1; i <= times && !r; i++) {
 		str_format(numbered, sizeof(numbered), i == 1 ? "%s" : "%s%d", as, i);

@@ -50,6 +50,7 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_PROBE_READ_KERNEL_STR, probe_read_kernel_str, 115) \
 	X(FN_JIFFIES64, jiffies64, 118) \
 	X(FN_RINGBUF_OUTPUT, ringbuf_output, 130) \
+	X(FN_GET_CURRENT_TASK_BTF, get_current_task_btf, 158) \
 	X(FN_TRACE_VPRINTK, trace_vprintk, 177)
 #define BPF_HELPER(ID, NAME, NUMBER) ID = (NUMBER),
 enum bpf_helper { BPF_HELPERS(BPF_HELPER) };
@@ -182,8 +183,8 @@ enum bpf_map_type { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_H
 enum bpf_program_type { PROGRAM_KPROBE = 2, PROGRAM_SCHED_CLS = 3, PROGRAM_TRACEPOINT = 5,
 			PROGRAM_CGROUP_SKB = 8, PROGRAM_RAW_TRACEPOINT = 17, PROGRAM_TRACING = 26 };
 
-enum bpf_attach_type { ATTACH_CGROUP_INGRESS = 0, ATTACH_FENTRY = 24, ATTACH_PERF_EVENT = 41,
-		       ATTACH_TCX_EGRESS = 47 };
+enum bpf_attach_type { ATTACH_CGROUP_INGRESS = 0, ATTACH_TRACEPOINT = 23, ATTACH_FENTRY = 24,
+		       ATTACH_PERF_EVENT = 41, ATTACH_TCX_EGRESS = 47 };
 
 /*
  * From now on, bpf_load prints programs and does not load them. The kernel makes nothing:
@@ -203,7 +204,7 @@ int bpf_next(int map, const void *key, void *next);
 int bpf_pin(int fd, const char *path);
 /* Open the object that is pinned at the path. */
 int bpf_pinned(const char *path);
-/* Attach a program and return its link. name NULL: it was loaded for a function (fentry). */
+/* Attach a program and return its link. name NULL: it was loaded for a BTF id. */
 int bpf_raw_tracepoint(int program, const char *name);
 /* Attach a program to a cgroup, a perf event, or the device with this index. */
 int bpf_link(int program, int target, enum bpf_attach_type);
@@ -222,7 +223,7 @@ uint32_t bpf_id(int fd);
 struct bpf_load_as {
 	enum bpf_program_type kind;
 	enum bpf_attach_type attach;
-	uint32_t function;              /* fentry: as btf_function returns it */
+	uint32_t function;              /* as btf_function or btf_tracepoint returns it */
 	const char *where;              /* what it is for, for bpf_print; NULL: its name says it */
 };
 
@@ -291,7 +292,7 @@ int btf_member(const struct btf *, const char *structure, const char *member);
 /* Return the BTF id of a function, for fentry; 0: there is none. */
 uint32_t btf_function(const struct btf *, const char *name);
 
-/* Has the kernel this tracepoint? */
-int btf_has_tracepoint(const struct btf *, const char *name);
+/* Return the BTF id of the type of a tracepoint's programs; 0: the kernel has none. */
+uint32_t btf_tracepoint(const struct btf *, const char *name);
 
 #endif

@@ -126,13 +126,13 @@ uint32_t btf_function(const struct btf *b, const char *name)
 }
 
 /* Each tracepoint has a type for its programs (include/trace/bpf_probe.h). */
-int btf_has_tracepoint(const struct btf *b, const char *name)
+uint32_t btf_tracepoint(const struct btf *b, const char *name)
 {
 	char type[128];
 	struct type t;
 
 	str_format(type, sizeof(type), "btf_trace_%s", name);
-	return find(b, &t, type, TYPEDEF, 0);
+	return find(b, &t, type, TYPEDEF, 0) ? t.number : 0;
 }
 
 /* Map the file, which takes no time, if the kernel can do that (Linux 6.16). */

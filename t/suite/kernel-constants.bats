@@ -52,7 +52,8 @@ machine() {
 		grep -o '[A-Z][A-Z0-9_]* = [0-9a-fx]*' |
 		sed 's/ = / /; s/^SIZE_/BPF_/; s/^ALU_/BPF_/; s/^J/BPF_J/; s/^MAP_/BPF_MAP_TYPE_/
 			s/^PROGRAM_/BPF_PROG_TYPE_/; s/^ATTACH_CGROUP_/BPF_CGROUP_INET_/
-			s/^ATTACH_FENTRY/BPF_TRACE_FENTRY/; s/^ATTACH_/BPF_/' >>numbers
+			s/^ATTACH_FENTRY/BPF_TRACE_FENTRY/; s/^ATTACH_TRACEPOINT/BPF_TRACE_RAW_TP/
+			s/^ATTACH_/BPF_/' >>numbers
 	echo '#include <linux/btf.h>' >>bpf.c
 	awk '/^enum { INT = 1/, /};/' "$TREE/lib/bpf/btf.c" | grep -o '[A-Z][A-Z0-9_]* = [0-9]*' |
 		sed 's/ = / /; s/^/BTF_KIND_/; /_KINDS /d' >>numbers
