@@ -34,12 +34,14 @@
  * CLEARED.
  */
 #if defined(__x86_64__)
-enum { FROM = 32, SIZE = 128, NR = 120, NR_SIZE = SIZE_DW, STACK = 152, MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
+enum { FROM = 32, SIZE = 128, NR = 120, NR_SIZE = SIZE_DW, STACK = 152,
+       MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
 static const uint16_t args[2][CALL_ARGS] = { { 112, 104, 96, 56, 72, 64 },
 					     { 40, 88, 96, 104, 112, 32 } };
 #define ABI_32 "i386"
 #elif defined(__aarch64__)
-enum { FROM = 0, SIZE = 288, NR = 280, NR_SIZE = SIZE_W, STACK = 248, MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
+enum { FROM = 0, SIZE = 288, NR = 280, NR_SIZE = SIZE_W, STACK = 248,
+       MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
 static const uint16_t args[2][CALL_ARGS] = { { 272, 8, 16, 24, 32, 40 },
 					     { 272, 8, 16, 24, 32, 40 } };
 #define ABI_32 "arm"
@@ -367,7 +369,7 @@ static void load_mode(struct bpf_code *c, const struct memory *m)
 		load_kernel(c, m, SIZE_DW, R1, R6, MODE);
 		return;
 	}
-	emit_call(c, m->types[0] ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_TASK);
+	emit_call(c, m->types[m->entering] ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_TASK);
 	load_kernel(c, m, SIZE_W, R1, R0, m->status);
 }
 
@@ -1060,9 +1062,9 @@ static int load_program(const struct memory_plan *p, struct bpf_code *c, const c
 	return fd;
 }
 
-int memory_attach_at(struct memory_plan *p, struct bpf_code *c, const char *event, int raw,
-		     uint32_t type)
+int memory_attach_at(struct memory_plan *p, struct bpf_code *c, const char *event, uint32_t raw)
 {
+	const uint32_t type = raw == RAW_TRACEPOINT ? 0 : raw;
 	const struct bpf_load_as as = {
 		.kind = type ? PROGRAM_TRACING : raw ? PROGRAM_RAW_TRACEPOINT : PROGRAM_TRACEPOINT,
 		.attach = type ? ATTACH_TRACEPOINT : 0, .function = type, .where = event,
@@ -1118,10 +1120,10 @@ static int follow_tasks(const struct memory *m, struct memory_plan *p, struct bp
 	if (!child)
 		return err_file("unable to read events/sched/sched_process_fork/format");
 	emit_end(code, m);
-	r = memory_attach_at(p, code, "sched_process_exit", 1, 0);
+	r = memory_attach_at(p, code, "sched_process_exit", RAW_TRACEPOINT);
 	emit_fork(code, m, child);
 	r = r ? r : memory_attach_at(p, code, raw ? "sched_process_fork" :
-				     "sched/sched_process_fork", raw, 0);
+				     "sched/sched_process_fork", raw ? RAW_TRACEPOINT : 0);
 	while (!r) {
 		r = pidfilter_list(p->tasks, &now);
 		if (!r && pids_same(&known, &now))
@@ -1366,7 +1368,7 @@ static void find_offsets(struct memory *m, unsigned version)
 	status = btf_member(&btf, "thread_info", "status");
 	if (info >= 0 && status >= 0)
 		m->status = info + status;
-	if (MODE_MASK && version >= KERNEL(5, 11) && m->pid >= 0 && (MODE >= 0 || status >= 0)) {
+	if (MODE_MASK != 0 && version >= KERNEL(5, 11) && m->pid >= 0 && (MODE >= 0 || status >= 0)) {
 		m->types[0] = btf_tracepoint(&btf, "sys_exit");
 		m->types[1] = btf_tracepoint(&btf, "sys_enter");
 	}
@@ -1418,12 +1420,14 @@ int memory_attach(struct memory_plan *p)
 	if (!tasks || describe_calls(&m, entries) < 0)
 		return -1;
 	emit_exec(&code, &m);
-	r = memory_attach_at(p, &code, "sched_process_exec", 1, 0);
+	r = memory_attach_at(p, &code, "sched_process_exec", RAW_TRACEPOINT);
 	if (p->tasks)
 		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
 	/* the return first: a call whose beginning was not seen is read there */
 	emit_side(&code, &m, 0);
-	r = r ? r : memory_attach_at(p, &code, "sys_exit", 1, m.types[0]);
+	r = r ? r : memory_attach_at(p, &code, "sys_exit",
+				 m.types[0] ? m.types[0] : RAW_TRACEPOINT);
 	emit_side(&code, &m, 1);
-	return r ? r : memory_attach_at(p, &code, "sys_enter", 1, m.types[1]);
+	return r ? r : memory_attach_at(p, &code, "sys_enter",
+				    m.types[1] ? m.types[1] : RAW_TRACEPOINT);
 }

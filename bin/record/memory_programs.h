@@ -26,12 +26,13 @@ struct memory_plan {
 int memory_attach(struct memory_plan *);
 
 /*
- * Load the code and attach it to an event, such as sched/sched_process_fork, or to a raw
- * tracepoint. A program with the tracepoint's type in BTF, as btf_tracepoint returns it, loads the
- * kernel's memory without calls. Add the descriptor to the plan. Return 0, or -1, reported.
+ * Load the code and attach it to an event, such as sched/sched_process_fork; or if raw is not 0,
+ * to a raw tracepoint. raw is RAW_TRACEPOINT, or the type of the tracepoint as btf_tracepoint
+ * returns it: the program can then load the kernel's memory without calls. Add the descriptor to
+ * the plan. Return 0, or -1, reported.
  */
-int memory_attach_at(struct memory_plan *, struct bpf_code *, const char *event, int raw,
-		     uint32_t type);
+enum { RAW_TRACEPOINT = 1 };
+int memory_attach_at(struct memory_plan *, struct bpf_code *, const char *event, uint32_t raw);
 
 /* Return the offset of a field, "NAME;", in the format of an event; 0: there is none. */
 int memory_field(const char *format, const char *field);

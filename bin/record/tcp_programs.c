@@ -123,7 +123,7 @@ static int attach_accepts(struct memory_plan *p, struct bpf_code *c)
 			continue;
 		emit_accept(c, p, memory_field(format, "ret;"));
 		free(format);
-		if (memory_attach_at(p, c, events[i], 0, 0) < 0)
+		if (memory_attach_at(p, c, events[i], 0) < 0)
 			return -1;
 	}
 	return 0;
@@ -143,7 +143,7 @@ int tcp_attach(struct memory_plan *p, int accepts)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
 	emit_state(&code, p);
 	r = missing ? err_msg("the kernel's sockets have no %s", missing) :
-	    memory_attach_at(p, &code, "inet_sock_set_state", 1, 0);
+	    memory_attach_at(p, &code, "inet_sock_set_state", RAW_TRACEPOINT);
 	if (!r && accepts)
 		r = attach_accepts(p, &code);
 	btf_free(&btf);
