@@ -176,7 +176,7 @@ struct memory {
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
 	int status;             /* on x86, that of thread_info.status in struct task_struct */
 	int may_goto;           /* the kernel has this instruction */
-	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: programs call to read memory */
+	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: not used */
 	int piece;              /* most bytes of a string in a record */
 	unsigned numbers;       /* the most numbers in a record */
 	unsigned kinds;         /* a bit for each kind of item that the calls have */
@@ -1368,7 +1368,8 @@ static void find_offsets(struct memory *m, unsigned version)
 	status = btf_member(&btf, "thread_info", "status");
 	if (info >= 0 && status >= 0)
 		m->status = info + status;
-	if (MODE_MASK != 0 && version >= KERNEL(5, 11) && m->pid >= 0 && (MODE >= 0 || status >= 0)) {
+	if (MODE_MASK != 0 && version >= KERNEL(5, 11) && m->pid >= 0 &&
+	    (MODE >= 0 || status >= 0)) {
 		m->types[0] = btf_tracepoint(&btf, "sys_exit");
 		m->types[1] = btf_tracepoint(&btf, "sys_enter");
 	}
