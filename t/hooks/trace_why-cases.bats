@@ -59,6 +59,23 @@ as_told() {
 	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:127.0.0.1:[0-9]*->127.0.0.1:'"$number"'>)"' got.json
 }
 
+@test "trace_why: a database that syncs after each change: each sync is there that strace counts" {
+	need_tracefs events/sched/sched_waking
+	need_tool sqlite3
+	need_tool strace
+	{ echo 'create table t(x);'; for i in {1..20}; do echo "insert into t values($i);"; done; } >changes
+	strace -f -o calls -e trace=fdatasync,fsync sqlite3 one.db '.read changes'
+	tfs-run trace_why --json --slower 1us --top 100000 -o got.json -- sqlite3 two.db '.read changes'
+	theirs=$(grep -c 'sync(.*= 0' calls)
+	grep '"label":"f[a-z]*sync(' got.json >syncs
+	echo "$theirs, $(wc -l <syncs)"
+	[ "$theirs" -ge 20 ]
+	[ "$(wc -l <syncs)" = "$theirs" ]
+	# a wait in it is one for the disk
+	grep -o '"state":"blocked","on":"[^"]*"' syncs | sort -u >waits || : # or none
+	[ "$(grep -vc '"disk"' waits)" = 0 ]
+}
+
 # quota US: Make $QUOTA, a cgroup whose tasks together may run so many us of each 100,000.
 quota() {
 	need_tracefs events/sched/sched_waking
