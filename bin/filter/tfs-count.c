@@ -17,22 +17,23 @@
 #include "lines/lines.h"
 
 static struct opt_list keys = { .v = OPT_LIST("event") };
-static int header, by_name;
+static int header, by_name, metrics;
 static unsigned long most = ULONG_MAX, every;
 
 static const struct tool tool = {
 	.name = "tfs-count",
 	.help =
-		"tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
+		"tfs-count [-HM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
 		"count the events of a trace by the values of a key\n"
 		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
 		"-n, --top N:1-  print only the N most frequent values\n"
 		"-s, --sort count|name  the most frequent value first (default), or by name\n"
 		OPTION_EVERY
+		OPTION_METRICS
 		"-H, --header  print a header, and system calls without sys_enter_\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header },
-		{ 'i', .number = &every }, { 0 },
+		{ 'i', .number = &every }, { 'M', .flag = &metrics }, { 0 },
 	},
 };
 
@@ -71,6 +72,14 @@ static void print_header(int people)
 	stdout_print("\n");
 }
 
+static void print_metric(const struct counted *c)
+{
+	static struct strbuf labels;
+
+	metrics_labels(&labels, keys.v, c->entry.key);
+	stdout_print("tfs_events_total{%s} %llu\n", labels.text, c->n);
+}
+
 /* Print the number as wide as uniq -c does; for people per second and in total, too. */
 static void print_row(const struct counted *c, const struct interval_now *at, int people)
 {
@@ -105,13 +114,15 @@ static void print_table(const struct interval_now *at)
 	}
 	rows.room = rows.n;
 	table_sort(&rows, order);
-	if (rows.n && (header || people) && (!every || people))
+	if (metrics)
+		metrics_family("tfs_events", "counter", "Events of a trace.");
+	if (rows.n && !metrics && (header || people) && (!every || people))
 		print_header(people);
 	for (size_t i = 0; i < rows.n; i++) {
 		struct counted *c = (void *)rows.v[i];
 
 		if (i < most && i < at->rows)
-			print_row(c, at, people);
+			metrics ? print_metric(c) : print_row(c, at, people);
 		c->before += c->n;
 		c->n = 0;
 	}
@@ -126,6 +137,8 @@ int main(int argc, char **argv)
 	header = isatty(STDOUT_FILENO);
 	while (opt_next(&tool, argc, argv) != -1)
 		by_name = *opt_value == 'n';
+	if (metrics && every)
+		usage_error(&tool, "--metrics cannot be combined with --every");
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_table);
@@ -141,6 +154,10 @@ int main(int argc, char **argv)
 	if (f.in.failed)
 		return REFUSED;
 	interval_end();
+	if (metrics) {
+		metrics_end(&f.comments);
+		return table.n ? DONE : err_no("no event in the trace");
+	}
 	tell_missing();
 	return input_end(&f, table.n ? NULL : "no event in the trace");
 }

@@ -18,22 +18,24 @@
 
 static const char *key = "lat";
 static struct opt_list by = { .v = OPT_LIST(NULL) };
-static int header, percentiles;
+static int header, percentiles, metrics;
 static unsigned long every;
 
 static const struct tool tool = {
 	.name = "tfs-hist",
 	.help =
-		"tfs-hist [-Hp] [-i MS] [-k KEY] [-b KEY]... [FILE]\n"
+		"tfs-hist [-HpM] [-i MS] [-k KEY] [-b KEY]... [FILE]\n"
 		"draw a histogram of the values of a key, by powers of two\n"
 		"-k, --key KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
 		"-b, --by KEY  draw a histogram for each value of KEY; may be repeated\n"
 		"-p, --percentiles  print p50, p90 and p99 below the title\n"
 		OPTION_EVERY
+		OPTION_METRICS
 		"-H, --header  print a header, percentiles, and the unit of lat\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .text = &key }, { 'b', .list = &by }, { 'H', .flag = &header },
-		{ 'p', .flag = &percentiles }, { 'i', .number = &every }, { 0 },
+		{ 'p', .flag = &percentiles }, { 'i', .number = &every },
+		{ 'M', .flag = &metrics }, { 0 },
 	},
 };
 
@@ -43,7 +45,7 @@ enum { BAR = 40, NUMBER = 24 };
 struct hist {
 	struct table_entry entry;
 	unsigned long long n;
-	struct decimal least, most;
+	struct decimal least, most, total;      /* total of -M, without negative numbers */
 	char least_text[NUMBER], most_text[NUMBER];
 	unsigned first, count;                  /* powers in use, from DECIMAL_POWER_MIN on */
 	unsigned long long *counters;           /* one for each power in use */
@@ -86,6 +88,8 @@ static void keep(char *text, struct text_part p)
 
 static void count(struct hist *h, const struct decimal *v, struct text_part p)
 {
+	int power;
+
 	if (!h->n || decimal_compare(v, &h->least) < 0) {
 		h->least = *v;
 		keep(h->least_text, p);
@@ -95,7 +99,12 @@ static void count(struct hist *h, const struct decimal *v, struct text_part p)
 		keep(h->most_text, p);
 	}
 	h->n++;
-	++*counter(h, (unsigned)(decimal_power(v) - DECIMAL_POWER_MIN));
+	power = decimal_power(v);
+	if (metrics) { /* buckets of Prometheus have the greatest number in them */
+		power -= power > 0 && !v->nano && !(v->whole & (v->whole - 1));
+		decimal_add(&h->total, v);
+	}
+	++*counter(h, (unsigned)(power - DECIMAL_POWER_MIN));
 	quantiles_add(&h->values, v);
 }
 
@@ -194,12 +203,55 @@ static void print_hist(const struct hist *h)
 	draw(h);
 }
 
+enum { BUCKETS = 27 };          /* powers of two of -M: up to 67 s, or 67108864 */
+
+/* Print a histogram as metrics. Each bucket has the values of all before it, too. */
+static void print_buckets(const struct hist *h, const char *family, int seconds)
+{
+	static struct strbuf labels;
+	unsigned long long n = 0;
+	char number[DECIMAL_TEXT];
+	unsigned i = 0;
+
+	metrics_labels(&labels, by.v, h->entry.key);
+	for (unsigned power = 0; power < BUCKETS; power++) {
+		struct decimal v = { .whole = 1ull << power };
+
+		for (; i < h->count && (int)(h->first + i) + DECIMAL_POWER_MIN <= (int)power; i++)
+			n += h->counters[i];
+		seconds ? metrics_seconds(number, &v) : decimal_text(number, &v, 0);
+		stdout_print("%s_bucket{%s%sle=\"%s\"} %llu\n", family, labels.text,
+			     *by.v ? "," : "", number, n);
+	}
+	stdout_print("%s_bucket{%s%sle=\"+Inf\"} %llu\n", family, labels.text, *by.v ? "," : "",
+		     h->n);
+	stdout_print("%s_count{%s} %llu\n", family, labels.text, h->n);
+	seconds ? metrics_seconds(number, &h->total) : decimal_text(number, &h->total, precise);
+	if (!h->least.negative) /* OpenMetrics has no sum of negative numbers */
+		stdout_print("%s_sum{%s} %s\n", family, labels.text, number);
+}
+
+static void print_metrics(const struct table *t)
+{
+	int seconds = events && !plain && !strcmp(key, "lat");
+	const char *family = seconds ? "tfs_latency_seconds" : "tfs_value";
+
+	metrics_family(family, "histogram", seconds ? "Latencies of events." :
+						      "Values of a field of events.");
+	for (size_t i = 0; i < t->n; i++)
+		print_buckets((struct hist *)t->v[i], family, seconds);
+}
+
 /* Print the histograms since the last time, or at the end those of the whole trace. */
 static void print_hists(const struct interval_now *at)
 {
 	struct table *t = at->all ? &hists : &recent;
 
 	table_sort(t, order);
+	if (metrics) {
+		print_metrics(t);
+		return;
+	}
 	for (size_t i = 0; i < t->n; i++)
 		print_hist((struct hist *)t->v[i]);
 	if (at->all)
@@ -269,6 +321,8 @@ int main(int argc, char **argv)
 
 	header = isatty(STDOUT_FILENO);
 	opt_next(&tool, argc, argv);
+	if (metrics && every)
+		usage_error(&tool, "--metrics cannot be combined with --every");
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_hists);
@@ -278,6 +332,10 @@ int main(int argc, char **argv)
 	if (f.in.failed)
 		return REFUSED;
 	interval_end();
+	if (metrics) {
+		metrics_end(&f.comments);
+		return hists.n ? DONE : err_no("no number in the trace");
+	}
 	print_count("not in", no_key, "event");
 	print_count("no number in", no_number, "event");
 	print_count("no number in", events ? 0 : other_lines, "line");

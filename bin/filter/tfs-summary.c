@@ -22,12 +22,12 @@ enum { ADDED_MAX = 4 };
 static struct opt_list given_keys = { .v = OPT_LIST(NULL) };
 static struct opt_list added = { .v = OPT_LIST(NULL) };
 static unsigned long most = ULONG_MAX, every;
-static int human, json, headed;
+static int human, json, headed, metrics;
 
 static const struct tool tool = {
 	.name = "tfs-summary",
 	.help =
-		"tfs-summary [-Hj] [-a FIELD]... [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] "
+		"tfs-summary [-HjM] [-a FIELD]... [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] "
 		"[-s COLUMN] [FILE]\n"
 		"sum up a trace: calls, errors and times of each system call\n"
 		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
@@ -38,11 +38,13 @@ static const struct tool tool = {
 		"-c, --columns COLUMN,...  print share, calls, calls/s, errors, total, avg, min, "
 		"p50, p99 or max\n"
 		OPTION_EVERY
+		OPTION_METRICS
 		"-H, --human  print as on a terminal: times with units, share and p99\n"
 		"-j, --json  print a JSON object for each line, without the total\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 'H', .flag = &human },
-		{ 'i', .number = &every }, { 'a', .list = &added }, { 'j', .flag = &json }, { 0 },
+		{ 'i', .number = &every }, { 'a', .list = &added }, { 'j', .flag = &json },
+		{ 'M', .flag = &metrics }, { 0 },
 	},
 };
 
@@ -111,21 +113,7 @@ static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task
 
 /* ---- times ------------------------------------------------------------------------- */
 
-enum { NANO = 1000000000, UNTIMED = -2 /* digits of a beginning without a time */ };
-
-/* Add a time. The greatest number of microseconds stays where it is. */
-static void add(struct decimal *to, const struct decimal *v)
-{
-	uint32_t nano = to->nano + v->nano, carry = nano >= NANO;
-
-	if (to->whole >= UINT64_MAX - v->whole) {
-		to->whole = UINT64_MAX;
-		to->nano = 0;
-		return;
-	}
-	to->whole += v->whole + carry;
-	to->nano = nano - carry * NANO;
-}
+enum { UNTIMED = -2 /* digits of a beginning without a time */ };
 
 /* Return total / n, cut to nanoseconds. n is a number of events, so no product overflows. */
 static struct decimal average(const struct decimal *total, unsigned long long n)
@@ -140,7 +128,7 @@ static void add_time(struct row *r, const struct decimal *v)
 {
 	struct sums *to = &r->now;
 
-	add(&to->total, v);
+	decimal_add(&to->total, v);
 	if (!to->timed++ || decimal_compare(v, &to->least) < 0)
 		to->least = *v;
 	if (decimal_compare(v, &to->most) > 0)
@@ -155,7 +143,7 @@ static void move_sums(struct sums *to, struct sums *from)
 		to->least = from->least;
 	if (decimal_compare(&from->most, &to->most) > 0)
 		to->most = from->most;
-	add(&to->total, &from->total);
+	decimal_add(&to->total, &from->total);
 	to->calls += from->calls;
 	to->errors += from->errors;
 	to->timed += from->timed;
@@ -488,7 +476,7 @@ static void add_up(const struct table *rows)
 		sum.all.errors += v->errors;
 		for (size_t c = 0; c < ADDED_MAX; c++)
 			sum.all.added[c] += v->added[c];
-		add(&sum.all.total, &v->total);
+		decimal_add(&sum.all.total, &v->total);
 		if (v->timed && (!sum.all.timed ||
 				 decimal_compare(&v->least, &sum.all.least) < 0))
 			sum.all.least = v->least;
@@ -542,6 +530,63 @@ static struct table take_rows(const struct table *rows, int all)
 	return taken;
 }
 
+/* Set the labels of a row: the keys of -k, or the name, of the kind that a key begins with. */
+static void put_labels(struct strbuf *labels, const char *key)
+{
+	static const char *const name[] = { "name", NULL };
+	static struct strbuf values;
+	const char *const *keys = *sum.keys ? sum.keys : name;
+
+	values.n = 0;
+	strbuf_puts(&values, key + 1);
+	for (char *tab = values.text; !*sum.keys && (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	metrics_labels(labels, keys, values.text);
+}
+
+/* Print a family of metrics with a sample for each row. */
+static void print_counter(const struct table *rows, const char *name, const char *help, int errors)
+{
+	static struct strbuf labels;
+
+	metrics_family(name, "counter", help);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct row *r = (struct row *)rows->v[i];
+
+		put_labels(&labels, r->entry.key);
+		stdout_print("%s_total{%s} %llu\n", name, labels.text,
+			     errors ? r->now.errors : r->now.calls);
+	}
+}
+
+/* Print the rows as metrics: numbers of calls and errors, and their times in seconds. */
+static void print_metrics(const struct table *rows)
+{
+	static struct strbuf labels;
+	char p50[DECIMAL_TEXT], p99[DECIMAL_TEXT], total[DECIMAL_TEXT];
+
+	print_counter(rows, "tfs_calls", "Calls, or other events.", 0);
+	print_counter(rows, "tfs_call_errors", "Calls that failed.", 1);
+	metrics_family("tfs_call_seconds", "summary", "Durations of calls.");
+	for (size_t i = 0; i < rows->n && !sum.plain; i++) {
+		const struct row *r = (struct row *)rows->v[i];
+		struct decimal v = time_of(&r->now, P50);
+
+		if (!r->now.timed)
+			continue;
+		metrics_seconds(p50, &v);
+		v = time_of(&r->now, P99);
+		metrics_seconds(p99, &v);
+		metrics_seconds(total, &r->now.total);
+		put_labels(&labels, r->entry.key);
+		stdout_print("tfs_call_seconds{%s,quantile=\"0.5\"} %s\n"
+			     "tfs_call_seconds{%s,quantile=\"0.99\"} %s\n"
+			     "tfs_call_seconds_sum{%s} %s\ntfs_call_seconds_count{%s} %llu\n",
+			     labels.text, p50, labels.text, p99, labels.text, total, labels.text,
+			     r->now.timed);
+	}
+}
+
 static void print_table(const struct interval_now *at)
 {
 	struct table rows = take_rows(sum.rows.n ? &sum.rows : &sum.untimed, at->all);
@@ -550,6 +595,11 @@ static void print_table(const struct interval_now *at)
 	sum.ms = at->ms;
 	add_up(&rows);
 	table_sort(&rows, order);
+	if (metrics) {
+		print_metrics(&rows);
+		free(rows.v);
+		return;
+	}
 	if (rows.n && !json && (!every || human || !headed))
 		print_header(&rows);
 	headed |= rows.n != 0;
@@ -660,7 +710,10 @@ int main(int argc, char **argv)
 	human = isatty(STDOUT_FILENO);
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		*(c == 's' ? &sort : &chosen) = opt_value;
-	if (json)
+	if (metrics && (every || json))
+		usage_error(&tool, "--metrics cannot be combined with %s",
+			    every ? "--every" : "--json");
+	if (json || metrics)
 		human = 0;
 	choose_columns();
 	if (chosen)
@@ -684,6 +737,10 @@ int main(int argc, char **argv)
 	if (in.in.failed)
 		return REFUSED;
 	interval_end();
+	if (metrics) {
+		metrics_end(&in.comments);
+		return sum.rows.n || sum.untimed.n ? DONE : err_no("no event in the trace");
+	}
 	print_counts();
 	if (sum.rows.n || sum.untimed.n || !sum.other)
 		return input_end(&in, sum.rows.n || sum.untimed.n ? NULL : "no event in the trace");

@@ -146,3 +146,18 @@ void decimal_time(char *s, const struct decimal *us, int precise)
 	else
 		str_format(s, DECIMAL_TEXT, "%llu.%02llu %s", ns / u->ns, part, u->name);
 }
+
+enum { SECOND = 1000000000 };   /* nanoseconds */
+
+void decimal_add(struct decimal *to, const struct decimal *v)
+{
+	uint32_t nano = to->nano + v->nano, carry = nano >= SECOND;
+
+	if (to->whole >= UINT64_MAX - v->whole) {
+		to->whole = UINT64_MAX;
+		to->nano = 0;
+		return;
+	}
+	to->whole += v->whole + carry;
+	to->nano = nano - carry * SECOND;
+}

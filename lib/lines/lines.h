@@ -200,6 +200,9 @@ void decimal_text(char *s, const struct decimal *, int three);
  */
 void decimal_time(char *s, const struct decimal *us, int precise);
 
+/* Add a number that is not negative. The greatest number stays where it is. */
+void decimal_add(struct decimal *to, const struct decimal *);
+
 /* Compare as strcmp does. */
 int decimal_compare(const struct decimal *, const struct decimal *);
 
@@ -351,6 +354,23 @@ void interval_end(void);
 
 /* Does a person see the table at a terminal, perhaps through tfs-run? */
 int interval_people(void);
+
+/* ---- metrics.c: the output of a filter as metrics (OpenMetrics) ------------------------ */
+
+#define OPTION_METRICS \
+	"-M, --metrics  print metrics for Prometheus instead, when the trace ends\n"
+
+/* Print the lines before the samples of a family of metrics. */
+void metrics_family(const char *name, const char *type, const char *help);
+
+/* Set the text to labels: the keys, and their values as trace_line_values sets them. */
+void metrics_labels(struct strbuf *, const char *const *keys, const char *values);
+
+/* Write a time in microseconds as seconds to s (DECIMAL_TEXT bytes). */
+void metrics_seconds(char *s, const struct decimal *us);
+
+/* Print how many events were lost, how many lines were not understood, and the end. */
+void metrics_end(const struct comments *);
 
 /* ---- mark.c: parse the mark lines of a trace ----------------------------------------- */
 

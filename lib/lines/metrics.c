@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * metrics.c - the output of a filter as metrics, for Prometheus
+ *
+ * The form is OpenMetrics 1.0. The text format of Prometheus 0.0.4, which the textfile collector
+ * of node_exporter reads, takes the lines, too.
+ */
+
+#include "lines/lines.h"
+
+void metrics_family(const char *name, const char *type, const char *help)
+{
+	stdout_print("# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
+}
+
+void metrics_labels(struct strbuf *to, const char *const *keys, const char *values)
+{
+	to->n = 0;
+	strbuf_puts(to, "");
+	for (const char *s = values; *keys; keys++) {
+		const char *name = *keys + (**keys == '.');
+		size_t n = strcspn(s, "\t");
+
+		strbuf_puts(to, to->n ? "," : "");
+		if (*name >= '0' && *name <= '9')
+			strbuf_add(to, "_", 1);
+		for (; *name; name++)
+			strbuf_add(to, strchr(".-:", *name) ? "_" : name, 1);
+		strbuf_puts(to, "=\"");
+		for (; n; n--, s++) {
+			if (*s == '\\' || *s == '"')
+				strbuf_add(to, "\\", 1);
+			strbuf_add(to, s, 1);
+		}
+		strbuf_puts(to, "\"");
+		s += *s == '\t';
+	}
+}
+
+void metrics_seconds(char *s, const struct decimal *us)
+{
+	str_format(s, DECIMAL_TEXT, "%llu.%06u%03u", (unsigned long long)us->whole / 1000000,
+		   (unsigned)(us->whole % 1000000), us->nano / 1000000);
+}
+
+void metrics_end(const struct comments *c)
+{
+	unsigned long long lost = 0;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		const char *s = strstr(c->line[i], "# lost ");
+
+		s = s ? s : strstr(c->line[i], "{\"lost\":");
+		if (s) {
+			s += strcspn(s, "0123456789");
+			lost += text_digits(&s);
+		}
+	}
+	metrics_family("tfs_lost_events", "counter", "Events that the trace has lost.");
+	stdout_print("tfs_lost_events_total %llu\n", lost);
+	metrics_family("tfs_unknown_lines", "counter", "Lines that were not understood.");
+	stdout_print("tfs_unknown_lines_total %llu\n# EOF\n", c->missed);
+	stdout_flush();
+}
