@@ -24,7 +24,7 @@ trace() {
 	local i=0 lat
 	for lat in 0.5 1.000 2.000 2.001 4000000.000; do
 		i=$((i + 1))
-		echo "{\"ts\":$i.0,\"cpu\":1,\"pid\":7,\"comm\":\"a\\\"b\\\\c\",\"system\":\"syscalls\",\"event\":\"sys_exit_read\",\"fields\":{\"ret\":-5,\"error\":\"EIO\",\"lat\":$lat,\"args\":[]}}"
+		printf '{"ts":%d.0,"cpu":1,"pid":7,"comm":"a\\"b\\\\c","system":"syscalls","event":"sys_exit_read","fields":{"ret":-5,"error":"EIO","lat":%s,"args":[]}}\n' $i $lat
 	done
 	echo 'no event'
 	echo '{"lost":204,"overwritten":204,"unwritten":0}'
@@ -62,13 +62,13 @@ trace() {
 	for by in '' '-b event'; do
 		# shellcheck disable=SC2086 # no word or two
 		run -0 tfs-hist --metrics $by lines
-		parsed <<<"$output" | sed "s/ event='read'//" >got
+		parsed <<<"$output" | sed "s/ event='sys_exit_read'//" >got
 		[ "$(grep -c _bucket got)" = 28 ]
-		grep -x "tfs_latency_seconds_bucket le='1e-06' 2.0" got
-		grep -x "tfs_latency_seconds_bucket le='2e-06' 3.0" got
-		grep -x "tfs_latency_seconds_bucket le='4e-06' 4.0" got
-		grep -x "tfs_latency_seconds_bucket le='2.097152' 4.0" got
-		grep -x "tfs_latency_seconds_bucket le='4.194304' 5.0" got
+		grep -x "tfs_latency_seconds_bucket le='0.000001000' 2.0" got
+		grep -x "tfs_latency_seconds_bucket le='0.000002000' 3.0" got
+		grep -x "tfs_latency_seconds_bucket le='0.000004000' 4.0" got
+		grep -x "tfs_latency_seconds_bucket le='2.097152000' 4.0" got
+		grep -x "tfs_latency_seconds_bucket le='4.194304000' 5.0" got
 		grep -x "tfs_latency_seconds_bucket le='+Inf' 5.0" got
 		grep -x "tfs_latency_seconds_count 5.0" got
 		grep -x "tfs_latency_seconds_sum 4.000005501" got

@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
+USAGE='tfs-count [-HM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
 
 # counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
@@ -70,7 +70,7 @@ json() {
 
 @test "tfs-count: --help, also after other options, lists the options, one line each" {
 	cat >want <<-'END'
-		usage: tfs-count [-H] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
+		usage: tfs-count [-HM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
 		tfs-count - count the events of a trace by the values of a key
 
 		  -k, --key KEY         count by KEY: event (default), comm, pid, cpu, time, or
@@ -80,6 +80,8 @@ json() {
 		                        the most frequent value first (default), or by name
 		  -i, --every MS        print a table every MS milliseconds, of the events since
 		                        then
+		  -M, --metrics         print metrics for Prometheus instead, when the trace
+		                        ends
 		  -H, --header          print a header, and system calls without sys_enter_
 	END
 	for words in --help -h '-k x --help' '-n 3 -h' '-h --nosuch' '--help -x'; do
