@@ -12,7 +12,7 @@ load ../helper
 	# the user nobody runs the programs
 	dir=$(mktemp -d /tmp/tfs-suite.XXXXXX)
 	chmod 755 "$dir"
-	run --separate-stderr timeout 400 "$TREE/t/strace-suite" -d "$dir" -S 1,40 -m 2
+	run --separate-stderr timeout 400 "$TREE/t/strace-suite" -d "$dir" -S 1,40
 	rm -rf "$dir"
 	[ "$status" != 111 ] || skip "needs ${stderr#*fatal: }"
 	[ "$status" != 124 ] || skip "needs a machine that builds strace in 400 seconds"
