@@ -693,7 +693,7 @@ static void read_piece(struct bpf_code *c, const struct memory *m)
 	emit_mov_imm(c, R2, piece + 1);
 	emit_mov(c, R3, R8);
 	emit_call(c, FN_PROBE_READ_USER_STR);
-	emit_jump_if_imm(c, R0, JSLT, 0, "fault");
+	emit_jump_if_imm(c, R0, JSLT, 0, m->entering ? "fault" : "part_of_string");
 	set_tag(c, m, 'a', 1);
 	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10: an empty string */
 	emit_jump_if_imm(c, R0, JNE, piece + 1, "print");
@@ -706,6 +706,29 @@ static void read_piece(struct bpf_code *c, const struct memory *m)
 	emit_jump(c, "print");
 	emit_label(c, "empty");
 	emit_store_imm(c, SIZE_B, R7, TEXT, 0);
+}
+
+/* At the return, read the string at R8 to the end of its page; the next page is not in memory. */
+static void read_to_page_end(struct bpf_code *c, const struct memory *m)
+{
+	emit_label(c, "part_of_string");
+	emit_mov(c, R1, R8);
+	emit_alu_imm(c, ALU_AND, R1, PAGE - 1);
+	emit_mov_imm(c, R2, PAGE);
+	emit_alu(c, ALU_SUB, R2, R1);
+	emit_jump_if_imm(c, R2, JGT, m->piece, "fault");
+	store(c, CHUNK, R2);
+	emit_address(c, R1, R7, TEXT);
+	emit_mov(c, R3, R8);
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump_if_imm(c, R0, JNE, 0, "fault");
+	load(c, R1, CHUNK);
+	emit_alu(c, ALU_ADD, R8, R1);
+	emit_alu_imm(c, ALU_AND, R1, 511);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_B, R1, TEXT, 0);
+	set_tag(c, m, 'b', 1);
+	emit_jump(c, "print");
 }
 
 /* Print the record that set_tag has prepared, and go on as its tag says. */
@@ -968,6 +991,8 @@ static void emit_side(struct bpf_code *c, struct memory *m, int entering)
 	print_strings(c, m);
 	if (m->kinds & 1 << DATA)
 		print_data(c, m);
+	if (!entering)
+		read_to_page_end(c, m);
 	emit_label(c, "fault");
 	note_missing(c, m);
 	emit_out(c, 0);
@@ -1194,7 +1219,8 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 	if (count >= 0) {
 		item->has_count = 1;
 		item->count = (uint16_t)(args[compat][count] - FROM);
-		if (a->count >= 0 && a->out && !a->in && !(item->flags & COUNT_IS_ADDRESS))
+		if (a->count >= 0 && a->out && !a->in && !a->whole &&
+		    !(item->flags & COUNT_IS_ADDRESS))
 			item->flags |= COUNT_IS_RESULT;
 	}
 }
@@ -1204,7 +1230,7 @@ static unsigned rounds_of(const struct memory *m, const struct item *item)
 {
 	switch (item->kind) {
 	case STRING:
-		return (unsigned)pieces(m) + 2;
+		return (unsigned)pieces(m) + 3;
 	case STRINGS: /* words share the pieces, and each one takes a round and a piece at least */
 		return (unsigned)pieces(m) + 2 * item->most + 4;
 	case DATA:

@@ -82,6 +82,23 @@ static const struct call_constant *find(const struct calls *c, const struct call
 	return NULL;
 }
 
+static void print_value(struct print *p, unsigned kind, unsigned width, unsigned set, uint64_t v);
+
+/* Print a number part by part: a text, and the bits that follow it. */
+static void print_parts(struct print *p, const struct call_set *set, uint64_t v, unsigned width)
+{
+	const struct call_constant *k = &call_constants[set->first], *end = k + set->n;
+
+	(void)width;
+	for (uint32_t part; k < end; k++) {
+		name(p, set, k);
+		part = k->low; /* shift, bits, kind and set: a byte each */
+		if (part >> 8 & 0xff)
+			print_value(p, part >> 16 & 0xff, 8, part >> 24,
+				    v >> (part & 0xff) & (((uint64_t)1 << (part >> 8 & 0xff)) - 1));
+	}
+}
+
 /* Print a number that no constant is equal to, as the set says. */
 static void rest(struct print *p, const struct call_set *set, uint64_t v, unsigned width)
 {
@@ -92,19 +109,9 @@ static void rest(struct print *p, const struct call_set *set, uint64_t v, unsign
 	else if (set->rest == REST_KIBI && v > 1024 && !(v % 1024)) {
 		out_decimal(&p->o, v / 1024);
 		out_string(&p->o, "*1024");
-	} else if (set->rest == REST_IOCTL) {
-		static const char *const to[] = { "NONE", "WRITE", "READ", "READ|_IOC_WRITE" };
-
-		out_format(&p->o, "_IOC(_IOC_%s", to[v >> 30 & 3]);
-		next_hex(p, ", ", v >> 8 & 0xff);
-		next_hex(p, ", ", v & 0xff);
-		next_hex(p, ", ", v >> 16 & 0x3fff);
-		out_string(&p->o, ")");
-	} else if (set->rest == REST_SHIFT) {
-		out_decimal(&p->o, v >> call_constants[set->first].low);
-		out_string(&p->o, "<<");
-		name(p, set, &call_constants[set->first]);
-	} else if (set->rest != REST_HEX)
+	} else if (set->rest == REST_PARTS)
+		print_parts(p, &call_sets[set->parts], v, width);
+	else if (set->rest != REST_HEX)
 		out_decimal(&p->o, v);
 	else
 		hex(p, v);
@@ -126,12 +133,12 @@ static void print_enumeration(struct print *p, const struct call_set *set, uint6
 	const struct call_constant *k;
 
 	/* asm/ioctl.h of ppc64le has other bits: 1 none, 2 read, 4 write */
-	if (set->rest == REST_IOCTL && p->c->ppc && v >> 29)
+	if (set->rest == REST_PARTS && p->c->ppc && v >> 29)
 		key = (v & 0x1fffffff) | (v >> 30 & 1) << 31 | (v >> 31 & 1) << 30;
 	k = find(p->c, set, key, UINT64_MAX);
 	if (!k && v >> (8 * width - 1) & 1)
 		k = find(p->c, set, v | ~bits_of(width), UINT64_MAX);
-	constant_or_rest(p, set, k, set->rest == REST_IOCTL ? key : v, width);
+	constant_or_rest(p, set, k, set->rest == REST_PARTS ? key : v, width);
 }
 
 static void bar(struct print *p, int *any)
@@ -188,9 +195,11 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 
 static void print_set(struct print *p, unsigned index, uint64_t v, unsigned width)
 {
-	const struct call_set *set = &call_sets[index];
+	static void (*const print[])(struct print *, const struct call_set *, uint64_t, unsigned) = {
+		print_enumeration, print_flags, print_parts,
+	};
 
-	(set->flags ? print_flags : print_enumeration)(p, set, v & bits_of(width), width);
+	print[call_sets[index].flags](p, &call_sets[index], v & bits_of(width), width);
 }
 
 uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
@@ -407,7 +416,7 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 		print_layout(p, m->set, at, n, most);
 		break;
 	case MEMBER_SIGSET:
-		signals(p, at, m->width);
+		signals(p, at, n < m->width ? n : m->width);
 		break;
 	case MEMBER_WAIT:
 		wait_status(p, (unsigned)load(p->c, at, 4));
@@ -546,7 +555,8 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		if (m->kind == MEMBER_PAD || (p->failed && !m->both) ||
 		    (p->written ? !m->out && m != first : m->out && !p->with_out))
 			continue;
-		if (m->kind == MEMBER_SUN_PATH ? !known : known < size_of(p->c, m)) {
+		if (known < (m->kind == MEMBER_SUN_PATH || m->kind == MEMBER_SIGSET ? 1 :
+			     size_of(p->c, m))) {
 			more |= m->kind != MEMBER_SUN_PATH && !s.l->least;
 			break;
 		}
@@ -691,6 +701,13 @@ static int is_known(const struct call_bytes *user)
 	return user->bytes && !user->fault;
 }
 
+/* Is so much of a string known that strace prints it, too, if the rest is not in memory? */
+static int is_long(const struct call_arg *a, const struct call_bytes *user, int64_t result)
+{
+	return a->kind <= CALL_STRING && user->fault && result != -EFAULT &&
+	       user->n >= (a->kind == CALL_PATH ? 4095 : 32);
+}
+
 /* Does the structure have members that the kernel writes, or reads and writes, and others? */
 static int has_sides(const struct call_layout *l, int both)
 {
@@ -714,7 +731,7 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 	if (a->sized) {
 		uint64_t size = call_value(c, call, a->sized - 1u, v->args);
 
-		if (kind == MEMBER_SIGSET ? size != l->size :
+		if (kind == MEMBER_SIGSET && !l->least ? size != l->size :
 		    size < (l->least ? l->least : l->size))
 			return 1;
 	}
@@ -737,8 +754,8 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 		count = call_value(p->c, call, (unsigned)a->count, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
-	if (a->out && (a->out == CALL_OUT_POSITIVE || !a->in) && a->count >= 0 && v->returned &&
-	    v->result >= 0 && (uint64_t)v->result < count)
+	if (a->out && (a->out == CALL_OUT_POSITIVE || !a->in) && !a->whole && a->count >= 0 &&
+	    v->returned && v->result >= 0 && (uint64_t)v->result < count)
 		count = (uint64_t)v->result;
 	switch (a->kind) {
 	case CALL_PATH:
@@ -864,14 +881,15 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		out_string(&p.o, "\"\""); /* the end of a file: nothing was read */
 	} else if (a->kind == CALL_BUFFER && a->in && a->count >= 0 && v->args[arg] &&
 		   !call_value(c, call, (unsigned)a->count, v->args)) {
-		out_string(&p.o, "\"\""); /* nothing is to be written */
+		out_string(&p.o, a->bits ? "[]" : "\"\""); /* nothing is to be written */
 	} else if (l && a->count >= 0 && v->args[arg] &&
-		   (a->out && !a->in ? v->returned && !v->result :
+		   (a->out && !a->in && !a->whole ? v->returned && !v->result :
 		    !call_value(c, call, (unsigned)a->count, v->args))) {
 		out_string(&p.o, "[]"); /* no event came, or the array has none */
 	} else if (new && !a->after && l && l->bare) {
 		changed(&p, call, arg, &v->entry[arg], new);
-	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE && is_known(user) &&
+	} else if (a->kind >= CALL_PATH && a->kind < CALL_NONE &&
+		   (is_known(user) || is_long(a, user, v->result)) &&
 		   v->args[arg] &&
 		   ((a->in && a->out != CALL_OUT_POSITIVE) || has_output(a, v)) &&
 		   (a->kind != CALL_STRUCT || l)) {
@@ -959,8 +977,8 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 	} else if (a->kind == CALL_SET && a->after) {
 		const struct call_set *set = &call_sets[a->set];
 
-		print_value(&p, set->flags ? CALL_HEX : CALL_INT, 4, 0, (uint64_t)result);
-		if ((result && set->flags) || find(c, set, (uint64_t)result, UINT64_MAX)) {
+		print_value(&p, set->flags == 1 ? CALL_HEX : CALL_INT, 4, 0, (uint64_t)result);
+		if (set->flags == 2 || (result && set->flags) || find(c, set, (uint64_t)result, UINT64_MAX)) {
 			out_string(&p.o, " (");
 			out_string(&p.o, a->label);
 			out_string(&p.o, *a->label ? " " : "");

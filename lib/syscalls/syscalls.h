@@ -69,6 +69,7 @@ struct call_arg {
 	uint8_t place;          /* enum call_place */
 	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
 	uint8_t bits;           /* a set of bits; the first argument has their number */
+	uint8_t whole;          /* the result is not the number of elements that it wrote */
 	uint16_t size;          /* bytes of one element in this ABI, or of the number */
 	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
 	uint16_t set;           /* private: the set or layout */
@@ -232,6 +233,7 @@ struct call_memory {
 	struct strbuf text;
 	uint32_t strings;       /* of an array of strings: their number */
 	uint8_t array;          /* it is an array of strings */
+	uint8_t data;           /* it has bytes that are no string */
 	uint8_t cut;            /* cut, whatever follows */
 };
 

@@ -30,6 +30,7 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 		.name = call_texts + from->name, .label = call_texts + from->label,
 		.kind = from->kind, .in = from->in, .out = from->out, .after = from->after,
 		.count = (int8_t)(from->count - 1), .place = from->place, .sized = from->sized,
+		.whole = from->whole,
 		.size = (uint16_t)width_of(c, from->width), .set = from->set,
 	};
 	if (from->kind == CALL_BUFFER)

@@ -138,7 +138,7 @@ function argument(text,   name, type, out, side, label) {
 	out = sprintf(".name = %d, .kind = %s, .width = %s", text_of(name), type_kind,
 		width_word(type_kind == "CALL_OPTION" ? 1 : type_width)) type_more
 	if (sub(/^!/, "", side)) {
-		out = out ", .out = CALL_OUT"
+		out = out ", .out = CALL_OUT" (sub(/^=/, "", side) ? ", .whole = 1" : "")
 	} else if (sub(/^~/, "", side)) {
 		out = out ", .out = CALL_OUT_INTERRUPTED"
 	} else if (sub(/^\+/, "", side)) {
@@ -198,7 +198,8 @@ function member_condition(text, part, n,   out, name, i, bits) {
 
 # Lay out a structure of an ABI: return its number.
 function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, packed, text, type,
-		side, rare, union, count, one, align, offset, v) {
+		side, rare, union, count, one, align, offset, v,
+		place) {
 	n = split((name, a) in layout ? layout[name, a] : layout[name], part, " ")
 	flags = members = ""
 	size = used = last = packed = layout_count = 0
@@ -224,6 +225,11 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			rare = member_condition(rare, part, n)
 		}
 		union = sub(/<$/, "", type)
+		place = ""
+		if (match(type, /@[0-9]+$/)) {
+			place = substr(type, RSTART + 1)
+			type = substr(type, 1, RSTART - 1)
+		}
 		count = 1
 		if (match(type, /\[[0-9]+\]$/)) {
 			count = substr(type, RSTART + 1, RLENGTH - 2)
@@ -252,8 +258,8 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			count = substr(type_more, RSTART + 8, RLENGTH - 8)
 			sub(/, .count = [0-9]+/, "", type_more)
 		}
-		offset = last
-		if (!union) {
+		offset = place == "" ? last : place
+		if (!union && place == "") {
 			if (align > most)
 				most = align
 			last = offset = int((size + align - 1) / align) * align
@@ -264,7 +270,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 		members = members "\t" v " },\n"
 		if (offset + one * count > size)
 			size = offset + one * count
-		if (type_kind != "MEMBER_PAD" && offset + one * count > used)
+		if ((type_kind != "MEMBER_PAD" || text == "whole") && offset + one * count > used)
 			used = offset + one * count
 		layout_count++
 	}
@@ -441,10 +447,13 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 		set = file
 		sub(/.*\//, "", set)
 		sub(/\.in$/, "", set)
-		is_flags[set] = $1 == "flags"
+		is_flags[set] = $1 == "parts" ? 2 : $1 == "flags"
 		set_more[set] = ""
 		for (i = 2; i <= NF; i++) {
-			if ($i ~ /^rest=/)
+			if ($i ~ /^rest=parts:/)
+				set_more[set] = set_more[set] ", .rest = REST_PARTS, .parts = " \
+					word_of("set", substr($i, 12))
+			else if ($i ~ /^rest=/)
 				set_more[set] = set_more[set] ", .rest = REST_" toupper(substr($i, 6))
 			else if ($i ~ /^mask=/)
 				set_more[set] = set_more[set] ", .mask = " c_number(number(substr($i, 6)))
@@ -453,6 +462,19 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 			else
 				fail("no such word: " $i)
 		}
+		next
+	}
+	if (is_flags[set] == 2) {
+		prefix[set] = ""
+		set_name[set, ++set_n[set]] = $1 == "-" ? "" : $1
+		gsub(/~/, " ", set_name[set, set_n[set]])
+		if (NF > 1)
+			read_type($4)
+		v = type_more
+		if (!sub(/.*set = /, "", v))
+			v = 0
+		set_value[set, set_n[set]] = (NF > 1 ? sprintf("%d | %d << 8 | %s << 16 | (uint32_t)%s << 24", \
+			$2, $3, type_kind, v) : 0) ", 0, " abi_bits(all_abis)
 		next
 	}
 	if (NF < 2)

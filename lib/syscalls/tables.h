@@ -32,8 +32,7 @@ enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS };
 
 /* How a number is printed that no constant is equal to. */
-enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_IOCTL,
-		REST_SHIFT };
+enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_PARTS };
 
 struct call_constant {
 	uint32_t low;
@@ -46,8 +45,9 @@ struct call_set {
 	uint32_t mask;          /* these bits of flags are an enumeration */
 	uint16_t first, n;      /* constants; of an enumeration: in the order of values */
 	uint16_t prefix;
-	uint8_t flags, rest;    /* enum set_rest */
+	uint8_t flags, rest;    /* flags: 0 an enumeration, 1 flags, 2 parts; enum set_rest */
 	uint8_t sub;            /* the set of the enumeration in mask; 0: this one */
+	uint8_t parts;          /* the set of the rest */
 };
 
 enum member_rare { RARE_NEVER, RARE_ZERO, RARE_OTHER, RARE_BOTH };
@@ -83,6 +83,7 @@ struct call_argument {
 	uint8_t set, bytes;
 	uint16_t kind : 5, width : 5, place : 3, in : 1, out : 2;
 	uint8_t after : 1, count : 3, sized : 3;       /* 1 + the argument; 0: none */
+	uint8_t whole : 1;
 };
 
 enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };
