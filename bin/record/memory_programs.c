@@ -85,7 +85,7 @@ enum {
  * Numbers of calls are below this. In the array, those of 32-bit code follow the others, and
  * then variants of calls, at most VARIANTS.
  */
-enum { NUMBERS = 1024, VARIANTS = 1024 };
+enum { NUMBERS = 1024, VARIANTS = 1024, POINTS_MOST = 1024 };
 
 /* Most bytes of structures, and of an environment, in words */
 enum { STRUCT_MOST = 512, SOCKADDR_MOST = 128, ENV_MOST = 32, PAGE = 4096 };
@@ -112,7 +112,19 @@ enum { NO_MEMORY = 1, HAS_MEMORY };
 struct item {
 	uint8_t kind, flags, digit, has_count;
 	uint16_t arg, count;
-	uint32_t size, most;
+	uint16_t size, most;
+	uint16_t points;                /* the first pointer of the structure, in the map of points */
+	uint8_t npoints, pad;
+};
+
+/* The value of the map of points: a pointer in a structure, and the memory that it points to */
+struct point {
+	uint16_t offset, count;         /* in the structure: of the pointer, and of the count */
+	uint8_t count_width;            /* 0: it is 1 */
+	uint8_t flags;                  /* AT_ENTRY, AT_RETURN */
+	uint16_t size, most;
+	uint16_t points;                /* the pointers in that memory */
+	uint8_t npoints, pad[3];
 };
 
 /* The value of the map of calls. A call that is not known is all zero. */
@@ -142,7 +154,12 @@ enum { REGS_MASK = 0x1f8 };
 	X(LEFT, R7, 0) X(ARRAY, R7, 8) X(WORDS, R7, 16) X(INDEX, R7, 24) X(MASK, R7, 32) \
 	X(CUT, R7, 40) X(LENGTH, R7, 48) X(CHUNK, R7, 56) X(FIRST, R7, 64) X(ABSENT, R7, 72) \
 	X(RETURNED, R7, 80) X(ITEM, R7, 88) X(REGS, R7, 104) X(FORMAT, R7, REGS + REGS_MASK + 8) \
-	X(FORMAT_DATA, R7, FORMAT + 32) X(TEXT, R7, FORMAT_DATA + 96)
+	X(FORMAT_DATA, R7, FORMAT + 32) X(BASE, R7, FORMAT_DATA + 96) X(TEXT, R7, BASE + 8) \
+	X(NEST, R7, 1280) X(QUEUE_HEAD, R7, 1288) X(QUEUE_TAIL, R7, 1296) X(PARENT, R7, 1304) \
+	X(PARENT_END, R7, 1312) X(STRIDE, R7, 1320) X(POINT, R7, 1328) X(POINTS, R7, 1336) \
+	X(NPOINTS, R7, 1344) X(TARGET, R7, 1352) X(QUEUE, R7, 1360)
+/* The queue has the pointers of one argument: 16 bytes each */
+enum { QUEUE_MOST = 64 };
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 
@@ -150,8 +167,8 @@ static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
  * Most bytes of a string in a record. Before Linux 5.13 the kernel prints at most 63 bytes of each
  * string. Since then all strings and numbers of a record share 512 bytes.
  */
-enum { PIECE_OLD = 63, PIECE_NEW = 448, BUFFER = 1280 };
-_Static_assert(TEXT + PIECE_NEW + 8 <= BUFFER, "the buffer holds a piece, and a byte after it");
+enum { PIECE_OLD = 63, PIECE_NEW = 448, BUFFER = QUEUE + 16 * QUEUE_MOST };
+_Static_assert(TEXT + PIECE_NEW + 8 <= NEST, "the buffer holds a piece, and a byte after it");
 
 
 /* The digit of the first record of a call at its entry is a letter. */
@@ -169,6 +186,10 @@ struct memory {
 	int calls;              /* the map of calls */
 	int variants;           /* the map of variants */
 	int tasks;              /* the map of the traced tasks */
+	int points;             /* the map of pointers in structures */
+	struct point *point;    /* its entries, */
+	unsigned npoints;       /* and how many are in use */
+	struct calls *tables[2];
 	int buffer;             /* the map of the buffers */
 	int all;                /* all tasks are traced */
 	int id;                 /* length of the id */
@@ -652,6 +673,9 @@ static void take_item(struct bpf_code *c, const struct memory *m)
 	loop_label(c, "next");
 	count_round(c, m);
 	set(c, ARRAY, 0);
+	set(c, NEST, 0);
+	set(c, QUEUE_HEAD, 0);
+	set(c, QUEUE_TAIL, 0);
 	jump_if_slot(c, INDEX, JGT, CALL_ARGS - 1, "out");
 	emit_address(c, R2, R1, 1);
 	store(c, INDEX, R2);
@@ -763,6 +787,8 @@ static void note_missing(struct bpf_code *c, const struct memory *m)
 	emit_load(c, SIZE_B, R1, R3, 0);
 	emit_alu(c, ALU_OR, R1, R2);
 	emit_store(c, SIZE_B, R3, 0, R1);
+	if (m->may_goto)
+		jump_if_slot(c, NEST, JNE, 0, "pop");
 	set_tag(c, m, 'x', 0);
 	emit_jump(c, "print");
 }
@@ -867,11 +893,16 @@ static void count_bytes(struct bpf_code *c)
 static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 {
 	load(c, R2, LEFT);
-	emit_jump_if_imm(c, R2, JEQ, 0, "next");
-	emit_jump_if_imm(c, R2, JLE, most, "part");
-	emit_mov_imm(c, R2, most);
+	emit_jump_if_imm(c, R2, JEQ, 0, m->may_goto ? "item_done" : "next");
+	load(c, R1, NEST);
+	emit_alu_imm(c, ALU_AND, R1, 8);
+	emit_mov_imm(c, R3, most);
+	emit_alu(c, ALU_SUB, R3, R1);
+	emit_jump_if(c, R2, JLE, R3, "part");
+	emit_mov(c, R2, R3);
 	emit_label(c, "part");
 	store(c, CHUNK, R2);
+	store(c, BASE, R8);
 	/* no byte of an earlier record is after the last one */
 	emit_mov(c, R1, R2);
 	emit_alu_imm(c, ALU_SUB, R1, 1);
@@ -889,7 +920,9 @@ static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 		emit_mov_imm(c, R3, PAGE);
 		emit_alu(c, ALU_SUB, R3, R1);
 		emit_jump_if(c, R2, JSLE, R3, "fault");
+		jump_if_slot(c, NEST, JNE, 0, "may_be_part");
 		jump_unless_item(c, MAY_BE_PART, "fault");
+		emit_label(c, "may_be_part");
 		store(c, LEFT, R3);
 		set(c, CUT, 1);
 		emit_jump(c, "data_more");
@@ -909,8 +942,12 @@ static void set_data_tag(struct bpf_code *c, const struct memory *m, int tag)
 	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'd'));
 	emit_mov_imm(c, R4, 0);
 	emit_jump_if_imm(c, R1, JNE, 0, "not_last");
-	jump_if_slot(c, CUT, JEQ, 0, "not_last");
+	jump_if_slot(c, CUT, JEQ, 0, "not_cut");
 	emit_store_imm(c, SIZE_B, R7, tag, tag_of(m, 'e'));
+	emit_jump(c, "bytes");
+	emit_label(c, "not_cut");
+	jump_if_slot(c, NEST, JEQ, 0, "not_last");
+	emit_label(c, "bytes");
 	emit_mov(c, R4, R2);
 	emit_alu_imm(c, ALU_AND, R4, 7);
 	emit_label(c, "not_last");
@@ -922,6 +959,8 @@ static void set_data_tag(struct bpf_code *c, const struct memory *m, int tag)
  */
 static void end_format(struct bpf_code *c, const struct memory *m)
 {
+	load(c, R1, NEST);
+	emit_alu(c, ALU_ADD, R2, R1);
 	emit_alu_imm(c, ALU_ADD, R2, 7);
 	emit_alu_imm(c, ALU_RSH, R2, 3);
 	emit_alu_imm(c, ALU_AND, R2, 15);
@@ -942,17 +981,176 @@ static void end_format(struct bpf_code *c, const struct memory *m)
 /* Print the numbers at TEXT with the format, whose length is in R2. */
 static void print_numbers(struct bpf_code *c, const struct memory *m, int most)
 {
-	emit_address(c, R1, R7, FORMAT_DATA);
 	if (m->numbers > 3) {
-		emit_address(c, R3, R7, TEXT);
+		emit_mov_imm(c, R1, 8); /* with the address, or without it */
+		load(c, R4, NEST);
+		emit_alu(c, ALU_SUB, R1, R4);
+		emit_alu_imm(c, ALU_AND, R1, 8);
+		emit_address(c, R3, R7, BASE);
+		emit_alu(c, ALU_ADD, R3, R1);
+		emit_address(c, R1, R7, FORMAT_DATA);
 		emit_mov_imm(c, R4, most);
 		emit_call(c, FN_TRACE_VPRINTK);
 	} else {
 		load(c, R3, TEXT);
 		load(c, R4, TEXT + 8);
 		load(c, R5, TEXT + 16);
+		emit_address(c, R1, R7, FORMAT_DATA);
 		emit_call(c, FN_TRACE_PRINTK);
 	}
+}
+
+/* The pointers of the structures at R8 follow, if the item has any. */
+static void begin_points(struct bpf_code *c)
+{
+	load_item(c, points, R1);
+	store(c, POINTS, R1);
+	load_item(c, npoints, R1);
+	store(c, NPOINTS, R1);
+	load_item(c, size, R1);
+	load(c, R2, LEFT);
+	emit_jump_if_imm(c, R1, JNE, 1, "has_stride"); /* the size is an argument */
+	emit_mov(c, R1, R2);
+	emit_label(c, "has_stride");
+	store(c, STRIDE, R1);
+	store(c, PARENT, R8);
+	emit_alu(c, ALU_ADD, R2, R8);
+	store(c, PARENT_END, R2);
+}
+
+/* R3 = the count of the point at R9 of the structure at R8 */
+static void read_count(struct bpf_code *c)
+{
+	emit_mov_imm(c, R3, 1);
+	emit_get(c, R1, R9, point, count_width);
+	emit_jump_if_imm(c, R1, JEQ, 0, "count_known");
+	emit_get(c, R3, R9, point, count);
+	emit_alu(c, ALU_ADD, R3, R8);
+	emit_mov_imm(c, R2, 4);
+	emit_jump_if_imm(c, R1, JEQ, 8, "long_count");
+	read_slot(c);
+	emit_load(c, SIZE_W, R3, FP, SLOT);
+	emit_jump(c, "count_known");
+	emit_label(c, "long_count");
+	emit_mov_imm(c, R2, 8);
+	read_slot(c);
+	emit_load(c, SIZE_DW, R3, FP, SLOT);
+	emit_label(c, "count_known");
+	emit_jump_if_imm(c, R3, JLE, UINT16_MAX, "count_fits");
+	emit_mov_imm(c, R3, UINT16_MAX);
+	emit_label(c, "count_fits");
+}
+
+/* Jump to "point" unless the memory of the point at R9 is read at this side of the call. */
+static void choose_point(struct bpf_code *c, const struct memory *m)
+{
+	emit_get(c, R1, R9, point, flags);
+	if (!m->entering) {
+		emit_mov(c, R2, R1);
+		emit_alu_imm(c, ALU_AND, R2, AT_RETURN);
+		emit_jump_if_imm(c, R2, JEQ, 0, "point_of_entry");
+		load(c, R2, RETURNED);
+		emit_jump_if_imm(c, R2, JSGE, 0, "point_chosen");
+		emit_label(c, "point_of_entry");
+		load(c, R2, ABSENT);
+		load_item(c, digit, R3);
+		emit_alu_imm(c, ALU_AND, R3, 7);
+		emit_alu(c, ALU_RSH, R2, R3);
+		emit_alu(c, ALU_AND, R1, R2);
+	}
+	emit_alu_imm(c, ALU_AND, R1, AT_ENTRY);
+	emit_jump_if_imm(c, R1, JEQ, 0, "point");
+	emit_label(c, "point_chosen");
+}
+
+/* The memory of the item is printed: put the next of the pointers that it has in the queue. */
+static void put_points(struct bpf_code *c, const struct memory *m)
+{
+	emit_label(c, "item_done");
+	set(c, POINT, 0);
+	loop_label(c, "point");
+	count_round(c, m);
+	load(c, R1, POINT);
+	load(c, R2, NPOINTS);
+	load(c, R8, PARENT);
+	load(c, R3, STRIDE);
+	emit_alu(c, ALU_ADD, R3, R8);
+	load(c, R4, PARENT_END);
+	emit_jump_if_imm(c, R2, JEQ, 0, "pop");
+	emit_jump_if(c, R3, JGT, R4, "pop");
+	emit_jump_if(c, R1, JSLT, R2, "of_parent");
+	set(c, POINT, 0);
+	store(c, PARENT, R3);
+	emit_jump(c, "point");
+	emit_label(c, "of_parent");
+	emit_address(c, R2, R1, 1);
+	store(c, POINT, R2);
+	load(c, R2, POINTS);
+	emit_alu(c, ALU_ADD, R1, R2);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	emit_find(c, m->points, KEY, R9, "pop");
+	choose_point(c, m);
+	emit_get(c, R3, R9, point, offset);
+	emit_alu(c, ALU_ADD, R3, R8);
+	load_word(c, R2);
+	read_slot(c);
+	emit_load(c, word_size, R1, FP, SLOT);
+	emit_jump_if_imm(c, R0, JNE, 0, "point");
+	emit_jump_if_imm(c, R1, JEQ, 0, "point");
+	store(c, TARGET, R1);
+	read_count(c);
+	emit_get(c, R1, R9, point, size);
+	emit_alu(c, ALU_MUL, R3, R1);
+	emit_get(c, R1, R9, point, most);
+	emit_jump_if(c, R3, JLE, R1, "target_fits");
+	emit_mov(c, R3, R1);
+	emit_label(c, "target_fits");
+	emit_jump_if_imm(c, R3, JEQ, 0, "point");
+	load(c, R1, QUEUE_TAIL);
+	emit_jump_if_imm(c, R1, JGT, QUEUE_MOST - 1, "pop");
+	emit_address(c, R2, R1, 1);
+	store(c, QUEUE_TAIL, R2);
+	emit_alu_imm(c, ALU_LSH, R1, 4);
+	emit_alu(c, ALU_ADD, R1, R7);
+	load(c, R2, TARGET);
+	emit_store(c, SIZE_DW, R1, QUEUE, R2);
+	emit_store(c, SIZE_W, R1, QUEUE + 8, R3);
+	emit_load(c, SIZE_W, R2, FP, KEY);
+	emit_store(c, SIZE_W, R1, QUEUE + 12, R2);
+	emit_jump(c, "point");
+}
+
+/* Take the next pointer of the queue, and print the memory that it points to. */
+static void take_point(struct bpf_code *c, const struct memory *m, int digit)
+{
+	emit_label(c, "pop");
+	load(c, R1, QUEUE_HEAD);
+	load(c, R2, QUEUE_TAIL);
+	emit_jump_if(c, R1, JSGE, R2, "next");
+	emit_jump_if_imm(c, R1, JGT, QUEUE_MOST - 1, "next");
+	emit_address(c, R2, R1, 1);
+	store(c, QUEUE_HEAD, R2);
+	emit_alu_imm(c, ALU_LSH, R1, 4);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_load(c, SIZE_DW, R8, R1, QUEUE);
+	store(c, PARENT, R8);
+	emit_load(c, SIZE_W, R2, R1, QUEUE + 8);
+	store(c, LEFT, R2);
+	emit_alu(c, ALU_ADD, R2, R8);
+	store(c, PARENT_END, R2);
+	emit_load(c, SIZE_W, R2, R1, QUEUE + 12);
+	emit_store(c, SIZE_W, FP, KEY, R2);
+	emit_find(c, m->points, KEY, R9, "next");
+	emit_get(c, R1, R9, point, points);
+	store(c, POINTS, R1);
+	emit_get(c, R1, R9, point, npoints);
+	store(c, NPOINTS, R1);
+	emit_get(c, R1, R9, point, size);
+	store(c, STRIDE, R1);
+	set(c, NEST, 8);
+	set(c, CUT, 0);
+	emit_store_imm(c, SIZE_B, R7, digit, '0' + CALL_ARGS);
+	emit_jump(c, "data_more");
 }
 
 /* Print the bytes at R8 as numbers. */
@@ -968,6 +1166,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_string(c, R7, FORMAT_DATA, text);
 	set_digit(c, m, FORMAT_DATA);
 	count_bytes(c);
+	begin_points(c);
 	loop_label(c, "data_more");
 	count_round(c, m);
 	read_chunk(c, m, most);
@@ -975,8 +1174,14 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	end_format(c, m);
 	print_numbers(c, m, most);
 	not_first(c, m);
+	jump_if_slot(c, NEST, JNE, 0, "data_more");
+	load_item(c, digit, R1);
 	emit_store(c, SIZE_B, R7, tag + 1, R1);
 	emit_jump(c, "data_more");
+	if (m->may_goto) {
+		put_points(c, m);
+		take_point(c, m, tag + 1);
+	}
 }
 
 /* A call begins or ends. */
@@ -1186,12 +1391,12 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 		break;
 	case CALL_STRINGS:
 		item->kind = arrays == 1 ? !p->env ? END : STRINGS : p->no_args ? END : STRINGS;
-		item->most = arrays == 1 ? ENV_MOST : p->words;
+		item->most = (uint16_t)(arrays == 1 ? ENV_MOST : p->words);
 		item->flags |= exec ? ON_STACK : 0;
 		item->count = arrays ? NEW_ENV : NEW_WORDS;
 		break;
 	case CALL_BUFFER:
-		item->most = a->bits ? STRUCT_MOST : p->data;
+		item->most = (uint16_t)(a->bits ? STRUCT_MOST : p->data);
 		item->kind = item->most ? DATA : END;
 		break;
 	case CALL_STRUCT:
@@ -1223,6 +1428,33 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 		    !(item->flags & COUNT_IS_ADDRESS))
 			item->flags |= COUNT_IS_RESULT;
 	}
+}
+
+/* Describe the pointers of an argument that is a structure, and return the index of the first. */
+static uint16_t describe_points(struct memory *m, int compat, const struct call_arg *a,
+				uint8_t *number)
+{
+	struct call_pointer p;
+	unsigned first = m->npoints, n = 0;
+
+	while (n < UINT8_MAX && call_pointer(m->tables[compat], a, n, &p))
+		n++;
+	if (first + n > POINTS_MOST)
+		n = 0;
+	m->npoints += n;
+	*number = (uint8_t)n;
+	for (unsigned i = 0; i < n; i++) {
+		struct item item = { .digit = '0' };
+		struct point *to = &m->point[first + i];
+
+		call_pointer(m->tables[compat], a, i, &p);
+		describe(&item, m->p, &p.arg, compat, -1);
+		*to = (struct point){ .offset = p.offset, .count = p.count_at,
+				      .count_width = p.count_width, .flags = item.flags,
+				      .size = item.size, .most = item.kind == DATA ? item.most : 0 };
+		to->points = describe_points(m, compat, &p.arg, &to->npoints);
+	}
+	return (uint16_t)first;
 }
 
 /* Return the most rounds of the loop that an item takes. */
@@ -1267,6 +1499,8 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 		arrays += exec && call->args[i].kind == CALL_STRINGS;
 		if (!item->kind)
 			continue;
+		if (m->may_goto && item->kind == DATA)
+			item->points = describe_points(m, compat, &call->args[i], &item->npoints);
 		m->kinds |= 1u << item->kind;
 		e->known = HAS_MEMORY;
 		e->at_entry |= !!(item->flags & AT_ENTRY);
@@ -1342,10 +1576,12 @@ static int check_names(const struct memory_plan *p, struct calls *const *calls)
 static int describe_calls(struct memory *m, struct entry *entries)
 {
 	const char *abi_32 = ABI_32;
-	struct calls *calls[2] = { calls_open(NULL), abi_32 ? calls_open(abi_32) : NULL };
+	struct calls **calls = m->tables;
 	uint32_t next = 2 * NUMBERS;
 	const struct call *call;
 
+	calls[0] = calls_open(NULL);
+	calls[1] = abi_32 ? calls_open(abi_32) : NULL;
 	if (!calls[0] || (abi_32 && !calls[1]) || check_names(m->p, calls) < 0)
 		return -1;
 	for (unsigned n = 0; n < 2 * NUMBERS; n++) {
@@ -1441,6 +1677,9 @@ int memory_attach(struct memory_plan *p)
 		return -1;
 	m.variants = make_map(p, MAP_HASH, "variants", sizeof(struct variant), 4, VARIANTS);
 	if (m.variants < 0)
+		return -1;
+	m.point = shared_map(p, "points", &m.points, sizeof(*m.point), POINTS_MOST);
+	if (!m.point)
 		return -1;
 	entries = shared_map(p, "calls", &m.calls, sizeof(*entries), 2 * NUMBERS + VARIANTS);
 	tasks = entries ? shared_map(p, "tasks", &m.tasks, TASKS, pids / TASKS) : NULL;

@@ -14,6 +14,7 @@ struct print {
 	int written;                    /* print only the members that the kernel writes */
 	int with_out;                   /* print these, too */
 	int failed;                     /* print only those that it reads and writes */
+	uint64_t left;                  /* bytes of the result that pointers of iovecs may have */
 };
 
 static void hex(struct print *p, uint64_t v)
@@ -490,6 +491,36 @@ static int left_out(const struct print *p, const struct structure *s, const stru
 	return (v & (m->bits ? m->bits : UINT64_MAX)) ? m->unless : !m->unless;
 }
 
+static int print_bytes(struct print *p, const struct call_arg *a, const struct call_bytes *user,
+		       uint64_t count, uint64_t most);
+
+/* Print what a member points to, or its address. */
+static void print_pointed(struct print *p, const struct structure *s, const struct call_member *m)
+{
+	uint64_t at = load(p->c, s->at + m->offset, m->width), count = 1;
+	struct call_bytes user = { .bytes = "" };
+	const struct call_member *counted;
+	struct call_arg a;
+
+	call_pointed(p->c, m, &a);
+	if (a.count >= 0) {
+		counted = &call_members[s->l->first + a.count];
+		count = counted->offset + (size_t)counted->width > s->n ? 0 :
+			load(p->c, s->at + counted->offset, counted->width);
+	}
+	if (a.kind == CALL_BUFFER && a.out) {
+		if (count > p->left)
+			count = p->left;
+		p->left -= count;
+	}
+	if (at && p->v && (a.in || (p->v->returned && p->v->result >= 0)) &&
+	    ((!count && a.kind == CALL_BUFFER) ||
+	     call_user_at(p->v->memory, at, count * (a.size ? a.size : 1), &user)))
+		print_bytes(p, &a, &user, count, 0);
+	else
+		print_value(p, CALL_HEX, m->width, HEX_POINTER, at);
+}
+
 static void print_member(struct print *p, const struct structure *s, const struct call_member *m)
 {
 	const char *at = s->at + m->offset;
@@ -505,7 +536,9 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	out_string(&p->o, call_texts + m->name);
 	if (call_texts[m->name])
 		out_string(&p->o, "=");
-	if (m->kind == MEMBER_FDSET) {
+	if (m->kind == MEMBER_POINTER) {
+		print_pointed(p, s, m);
+	} else if (m->kind == MEMBER_FDSET) {
 		descriptors(p, at, all, s->most);
 	} else if (m->kind == MEMBER_SUN_PATH) {
 		print_sun_path(p, at, all, s->n >= 110);
@@ -748,7 +781,6 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	const struct call_values *v = p->v;
 	const struct call_arg *a = &call->args[arg];
 	uint64_t count = a->size;
-	size_t n = user->n;
 
 	if (a->count >= 0)
 		count = call_value(p->c, call, (unsigned)a->count, v->args);
@@ -757,6 +789,25 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	if (a->out && (a->out == CALL_OUT_POSITIVE || !a->in) && !a->whole && a->count >= 0 &&
 	    v->returned && v->result >= 0 && (uint64_t)v->result < count)
 		count = (uint64_t)v->result;
+	/* the length may be in user memory, in the next argument */
+	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->count < 0 &&
+	    arg + 1 < call->nargs && v->user[arg + 1].n >= 4 && v->user[arg + 1].bytes)
+		count = cut(load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
+	/* it is that of the whole address, and the program had room for a part */
+	if (a->kind == CALL_SOCKADDR && a->out && is_known(&v->entry[arg + 1]) &&
+	    v->entry[arg + 1].n >= 4 && load(p->c, v->entry[arg + 1].bytes, 4) < count)
+		count = load(p->c, v->entry[arg + 1].bytes, 4);
+	if (a->kind == CALL_STRUCT && is_refused(p->c, call, arg, v, user))
+		return 0;
+	return print_bytes(p, a, user, count, call_value(p->c, call, 0, v->args));
+}
+
+/* Print count elements or bytes of user memory, as print_user. */
+static int print_bytes(struct print *p, const struct call_arg *a, const struct call_bytes *user,
+		       uint64_t count, uint64_t most)
+{
+	size_t n = user->n;
+
 	switch (a->kind) {
 	case CALL_PATH:
 	case CALL_STRING:
@@ -779,26 +830,15 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 		}
 		quoted(p, user->bytes, n, n < count);
 		break;
-	case CALL_SOCKADDR:
 	case CALL_OPTION:
-		/* the length may be in user memory, in the next argument */
-		if (a->count < 0 && arg + 1 < call->nargs && v->user[arg + 1].n >= 4 &&
-		    v->user[arg + 1].bytes)
-			count = cut(load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
-		/* it is that of the whole address, and the program had room for a part */
-		if (a->kind == CALL_SOCKADDR && a->out && is_known(&v->entry[arg + 1]) &&
-		    v->entry[arg + 1].n >= 4 && load(p->c, v->entry[arg + 1].bytes, 4) < count)
-			count = load(p->c, v->entry[arg + 1].bytes, 4);
-		if (a->kind == CALL_OPTION)
-			return print_option(p, a, user, count);
+		return print_option(p, a, user, count);
+	case CALL_SOCKADDR:
 		if ((int64_t)count < 2 || n < 2)
 			return 0;
 		print_address(p, user->bytes, n < count ? n : (size_t)count, (size_t)count);
 		break;
 	default:
-		if (is_refused(p->c, call, arg, v, user))
-			return 0;
-		structures(p, a, user, count, call_value(p->c, call, 0, v->args));
+		structures(p, a, user, count, most);
 	}
 	return 1;
 }
@@ -867,7 +907,7 @@ static void changed(struct print *p, const struct call *call, unsigned arg,
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		  const struct call_values *v, char *buf, size_t size)
 {
-	struct print p = { .o = out_to(buf, size), .c = c, .v = v };
+	struct print p = { .o = out_to(buf, size), .c = c, .v = v, .left = (uint64_t)v->result };
 	const struct call_arg *a = &call->args[arg];
 	const struct call_bytes *user = &v->user[arg], *new = written(a, arg, v);
 	const struct call_layout *l = layout_of(c, a);

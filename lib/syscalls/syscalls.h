@@ -121,6 +121,16 @@ struct call_variant {
  */
 int calls_variant(const struct call *, unsigned i, struct call_variant *v);
 
+/* A pointer in a structure, and what it points to: arg, whose count is a member of the structure */
+struct call_pointer {
+	struct call_arg arg;
+	uint16_t offset, count_at;
+	uint8_t count_width;    /* 0: it points to one */
+};
+
+/* Set p to pointer i of the structure of an argument, from 0 on. Return 1, or 0 if it has fewer. */
+int call_pointer(const struct calls *, const struct call_arg *, unsigned i, struct call_pointer *p);
+
 /* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
 int calls_big_endian(const struct calls *);
 
@@ -144,6 +154,7 @@ struct call_values {
 	struct call_bytes user[CALL_ARGS];      /* at the return, or else at the entry */
 	struct call_bytes entry[CALL_ARGS];     /* at the entry */
 	int64_t result;
+	const struct call_user *memory; /* NULL, or what the pointers in structures point to */
 	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
 	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
 	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
@@ -209,6 +220,8 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
  *	n0 TEXT           the path of a new program as the event sched_process_exec has it
  *
+ *	d6 ADDRESS HEX .. memory that a pointer in a structure points to; the same for e6
+ *
  * A capital letter says that the memory was read at the entry of the call: A2, B2, ... The
  * first record of a call at its entry is K, or has a letter from a to f in place of the number of
  * the argument: Ac is A2. A small letter says that the memory was read at the return. Memory
@@ -242,6 +255,8 @@ struct call_user {
 	struct call_memory entry[CALL_ARGS];    /* at the entry */
 	struct call_memory after[CALL_ARGS];    /* at the return */
 	struct call_memory program;             /* the path of a new program */
+	struct call_memory pointed;             /* of pointers: struct call_piece, and its bytes */
+	size_t last;                            /* private: the newest piece */
 	int big;                /* the traced host is big-endian */
 	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
 	uint64_t registers[CALL_ARGS];
@@ -274,6 +289,12 @@ void call_user_get(const struct call_user *, const struct call *, struct call_va
  * the argument after. The memory of the last argument belongs to the first one then.
  */
 void call_user_shift(struct call_user *);
+
+/*
+ * Set bytes to what is known of n bytes at an address, to which a pointer points. Return 1, or 0
+ * if nothing is.
+ */
+int call_user_at(const struct call_user *, uint64_t address, uint64_t n, struct call_bytes *bytes);
 
 /* Return the bytes of memory that it has. */
 size_t call_user_room(const struct call_user *);

@@ -44,6 +44,41 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 	}
 }
 
+void call_pointed(const struct calls *c, const struct call_member *m, struct call_arg *a)
+{
+	make_arg(c, a, m->set);
+}
+
+/* Set p to pointer *i of a layout at an offset, and count *i down. Return 1, or 0. */
+static int find_pointer(const struct calls *c, unsigned layout, size_t offset, unsigned *i,
+			struct call_pointer *p)
+{
+	const struct call_member *first = &call_members[call_layout(c, layout)->first];
+
+	for (const struct call_member *m = first; m < first + call_layout(c, layout)->n; m++) {
+		if (m->kind == CALL_STRUCT && m->count == 1 &&
+		    find_pointer(c, m->set, offset + m->offset, i, p))
+			return 1;
+		if (m->kind != MEMBER_POINTER || (*i)--)
+			continue;
+		call_pointed(c, m, &p->arg);
+		p->offset = (uint16_t)(offset + m->offset);
+		p->count_width = 0;
+		if (p->arg.count >= 0) {
+			p->count_at = (uint16_t)(offset + first[p->arg.count].offset);
+			p->count_width = (uint8_t)first[p->arg.count].width;
+		}
+		return 1;
+	}
+	return 0;
+}
+
+int call_pointer(const struct calls *c, const struct call_arg *a, unsigned i,
+		 struct call_pointer *p)
+{
+	return a->kind == CALL_STRUCT && find_pointer(c, a->set, 0, &i, p);
+}
+
 /*
  * Make a call of n arguments and a result in a list. A number of 64 bits takes two registers of a
  * 32-bit ABI, from an even one on if the ABI aligns 8 bytes so. Write the registers to at.

@@ -196,10 +196,26 @@ function member_condition(text, part, n,   out, name, i, bits) {
 	fail("no member " text)
 }
 
+# Set the type of a member that points to memory; the counts are members.
+function pointed(layout, part, n, type,   i, name) {
+	call_id = "layout " layout
+	for (i = layout_first; i <= n; i++) {
+		name = part[i]
+		sub(/:.*/, "", name)
+		argument_number[call_id, name] = i - layout_first
+	}
+	i = argument(":" type)
+	if (i > 255)
+		fail("too many pointers")
+	type_kind = "MEMBER_POINTER"
+	type_width = "long"
+	type_more = ", .set = " i
+}
+
 # Lay out a structure of an ABI: return its number.
 function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, packed, text, type,
 		side, rare, union, count, one, align, offset, v,
-		place) {
+		place, pointer) {
 	n = split((name, a) in layout ? layout[name, a] : layout[name], part, " ")
 	flags = members = ""
 	size = used = last = packed = layout_count = 0
@@ -225,6 +241,9 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			rare = member_condition(rare, part, n)
 		}
 		union = sub(/<$/, "", type)
+		pointer = sub(/^>/, "", type)
+		if (pointer)
+			type = pointed(name, part, n, type)
 		place = ""
 		if (match(type, /@[0-9]+$/)) {
 			place = substr(type, RSTART + 1)
@@ -236,7 +255,8 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			type = substr(type, 1, RSTART - 1)
 			rare = ", .array = 1" rare
 		}
-		read_type(type)
+		if (!pointer)
+			read_type(type)
 		one = align = width_in(a, type_width)
 		if (type_kind == "CALL_STRUCT") {
 			if (!((type_name, a) in layout_size))

@@ -22,6 +22,7 @@ enum {
 	MEMBER_INET,
 	MEMBER_INET6,
 	MEMBER_SUN_PATH,
+	MEMBER_POINTER,         /* set: the argument of call_arguments that it points to */
 	MEMBER_DEV,             /* printed in place of the next member if it is not 0 */
 };
 
@@ -137,6 +138,9 @@ struct calls {
 
 /* Return a layout of this ABI. */
 const struct call_layout *call_layout(const struct calls *, unsigned layout);
+
+/* Set the argument to what a MEMBER_POINTER points to; its count is a member of the structure. */
+void call_pointed(const struct calls *, const struct call_member *, struct call_arg *);
 
 /* ---- print.c ---- */
 

@@ -130,6 +130,56 @@ static int next_string(struct call_user *u, struct call_memory *m)
 	return r;
 }
 
+/* A piece of memory, whose bytes follow */
+struct call_piece {
+	uint64_t at;
+	size_t n;
+};
+
+/* Add memory that a pointer points to: its address, and its bytes. Return 0 or -1. */
+static int add_pointed(struct call_user *u, const char *s, const char *end)
+{
+	struct call_memory *m = &u->pointed;
+	struct call_piece piece = { 0 }, last;
+	size_t old = m->text.n;
+
+	if (read_hex(&s, end, &piece.at) < 0 || s++ >= end)
+		return -1;
+	if (old) {
+		memcpy(&last, m->text.text + u->last, sizeof(last));
+		if (last.at + last.n == piece.at)
+			piece = last;
+	}
+	if (!piece.n) {
+		u->last = old;
+		if (add(u, m, (const char *)&piece, sizeof(piece)) < 0)
+			return -1;
+		old = m->text.n;
+	}
+	if (m->cut || add_words(u, m, s, end) < 0)
+		return -1;
+	piece.n += m->text.n - old;
+	memcpy(m->text.text + u->last, &piece, sizeof(piece));
+	return 0;
+}
+
+int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct call_bytes *bytes)
+{
+	const struct strbuf *b = u ? &u->pointed.text : NULL;
+	struct call_piece piece;
+
+	*bytes = (struct call_bytes){ 0 };
+	for (size_t i = 0; b && i + sizeof(piece) <= b->n; i += sizeof(piece) + piece.n) {
+		memcpy(&piece, b->text + i, sizeof(piece));
+		if (piece.at != address || (piece.n < n && piece.n < bytes->n))
+			continue;
+		bytes->bytes = b->text + i + sizeof(piece);
+		bytes->n = piece.n;
+		bytes->cut = piece.n < n;
+	}
+	return bytes->bytes != NULL;
+}
+
 int call_user_add(struct call_user *u, const char *record, size_t n)
 {
 	int first = call_user_begins(record, n);
@@ -139,6 +189,8 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	struct call_memory *m;
 	int r = -1;
 
+	if (n > 3 && arg == CALL_ARGS && record[2] == ' ' && strchr("DEde", tag))
+		return add_pointed(u, s, end);
 	if (arg >= CALL_ARGS || (n > 2 && record[2] != ' '))
 		return -1;
 	m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];
@@ -213,6 +265,7 @@ void call_user_get(const struct call_user *u, const struct call *call, struct ca
 	for (unsigned i = 0; i < CALL_ARGS; i++) {
 		const struct call_bytes *entry = &u->entry[i].bytes, *after = &u->after[i].bytes;
 
+		v->memory = u;
 		v->entry[i] = *entry;
 		v->user[i] = after->bytes || after->fault ? *after : *entry;
 	}
@@ -251,6 +304,7 @@ void call_user_clear(struct call_user *u)
 		clear(&u->after[i]);
 	}
 	clear(&u->program);
+	clear(&u->pointed);
 	u->nregisters = 0;
 }
 
@@ -260,6 +314,7 @@ void call_user_free(struct call_user *u)
 		free(u->entry[i].text.text);
 		free(u->after[i].text.text);
 	}
+	free(u->pointed.text.text);
 	free(u->program.text.text);
 	*u = (struct call_user){ .big = u->big };
 }
