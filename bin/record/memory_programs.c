@@ -915,6 +915,13 @@ static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 	load(c, R2, CHUNK);
 	emit_jump_if_imm(c, R0, JEQ, 0, "chunk");
 	if (!m->entering) {
+		if (m->may_goto) { /* the elements before this page count */
+			jump_if_slot(c, NEST, JNE, 0, "no_elements");
+			load(c, R1, PARENT);
+			store(c, PARENT_END, R8);
+			emit_jump_if(c, R1, JNE, R8, "item_done");
+			emit_label(c, "no_elements");
+		}
 		emit_mov(c, R1, R8);
 		emit_alu_imm(c, ALU_AND, R1, PAGE - 1);
 		emit_mov_imm(c, R3, PAGE);
@@ -1121,7 +1128,7 @@ static void put_points(struct bpf_code *c, const struct memory *m)
 }
 
 /* Take the next pointer of the queue, and print the memory that it points to. */
-static void take_point(struct bpf_code *c, const struct memory *m, int digit)
+static void take_point(struct bpf_code *c, const struct memory *m, const char *format)
 {
 	emit_label(c, "pop");
 	load(c, R1, QUEUE_HEAD);
@@ -1149,7 +1156,8 @@ static void take_point(struct bpf_code *c, const struct memory *m, int digit)
 	store(c, STRIDE, R1);
 	set(c, NEST, 8);
 	set(c, CUT, 0);
-	emit_store_imm(c, SIZE_B, R7, digit, '0' + CALL_ARGS);
+	emit_string(c, R7, FORMAT_DATA, format); /* a NUL may be in the last one */
+	emit_store_imm(c, SIZE_B, R7, FORMAT_DATA + m->id + 2, '0' + CALL_ARGS);
 	emit_jump(c, "data_more");
 }
 
@@ -1180,7 +1188,7 @@ static void print_data(struct bpf_code *c, const struct memory *m)
 	emit_jump(c, "data_more");
 	if (m->may_goto) {
 		put_points(c, m);
-		take_point(c, m, tag + 1);
+		take_point(c, m, text);
 	}
 }
 

@@ -494,11 +494,20 @@ static int left_out(const struct print *p, const struct structure *s, const stru
 static int print_bytes(struct print *p, const struct call_arg *a, const struct call_bytes *user,
 		       uint64_t count, uint64_t most);
 
+/* Return where a member of n bytes was at the entry; at, if that is not known. */
+static const char *old_of(const struct print *p, const char *at, size_t n)
+{
+	size_t place = p->old ? (size_t)(at - p->new->bytes) : 0;
+
+	return p->old && p->old->n >= place + n ? p->old->bytes + place : at;
+}
+
 /* Print what a member points to, or its address. */
 static void print_pointed(struct print *p, const struct structure *s, const struct call_member *m)
 {
 	uint64_t at = load(p->c, s->at + m->offset, m->width), count = 1;
 	struct call_bytes user = { .bytes = "" };
+	int with_out = p->with_out, known = 0;
 	const struct call_member *counted;
 	struct call_arg a;
 
@@ -507,6 +516,12 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 		counted = &call_members[s->l->first + a.count];
 		count = counted->offset + (size_t)counted->width > s->n ? 0 :
 			load(p->c, s->at + counted->offset, counted->width);
+		/* of a name, the whole length; the program had room for a part */
+		if (counted->both && p->old &&
+		    load(p->c, old_of(p, s->at + counted->offset, counted->width),
+			 counted->width) < count)
+			count = load(p->c, old_of(p, s->at + counted->offset, counted->width),
+				     counted->width);
 	}
 	if (a.kind == CALL_BUFFER && a.out) {
 		if (count > p->left)
@@ -516,8 +531,9 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 	if (at && p->v && (a.in || (p->v->returned && p->v->result >= 0)) &&
 	    ((!count && a.kind == CALL_BUFFER) ||
 	     call_user_at(p->v->memory, at, count * (a.size ? a.size : 1), &user)))
-		print_bytes(p, &a, &user, count, 0);
-	else
+		known = print_bytes(p, &a, &user, count, 0);
+	p->with_out = with_out;
+	if (!known)
 		print_value(p, CALL_HEX, m->width, HEX_POINTER, at);
 }
 
@@ -547,9 +563,7 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	} else if (m->array) {
 		print_elements(p, m, at, known, s->most);
 	} else {
-		size_t place = m->both && p->old ? (size_t)(at - p->new->bytes) : 0;
-		const char *old = m->both && p->old && p->old->n >= place + one ?
-				  p->old->bytes + place : at;
+		const char *old = m->both ? old_of(p, at, one) : at;
 
 		if (memcmp(old, at, one)) {
 			print_element(p, m, old, one, s->most);
@@ -582,6 +596,8 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		return;
 	if (!s.l->bare)
 		out_string(&p->o, "{");
+	if (s.l->limit && first[s.l->limit].offset + (size_t)first[s.l->limit].width <= n)
+		p->left = load(p->c, at + first[s.l->limit].offset, first[s.l->limit].width);
 	for (const struct call_member *m = first; m < first + s.l->n && !p->o.cut; m++) {
 		size_t known = n > m->offset ? n - m->offset : 0;
 

@@ -73,6 +73,7 @@ struct call_layout {
 	uint8_t more;           /* members are missing: "..." */
 	uint8_t now;            /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
 	uint8_t least;          /* the size of the oldest version; 0: of the only one */
+	uint8_t limit;          /* the member with the bytes that pointers may have; 0: none */
 	uint8_t length;         /* print the old and the new value in one pair of [] */
 };
 

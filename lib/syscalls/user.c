@@ -170,12 +170,17 @@ int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct
 
 	*bytes = (struct call_bytes){ 0 };
 	for (size_t i = 0; b && i + sizeof(piece) <= b->n; i += sizeof(piece) + piece.n) {
+		size_t from, known;
+
 		memcpy(&piece, b->text + i, sizeof(piece));
-		if (piece.at != address || (piece.n < n && piece.n < bytes->n))
+		from = (size_t)(address - piece.at);
+		known = piece.n - from;
+		if (address < piece.at || address - piece.at >= piece.n ||
+		    (known < n && known < bytes->n))
 			continue;
-		bytes->bytes = b->text + i + sizeof(piece);
-		bytes->n = piece.n;
-		bytes->cut = piece.n < n;
+		bytes->bytes = b->text + i + sizeof(piece) + from;
+		bytes->n = known;
+		bytes->cut = known < n;
 	}
 	return bytes->bytes != NULL;
 }
