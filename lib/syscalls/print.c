@@ -443,10 +443,10 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 static void print_elements(struct print *p, const struct call_member *m, const char *at, size_t n,
 			   uint64_t most)
 {
-	size_t one = size_of(p->c, m);
+	size_t one = size_of(p->c, m), count = m->count ? m->count : n / one;
 
 	out_string(&p->o, "[");
-	for (size_t i = 0; i < m->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i)
 			out_string(&p->o, ", ");
 		if (n < (i + 1) * one) {
@@ -604,7 +604,8 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		if (m->kind == MEMBER_PAD || (p->failed && !m->both) ||
 		    (p->written ? !m->out && m != first : m->out && !p->with_out))
 			continue;
-		if (known < (m->kind == MEMBER_SUN_PATH || m->kind == MEMBER_SIGSET ? 1 :
+		if (known < (m->kind == MEMBER_SUN_PATH || m->kind == MEMBER_SIGSET ||
+			     (m->kind == CALL_STRUCT && call_layout(p->c, m->set)->least) ? 1 :
 			     size_of(p->c, m))) {
 			more |= m->kind != MEMBER_SUN_PATH && !s.l->least;
 			break;
@@ -745,6 +746,30 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 		out_string(&p->o, "]");
 }
 
+/* Print structures that begin with their size, in all count bytes. Return 0 if some are missing. */
+static int chain(struct print *p, const struct call_arg *a, const struct call_bytes *user,
+		 uint64_t count)
+{
+	/* a size, a level and a type */
+	size_t head = p->c->word + 8u, at = 0, n = user->n;
+	uint64_t length;
+
+	if (n < head || (n < count && n < CALL_CHAIN_MOST))
+		return 0;
+	out_string(&p->o, "[");
+	do {
+		length = load(p->c, user->bytes + at, p->c->word);
+		print_layout(p, a->set, user->bytes + at,
+			     length < head ? head : length < n - at ? (size_t)length : n - at, 0);
+		at += length < head ? head : length > n ? n :
+		      ((size_t)length + p->c->word - 1) & ~((size_t)p->c->word - 1);
+		if (at < count && length >= head)
+			out_string(&p->o, ", ");
+	} while (length >= head && at + head <= n);
+	out_string(&p->o, length < head && at < count ? ", ...]" : at < count ? "...]" : "]");
+	return 1;
+}
+
 static int is_known(const struct call_bytes *user)
 {
 	return user->bytes && !user->fault;
@@ -854,6 +879,8 @@ static int print_bytes(struct print *p, const struct call_arg *a, const struct c
 		print_address(p, user->bytes, n < count ? n : (size_t)count, (size_t)count);
 		break;
 	default:
+		if (call_layout(p->c, a->set)->chain)
+			return chain(p, a, user, count);
 		structures(p, a, user, count, most);
 	}
 	return 1;

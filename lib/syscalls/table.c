@@ -40,6 +40,8 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 	if (from->kind == CALL_STRUCT) {
 		a->size = call_layout(c, from->set)->size;
 		a->used = call_layout(c, from->set)->used;
+		if (call_layout(c, from->set)->chain)
+			a->size = 1;
 		a->bits = call_members[call_layout(c, from->set)->first].kind == MEMBER_FDSET;
 	}
 }

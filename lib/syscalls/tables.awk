@@ -220,7 +220,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 	flags = members = ""
 	size = used = last = packed = layout_count = 0
 	most = 1
-	for (i = 1; part[i] ~ /^(bare|now|length|packed|more|(least|limit)=[0-9]+)$/; i++)
+	for (i = 1; part[i] ~ /^(bare|now|length|packed|more|chain|(least|limit)=[0-9]+)$/; i++)
 		if (part[i] == "packed")
 			packed = 1
 		else
@@ -290,7 +290,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 		members = members "\t" v " },\n"
 		if (offset + one * count > size)
 			size = offset + one * count
-		if ((type_kind != "MEMBER_PAD" || text == "whole") && offset + one * count > used)
+		if ((type_kind != "MEMBER_PAD" || text == "whole") && count > 0 && offset + one * count > used)
 			used = offset + one * count
 		layout_count++
 	}

@@ -26,6 +26,9 @@ enum {
 	MEMBER_DEV,             /* printed in place of the next member if it is not 0 */
 };
 
+/* So many bytes of structures that follow each other are recorded. */
+enum { CALL_CHAIN_MOST = 512 };
+
 /* How a number in hexadecimal is printed: its set. */
 enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 
@@ -73,6 +76,7 @@ struct call_layout {
 	uint8_t more;           /* members are missing: "..." */
 	uint8_t now;            /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
 	uint8_t least;          /* the size of the oldest version; 0: of the only one */
+	uint8_t chain;          /* its first member is its size: the next one follows */
 	uint8_t limit;          /* the member with the bytes that pointers may have; 0: none */
 	uint8_t length;         /* print the old and the new value in one pair of [] */
 };
