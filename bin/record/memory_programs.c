@@ -787,7 +787,7 @@ static void note_missing(struct bpf_code *c, const struct memory *m)
 	emit_load(c, SIZE_B, R1, R3, 0);
 	emit_alu(c, ALU_OR, R1, R2);
 	emit_store(c, SIZE_B, R3, 0, R1);
-	if (m->may_goto)
+	if (m->may_goto && m->kinds & 1 << DATA)
 		jump_if_slot(c, NEST, JNE, 0, "pop");
 	set_tag(c, m, 'x', 0);
 	emit_jump(c, "print");
