@@ -113,7 +113,7 @@ struct item {
 	uint8_t kind, flags, digit, has_count;
 	uint16_t arg, count;
 	uint16_t size, most;
-	uint16_t points;                /* the first pointer of the structure, in the map of points */
+	uint16_t points;                /* the first pointer of the structure, in its map */
 	uint8_t npoints, pad;
 };
 
@@ -1457,9 +1457,11 @@ static uint16_t describe_points(struct memory *m, int compat, const struct call_
 
 		call_pointer(m->tables[compat], a, i, &p);
 		describe(&item, m->p, &p.arg, compat, -1);
+		if (item.kind != DATA)
+			item.most = 0;
 		*to = (struct point){ .offset = p.offset, .count = p.count_at,
 				      .count_width = p.count_width, .flags = item.flags,
-				      .size = item.size, .most = item.kind == DATA ? item.most : 0 };
+				      .size = item.size, .most = item.most };
 		to->points = describe_points(m, compat, &p.arg, &to->npoints);
 	}
 	return (uint16_t)first;

@@ -196,11 +196,11 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 
 static void print_set(struct print *p, unsigned index, uint64_t v, unsigned width)
 {
-	static void (*const print[])(struct print *, const struct call_set *, uint64_t, unsigned) = {
-		print_enumeration, print_flags, print_parts,
-	};
+	const struct call_set *set = &call_sets[index];
 
-	print[call_sets[index].flags](p, &call_sets[index], v & bits_of(width), width);
+	v &= bits_of(width);
+	(set->flags == 2 ? print_parts : set->flags ? print_flags : print_enumeration)
+		(p, set, v, width);
 }
 
 uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg,
@@ -1061,7 +1061,8 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 		const struct call_set *set = &call_sets[a->set];
 
 		print_value(&p, set->flags == 1 ? CALL_HEX : CALL_INT, 4, 0, (uint64_t)result);
-		if (set->flags == 2 || (result && set->flags) || find(c, set, (uint64_t)result, UINT64_MAX)) {
+		if (set->flags == 2 || (result && set->flags) ||
+		    find(c, set, (uint64_t)result, UINT64_MAX)) {
 			out_string(&p.o, " (");
 			out_string(&p.o, a->label);
 			out_string(&p.o, *a->label ? " " : "");
