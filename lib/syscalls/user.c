@@ -152,11 +152,13 @@ static int add_pointed(struct call_user *u, const char *s, const char *end)
 	}
 	if (!piece.n) {
 		u->last = old;
+		if (m->cut || old + sizeof(piece) >= CALL_USER_MOST)
+			return 0;
 		if (add(u, m, (const char *)&piece, sizeof(piece)) < 0)
 			return -1;
 		old = m->text.n;
 	}
-	if (m->cut || add_words(u, m, s, end) < 0)
+	if (add_words(u, m, s, end) < 0)
 		return -1;
 	piece.n += m->text.n - old;
 	memcpy(m->text.text + u->last, &piece, sizeof(piece));
