@@ -628,3 +628,16 @@ strings_work() {
 		01: openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3 <0.000002>
 	EOF
 }
+
+@test "decode: prints what pointers in structures point to, and the files of a control message" {
+	need_tracefs events/raw_syscalls
+	need_tool python3
+	[ "$(printf '%s\n' 6.9 "$(uname -r)" | sort -V | head -n 1)" = 6.9 ] || skip "needs Linux 6.9"
+	tfs-run -o trace trace_syscalls --decode --data 32 -- python3 -c '
+import array, os, socket
+os.writev(1, [b"ab", b"a buffer of more than eight bytes"])
+a, b = socket.socketpair()
+a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1]))])' >/dev/null
+	grep -Fq 'writev(1, [{iov_base="ab", iov_len=2}, {iov_base="a buffer of more than eight byte"..., iov_len=33}], 2) = 35' trace
+	grep -Fq 'msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[0, 1]}]' trace
+}
