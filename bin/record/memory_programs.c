@@ -917,6 +917,7 @@ static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 	if (!m->entering) {
 		if (m->may_goto) { /* the elements before this page count */
 			jump_if_slot(c, NEST, JNE, 0, "no_elements");
+			jump_unless_item(c, MAY_BE_PART, "no_elements");
 			load(c, R1, PARENT);
 			store(c, PARENT_END, R8);
 			emit_jump_if(c, R1, JNE, R8, "item_done");

@@ -246,7 +246,6 @@ struct call_memory {
 	struct strbuf text;
 	uint32_t strings;       /* of an array of strings: their number */
 	uint8_t array;          /* it is an array of strings */
-	uint8_t data;           /* it has bytes that are no string */
 	uint8_t cut;            /* cut, whatever follows */
 };
 

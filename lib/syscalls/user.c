@@ -213,13 +213,11 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	case 'c':
 		r = add_string(u, m, s, (size_t)(end - s), 1, 1);
 		break;
-	case 'x': /* of an array, the rest */
-		m->bytes.fault = !m->data;
-		m->bytes.cut |= m->data;
+	case 'x':
+		m->bytes.fault = 1;
 		r = 0;
 		break;
 	case 'd':
-		m->data = 1;
 		r = add_words(u, m, s, end);
 		break;
 	case 'e':
