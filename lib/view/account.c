@@ -141,9 +141,11 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 		if (c->args[0].kind == CALL_FD)
 			follow_print_fd(&account.decode->follow, pid, (int)values->args[0], file,
 					sizeof(file));
-		out_format(&o, "(%d%s%s%s", (int)values->args[0], *file ? "<" : "", file,
-			   *file ? ">" : "");
-		out_char(&o, ')');
+		out_char(&o, '(');
+		out_signed(&o, (int)values->args[0]);
+		out_string(&o, *file ? "<" : "");
+		out_string(&o, file);
+		out_string(&o, *file ? ">)" : ")");
 	} else if (c && !strncmp(name, "futex", 5)) {
 		out_char(&o, '(');
 		out_address(&o, values->args[0]);
@@ -240,11 +242,10 @@ static void take(const struct account_event *of, const struct record *r)
 static void take_joined(const struct record *r)
 {
 	const unsigned char *member = account.show->subjects.member;
-	struct why_who who = current(r);
+	int pid = member && !account.given ? record_pid(account.show->line->events, r) : 0;
 
-	if (member && who.pid > 0 && who.pid < K_PID_MAX_LIMIT && !account.given &&
-	    member[who.pid / 8] >> who.pid % 8 & 1)
-		why_subject(&account.why, who);
+	if (pid > 0 && pid < K_PID_MAX_LIMIT && member[pid / 8] >> pid % 8 & 1)
+		why_subject(&account.why, current(r));
 }
 
 /* Account a record, and print nothing (struct show). */

@@ -58,6 +58,7 @@ struct decode_task {
 	uint32_t mark;                  /* the number of losses when the mark came */
 	struct calls *tables;           /* those of the call */
 	uint8_t filled;                 /* its user memory may have bytes */
+	uint8_t used;                   /* so may that of its values */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t nhead;
 	unsigned char head[HEAD];
@@ -215,7 +216,9 @@ static void use_memory(const struct decode *d, struct decode_task *t)
 {
 	if (t->filled && !t->lacking && t->memory == d->pairing.losses) {
 		call_user_get(t->user, t->call, &t->values);
-	} else {
+		t->used = 1;
+	} else if (t->used) {
+		t->used = 0;
 		memset(t->values.user, 0, sizeof(t->values.user));
 		memset(t->values.entry, 0, sizeof(t->values.entry));
 	}
