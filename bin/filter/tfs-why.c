@@ -19,7 +19,6 @@
 static struct input in;
 static struct why why;
 static int calls, requests;
-static const char *first, *last; /* globs of the events around a window */
 static const char *only;
 static unsigned long depth = 3, top = 5, slower;
 
@@ -41,10 +40,10 @@ static const struct tool tool = {
 		"-r, --requests  account the windows of requests, see dt-window(1)\n"
 		"-s, --begin EVENT  begin a window at this event, a glob, of the task\n",
 	.places = (const struct opt_place[]){
-		{ 'c', .flag = &calls }, { 'd', .number = &depth }, { 'e', .text = &last },
+		{ 'c', .flag = &calls }, { 'd', .number = &depth }, { 'e', .text = &why.closes },
 		{ 'f', .flag = &why.folded }, { 'j', .flag = &why.json },
 		{ 'm', .number = &slower }, { 'n', .number = &top }, { 'p', .text = &only },
-		{ 'r', .flag = &requests }, { 's', .text = &first }, { 0 },
+		{ 'r', .flag = &requests }, { 's', .text = &why.opens }, { 0 },
 	},
 };
 
@@ -211,15 +210,6 @@ static int has_flag(const struct trace_line *l, const char *flags)
 	return 0;
 }
 
-static int matches(const struct trace_line *l, const char *glob)
-{
-	char name[128];
-
-	str_format(name, sizeof(name), "%s%.*s", l->prefix,
-		   (int)(l->event.n < 100 ? l->event.n : 0), l->event.text);
-	return glob && glob_matches(glob, name);
-}
-
 /* Open and close the windows of requests, and follow their messages. */
 static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 		      const struct dt_mark *mark)
@@ -252,13 +242,14 @@ static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 static void take_window(const struct trace_line *l, uint64_t ts, struct why_who by)
 {
 	struct dt_mark mark;
+	char name[128];
+	int raw = !*l->prefix && trace_line_side(l);
 
 	if (requests && dt_mark(&mark, l))
 		take_mark(l, ts, by.pid, &mark);
-	if (matches(l, last))
-		why_close(&why, ts, by.pid);
-	if (matches(l, first))
-		why_open(&why, ts, by, (struct text_part){ l->event.text, l->event.n }, 1);
+	str_format(name, sizeof(name), "%s%.*s", l->prefix,
+		   (int)(l->event.n < 100 ? l->event.n : 0), l->event.text);
+	why_event(&why, ts, by, name, raw ? line_calls.name.text : "");
 }
 
 static void take_event(const struct trace_line *l, uint64_t ts)
@@ -339,8 +330,8 @@ static void account_dat(const char *file)
 	fd_close(fd);
 	if (!dat)
 		return;
-	if (first || requests)
-		err_exit(MISUSED, "-r, -s and -e need text; type tfs-report -H %s | tfs-why", file);
+	if (requests)
+		err_exit(MISUSED, "-r needs text; type tfs-report -H %s | tfs-why -r", file);
 	str_format(numbers[0], sizeof(numbers[0]), "%lu", depth);
 	str_format(numbers[1], sizeof(numbers[1]), "%lu", top);
 	str_format(numbers[2], sizeof(numbers[2]), "%lu", slower);
@@ -351,6 +342,12 @@ static void account_dat(const char *file)
 	if (only) {
 		argv[n++] = "--of";
 		argv[n++] = only;
+	}
+	if (why.opens) {
+		argv[n++] = "--begin";
+		argv[n++] = why.opens;
+		argv[n++] = "--end";
+		argv[n++] = why.closes;
 	}
 	argv[n] = file;
 	if (program_directory(dir) < 0 || program_find(dir, path, (const char *const[]){
@@ -367,13 +364,13 @@ static void parse(int argc, char **argv)
 
 	while (opt_next(&tool, argc, argv) != -1)
 		;
-	if (!first != !last)
+	if (!why.opens != !why.closes)
 		usage_error(&tool, "a window needs both -s and -e");
-	if ((first != NULL) + calls + requests > 1)
+	if ((why.opens != NULL) + calls + requests > 1)
 		usage_error(&tool, "-c, -r and -s are three ways to cut time; give one");
 	if (why.json && why.folded)
 		usage_error(&tool, "-j and -f cannot be given together");
-	why.scope = calls ? WHY_CALLS : first || requests ? WHY_SPANS : WHY_TASKS;
+	why.scope = calls ? WHY_CALLS : why.opens || requests ? WHY_SPANS : WHY_TASKS;
 	why.slower = (uint64_t)slower * 1000;
 	why.depth = (unsigned)depth;
 	why.top = top;

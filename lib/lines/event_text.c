@@ -219,8 +219,9 @@ static int has_string(struct field_search *w, const char *form, const char *f, c
 	if ((size_t)(end - s) < n)
 		return 0;
 	for (e = (size_t)(end - e) < n ? end - n : e; e >= s; e--) {
-		if ((*e != f[1] && *e != '\t') || !is_text(e, f + 1, n) || (letter == 'c' && e - s > COMM &&
-					      event_text_length(s, (size_t)(e - s)) > COMM))
+		if ((*e != f[1] && *e != '\t') || !is_text(e, f + 1, n) ||
+		    (letter == 'c' && e - s > COMM &&
+		     event_text_length(s, (size_t)(e - s)) > COMM))
 			continue;
 		if (!w->tries)
 			return 0;

@@ -72,11 +72,11 @@ static const struct account_event *event_at(const struct record *r)
 	if (!of || of->kind)
 		return of;
 	of->kind = OTHER;
+	of->name = e->name;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && of->kind == OTHER; i++) {
 		if (!glob_names(kinds[i].name, e->system, e->name))
 			continue;
 		of->kind = kinds[i].kind;
-		of->name = e->name;
 		for (unsigned f = 0; f < FIELDS && kinds[i].fields[f]; f++)
 			if (!(of->field[f] = event_field(e, kinds[i].fields[f])))
 				of->kind = OTHER;
@@ -253,19 +253,22 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 			  size_t size)
 {
 	const struct account_event *of = event_at(r);
+	struct why *w = &account.why;
+	const char *call = "";
 	int hidden = 0;
 
-	(void)shown;
 	if (lost)
-		why_lost(&account.why);
+		why_lost(w);
 	take_joined(r);
 	if (of && of->kind == RETURN)
-		why_call(&account.why, r->ts, current(r), name_of_call(r, of), 0);
+		why_call(w, r->ts, current(r), call = name_of_call(r, of), 0);
 	account.decoder(decode, r, lost, &hidden, buf, size);
 	if (of && of->kind == CALL)
-		why_call(&account.why, r->ts, current(r), name_of_call(r, of), 1);
+		why_call(w, r->ts, current(r), call = name_of_call(r, of), 1);
 	else if (of && of->kind != RETURN && of->kind != OTHER)
 		take(of, r);
+	if (w->scope == WHY_SPANS && of)
+		why_event(w, r->ts, current(r), of->name, call);
 	*shown = 0;
 	return 0;
 }
@@ -288,6 +291,10 @@ int account_take(struct show *s, struct decode *d, const struct tool *tool, int 
 		account.given |= pids_option(tool, opt_value, 0, &account.of) >= 0;
 	else if (!strcmp(opt_last.name, "folded"))
 		w->folded = 1;
+	else if (!strcmp(opt_last.name, "begin"))
+		w->opens = opt_value;
+	else if (!strcmp(opt_last.name, "end"))
+		w->closes = opt_value;
 	else
 		return 0;
 	account.on = 1;
@@ -307,6 +314,8 @@ void account_begin(struct show *s, struct decode *d)
 	account.decoder = s->decoder;
 	s->decoder = take_record;
 	w->slower = d->slower;
+	if (w->opens)
+		w->scope = WHY_SPANS;
 	w->json = s->json;
 	w->doing = doing;
 	why_begin(w);

@@ -563,7 +563,9 @@ void decode_free(struct decode *);
 	"--depth N:0-32  with --why: so many waits that follow each other; default 3\n" \
 	"--top N:1-  with --why: so many tasks or calls, and parts of each; default 5\n" \
 	"--of PID,...  with --why: account only these tasks and their later children\n" \
-	"--folded  with --why: print lines for flame graphs\n"
+	"--folded  with --why: print lines for flame graphs\n" \
+	"--begin EVENT  with --why: account the time of a task from this event, a glob, on\n" \
+	"--end EVENT  with --why: until this event\n"
 
 /* Take an option as show_option does. Only programs that call it have the code of account.c. */
 int account_take(struct show *, struct decode *, const struct tool *, int letter);

@@ -801,6 +801,14 @@ void why_throttled(struct why *w, uint64_t ts, struct why_who by)
 		running(w, by, ts, 0)->quota = (uint8_t)own;
 }
 
+/* Account the time of the task until now. It runs, unless it has just left its CPU. */
+static struct why_task *until(struct why *w, struct why_who who, uint64_t ts)
+{
+	struct why_task *t = task_of(w, who);
+
+	return t->seen && t->state != WHY_RUNNING && t->since == ts ? t : running(w, who, ts, 0);
+}
+
 void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part label, int runs)
 {
 	struct why_task *t;
@@ -818,7 +826,7 @@ void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part l
 		spend_unknown(w, t, ts, w->between);
 		t->state = WHY_RUNNING;
 	} else {
-		running(w, who, ts, 0);
+		until(w, who, ts);
 	}
 	open_window(w, t, why_name(w, label.text, label.n));
 }
@@ -829,7 +837,7 @@ void why_close(struct why *w, uint64_t ts, int32_t pid)
 
 	if (!pid)
 		return;
-	t = running(w, (struct why_who){ .pid = pid }, ts, 0);
+	t = until(w, (struct why_who){ .pid = pid }, ts);
 	close_window(w, t);
 	t->away = w->requests != 0;
 }
@@ -867,6 +875,21 @@ void why_message(struct why *w, int32_t reader, int32_t sender)
 	node = why_add(t->window, 0, &part);
 	if (w->depth)
 		expand(w, t->window, node, s, t->wait_begin, t->wait_end, w->depth, &steps);
+}
+
+void why_event(struct why *w, uint64_t ts, struct why_who who, const char *event, const char *call)
+{
+	char of_call[64];
+	const char *names[] = { event, of_call };
+
+	str_format(of_call, sizeof(of_call), "%s_%s", event, call);
+	for (size_t i = 0; w->closes && i < 1 + (*call != '\0'); i++)
+		if (glob_matches(w->closes, names[i]))
+			why_close(w, ts, who.pid);
+	for (size_t i = 0; w->opens && i < 1 + (*call != '\0'); i++)
+		if (glob_matches(w->opens, names[i]))
+			return why_open(w, ts, who,
+					(struct text_part){ names[i], strlen(names[i]) }, 1);
 }
 
 unsigned long long why_switches(const struct why *w)

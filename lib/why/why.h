@@ -36,7 +36,7 @@ enum why_leave { WHY_STAYS, WHY_SLEEPS, WHY_STOPS, WHY_DIES };
 enum why_scope {
 	WHY_TASKS,      /* the time of a subject from its first event to its end */
 	WHY_CALLS,      /* a system call of a subject */
-	WHY_SPANS,      /* from why_open to why_close */
+	WHY_SPANS,      /* from why_open to why_close, or between two events */
 };
 
 /* A task as an event names it. comm need not end with a NUL. */
@@ -66,6 +66,7 @@ struct why {
 	int all;                /* all tasks but the idle ones are subjects */
 	int traced;             /* the trace says who are the subjects */
 	int requests;           /* of a task nothing is known between its windows */
+	const char *opens, *closes;     /* WHY_SPANS: globs of the events around a window, or NULL */
 	/* Say what the task waits for, which is in a call if name is not NULL. */
 	void (*doing)(void *arg, int32_t pid, const char *name, struct why_wait *);
 	void *arg;
@@ -129,6 +130,11 @@ void why_close(struct why *, uint64_t ts, int32_t pid);
  * more is known, the sender ended it.
  */
 void why_message(struct why *, int32_t reader, int32_t sender);
+/*
+ * Open and close the windows of opens and closes at this event, which has been given. call:
+ * the call that the event begins or ends, so that the event is also one of that call; or "".
+ */
+void why_event(struct why *, uint64_t ts, struct why_who, const char *event, const char *call);
 /* Events were lost before the next one. */
 void why_lost(struct why *);
 /* Advance to the time of an event of another kind, or of the end of the trace. */

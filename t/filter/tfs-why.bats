@@ -253,6 +253,18 @@ sleep 10: 400 ms
 	[ "$(tfs-why -f in | grep -c '^main;blocked;futex: futex(7f00), woken by helper 20;helper 20;')" = 3 ]
 }
 
+@test "tfs-why: a window begins and ends at the calls of raw_syscalls, by their names" {
+	need_x86
+	futex >in
+	[ "$(tfs-why -s sys_enter_nanosleep -e sys_exit_nanosleep in | grep '^[a-z]')" = \
+		'helper 20, sys_enter_nanosleep: 500 ms' ]
+	# a window that ends as its task leaves the CPU does not make the task run
+	tfs-why -s sched_switch -e sys_exit_futex in | sed -n '1,3p' >out
+	lines_are out 'main 10, sched_switch: 800 ms
+   87.5 %    700 ms  blocked
+   87.5 %    700 ms    futex: futex(7f00), woken by helper 20'
+}
+
 @test "tfs-why: refuses JSON, and a trace without switches" {
 	status=0
 	echo '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"a","system":"sched","event":"sched_waking","fields":{"pid":2}}' |

@@ -84,6 +84,24 @@ slow_disk() {
 	done
 }
 
+@test "trace_why: 500 random windows, and each call, have the time in each state that brute force finds" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	tfs-run trace_why --events -o got.dat -- sh -c '"$1" convoy 3 25 >told; seq 1000 | sort' - "$PROG/delays" >out
+	python3 "$TREE/t/prog/whysums.py" "${TFS_WHY_SEED:-$(($$ % 1000))}" 500 got.dat
+}
+
+@test "trace_why: --begin and --end account each window between two events of a task" {
+	need_tracefs events/sched/sched_waking
+	tfs-run trace_why --json --begin sys_enter_clock_nanosleep --end sys_exit_clock_nanosleep \
+		-o got.json -- "$PROG/delays" convoy 1 20 >told
+	[ "$(grep -c '"label":"sys_enter_clock_nanosleep",.*{"state":"blocked","on":"sleep","detail":"clock_nanosleep",' got.json)" -gt 4 ]
+	status=0
+	tfs-run trace_why --begin x -- true >out 2>&1 || status=$?
+	[ "$status" = 100 ]
+	grep -q 'fatal: a window needs both --begin and --end' out
+}
+
 @test "trace_why: --stack draws the stack of each wait, and above it that of the waker, by time" {
 	need_tracefs events/sched/sched_waking
 	[ "$(uname -m)" = x86_64 ] || skip "needs the names of the functions of x86-64"
@@ -112,8 +130,8 @@ slow_disk() {
 		run -100 tfs-run trace_why $words -- true
 		[ "$output" = "tfs-run: fatal: $message" ]
 	done <<-'EOF'
-		--events --top 3|--events prints no account; leave out --slower, --depth, --top and --folded
-		--stack --folded|--stack prints no account; leave out --slower, --depth, --top and --folded
+		--events --top 3|--events prints no account; leave out --slower, --begin, --end, --depth, --top and --folded
+		--stack --folded|--stack prints no account; leave out --slower, --begin, --end, --depth, --top and --folded
 		--events --stack|--events and --stack cannot be combined; give one
 		-o x.svg|-o x.svg: trace_why draws a picture only with --stack or --events: the account is text
 	EOF
