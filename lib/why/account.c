@@ -817,6 +817,8 @@ void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part l
 		return;
 	t = task_of(w, who);
 	why_time(w, ts);
+	if (t->window && runs) /* its time ends now */
+		until(w, who, ts);
 	close_window(w, t);
 	t->subject |= w->requests != 0;
 	if (!runs) { /* its next event tells what it does */
