@@ -66,7 +66,7 @@ struct why {
 	int all;                /* all tasks but the idle ones are subjects */
 	int traced;             /* the trace says who are the subjects */
 	int requests;           /* of a task nothing is known between its windows */
-	const char *opens, *closes;     /* WHY_SPANS: globs of the events around a window, or NULL */
+	const char *opens, *closes; /* WHY_SPANS: globs of the events around a window */
 	/* Say what the task waits for, which is in a call if name is not NULL. */
 	void (*doing)(void *arg, int32_t pid, const char *name, struct why_wait *);
 	void *arg;
