@@ -166,7 +166,11 @@ def main():
         compared += len(ours)
         pairs += 1
     ours = windows(tasks, "sys_enter", "sys_exit")
-    wrong += compare("calls", ours, theirs("-c", dat))
+    other = theirs("-c", dat)
+    last = max(window[0] for window in other.values())
+    # a call that is open at the end of the trace ends there
+    other = {key: w for key, w in other.items() if key in ours or w[0] != last}
+    wrong += compare("calls", ours, other)
     print(f"{compared} windows between {pairs} pairs of events, {len(ours)} calls, {wrong} wrong")
     return wrong > 0
 
