@@ -84,13 +84,6 @@ slow_disk() {
 	done
 }
 
-@test "trace_why: 500 random windows, and each call, have the time in each state that brute force finds" {
-	need_tracefs events/sched/sched_waking
-	command -v python3 >/dev/null || skip "needs python3"
-	tfs-run trace_why --events -o got.dat -- sh -c "$PROG/delays convoy 3 25 >told; seq 1000 | sort" >out
-	python3 "$TREE/t/prog/whysums.py" "${TFS_WHY_SEED:-$(($$ % 1000))}" 500 got.dat
-}
-
 @test "trace_why: --begin and --end account each window between two events of a task" {
 	need_tracefs events/sched/sched_waking
 	tfs-run trace_why --json --begin sys_enter_clock_nanosleep --end sys_exit_clock_nanosleep \
