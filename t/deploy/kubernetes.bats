@@ -32,9 +32,18 @@ need_kubectl() {
 }
 
 # render OVERLAY: Write the manifests of an overlay to OVERLAY.yaml. That of container-tracer is
-# a component for manifests of others.
+# a component for manifests of others, and policy and logging are added to unprivileged.
 render() {
 	local up
+	case $1 in policy | logging)
+		mkdir -p "with-$1"
+		up=$(realpath --relative-to="with-$1" "$MANIFESTS")
+		printf '%s\n' "resources: [$up/unprivileged]" "components: [$up/$1]" \
+			>"with-$1/kustomization.yaml"
+		kubectl kustomize "with-$1" >"$1.yaml"
+		return
+		;;
+	esac
 	if [ "$1" != container-tracer ]; then
 		kubectl kustomize "$MANIFESTS/$1" >"$1.yaml"
 		return
@@ -139,13 +148,22 @@ silent() {
 	for overlay in standalone unprivileged requests; do
 		render "$overlay"
 		[ "$(validate "$overlay.yaml")" = "Namespace/tfs-tools
+PriorityClass/tfs-tools
 DaemonSet/tfs-tools" ]
 	done
+	render logging
+	[ "$(validate logging.yaml)" = "$(validate unprivileged.yaml)" ]
+	render policy
+	[ "$(validate policy.yaml | sed 's/-[^-]*$//;t')" = "Namespace/tfs
+Role/tfs-tools
+ConfigMap/tfs-policy
+PriorityClass/tfs
+DaemonSet/tfs" ]
 	render container-tracer
 	[ "$(validate container-tracer.yaml)" = "Namespace/contrace
 DaemonSet/container-tracer-node" ]
 	# each directory is one of these
-	[ "$(cd "$MANIFESTS" && echo */)" = "base/ container-tracer/ requests/ standalone/ unprivileged/" ]
+	[ "$(cd "$MANIFESTS" && echo */)" = "base/ container-tracer/ logging/ policy/ requests/ standalone/ unprivileged/" ]
 }
 
 # refuses SED MESSAGE: Fail unless the manifest that sed changes is refused with MESSAGE.
@@ -184,6 +202,8 @@ refuses() {
 		render "$overlay"
 		[ "$(grep -c '^ *\(requests\|limits\):$' "$overlay.yaml")" = 2 ]
 		[ "$(grep -c '^ *preStop:$' "$overlay.yaml")" = 1 ]
+		[ "$(grep -c '^ *ephemeral-storage: ' "$overlay.yaml")" = 2 ]
+		run ! grep -qE '^ *cpu: "?[0-9]+"?$' "$overlay.yaml" # a throttled reader loses events
 	done
 	render container-tracer
 	diff without.yaml container-tracer.yaml >difference || [ $? = 1 ]
@@ -237,6 +257,10 @@ refuses() {
 	grep -qx 'CapEff:	000000c400080000' "/proc/$(cat pod/pid)/status"
 	grep -qx 'CapBnd:	000000c400080000' "/proc/$(cat pod/pid)/status"
 	grep -qx 'NoNewPrivs:	1' "/proc/$(cat pod/pid)/status"
+	[ ! -e /usr/share/containers/seccomp.json ] ||
+		grep -qx 'Seccomp:	2' "/proc/$(cat pod/pid)/status"
+	# the readiness probe
+	[ "$(within pod tfs-run --check trace_event)" = "trace_event: yes" ]
 	run -1 within pod touch /file
 	[[ $output == *"Read-only file system" ]]
 	[ "$(stat -c %a volumes/run)" = 777 ]
@@ -289,6 +313,41 @@ three_programs() {
 	grep -F "$MARK-prog" pod.out | grep -F sys_exit_execve >lines || :
 	file_has 3 lines
 	run -1 grep -v '^{.*}$' lines
+}
+
+# bats test_tags=long
+@test "kubernetes: the policy of the component limits the sessions in the pod" {
+	need_overlay
+	render policy
+	container pod policy.yaml tfs-tools
+	eventually waits pod
+	within pod tfs-run trace_event -e sched_process_exit --instance "$MARK" -- true >got 2>err
+	run -111 within pod tfs-run trace_event -e sched_process_exit --instance "$MARK" --buffer 300M -- true
+	echo "$output"
+	[[ $output == *"the policy"*"buffer"* ]]
+	run -111 within pod sh -c 'cd /usr/lib/trace-hooks/ftrace && ./manager --run trace_event \
+		--args "-e sched_process_exit --pid 1 --output file"'
+	echo "$output"
+	[[ $output == *"files"* ]]
+}
+
+# bats test_tags=long
+@test "kubernetes: a logging container writes OTLP to its log, with the name of its node" {
+	need_overlay
+	render logging
+	sed -i "s/value: trace_exec --all/& --source syscalls --instance $MARK/" logging.yaml
+	container pod logging.yaml tfs-tools
+	eventually records "$MARK"
+	cp "$(command -v env)" "$MARK-prog"
+	for i in 1 2 3; do
+		"./$MARK-prog" >environment
+	done
+	mapfile -t words < <(pre_stop logging.yaml tfs-tools)
+	within pod "${words[@]}" >out 2>&1
+	finishes "$CONTAINER_PID" 0
+	run -1 grep -v '^{"resourceLogs":\[{"resource":{.*}$' pod.out
+	[ "$(grep -o "\"[^\"]*$MARK-prog\"" pod.out | wc -l)" -ge 3 ]
+	grep -q '"key":"k8s.node.name","value":{"stringValue":"from-the-cluster"}' pod.out
 }
 
 # session_in_pod: Run a session in the unprivileged pod; set $session to its pid.
