@@ -412,6 +412,22 @@ static void print_window_folded(const struct why *w, const struct why_window *wi
 	print_folded(w, window, window->node, text);
 }
 
+/* Tell how many windows are not shown, because others are longer. */
+static void print_dropped(const struct why *w)
+{
+	char line[128];
+	struct out o = out_to(line, sizeof(line) - 1);
+
+	if (w->json) {
+		stdout_print("{\"more\":%zu,\"ns\":%llu}\n", w->dropped,
+			     (unsigned long long)w->dropped_ns);
+		return;
+	}
+	put_time(&o, w->dropped_ns, 0);
+	*o.at = '\0';
+	stdout_print("# %zu shorter ones are not shown, %s together\n", w->dropped, line);
+}
+
 size_t why_end(struct why *w)
 {
 	why_close_all(w);
@@ -426,9 +442,7 @@ size_t why_end(struct why *w)
 		}
 	}
 	if (w->dropped)
-		stdout_print(w->json ? "{\"more\":%zu,\"ns\":%llu}\n" :
-			     "# %zu shorter ones are not shown, %llu ns together\n", w->dropped,
-			     (unsigned long long)w->dropped_ns);
+		print_dropped(w);
 	if (w->open)
 		stdout_print(w->json ? "{\"without_end\":%zu}\n" :
 			     "# %zu windows have no end, and are not shown\n", w->open);

@@ -127,7 +127,7 @@ need_x86() {
 	[ "$(tfs-why -c in | grep '^[a-z]')" = 'main 10, futex(7f00): 900 ms
 helper 20, nanosleep(1): 500 ms' ]
 	[ "$(tfs-why -c -m 600ms in | grep -c '^[a-z]')" = 1 ]
-	[ "$(tfs-why -c -n 1 in | tail -n 1)" = '# 1 shorter ones are not shown, 500000000 ns together' ]
+	[ "$(tfs-why -c -n 1 in | tail -n 1)" = '# 1 shorter ones are not shown, 500 ms together' ]
 	[ "$(tfs-why -s sys_exit -e 'irq_handler_e*y' in | head -n 1)" = 'main 10, sys_exit: 600 ms' ]
 	[ "$(tfs-why -s sys_exit -e 'irq_handler_e*y' in | tail -n 1)" = '# 1 windows have no end, and are not shown' ]
 	status=0
