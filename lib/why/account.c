@@ -17,7 +17,8 @@ enum {
 	PAST = 64,              /* parts of a task's past, at least, and */
 	PAST_MOST = 8192,       /* at most, while all tasks have fewer than */
 	SEGMENTS = 400000,
-	STEPS = 1000,            /* parts that are looked at for one wait */
+	STEPS = 1000,           /* parts that are looked at for one wait, and */
+	STEPS_SAVED = 8,        /* for each event, for the waits with more of them */
 	NESTED = 4,             /* interrupts within each other */
 };
 
@@ -57,6 +58,7 @@ struct why_task {
 	uint32_t instead_comm;  /* and name */
 	struct segment *past;   /* a ring */
 	uint32_t npast, room, at;
+	uint32_t nsums;         /* how many of them, the oldest ones, are sums */
 	struct why_window *window;
 	uint32_t wait;          /* the node of its last wait in this window; 0: none */
 	uint64_t wait_begin, wait_end;
@@ -199,13 +201,95 @@ void why_time(struct why *w, uint64_t ts)
 	}
 	if (ts > w->now)
 		w->now = ts;
+	w->steps += STEPS_SAVED;
 }
 
 /* ---- the past of a task, for the subjects that it wakes ---- */
 
+static struct segment *past_of(const struct why_task *t, uint32_t i)
+{
+	return &t->past[(t->at + i) % t->room];
+}
+
+static uint64_t time_of(const struct segment *s)
+{
+	return s->end - s->begin;
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct why_node *x = &((const struct segment *)a)->part;
+	const struct why_node *y = &((const struct segment *)b)->part;
+
+	return x->state != y->state ? x->state < y->state ? -1 : 1 :
+	       x->on != y->on ? x->on < y->on ? -1 : 1 :
+	       x->detail != y->detail ? x->detail < y->detail ? -1 : 1 :
+	       x->comm != y->comm ? x->comm < y->comm ? -1 : 1 :
+	       (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t m = time_of(a), n = time_of(b);
+
+	return m != n ? m < n ? 1 : -1 : by_part(a, b);
+}
+
+/* Make one of equal parts that follow each other. Return how many are left. */
+static uint32_t add_up(struct segment *v, uint32_t n)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (left && !by_part(&v[left - 1], &v[i])) {
+			v[left - 1].end += time_of(&v[i]);
+			v[left - 1].part.n += v[i].part.n;
+		} else {
+			v[left++] = v[i];
+		}
+	return left;
+}
+
+/*
+ * Replace the older half of a task's past by sums of equal parts. They follow each other in any
+ * order, so they say what the task did in their time together, and in no part of it.
+ */
+static void sum_past(struct why *w, struct why_task *t)
+{
+	struct segment *v = xcalloc(t->room, sizeof(*v));
+	uint32_t old = t->npast / 2, n;
+	uint64_t at;
+
+	for (uint32_t i = 0; i < t->npast; i++)
+		v[i] = *past_of(t, i);
+	at = v[0].begin;
+	array_sort(v, old, sizeof(*v), by_part);
+	n = add_up(v, old);
+	if (n > t->room / 4) { /* the shorter ones of each state become one */
+		array_sort(v, n, sizeof(*v), by_time);
+		for (uint32_t i = t->room / 4; i < n; i++)
+			v[i].part = (struct why_node){ .state = v[i].part.state, .on = w->others,
+						       .n = v[i].part.n };
+		array_sort(v, n, sizeof(*v), by_part);
+		n = add_up(v, n);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ns = time_of(&v[i]);
+
+		v[i].begin = at;
+		v[i].end = at += ns;
+	}
+	memmove(v + n, v + old, (t->npast - old) * sizeof(*v));
+	free(t->past);
+	t->past = v;
+	t->at = 0;
+	t->npast -= old - n;
+	t->nsums = n;
+}
+
 static void remember(struct why *w, struct why_task *t, uint64_t end, const struct why_node *part)
 {
-	struct segment *s = t->npast ? &t->past[(t->at + t->npast - 1) % t->room] : NULL;
+	struct segment *s = t->npast ? past_of(t, t->npast - 1) : NULL;
 	uint32_t room;
 
 	if (!w->depth)
@@ -223,18 +307,16 @@ static void remember(struct why *w, struct why_task *t, uint64_t end, const stru
 		room = t->room ? 2 * t->room : 4;
 		v = xcalloc(room, sizeof(*v));
 		for (uint32_t i = 0; i < t->npast; i++)
-			v[i] = t->past[(t->at + i) % t->room];
+			v[i] = *past_of(t, i);
 		free(t->past);
 		w->segments += room - t->room;
 		t->past = v;
 		t->at = 0;
 		t->room = room;
 	}
-	if (t->npast == t->room) {
-		t->at = (t->at + 1) % t->room;
-		t->npast--;
-	}
-	s = &t->past[(t->at + t->npast++) % t->room];
+	if (t->npast == t->room)
+		sum_past(w, t);
+	s = past_of(t, t->npast++);
 	*s = (struct segment){ .begin = t->since, .end = end, .part = *part };
 	if (part->state == WHY_RUNNING)
 		s->part.on = s->part.detail = 0;
@@ -245,7 +327,7 @@ static void forget_past(struct why *w, struct why_task *t)
 	w->segments -= t->room;
 	free(t->past);
 	t->past = NULL;
-	t->npast = t->room = t->at = 0;
+	t->npast = t->room = t->at = t->nsums = 0;
 }
 
 /* Has the trace all events of the task? */
@@ -278,7 +360,7 @@ static void expand(struct why *w, struct why_window *window, uint32_t node, stru
 		why_add(window, node, &part);
 	}
 	for (uint32_t i = t->npast; i-- && known > begin && *steps; --*steps) {
-		const struct segment *s = &t->past[(t->at + i) % t->room];
+		const struct segment *s = past_of(t, i);
 		uint64_t from = s->begin > begin ? s->begin : begin;
 		uint64_t to = s->end < known ? s->end : known;
 		struct why_task *waker;
@@ -288,12 +370,13 @@ static void expand(struct why *w, struct why_window *window, uint32_t node, stru
 			break;
 		if (from >= to)
 			continue;
+		if (i < t->nsums && (begin > past_of(t, 0)->begin || to < s->end))
+			break; /* the sums have no order */
 		part = s->part;
 		part.ns = to - from;
-		part.n = 1;
 		child = why_add(window, node, &part);
 		known = from;
-		waker = s->part.state == WHY_BLOCKED && s->part.pid && depth > 1 ?
+		waker = i >= t->nsums && s->part.state == WHY_BLOCKED && s->part.pid && depth > 1 ?
 			table_find(&w->tasks, (const char *)&s->part.pid, sizeof(int32_t)) : NULL;
 		if (child && waker && waker != t)
 			expand(w, window, child, waker, from, to, depth - 1, steps);
@@ -302,7 +385,21 @@ static void expand(struct why *w, struct why_window *window, uint32_t node, stru
 	if (known > begin && known < end)
 		why_add(window, node, &(struct why_node){
 			.state = WHY_UNKNOWN, .ns = known - begin, .n = 1,
-			.on = t->born > begin ? name_of(w, "it had not begun") : 0 });
+			.on = t->born > begin ? name_of(w, "it had not begun") :
+			      t->npast && past_of(t, 0)->begin < known ?
+			      name_of(w, "too long ago") : 0 });
+}
+
+/* Say below the node of a wait what the task that ended it did from begin to end. */
+static void expand_wait(struct why *w, struct why_window *window, uint32_t node,
+			struct why_task *waker, uint64_t begin, uint64_t end)
+{
+	unsigned most = STEPS + (unsigned)(w->steps < UINT_MAX / 2 ? w->steps : UINT_MAX / 2);
+	unsigned steps = most, taken;
+
+	expand(w, window, node, waker, begin, end, w->depth, &steps);
+	taken = most - steps;
+	w->steps -= taken > STEPS ? taken - STEPS : 0;
 }
 
 /* ---- windows ---- */
@@ -315,7 +412,6 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 		  const struct waker *who)
 {
 	struct why_node part = { .state = (uint8_t)state, .n = 1 };
-	unsigned steps = STEPS;
 	uint32_t node;
 
 	if (ts < t->since)
@@ -351,7 +447,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 			t->wait_end = ts;
 		}
 		if (part.state == WHY_BLOCKED && who && who->task && who->task != t && w->depth)
-			expand(w, t->window, node, who->task, t->since, ts, w->depth, &steps);
+			expand_wait(w, t->window, node, who->task, t->since, ts);
 	}
 	if (part.ns)
 		remember(w, t, ts, &part);
@@ -848,7 +944,6 @@ void why_message(struct why *w, int32_t reader, int32_t sender)
 {
 	struct why_task *t = find(w, reader), *s = find(w, sender);
 	struct why_node *old, part;
-	unsigned steps = STEPS;
 	uint32_t node = t->wait;
 
 	t->wait = 0;
@@ -865,8 +960,8 @@ void why_message(struct why *w, int32_t reader, int32_t sender)
 	part.pid = s->pid;
 	old->ns -= part.ns;
 	old->n--;
-	for (uint32_t i = t->npast; i--;) {
-		struct segment *past = &t->past[(t->at + i) % t->room];
+	for (uint32_t i = t->npast; i-- > t->nsums;) {
+		struct segment *past = past_of(t, i);
 
 		if (past->begin == t->wait_begin && past->part.state == WHY_BLOCKED) {
 			past->part.comm = part.comm;
@@ -876,7 +971,7 @@ void why_message(struct why *w, int32_t reader, int32_t sender)
 	}
 	node = why_add(t->window, 0, &part);
 	if (w->depth)
-		expand(w, t->window, node, s, t->wait_begin, t->wait_end, w->depth, &steps);
+		expand_wait(w, t->window, node, s, t->wait_begin, t->wait_end);
 }
 
 void why_event(struct why *w, uint64_t ts, struct why_who who, const char *event, const char *call)

@@ -26,16 +26,16 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 {
 	struct why_node *v = window->node, more = *part;
 	uint32_t *link = &v[node].first, at;
+	int full;
 
 	for (; (at = *link); link = &v[at].next)
 		if (is_same(&v[at], &more, window->merge))
 			break;
-	if (!at && window->n >= MOST_NODES) {
-		if (node)
-			return 0;
-		/* a window of too many parts has one for the rest of each state */
+	full = !at && window->n >= (node ? 1 : 2) * MOST_NODES; /* the first ones matter more */
+	if (full) { /* a node of too many parts has one for the rest of each state */
 		more = (struct why_node){ .state = part->state, .ns = part->ns, .n = part->n,
-					  .on = window->others };
+					  .on = part->state == WHY_UNKNOWN ? part->on :
+						window->others };
 		for (link = &v[node].first; (at = *link); link = &v[at].next)
 			if (is_same(&v[at], &more, 0))
 				break;
@@ -55,7 +55,7 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 		v[at].pid = SEVERAL;
 	v[at].ns += more.ns;
 	v[at].n += more.n;
-	return at;
+	return full && node ? 0 : at;
 }
 
 /* ---- parts in order ---- */
@@ -153,6 +153,10 @@ static void put_part(const struct why *w, struct out *o, const struct why_node *
 {
 	const char *on = w->name[node->on];
 
+	if (node->on == w->others) {
+		out_string(o, on);
+		return;
+	}
 	switch (node->state) {
 	case WHY_RUNNING:
 		out_string(o, !strcmp(on, "user") ? "user code" : !strcmp(on, "call") ? "in " :
@@ -172,8 +176,6 @@ static void put_part(const struct why *w, struct out *o, const struct why_node *
 		put_name(w, o, node->detail);
 		if (!node->on && !node->detail)
 			out_string(o, "not known for what");
-		if (!strcmp(on, WHY_OTHERS))
-			return;
 		out_string(o, node->comm || node->pid ? ", woken by " : ", not woken");
 		put_task(w, o, node);
 		return;

@@ -85,6 +85,7 @@ struct why {
 	size_t nkept, kept_room, dropped, open;
 	uint64_t dropped_ns;
 	size_t segments, dead;
+	uint64_t steps;                 /* saved for waits with many parts */
 	unsigned long long switches;
 	int calls, faults;              /* the trace has system calls, page faults */
 };
@@ -186,8 +187,8 @@ struct why_window {
 #define WHY_OTHERS "others"
 
 /*
- * Add time to a part of a node, which is made unless it is there. Return its number; 0 if the
- * window has too many parts below its first ones.
+ * Add time to a part of a node, which is made unless it is there. If the window has too many parts,
+ * that part is "others". Return its number; 0 for others below a part.
  */
 uint32_t why_add(struct why_window *, uint32_t node, const struct why_node *part);
 

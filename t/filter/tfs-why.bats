@@ -121,6 +121,73 @@ need_x86() {
     0.0 %      0 ns  unknown'
 }
 
+# long_wait N FROM: A task that waits from the FROM-th round on for a helper, which runs for 10 us in each
+# of N rounds, and then sleeps for 30 us in one of 3000 calls.
+long_wait() {
+	awk -v n="$1" -v from="$2" '
+	function line(cpu, task, ts, text) {
+		printf "%24s [00%d] d..2. %d.%06d: %s\n", task, cpu, ts / 1000000, ts % 1000000, text
+	}
+	function to(cpu, ts, a, x, state, b, y) {
+		line(cpu, a "-" x, ts, sprintf("sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 " \
+			"prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120", a, x, state, b, y))
+	}
+	BEGIN {
+		print "# traced: 10 main"
+		print "# traced: 20 helper"
+		t = 1000000
+		to(0, t, "swapper/0", 0, "R", "main", 10)
+		to(1, t, "swapper/1", 0, "R", "helper", 20)
+		for (i = 0; i < n; i++) {
+			if (i == from) {
+				line(0, "main-10", t, "sys_enter: NR 202 (7f00, 80, 0, 0, 0, 0)")
+				to(0, t, "main", 10, "S", "swapper/0", 0)
+			}
+			line(1, "helper-20", t + 4, sprintf("sys_enter: NR 35 (%x, 0, 0, 0, 0, 0)", i * i % 3001))
+			to(1, t += 10, "helper", 20, "S", "swapper/1", 0)
+			line(1, "<idle>-0", t + 30, "sched_waking: comm=helper pid=20 prio=120 target_cpu=001")
+			to(1, t += 30, "swapper/1", 0, "R", "helper", 20)
+			line(1, "helper-20", t, "sys_exit: NR 35 = 0")
+		}
+		line(1, "helper-20", t, "sched_waking: comm=main pid=10 prio=120 target_cpu=000")
+		to(0, t, "swapper/0", 0, "R", "main", 10)
+		line(0, "main-10", t, "sys_exit: NR 202 = 0")
+		to(0, t + 10, "main", 10, "Z", "swapper/0", 0)
+	}'
+}
+
+# of_helper STATE: Print the nanoseconds of a state of the waker, from out.
+of_helper() {
+	python3 -c '
+import json, sys
+for line in open("out"):
+	task = json.loads(line)
+	for part in task.get("parts", []):
+		if part["state"] == "blocked":
+			print(sum(p["ns"] for p in part["parts"] if p["state"] == sys.argv[1]))' "$1"
+}
+
+@test "tfs-why: what a waker did in a very long wait is told to the end, as sums" {
+	need_x86
+	# 100,000 parts, more than are kept: the wait has all of them
+	long_wait 50000 0 >in
+	tfs-why -j in | grep "\"pid\":10," >out
+	[ "$(of_helper running)" = 500000000 ]
+	[ "$(of_helper blocked)" = 1500000000 ]
+	[ "$(of_helper unknown)" = 0 ]
+	# the wait has a part of them, and some of its time is known only in sum with what was before
+	long_wait 50000 30000 >in
+	tfs-why -j in | grep "\"pid\":10," >out
+	running=$(of_helper running)
+	blocked=$(of_helper blocked)
+	unknown=$(of_helper unknown)
+	[ $((running + blocked + unknown)) = 800000000 ]
+	[ "$running" -gt 0 ]
+	# the parts that are kept alternate
+	[ $((blocked - 3 * running)) -ge -30000 ] && [ $((blocked - 3 * running)) -le 30000 ]
+	grep -q '"on":"too long ago"' out
+}
+
 @test "tfs-why: -c accounts each call, -s and -e a window, and -m leaves out short ones" {
 	need_x86
 	{ futex; rest; } >in
