@@ -3,14 +3,21 @@
 --
 -- Then load records:  clickhouse-client --query 'INSERT INTO records
 --	SETTINGS input_format_skip_unknown_fields = 1 FORMAT JSONEachRow' <records.json
--- A record that was delivered twice has the same boot, session and number, and counts once.
+-- A record that was delivered twice has the same time, boot, session and number, and counts once.
+-- The key begins with host and time, so that questions about a host and a time read little.
 
 CREATE TABLE IF NOT EXISTS records (
-    host LowCardinality(String), boot_id String, session String, seq UInt64,
-    container_id String, pod_uid String, timeUnixNano UInt64, cpu UInt32, pid Int32,
-    comm String, system LowCardinality(String), event LowCardinality(String), fields String,
-    lost Nullable(UInt64), overwritten Nullable(UInt64))
-ENGINE = ReplacingMergeTree ORDER BY (host, boot_id, session, seq);
+    host LowCardinality(String), boot_id LowCardinality(String),
+    session LowCardinality(String), seq UInt64 CODEC(Delta, ZSTD),
+    container_id LowCardinality(String), pod_uid LowCardinality(String),
+    timeUnixNano UInt64 CODEC(Delta, ZSTD), cpu UInt32, pid Int32,
+    comm LowCardinality(String), system LowCardinality(String), event LowCardinality(String),
+    fields String CODEC(ZSTD(3)), lost Nullable(UInt64), overwritten Nullable(UInt64))
+ENGINE = ReplacingMergeTree
+PARTITION BY toDate(intDiv(timeUnixNano, 1000000000), 'UTC')
+ORDER BY (host, timeUnixNano, boot_id, session, seq)
+TTL toDateTime(intDiv(timeUnixNano, 1000000000)) + INTERVAL 30 DAY
+SETTINGS ttl_only_drop_parts = 1;
 
 -- decoded system calls: their results, and their times in microseconds
 CREATE OR REPLACE VIEW calls AS
