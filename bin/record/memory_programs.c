@@ -894,12 +894,17 @@ static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 {
 	load(c, R2, LEFT);
 	emit_jump_if_imm(c, R2, JEQ, 0, m->may_goto ? "item_done" : "next");
-	load(c, R1, NEST);
-	emit_alu_imm(c, ALU_AND, R1, 8);
-	emit_mov_imm(c, R3, most);
-	emit_alu(c, ALU_SUB, R3, R1);
-	emit_jump_if(c, R2, JLE, R3, "part");
-	emit_mov(c, R2, R3);
+	if (m->may_goto) {
+		load(c, R1, NEST);
+		emit_alu_imm(c, ALU_AND, R1, 8);
+		emit_mov_imm(c, R3, most);
+		emit_alu(c, ALU_SUB, R3, R1);
+		emit_jump_if(c, R2, JLE, R3, "part");
+		emit_mov(c, R2, R3);
+	} else { /* an older verifier needs a constant */
+		emit_jump_if_imm(c, R2, JLE, most, "part");
+		emit_mov_imm(c, R2, most);
+	}
 	emit_label(c, "part");
 	store(c, CHUNK, R2);
 	store(c, BASE, R8);

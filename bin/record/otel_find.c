@@ -248,7 +248,7 @@ int otel_find_all(const struct memory_plan *plan, struct otel *o)
 
 /* The ring buffer of notes, as the kernel maps it (kernel/bpf/ringbuf.c). */
 struct ring {
-	volatile uint64_t *read, *written;
+	volatile unsigned long *read, *written; /* of the kernel's own size */
 	const unsigned char *notes;
 };
 
@@ -260,7 +260,8 @@ static int map_ring(struct ring *r, int fd)
 	kernels = mmap(NULL, page + 2 * OTEL_NOTES, PROT_READ, MAP_SHARED, fd, (off_t)page);
 	if (ours == MAP_FAILED || kernels == MAP_FAILED)
 		return -1;
-	*r = (struct ring){ (uint64_t *)(void *)ours, (uint64_t *)(void *)kernels, kernels + page };
+	*r = (struct ring){ (unsigned long *)(void *)ours,
+			     (unsigned long *)(void *)kernels, kernels + page };
 	return 0;
 }
 
@@ -269,7 +270,7 @@ static size_t take_notes(struct ring *r, pid_t *pids, size_t room)
 {
 	enum { NOTE = 16 }; /* 8 bytes of its head, and the pid */
 	const uint32_t busy = 1u << 31;
-	uint64_t at = *r->read;
+	unsigned long at = *r->read;
 	size_t n = 0, i;
 
 	while (n < room && at < __atomic_load_n(r->written, __ATOMIC_ACQUIRE)) {

@@ -367,7 +367,7 @@ int otel_attach(struct memory_plan *p, struct otel *o)
 	static const char *const calls[] = { "sys_exit", "sys_enter", NULL };
 	const char *const *event = *p->names ? (const char *const *)p->names : calls;
 	static struct bpf_code code;
-	struct offsets at;
+	struct offsets at = { 0 };
 
 	if (find_offsets(&at) < 0 || make_maps(p, o) < 0)
 		return -1;

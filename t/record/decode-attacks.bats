@@ -109,13 +109,16 @@ need_strings() {
 }
 
 @test "trace_syscalls: --data records what is written and sent, and never the environment" {
+	local all=apqsvwx
 	need_strings
+	# vectors of bytes are read by a loop that older kernels do not accept
+	[ "$(printf '%s\n' 6.9 "$(uname -r)" | sort -V | head -n 1)" = 6.9 ] || all=apqswx
 	recorded --data 64
-	[ "$(found raw)" = apqswx ]
+	[ "$(found raw)" = "$all" ]
 	written --data 64
-	[ "$(found x.text)" = apqswx ]
-	[ "$(found x.json)" = apqswx ]
-	[ "$(found x.dat)" = apqswx ]
+	[ "$(found x.text)" = "$all" ]
+	[ "$(found x.json)" = "$all" ]
+	[ "$(found x.dat)" = "$all" ]
 	recorded --data 64 --no-data
 	[ "$(found raw)" = "" ]
 }

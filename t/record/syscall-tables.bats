@@ -42,10 +42,13 @@ assertions() {
 			out = FILENAME
 			sub(/.*\//, "", out)
 			sub(/\.in$/, ".c", out)
+			parts = 0
 		}
+		/^parts/ { parts = 1 }
+		parts { next } # of a number: it has no constants
 		/^#/ {
 			for (i = 2; i <= NF; i++) {
-				sub(/,$/, "", $i)
+				sub(/[,:]$/, "", $i)
 				if ($i ~ /\.h$/)
 					printf "#if __has_include(<%s>)\n#include <%s>\n#endif\n", $i, $i >out
 			}
@@ -59,7 +62,8 @@ assertions() {
 				if (index("," part[1] ",", "," abi ","))
 					value = part[2]
 			}
-			if (value != "-")
+			# a sum of names is the part of a number
+			if (value != "-" && $1 !~ /<</)
 				printf "_Static_assert((unsigned)(%s) == (unsigned)(%s), \"DIFFERS\");\n", $1, value >out
 		}' "$@"
 }
@@ -72,7 +76,8 @@ assertions() {
 	[ ! -s differs ] || { cat differs; false; }
 	# each set has a header, and older headers have fewer constants; two headers are the kernel's own
 	rm key_perm.c suid_dump.c
-	printf '%s\n' ./*.c | grep -vxFf <(cut -d ' ' -f 1 known) | grep -vxE './landlock_(net|scope).c' >without || :
+	printf '%s\n' ./*.c | grep -vxFf <(cut -d ' ' -f 1 known) | grep -vxE './landlock_(net|scope).c' |
+		grep -vxFf <(grep -L _Static_assert ./*.c) >without || :
 	[ ! -s without ] || { cat without; false; }
 	file_has 1200+ known
 }

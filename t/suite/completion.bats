@@ -117,6 +117,8 @@ lines() {
 		-s	the most frequent value first (default), or by name
 		--every	print a table every MS milliseconds, of the events since then
 		-i	print a table every MS milliseconds, of the events since then
+		--metrics	print metrics for Prometheus instead, when the trace ends
+		-M	print metrics for Prometheus instead, when the trace ends
 		--header	print a header, and system calls without sys_enter_
 		-H	print a header, and system calls without sys_enter_
 		--help	list the options
