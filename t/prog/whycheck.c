@@ -99,7 +99,8 @@ static int64_t sum(struct text_part parts, const char *state, const char *name)
 /*
  * Is it a part of the wait? Its waker, or the task that ran instead, is the right one. An interrupt
  * is 0, except that tasks of the kernel may end the requests of a disk. The kernel may defer what a
- * sender of TCP has begun, to ksoftirqd.
+ * sender of TCP has begun, to ksoftirqd. If an interrupt came between a page fault and its wait, it
+ * is not known for what the task waits.
  */
 static int belongs(struct text_part part, const struct wait *w)
 {
@@ -111,7 +112,8 @@ static int belongs(struct text_part part, const struct wait *w)
 		return 0;
 	if (any_kind && !blocked)
 		return 1;
-	if (blocked && !any_kind && !is(part, "on", w->on))
+	if (blocked && !any_kind && !is(part, "on", w->on) &&
+	    (strcmp(w->on, "page fault") || member(part, "on").text))
 		return 0;
 	return pid == w->waker || !strcmp(w->on, "disk") || (any_kind && !w->waker) ||
 	       (!pid && !strcmp(w->way, "tcp"));
