@@ -105,8 +105,8 @@ static int function_of_text(struct trace_line *l, const char *name, const char *
 
 /*
  * Set l->context to the fields of tfs-catpipe -O at the end of the text: trace_id, span_id and
- * trace_flags, or otel. Return the end of the text before them. A string cannot imitate them in a
- * decoded call, which does not end with a string.
+ * trace_flags, or otel. Return the end of the text before these fields. No string of a decoded call
+ * can look like them, because a decoded call does not end with a string.
  */
 static const char *context_of_text(struct trace_line *l, const char *s, const char *end)
 {

@@ -147,7 +147,7 @@ void show_begin(struct show *s, struct line_format *l)
 	show_changed(s);
 }
 
-/* Print what is known beside the record over the newline of its text, and a newline. */
+/* Replace the newline of a record's text by the derived fields and a newline. */
 static size_t add_fields(struct show *s, const struct record *r, char *buf, size_t n, size_t size)
 {
 	struct out o = out_to(buf + n - 1, size - n + 1);

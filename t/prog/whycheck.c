@@ -40,6 +40,7 @@ struct task {
 
 static int64_t tolerance = 500000;
 static int any_kind;
+static int hidden; /* waits after a page fault that do not name it */
 static int deferred; /* chains that end at the kernel's thread for soft interrupts */
 static char wrong[512]; /* what is wrong with this chain; empty if it is right */
 
@@ -100,7 +101,7 @@ static int64_t sum(struct text_part parts, const char *state, const char *name)
  * Is it a part of the wait? Its waker, or the task that ran instead, is the right one. An interrupt
  * is 0, except that tasks of the kernel may end the requests of a disk. The kernel may defer what a
  * sender of TCP has begun, to ksoftirqd. If an interrupt came between a page fault and its wait, it
- * is not known for what the task waits.
+ * is not known for what the task waits; that may happen once.
  */
 static int belongs(struct text_part part, const struct wait *w)
 {
@@ -113,7 +114,7 @@ static int belongs(struct text_part part, const struct wait *w)
 	if (any_kind && !blocked)
 		return 1;
 	if (blocked && !any_kind && !is(part, "on", w->on) &&
-	    (strcmp(w->on, "page fault") || member(part, "on").text))
+	    (strcmp(w->on, "page fault") || member(part, "on").text || hidden++))
 		return 0;
 	return pid == w->waker || !strcmp(w->on, "disk") || (any_kind && !w->waker) ||
 	       (!pid && !strcmp(w->way, "tcp"));
