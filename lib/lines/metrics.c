@@ -2,8 +2,8 @@
 /*
  * metrics.c - the output of a filter as metrics, for Prometheus
  *
- * The form is OpenMetrics 1.0. The textfile collector of node_exporter can read these lines, too, as
- * text of the format 0.0.4 of Prometheus.
+ * The form is OpenMetrics 1.0. The textfile collector of node_exporter can read these lines, too,
+ * as text of the format 0.0.4 of Prometheus.
  */
 
 #include "lines/lines.h"
