@@ -1,0 +1,88 @@
+{{/*
+SPDX-License-Identifier: ISC
+*/}}
+
+{{/* Merge a patch into an object, (list OBJECT PATCH), as kustomize does: maps by their keys, lists
+of containers, variables, volumes and mounts by name or path. Other values are replaced. */}}
+{{- define "tfs-tools.merge" -}}
+{{- $to := index . 0 -}}
+{{- range $key, $value := index . 1 -}}
+{{- $old := get $to $key -}}
+{{- if and (kindIs "map" $old) (kindIs "map" $value) -}}
+{{- include "tfs-tools.merge" (list $old $value) -}}
+{{- else if and (kindIs "slice" $old) (kindIs "slice" $value) (include "tfs-tools.id" (first $value)) -}}
+{{- $added := list -}}
+{{- range $item := $value -}}
+{{- $found := false -}}
+{{- range $other := $old -}}
+{{- if eq (include "tfs-tools.id" $item) (include "tfs-tools.id" $other) -}}
+{{- $found = true -}}
+{{- include "tfs-tools.merge" (list $other $item) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $found }}{{ $added = append $added $item }}{{ end -}}
+{{- end -}}
+{{- $_ := set $to $key (concat $added $old) -}}
+{{- else -}}
+{{- $_ := set $to $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Print the name or path of an item of a list, or nothing. */}}
+{{- define "tfs-tools.id" -}}
+{{- if kindIs "map" . }}{{ coalesce .mountPath .name "" }}{{ end -}}
+{{- end -}}
+
+{{/* the labels that Helm's objects have besides those of the manifests */}}
+{{- define "tfs-tools.labels" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+
+{{- define "tfs-tools.policy" -}}
+{{ .Values.policy.text | default (.Files.Get "policy/policy") }}
+{{- end -}}
+
+{{/* the values as a patch of the DaemonSet */}}
+{{- define "tfs-tools.values" -}}
+{{- $image := index (.Files.Get "base/kustomization.yaml" | fromYaml).images 0 -}}
+metadata:
+  name: {{ .Release.Name }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "tfs-tools.labels" . | nindent 4 }}
+spec:
+  selector:
+    matchLabels:
+      app.kubernetes.io/instance: {{ .Release.Name }}
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/instance: {{ .Release.Name }}
+      {{- if .Values.policy.enabled }}
+      annotations: # a new policy starts new pods
+        checksum/policy: {{ include "tfs-tools.policy" . | sha256sum }}
+      {{- end }}
+    spec:
+      priorityClassName: {{ .Release.Name }}
+      {{- with .Values.imagePullSecrets }}
+      imagePullSecrets:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      containers:
+      - name: tfs-tools
+        image: {{ .Values.image.repository | default $image.newName }}:{{ .Values.image.tag | default $image.newTag }}
+        {{- if and .Values.logging.enabled .Values.logging.trace }}
+        env:
+        - name: TFS_TRACE
+          value: {{ quote .Values.logging.trace }}
+        {{- end }}
+      {{- if .Values.policy.enabled }}
+      volumes:
+      - name: policy
+        configMap:
+          name: {{ .Release.Name }}-policy
+      {{- end }}
+{{- end -}}
