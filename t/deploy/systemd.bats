@@ -38,16 +38,17 @@ need_analyze() {
 analyze() {
 	local program unit=${2:-tfs-flight.service}
 	mkdir -p root/usr/bin root/etc/systemd/system
-	for program in tfs-run tfs-persist kill; do
+	for program in tfs-run tfs-persist kill sh; do
 		cp "$(command -v env)" "root/usr/bin/$program"
 	done
+	cp "$UNITS"/tfs-metrics.* root/etc/systemd/system
 	cp "$1" "root/etc/systemd/system/$unit"
 	systemd-analyze verify --man=no --recursive-errors=no --root="$PWD/root" "$unit" 2>&1
 }
 
 @test "systemd: verify finds nothing in the units, but a mistake in a changed one" {
 	need_analyze
-	for unit in "$UNITS"/*.service; do
+	for unit in "$UNITS"/*.service "$UNITS"/*.timer; do
 		run -0 analyze "$unit" "${unit##*/}"
 		[ -z "$output" ]
 	done
@@ -95,7 +96,8 @@ boot() {
 		mkdir files/etc/units
 		cp "$2"/*.service files/etc/units
 		cd files
-		ln -sf /opt/tfs/bin/tfs-run /opt/tfs/bin/tfs-persist usr/local/bin
+		ln -sf /opt/tfs/bin/tfs-run /opt/tfs/bin/tfs-persist /opt/tfs/bin/tfs-summary usr/local/bin
+		mkdir -p var/lib/prometheus/node-exporter
 		mount -t proc proc proc
 		mount --rbind /sys sys
 		mount --make-rslave sys
@@ -246,4 +248,35 @@ saves() {
 	[[ $(cat "$FILES/run/err") == "tfs-persist: Linux $(uname -r) has left 1000 events; "* ]]
 	tfs-persist -R boot save >out 2>err
 	cmp state/last-boot.dat "$FILES/var/lib/tfs/last-boot.dat"
+}
+
+# sample STATUS OPTION...: Run the service of metrics, with this sample of trace_syscalls.
+sample() {
+	local expected=$1 status=0
+	shift
+	echo "TFS_METRICS=trace_syscalls $*" >"$FILES/etc/default/tfs-metrics"
+	: >"$FILES/run/err"
+	sc start tfs-metrics || status=$?
+	[ "$status" = "$expected" ] || { cat "$FILES/run/err"; false; }
+	[ ! -e "$FILES/run/tfs-metrics" ]
+}
+
+@test "systemd: the metrics of a sample are in the collector's directory, and stay if one fails" {
+	local dir
+	boot
+	dir=$FILES/var/lib/prometheus/node-exporter
+	# other tasks may make this call, too
+	sample 0 -s getppid --returns --all -- /opt/tfs/build/t/calls 5
+	[ "$(sed -n 's/^tfs_calls_total{name="getppid"} //p' "$dir/tfs.prom")" -ge 5 ]
+	[ "$(sed -n 's/^tfs_call_seconds_count{name="getppid"} //p' "$dir/tfs.prom")" -ge 5 ]
+	[ "$(stat -c %a "$dir/tfs.prom")" = 644 ]
+	# without any event: an answer
+	sample 0 -s swapoff --returns --all -- true
+	run ! grep getppid "$dir/tfs.prom"
+	grep -x 'tfs_lost_events_total 0' "$dir/tfs.prom"
+	cp "$dir/tfs.prom" before
+	sample 1 -s no_such_call --all -- true
+	grep no_such_call "$FILES/run/err"
+	cmp before "$dir/tfs.prom"
+	[ "$(ls "$dir")" = tfs.prom ]
 }

@@ -1,17 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# --metrics of tfs-count, tfs-hist and tfs-summary: the reference parser of OpenMetrics reads them
+# --metrics of tfs-count, tfs-hist and tfs-summary: the reference parser of OpenMetrics reads them,
+# and node_exporter; alerts on them
 
 load ../helper
 
+# debian PACKAGE: Set ROOT to a directory with the files of Debian's package.
+debian() {
+	need_tool apt-get dpkg
+	ROOT=$("$TREE/t/vm/fetch" bookworm "$(dpkg --print-architecture)" "$1" 3>&- 2>fetch.err) ||
+		skip "needs $1 of Debian: $(tail -n 1 fetch.err)"
+}
+
 # parsed: Print each sample that prometheus_client finds in standard input.
 parsed() {
-	local root
-	need_tool python3 apt-get dpkg
-	root=$("$TREE/t/vm/fetch" bookworm amd64 python3-prometheus-client 3>&- 2>fetch.err) ||
-		skip "needs python3-prometheus-client of Debian: $(tail -n 1 fetch.err)"
+	need_tool python3
+	debian python3-prometheus-client
 	cat >metrics
-	PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 - <<-'EOF'
+	PYTHONPATH=$ROOT/usr/lib/python3/dist-packages /usr/bin/python3 - <<-'EOF'
 		from prometheus_client.openmetrics.parser import text_string_to_metric_families
 		for family in text_string_to_metric_families(open("metrics").read()):
 		    for s in family.samples:
@@ -73,4 +79,94 @@ trace() {
 		grep -x "tfs_latency_seconds_count 5.0" got
 		grep -x "tfs_latency_seconds_sum 4.000005501" got
 	done
+}
+
+# port: Print the port on which node_exporter listens.
+port() {
+	sed -n 's/.*address=127.0.0.1:\([0-9]*\).*/\1/p' err | head -n 1 | grep .
+}
+
+@test "tfs-summary: the textfile collector of node_exporter reads each sample" {
+	need_tool curl
+	debian prometheus-node-exporter
+	trace | tfs-summary --metrics >tfs.prom
+	background "$ROOT/usr/bin/prometheus-node-exporter" --collector.disable-defaults \
+		--collector.textfile --collector.textfile.directory="$PWD" \
+		--web.listen-address=127.0.0.1:0 2>err
+	eventually port
+	curl -s "127.0.0.1:$(port)/metrics" >all
+	grep -x 'node_textfile_scrape_error 0' all
+	grep -q '^node_textfile_mtime_seconds{file=".*/tfs.prom"} ' all
+	grep '^tfs_' all >got
+	diff got - <<-'EOF'
+		tfs_call_errors_total{name="read"} 5
+		tfs_call_seconds{name="read",quantile="0.5"} 2e-06
+		tfs_call_seconds{name="read",quantile="0.99"} 3.992977408
+		tfs_call_seconds_sum{name="read"} 4.000005501
+		tfs_call_seconds_count{name="read"} 5
+		tfs_calls_total{name="read"} 5
+		tfs_lost_events_total 204
+		tfs_unknown_lines_total 1
+	EOF
+}
+
+@test "tfs-summary: each alert of prometheus.rules.yml is raised by its cause, and not without" {
+	debian prometheus
+	cat >tests.yml <<-EOF
+		rule_files: [$TREE/deploy/engines/prometheus.rules.yml]
+		evaluation_interval: 1m
+		tests:
+		  - interval: 1m
+		    input_series:
+		      - series: tfs_call_seconds{instance="a",name="fsync",quantile="0.99"}
+		        values: 0.25x30
+		      - series: tfs_call_seconds{instance="b",name="fsync",quantile="0.99"}
+		        values: 0.25x30
+		      - series: tfs_call_seconds{instance="c",name="fsync",quantile="0.99"}
+		        values: 0.01x30
+		      - series: tfs_call_seconds{instance="c",name="fsync",quantile="0.5"}
+		        values: 0.25x30
+		      - series: tfs_call_errors_total{instance="a",name="fsync"}
+		        values: 0x30
+		      - series: tfs_call_errors_total{instance="c",name="fdatasync"}
+		        values: 3x30
+		      - series: tfs_lost_events_total{instance="a"}
+		        values: 0x30
+		      - series: tfs_lost_events_total{instance="b"}
+		        values: 7x30
+		      - series: tfs_lost_events_total{instance="c"}
+		        values: 0x30
+		      - series: node_textfile_mtime_seconds{instance="a",file="/x/tfs.prom"}
+		        values: 0+60x30
+		      - series: node_textfile_mtime_seconds{instance="b",file="/x/tfs.prom"}
+		        values: 60x30
+		      - series: node_textfile_mtime_seconds{instance="b",file="/x/other.prom"}
+		        values: 0x30
+		    alert_rule_test:
+		      - {alertname: SlowFsync, eval_time: 9m}
+		      - alertname: SlowFsync
+		        eval_time: 20m
+		        exp_alerts:
+		          - exp_labels: {instance: a, name: fsync, quantile: "0.99"}
+		            exp_annotations: {summary: "a: fsync takes 250ms"}
+		      - alertname: FailingFsync
+		        eval_time: 20m
+		        exp_alerts:
+		          - exp_labels: {instance: c, name: fdatasync}
+		            exp_annotations: {summary: "c: 3 calls of fdatasync failed"}
+		      - alertname: LostEvents
+		        eval_time: 20m
+		        exp_alerts:
+		          - exp_labels: {instance: b}
+		            exp_annotations: {summary: "b: 7 events lost; give the sample a --buffer"}
+		      - {alertname: NoSample, eval_time: 16m}
+		      - alertname: NoSample
+		        eval_time: 17m
+		        exp_alerts:
+		          - exp_labels: {instance: b, file: /x/tfs.prom}
+		            exp_annotations: {summary: "b: no sample for 16m 0s"}
+	EOF
+	run -0 "$ROOT/usr/bin/promtool" check rules "$TREE/deploy/engines/prometheus.rules.yml"
+	[[ $output == *"SUCCESS: 4 rules found"* ]]
+	run -0 "$ROOT/usr/bin/promtool" test rules tests.yml
 }
