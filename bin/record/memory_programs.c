@@ -1430,6 +1430,7 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 	case CALL_OPTION:
 		item->kind = DATA;
 		item->most = a->kind == CALL_SOCKADDR ? SOCKADDR_MOST : STRUCT_MOST;
+		item->flags |= a->kind == CALL_OPTION ? MAY_BE_PART : 0;
 		if (a->out) { /* the address of its length follows */
 			item->flags |= COUNT_IS_ADDRESS | MAY_BE_PART;
 			count = item->digit - '0' + 1;

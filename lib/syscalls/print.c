@@ -14,6 +14,7 @@ struct print {
 	int written;                    /* print only the members that the kernel writes */
 	int with_out;                   /* print these, too */
 	int failed;                     /* print only those that it reads and writes */
+	int part;                       /* print the bytes of a member of which a part is known */
 	uint64_t left;                  /* bytes of the result that pointers of iovecs may have */
 };
 
@@ -314,8 +315,8 @@ static int bit(const struct calls *c, const char *at, size_t n, size_t i)
 	return byte < n && at[byte] >> i % 8 & 1;
 }
 
-/* Print the signals of a set, or those that are not in it if that is shorter. */
-static void signals(struct print *p, const char *at, size_t n)
+/* Print the signals of a set, or those that are not in it if that is shorter; or bits of a set. */
+static void signals(struct print *p, const char *at, size_t n, unsigned set)
 {
 	size_t count = 0, most = n < 8 ? 8 * n : 64;
 	int any = 0, others;
@@ -331,6 +332,10 @@ static void signals(struct print *p, const char *at, size_t n)
 			continue;
 		if (any++)
 			out_string(&p->o, " ");
+		if (set) {
+			print_set(p, set, i, 4);
+			continue;
+		}
 		k = find(p->c, &call_sets[SET_SIGNAL], i + 1, UINT64_MAX);
 		if (k)
 			out_string(&p->o, call_texts + k->name);
@@ -417,7 +422,7 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 		print_layout(p, m->set, at, n, most);
 		break;
 	case MEMBER_SIGSET:
-		signals(p, at, n < m->width ? n : m->width);
+		signals(p, at, n < m->width ? n : m->width, m->set);
 		break;
 	case MEMBER_WAIT:
 		wait_status(p, (unsigned)load(p->c, at, 4));
@@ -425,8 +430,9 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 	case MEMBER_PORT:
 		for (unsigned i = 0; i < m->width; i++)
 			v = v << 8 | (unsigned char)at[i];
-		out_format(&p->o, "%s(%llu)", m->width == 2 ? "htons" : "htonl",
-			   (unsigned long long)v);
+		out_string(&p->o, m->width == 2 ? "htons(" : "htonl(");
+		print_value(p, m->set ? CALL_SET : CALL_UINT, m->width, m->set, v);
+		out_string(&p->o, ")");
 		break;
 	case MEMBER_INET:
 		out_format(&p->o, "inet_addr(\"%d.%d.%d.%d\")", (unsigned char)at[0],
@@ -440,11 +446,16 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 	}
 }
 
+/* Print an array; of: the number of elements, if another member has it. */
 static void print_elements(struct print *p, const struct call_member *m, const char *at, size_t n,
-			   uint64_t most)
+			   uint64_t most, size_t of)
 {
 	size_t one = size_of(p->c, m), count = m->count ? m->count : n / one;
 
+	if (m->counted && n > count * one)
+		n = count * one;
+	if (m->counted)
+		count = of;
 	out_string(&p->o, "[");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
@@ -537,11 +548,21 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 		print_value(p, CALL_HEX, m->width, HEX_POINTER, at);
 }
 
+static void print_address(struct print *p, const char *at, size_t known, size_t n);
+
+static void print_mac(struct print *p, const char *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out_format(&p->o, &":%02x"[!i], (unsigned char)at[i]);
+}
+
 static void print_member(struct print *p, const struct structure *s, const struct call_member *m)
 {
+	const struct call_member *other = &call_members[s->l->first + m->other];
 	const char *at = s->at + m->offset;
 	size_t known = s->n - m->offset, one = size_of(p->c, m);
-	size_t all = known < m->count ? known : m->count;
+	size_t all = m->count && known > m->count ? m->count : known;
+	size_t of = m->counted ? load(p->c, s->at + other->offset, other->width) : 0;
 
 	if (m->kind == MEMBER_INET6) {
 		out_string(&p->o, "inet_pton(AF_INET6, \"");
@@ -560,8 +581,16 @@ static void print_member(struct print *p, const struct structure *s, const struc
 		print_sun_path(p, at, all, s->n >= 110);
 	} else if (m->kind == MEMBER_CHARS) {
 		quoted(p, at, strnlen(at, all), 0);
+	} else if (m->kind == MEMBER_MAC) {
+		print_mac(p, at, m->counted && all > of ? of : all);
+	} else if (m->kind == CALL_BUFFER) {
+		quoted(p, at, all, 0);
+	} else if (m->counted && m->kind == CALL_STRUCT) {
+		print_element(p, m, at, known < of ? known : of, s->most);
+	} else if (m->kind == CALL_SOCKADDR) {
+		print_address(p, at, all, all);
 	} else if (m->array) {
-		print_elements(p, m, at, known, s->most);
+		print_elements(p, m, at, known, s->most, of);
 	} else {
 		const char *old = m->both ? old_of(p, at, one) : at;
 
@@ -607,7 +636,13 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		if (known < (m->kind == MEMBER_SUN_PATH || m->kind == MEMBER_SIGSET ||
 			     (m->kind == CALL_STRUCT && call_layout(p->c, m->set)->least) ? 1 :
 			     size_of(p->c, m))) {
-			more |= m->kind != MEMBER_SUN_PATH && !s.l->least;
+			if (p->part && known) {
+				out_string(&p->o, any ? ", " : "");
+				out_string(&p->o, call_texts + m->name);
+				out_string(&p->o, "=");
+				quoted(p, at + m->offset, known, 0);
+			}
+			more |= !p->part && m->kind != MEMBER_SUN_PATH && !s.l->least;
 			break;
 		}
 		if (in_place || left_out(p, &s, m)) {
@@ -618,6 +653,8 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		if (any++)
 			out_string(&p->o, ", ");
 		print_member(p, &s, m);
+		if (m->last)
+			break;
 	}
 	if (!s.l->bare)
 		out_string(&p->o, more ? any ? ", ...}" : "...}" : "}");
@@ -628,23 +665,27 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 /* Print a socket address of n bytes, of which known are known. */
 static void print_address(struct print *p, const char *at, size_t known, size_t n)
 {
-	enum { IPV6_LEAST = 24 };       /* net/ipv6.h, SIN6_LEN_RFC2133: without sin6_scope_id */
 	static const struct { uint8_t family, layout; } families[] = {
 		{ AF_UNIX, LAYOUT_SOCKADDR_UN }, { AF_INET, LAYOUT_SOCKADDR_IN },
 		{ AF_INET6, LAYOUT_SOCKADDR_IN6 }, { AF_NETLINK, LAYOUT_SOCKADDR_NL },
 		{ AF_PACKET, LAYOUT_SOCKADDR_LL }, { AF_VSOCK, LAYOUT_SOCKADDR_VM },
+		{ AF_IPX, LAYOUT_SOCKADDR_IPX }, { AF_X25, LAYOUT_SOCKADDR_X25 },
+		{ AF_RXRPC, LAYOUT_SOCKADDR_RXRPC },
 	};
 	unsigned layout = LAYOUT_SOCKADDR;
 	uint64_t family;
 	size_t least;
 
+	if (n > sizeof(struct sockaddr_storage)) /* the kernel refuses a longer one */
+		n = sizeof(struct sockaddr_storage);
 	family = known < 2 ? 0 : load(p->c, at, 2);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		if (families[i].family == family)
 			layout = families[i].layout;
 	/* what the kernel refuses because it is too short is no address of its family */
-	least = layout == LAYOUT_SOCKADDR_UN ? 2 : layout == LAYOUT_SOCKADDR_IN6 ? IPV6_LEAST :
-		call_layout(p->c, layout)->size;
+	least = call_layout(p->c, layout)->least;
+	if (!least)
+		least = call_layout(p->c, layout)->size;
 	if (layout == LAYOUT_SOCKADDR || n < least) {
 		out_string(&p->o, "{sa_family=");
 		print_set(p, SET_FAMILY, family, 2);
@@ -697,16 +738,20 @@ static int print_option(struct print *p, const struct call_arg *a, const struct 
 {
 	const struct call_layout *l = call_layout(p->c, a->set);
 	size_t n = user->n < count ? user->n : (size_t)count;
-	int brackets = l->bare && !call_members[l->first].array;
+	const struct call_member *m = &call_members[l->first];
+	int brackets = l->bare && !m->array && m->kind <= CALL_SET;
 
 	if ((int64_t)count < 0 || (a->out && !count))
 		return 0;
 	if (a->set == LAYOUT_OPTION_TEXT || (a->set == LAYOUT_OPTION && count != 4) ||
-	    (a->out && count < l->size)) {
+	    (a->out && count < l->size && !l->part)) {
+		if (!a->out && n < count && n < CALL_CHAIN_MOST)
+			return 0;
 		quoted(p, user->bytes, n, n < count);
 		return 1;
 	}
-	if (count < l->size)
+	p->part = a->out && l->part;
+	if ((n < l->size && !p->part) || (l->all && n < count))
 		return 0;
 	out_string(&p->o, brackets ? "[" : "");
 	print_layout(p, a->set, user->bytes, n, 0);
@@ -835,7 +880,8 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	    arg + 1 < call->nargs && v->user[arg + 1].n >= 4 && v->user[arg + 1].bytes)
 		count = cut(load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
 	/* it is that of the whole address, and the program had room for a part */
-	if (a->kind == CALL_SOCKADDR && a->out && is_known(&v->entry[arg + 1]) &&
+	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->out &&
+	    is_known(&v->entry[arg + 1]) &&
 	    v->entry[arg + 1].n >= 4 && load(p->c, v->entry[arg + 1].bytes, 4) < count)
 		count = load(p->c, v->entry[arg + 1].bytes, 4);
 	if (a->kind == CALL_STRUCT && is_refused(p->c, call, arg, v, user))

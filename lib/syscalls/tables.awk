@@ -96,6 +96,10 @@ function read_type(type,   option) {
 		type_kind = option ? "CALL_OPTION" : "CALL_STRUCT"
 		type_more = ", .set = " word_of("layout", type)
 		type_name = type
+	} else if (match(type, /\/.*/)) { # of a set
+		option = word_of("set", substr(type, RSTART + 1))
+		read_type(substr(type, 1, RSTART - 1))
+		type_more = type_more ", .set = " option
 	} else if (type in kinds) {
 		type_kind = kinds[type]
 		type_width = widths[type]
@@ -220,7 +224,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 	flags = members = ""
 	size = used = last = packed = layout_count = 0
 	most = 1
-	for (i = 1; part[i] ~ /^(bare|now|length|packed|more|chain|(least|limit)=[0-9]+)$/; i++)
+	for (i = 1; part[i] ~ /^(bare|now|length|packed|part|all|more|chain|(least|limit)=[0-9]+)$/; i++)
 		if (part[i] == "packed")
 			packed = 1
 		else
@@ -230,9 +234,10 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 		text = part[i]
 		sub(/:.*/, "", text)
 		type = substr(part[i], length(text) + 2)
-		side = rare = ""
+		side = sub(/;$/, "", type) ? ", .last = 1" : ""
+		rare = ""
 		if (match(type, /[!^]$/)) {
-			side = substr(type, RSTART) == "!" ? ", .out = 1" : ", .both = 1"
+			side = side (substr(type, RSTART) == "!" ? ", .out = 1" : ", .both = 1")
 			type = substr(type, 1, RSTART - 1)
 		}
 		if (match(type, /\?.*/)) {
@@ -250,6 +255,11 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			type = substr(type, 1, RSTART - 1)
 		}
 		count = 1
+		if (match(type, /\[[a-z_]+,/)) {
+			v = substr(type, RSTART + 1, RLENGTH - 2)
+			sub(v ",", "", type)
+			rare = member_condition("?" v, part, n) ", .counted = 1"
+		}
 		if (match(type, /\[[0-9]+\]$/)) {
 			count = substr(type, RSTART + 1, RLENGTH - 2)
 			type = substr(type, 1, RSTART - 1)
@@ -677,8 +687,10 @@ END {
 		print " } },"
 	}
 	print "};\n\nconst char call_texts[] ="
-	for (i = 0; i < ntexts; i++)
+	for (i = 0; i < ntexts; i++) {
+		gsub(/["\\]/, "\\\\&", texts[i])
 		print "\t\"" texts[i] "\\0\""
+	}
 	print "\t;"
 	if (ntext > 65535 || rows["layouts"] > 255 || nlists > 65535) {
 		print "the tables are too large" >"/dev/stderr"

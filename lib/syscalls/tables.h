@@ -13,17 +13,18 @@
 
 /* The kinds of members that no argument has. */
 enum {
-	MEMBER_SIGSET = CALL_NONE + 1,
+	MEMBER_SIGSET = CALL_NONE + 1, /* or bits of a set */
 	MEMBER_FDSET,
 	MEMBER_WAIT,            /* a status of wait(2) */
 	MEMBER_CHARS,           /* an array of characters that a NUL may end */
 	MEMBER_PAD,
-	MEMBER_PORT,            /* a number in network byte order */
+	MEMBER_PORT,            /* a number in network byte order, perhaps of a set */
 	MEMBER_INET,
 	MEMBER_INET6,
 	MEMBER_SUN_PATH,
 	MEMBER_POINTER,         /* set: the argument of call_arguments that it points to */
 	MEMBER_DEV,             /* printed in place of the next member if it is not 0 */
+	MEMBER_MAC,             /* a hardware address: 00:11:22:33:44:55 */
 };
 
 /* So many bytes of structures that follow each other are recorded. */
@@ -50,8 +51,8 @@ struct call_set {
 	uint16_t first, n;      /* constants; of an enumeration: in the order of values */
 	uint16_t prefix;
 	uint8_t flags, rest;    /* flags: 0 an enumeration, 1 flags, 2 parts; enum set_rest */
-	uint8_t sub;            /* the set of the enumeration in mask; 0: this one */
-	uint8_t parts;          /* the set of the rest */
+	uint16_t sub;           /* the set of the enumeration in mask; 0: this one */
+	uint16_t parts;         /* the set of the rest */
 };
 
 enum member_rare { RARE_NEVER, RARE_ZERO, RARE_OTHER, RARE_BOTH };
@@ -65,8 +66,11 @@ struct call_member {
 	uint16_t unless : 1;    /* if one of the bits of the other member is set, not if none is */
 	uint16_t out : 1;       /* the kernel writes it */
 	uint16_t both : 1;      /* the kernel reads and writes it */
-	uint8_t equal;          /* bits is the value of the other member */
-	uint8_t set, other;     /* other: the member that decides whether this one is left out */
+	uint16_t set;
+	uint8_t other;          /* the member that decides whether this one is left out */
+	uint8_t last : 1;       /* printed in place of all after it */
+	uint8_t equal : 1;      /* bits is the value of the other member */
+	uint8_t counted : 1;    /* the other member has the number of elements */
 };
 
 struct call_layout {
@@ -76,6 +80,8 @@ struct call_layout {
 	uint8_t more;           /* members are missing: "..." */
 	uint8_t now;            /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
 	uint8_t least;          /* the size of the oldest version; 0: of the only one */
+	uint8_t all;            /* an option of which a part is not in memory is no structure */
+	uint8_t part;           /* the kernel writes as much as there is room for */
 	uint8_t chain;          /* its first member is its size: the next one follows */
 	uint8_t limit;          /* the member with the bytes that pointers may have; 0: none */
 	uint8_t length;         /* print the old and the new value in one pair of [] */
@@ -85,8 +91,8 @@ enum { WIDTH_LONG = 16, WIDTH_OLD };    /* of an ABI: bytes of a long, and of an
 
 /* An argument of any ABI; see struct call_arg. */
 struct call_argument {
-	uint16_t name, label;
-	uint8_t set, bytes;
+	uint16_t name, label, set;
+	uint8_t bytes;
 	uint16_t kind : 5, width : 5, place : 3, in : 1, out : 2;
 	uint8_t after : 1, count : 3, sized : 3;       /* 1 + the argument; 0: none */
 	uint8_t whole : 1;

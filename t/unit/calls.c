@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* calls.c - arguments of system calls as text; usage: calls [sizes] */
 #include "syscalls/syscalls.h"
+#include <net/ethernet.h>
+#include <net/if_arp.h>
+#include <netinet/in.h>
+#include <netpacket/packet.h>
+#include <sys/socket.h>
+
 #include "unit.h"
 
 static struct calls *calls;
@@ -185,6 +191,86 @@ static void test_sockets(void)
 	CALL(20, 1, 0x1000, 1);
 	MEMORY(1, "\0\20\0\0\0\0\0\0\5\0\0\0\0\0\0\0");
 	EQUAL_TEXT(line(), "writev(1, [{iov_base=0x1000, iov_len=5}], 1)");
+}
+
+/* Addresses of the other families: the bytes are those of the headers' structures. */
+static void test_families(void)
+{
+	struct sockaddr_ll link = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL),
+				    .sll_ifindex = 1, .sll_hatype = ARPHRD_ETHER,
+				    .sll_pkttype = PACKET_OUTGOING, .sll_halen = 6,
+				    .sll_addr = { 2, 0, 0, 0xaa, 0xbb, 0xcc } };
+
+	CALL(42, 3, 0x1000, sizeof(link));
+	memory(1, &link, sizeof(link));
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_PACKET, sll_protocol=htons(ETH_P_ALL), "
+		   "sll_ifindex=if_nametoindex(\"lo\"), sll_hatype=ARPHRD_ETHER, "
+		   "sll_pkttype=PACKET_OUTGOING, sll_halen=6, "
+		   "sll_addr=[0x2, 0, 0, 0xaa, 0xbb, 0xcc]}, 20)");
+	link.sll_ifindex = 2;
+	link.sll_halen = 9; /* more than there is room for */
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_PACKET, sll_protocol=htons(ETH_P_ALL), "
+		   "sll_ifindex=2, sll_hatype=ARPHRD_ETHER, sll_pkttype=PACKET_OUTGOING, "
+		   "sll_halen=9, sll_addr=[0x2, 0, 0, 0xaa, 0xbb, 0xcc, 0, 0, ...]}, 20)");
+	/* linux/ipx.h, linux/x25.h, linux/rxrpc.h */
+	CALL(42, 3, 0x1000, 16);
+	MEMORY(1, "\4\0\0\120\0\0\376\355\1\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_IPX, sipx_port=htons(80), "
+		   "sipx_network=htonl(0xfeed), sipx_node=[0x1, 0, 0, 0, 0, 0], sipx_type=0}, 16)");
+	CALL(42, 3, 0x1000, 18);
+	MEMORY(1, "\11\00012345\0\0\0\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_X25, sx25_addr={x25_addr=\"12345\"}}, 18)");
+	CALL(42, 3, 0x1000, 36);
+	MEMORY(1, "\41\0\64\0\2\0\20\0\2\0\33\131\177\0\0\1\0\0\0\0\0\0\0\0\0"
+		   "\0\0\0\0\0\0\0\0\0\0\0");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_RXRPC, srx_service=0x34, "
+		   "transport_type=SOCK_DGRAM, transport_len=16, "
+		   "transport={sin={sin_family=AF_INET, "
+		   "sin_port=htons(7001), sin_addr=inet_addr(\"127.0.0.1\")}}}, 36)");
+	MEMORY(1, "\41\0\64\0\2\0\50\0\1\0ab\177\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0z");
+	EQUAL_TEXT(line(), "connect(3, {sa_family=AF_RXRPC, srx_service=0x34, "
+		   "transport_type=SOCK_DGRAM, transport_len=40, transport={family=AF_UNIX, "
+		   "\"ab\\177\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0"
+		   "\\0\\0\\0\\0\\0\\0z\"}}, 36)");
+}
+
+/* Structures of options: the bytes are those of the headers' structures. */
+static void test_option_layouts(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xe0000003) };
+	struct group_req group = { .gr_interface = 1 };
+	struct packet_mreq packet = { .mr_ifindex = 2, .mr_type = PACKET_MR_MULTICAST, .mr_alen = 6,
+				      .mr_address = { 1, 0, 0x5e, 0, 0, 3 } };
+
+	memcpy(&group.gr_group, &in, sizeof(in));
+	CALL(54, 3, IPPROTO_IP, MCAST_JOIN_GROUP, 0x1000, sizeof(group));
+	memory(3, &group, sizeof(group));
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_IP, MCAST_JOIN_GROUP, {gr_interface="
+		   "if_nametoindex(\"lo\"), gr_group={sa_family=AF_INET, sin_port=htons(0), "
+		   "sin_addr=inet_addr(\"224.0.0.3\")}}, 136)");
+	CALL(54, 3, 263, PACKET_ADD_MEMBERSHIP, 0x1000, sizeof(packet));
+	memory(3, &packet, sizeof(packet));
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_PACKET, PACKET_ADD_MEMBERSHIP, {mr_ifindex=2, "
+		   "mr_type=PACKET_MR_MULTICAST, mr_alen=6, mr_address=01:00:5e:00:00:03}, 16)");
+	values.args[4]++; /* a byte of it is not in memory */
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_PACKET, PACKET_ADD_MEMBERSHIP, 0x1000, 17)");
+	CALL(54, 3, 255, 1, 0x1000, 4);
+	MEMORY(3, "\376\377\377\377"); /* linux/icmp.h: all but 0 */
+	EQUAL_TEXT(line(), "setsockopt(3, SOL_RAW, ICMP_FILTER, ~[ICMP_ECHOREPLY], 4)");
+	CALL(55, 3, 270, 9, 0x1000, 0x2000);
+	MEMORY(3, "\5\0\0\0\0\1\0\0");
+	MEMORY(4, "\10\0\0\0");
+	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, [5, "
+		   "256], [8]) = 0");
+	ENTRY(4, "\4\0\0\0"); /* the program has room for one of them */
+	EQUAL_TEXT(returns(0), "getsockopt(3, SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, [5], "
+		   "[4 => 8]) = 0");
+	CALL(55, 3, SOL_SOCKET, SO_LINGER, 0x1000, 0x2000);
+	MEMORY(3, "\1\0\0\0\5\0");
+	MEMORY(4, "\6\0\0\0");
+	EQUAL_TEXT(returns(0),
+		   "getsockopt(3, SOL_SOCKET, SO_LINGER, {l_onoff=1, "
+		   "l_linger=\"\\5\\0\"}, [6]) = 0");
 }
 
 /* A socket option is an int, a structure, a string or bytes, by its name and its length. */
@@ -634,7 +720,9 @@ int main(int argc, char **argv)
 	TEST(files);
 	TEST(memory);
 	TEST(sockets);
+	TEST(families);
 	TEST(options);
+	TEST(option_layouts);
 	TEST(commands);
 	TEST(tasks);
 	TEST(widths);
