@@ -105,6 +105,9 @@ TARGET_CFLAGS = -O1 -pipe
 TARGET_LDFLAGS = -Wl,-O1
 TARGET_MAKE_ENV = BUILDROOT=yes
 TARGET_DIR = $(CURDIR)/target
+INSTALL = install
+KCONFIG_ENABLE_OPT = echo $(1)=y >>kernel.config
+TFS_TOOLS_SOURCE = tfs-tools-$(TFS_TOOLS_VERSION).tar.gz
 BR2_PACKAGE_TFS_TOOLS_SITE = "file:///archives"
 define generic-package
 all: source/.installed
@@ -112,7 +115,11 @@ source/.built:
 	$$(TFS_TOOLS_BUILD_CMDS)
 source/.installed: source/.built
 	$$(TFS_TOOLS_INSTALL_TARGET_CMDS)
+	$$(if $$(BR2_INIT_BUSYBOX),$$(TFS_TOOLS_INSTALL_INIT_SYSV))
+	$$(if $$(BR2_INIT_SYSTEMD),$$(TFS_TOOLS_INSTALL_INIT_SYSTEMD))
 	$$(foreach hook,$$(TFS_TOOLS_POST_INSTALL_TARGET_HOOKS),$$(call $$(hook))$$(sep))
+kernel:
+	$$(TFS_TOOLS_LINUX_CONFIG_FIXUPS)
 print:
 	@echo $$(TFS_TOOLS_SITE)/$$(TFS_TOOLS_SOURCE) $$(TFS_TOOLS_LICENSE)
 endef
@@ -141,6 +148,67 @@ END
 		BR2_PACKAGE_TFS_TOOLS_CONVERT=y BR2_STATIC_LIBS=y
 	recorded "${words[@]}" STATIC=1 all . "${words[@]}" STATIC=1 "DESTDIR=$PWD/target" install .
 	[ "$(names target | wc -l)" = 6 ]
+}
+
+# with_init: Give the directory source the scripts and units that an init system starts.
+with_init() {
+	mkdir -p source/deploy
+	cp -a "$TREE/deploy/init" "$TREE/deploy/systemd" source/deploy
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot installs what its init system starts, and enables nothing" {
+	need_tool make
+	make_recorder
+	with_init
+	buildroot MAKE="$PWD/recorder"
+	[ ! -e target/etc ]
+	rm -r target
+	buildroot MAKE="$PWD/recorder" BR2_INIT_BUSYBOX=y
+	cmp "$TREE/deploy/init/tfs-flight" target/etc/init.d/S60tfs-flight
+	[ -x target/etc/init.d/S60tfs-flight ]
+	cmp "$TREE/deploy/init/tfs-flight.default" target/etc/default/tfs-flight
+	rm -r target
+	buildroot MAKE="$PWD/recorder" BR2_INIT_SYSTEMD=y
+	cmp "$TREE/deploy/init/tfs-flight.default" target/etc/default/tfs-flight
+	cd target/usr/lib/systemd
+	ls system >units
+	file_has 2 units
+	sed 's/^/disable /' units | diff - system-preset/50-tfs-tools.preset
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot, OpenWrt and Yocto switch on the same options of the kernel" {
+	need_tool make
+	buildroot kernel
+	sed '/^#/d' "$EMBEDDED/yocto/tfs-tools.cfg" | diff kernel.config -
+	file_has 8 kernel.config
+	# OpenWrt's KERNEL_BPF_EVENTS selects kprobes and perf events
+	sed -n 's/^  DEPENDS:=+@K/+@K/p' "$EMBEDDED/openwrt/Makefile" | tr ' ' '\n' >openwrt
+	file_has 3 openwrt
+	sed 's/^+@KERNEL_\(.*\)/CONFIG_\1=y/' openwrt | while read -r option; do
+		grep -qx "$option" kernel.config
+	done
+}
+
+# bats test_tags=quick
+@test "embedded: Buildroot's check-package finds nothing in the package and its init script" {
+	need_tool python3
+	[ -x "${BUILDROOT-}/utils/check-package" ] || skip "needs a checkout of Buildroot in BUILDROOT"
+	/usr/bin/python3 -c 'import magic' || skip "needs python3-magic"
+	mkdir -p package/tfs-tools
+	install -m 644 "$EMBEDDED"/buildroot/* package/tfs-tools
+	install -m 644 "$TREE/deploy/init/tfs-flight" package/tfs-tools/S60tfs-flight
+	run -0 /usr/bin/python3 "$BUILDROOT/utils/check-package" -b "$PWD"/package/tfs-tools/*
+	[[ $output == *"0 warnings generated" ]]
+}
+
+# the rules of check-package that were broken once, for machines without Buildroot
+# bats test_tags=quick
+@test "embedded: Buildroot's help texts have at most 62 characters, and its recipe the usual head" {
+	run -1 grep -nE '^	  .{63}' "$EMBEDDED/buildroot/Config.in"
+	[ "$(sed -n '1p;5p' "$EMBEDDED/buildroot/tfs-tools.mk" | sort -u)" = "$(printf '#%.0s' {1..80})" ]
+	run -1 grep -n '[[:space:]]$\|_SOURCE = ' "$EMBEDDED"/buildroot/*
 }
 
 # bats test_tags=quick
@@ -197,6 +265,8 @@ endef
 .DEFAULT_GOAL = all
 .PHONY: compile
 END
+	with_init
+	ln -sfn "$EMBEDDED/openwrt/files" files
 	make -s -f "$EMBEDDED/openwrt/Makefile" TOPDIR="$PWD" "$@" 3>&-
 }
 
@@ -213,7 +283,8 @@ END
 	recorded "${words[@]}" . "${words[@]}" "DESTDIR=$PWD/source/ipkg-install" install .
 	names packages | diff - <(
 		printf './%s\n' tfs-tools-convert/usr/bin/tfs-{export,flame,perfetto,timeline} \
-		tfs-tools/usr/bin/tfs)
+		tfs-tools/etc/default/tfs-flight tfs-tools/etc/init.d/tfs-flight tfs-tools/usr/bin/tfs)
+	cmp "$TREE/deploy/init/tfs-flight.default" packages/tfs-tools/etc/default/tfs-flight
 }
 
 # bats test_tags=long
@@ -224,6 +295,50 @@ END
 	[ ! -s said ]
 	whole packages/tfs-tools
 	readelf -h packages/tfs-tools-convert/usr/bin/tfs-perfetto | grep -q 'Machine: *MIPS R3000$'
+}
+
+# procd WORD STATUS: Run a function of OpenWrt's init script with stand-ins for rc.common and procd, which
+# write their words to the file words. tfs-dir ends with STATUS.
+procd() {
+	local ended=$2
+	: >words
+	(
+		# shellcheck disable=SC2317 # the script calls these
+		procd_open_instance() { echo open >>words; }
+		# shellcheck disable=SC2317
+		procd_close_instance() { echo close >>words; }
+		# shellcheck disable=SC2317
+		procd_set_param() { printf '<%s>' "$@" >>words && echo >>words; }
+		# shellcheck disable=SC2317
+		procd_send_signal() { echo "signal $*" >>words; }
+		# shellcheck disable=SC2317
+		tfs-dir() { return "$ended"; }
+		# shellcheck disable=SC2317
+		mount() { echo "mount $*" >>words; }
+		. ./script
+		"$1"
+	)
+}
+
+# bats test_tags=quick
+@test "embedded: OpenWrt's init script mounts tracefs, and starts a recorder only if it is configured" {
+	sed "s|/etc/default|$PWD|g" "$EMBEDDED/openwrt/files/tfs-flight.init" >script
+	[ "$(head -n 1 script)" = '#!/bin/sh /etc/rc.common' ]
+	procd start_service 0
+	[ ! -s words ]
+	cp "$TREE/deploy/init/tfs-flight.default" tfs-flight
+	procd start_service 111
+	file_is words 'mount -t tracefs nodev /sys/kernel/tracing'
+	echo "TFS_FLIGHT=\"-e 'sched:*' --dump-on 'a:b == 1'\"" >tfs-flight
+	procd start_service 0
+	file_is words "open
+<command><tfs-run><trace_flight><--all><-e><sched:*><--dump-on><a:b == 1>
+<env><TFS_RUNDIR=/var/lib/tfs-flight>
+<stderr><1>
+<respawn>
+close"
+	procd reload_service 0
+	file_is words 'signal tfs-flight * USR1'
 }
 
 # yocto_variables: Print the variables of Yocto's recipe as assignments of the shell. Names with
@@ -241,7 +356,8 @@ yocto() {
 	(
 		# shellcheck disable=SC2034 # the recipe uses these
 		CC="mipsel-linux-gnu-gcc${machine- -mips32r2}" AR=mipsel-linux-gnu-gcc-ar CFLAGS='-O1 -pipe' \
-			CPPFLAGS='' LDFLAGS=-Wl,-O1 prefix=/usr D=$PWD/image BP=tfs-tools-$VERSION
+			CPPFLAGS='' LDFLAGS=-Wl,-O1 prefix=/usr D=$PWD/image BP=tfs-tools-$VERSION \
+			S=$PWD/source sysconfdir=/etc systemd_system_unitdir=/usr/lib/systemd/system
 		# shellcheck disable=SC2317 # the recipe's task calls it
 		oe_runmake() {
 			eval "$MAKE -C source $EXTRA_OEMAKE \"\$@\""
@@ -268,6 +384,7 @@ yocto() {
 # bats test_tags=quick
 @test "embedded: Yocto builds with the compiler of the target" {
 	make_recorder
+	with_init
 	MAKE=./recorder yocto do_configure
 	[ ! -e words ]
 	MAKE=./recorder yocto do_compile
@@ -275,6 +392,14 @@ yocto() {
 	local words=(-C source ONE=1 'CC=mipsel-linux-gnu-gcc -mips32r2' AR=mipsel-linux-gnu-gcc-ar
 		'CFLAGS=-O1 -pipe' CPPFLAGS= 'LDFLAGS=-Wl,-O1' PREFIX=/usr)
 	recorded "${words[@]}" all . "${words[@]}" install "DESTDIR=$PWD/image" .
+	cmp "$TREE/deploy/init/tfs-flight" image/etc/init.d/tfs-flight
+	cmp "$TREE/deploy/init/tfs-flight.default" image/etc/default/tfs-flight
+	ls image/usr/lib/systemd/system >units
+	file_has 2 units
+	# each of them is named, and none is enabled
+	grep -qx 'SYSTEMD_AUTO_ENABLE = "disable"' "$EMBEDDED/yocto/tfs-tools_$VERSION.bb"
+	grep -qx "SYSTEMD_SERVICE:\${PN} = \"$(tr '\n' ' ' <units | sed 's/ $//')\"" \
+		"$EMBEDDED/yocto/tfs-tools_$VERSION.bb"
 }
 
 # bats test_tags=long

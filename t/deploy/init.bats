@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2016,SC2030,SC2031 # text of a program; each test is a process of its own
-# deploy/init: the script that saves the last boot's events, run by each shell of this machine
+# deploy/init: the script that saves the last boot's events and that of the flight recorder, run by
+# each shell of this machine
 
 load ../helper
 
@@ -84,4 +85,105 @@ does_nothing() {
 @test "init: the script has the header that update-rc.d and insserv read" {
 	[ "$(sed -n '/^### BEGIN INIT INFO$/,/^### END INIT INFO$/p' "$SCRIPT" | grep -c '^# [A-Z][A-Za-z-]*:')" = 7 ]
 	[ "$(sed -n 's/^# Provides: *//p' "$SCRIPT")" = "$(basename "$SCRIPT")" ]
+}
+
+# ---- tfs-flight --------------------------------------------------------------------------
+
+FLIGHT=$TREE/deploy/init/tfs-flight
+
+# flight_script DIRECTORY...: Make a copy of the script that has its files here, and the programs of
+# the directories.
+flight_script() {
+	local IFS=:
+	sed -e "s|^PATH=.*|PATH='$*':\$PATH|" -e "s|/var/run|$PWD|g; s|/var/lib|$PWD|g" \
+		-e "s|/etc/default|$PWD/default|g" "$FLIGHT" >flight
+	[ "$(diff "$FLIGHT" flight | grep -c '^>')" = 5 ]
+	mkdir -p default
+}
+
+# flight WORD: Run the copy with SHELL_TO_TEST.
+flight() {
+	# shellcheck disable=SC2086 # "busybox sh" has two words
+	run $SHELL_TO_TEST flight "$1"
+}
+
+configured() {
+	: >words
+	rm -f default/tfs-flight
+	STATUS_dir=111 STATUS_mount=0 flight start
+	[ "$status" = 0 ] && [ -z "$output" ]
+	[ "$(head -n 2 words)" = "tfs-dir 
+mount -t tracefs nodev /sys/kernel/tracing" ]
+	STATUS_dir=111 STATUS_mount=32 flight start
+	[ "$status" = 32 ]
+	# the sample has comments only
+	cp "$TREE/deploy/init/tfs-flight.default" default/tfs-flight
+	STATUS_dir=0 STATUS_mount=0 flight start
+	[ "$status" = 0 ] && [ -z "$output" ]
+	for word in stop reload; do
+		flight "$word"
+		[ -z "$output" ]
+	done
+	run ! grep start-stop-daemon words
+	flight nonsense
+	[ "$status" = 1 ]
+	[[ $output == "Usage: "* ]]
+}
+
+@test "init: tfs-flight mounts tracefs, and starts nothing unless it is configured" {
+	make_tools
+	printf '#!/bin/sh\necho "start-stop-daemon $*" >>"%s/words"\n' "$PWD" >tools/start-stop-daemon
+	chmod +x tools/start-stop-daemon
+	flight_script "$PWD/tools"
+	each_shell configured
+}
+
+# the session's instance
+records_flight() {
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK/tracing_on" 2>/dev/null)" = 1 ]
+}
+
+recorder_lives() {
+	flight start
+	[ "$status" = 0 ]
+	[ "$output" = 'Starting tfs-flight: OK' ]
+	eventually records_flight
+	pid=$(cat tfs-flight.pid)
+	# a second start leaves the recorder alone
+	flight start
+	[ "$status" = 0 ] && [ -z "$output" ]
+	[ "$(cat tfs-flight.pid)" = "$pid" ]
+	flight reload
+	[ "$status" = 0 ]
+	eventually test -s "tfs-flight/ftrace/$MARK/dump.1"
+	flight stop
+	[ "$status" = 0 ]
+	[ "$output" = 'Stopping tfs-flight: OK' ]
+	[ ! -e tfs-flight.pid ]
+	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+	[ "$(ls "tfs-flight/ftrace/$MARK")" = dump.1 ]
+	rm -r tfs-flight
+}
+
+# bats test_tags=long
+@test "init: tfs-flight runs a recorder that makes a dump and ends, with two start-stop-daemons" {
+	need_tracefs events/sched
+	need_tool busybox
+	busybox start-stop-daemon --help >help 2>&1 || skip "needs start-stop-daemon in busybox"
+	mkdir links
+	ln -s "$(command -v busybox)" links/start-stop-daemon
+	flight_script "$PWD/links"
+	cat >default/tfs-flight <<-END
+		TFS_FLIGHT="-e sched_process_exit --instance $MARK --dump-on 'sched_process_exit:comm == \"none\"'"
+	END
+	each_shell recorder_lives
+	rm links/start-stop-daemon
+	! command -v start-stop-daemon || each_shell recorder_lives
+}
+
+@test "init: the sample of /etc/default has the options of the unit" {
+	wanted=$(sed -n 's/^Environment="TFS_FLIGHT=\(.*\)"$/#TFS_FLIGHT="\1"/p' \
+		"$TREE/deploy/systemd/tfs-flight.service")
+	[ "$(grep -m 1 '^#TFS_FLIGHT=' "$TREE/deploy/init/tfs-flight.default")" = "$wanted" ]
+	run -1 grep -v '^#\|^$' "$TREE/deploy/init/tfs-flight.default"
 }

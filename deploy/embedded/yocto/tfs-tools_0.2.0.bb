@@ -25,7 +25,20 @@ do_compile() {
 
 do_install() {
 	oe_runmake install DESTDIR=${D}
+	install -D -m 0755 ${S}/deploy/init/tfs-flight ${D}${sysconfdir}/init.d/tfs-flight
+	install -D -m 0644 ${S}/deploy/init/tfs-flight.default ${D}${sysconfdir}/default/tfs-flight
+	install -D -m 0644 -t ${D}${systemd_system_unitdir} ${S}/deploy/systemd/tfs-flight.service \
+		${S}/deploy/systemd/tfs-last-boot.service
 }
+
+# The init script starts a recorder only if /etc/default/tfs-flight has its options. The units are
+# enabled by hand.
+inherit update-rc.d systemd
+INITSCRIPT_NAME = "tfs-flight"
+INITSCRIPT_PARAMS = "defaults 60"
+SYSTEMD_SERVICE:${PN} = "tfs-flight.service tfs-last-boot.service"
+SYSTEMD_AUTO_ENABLE = "disable"
+CONFFILES:${PN} = "${sysconfdir}/default/tfs-flight"
 
 # -convert: converters of traces for other machines
 PACKAGES =+ "${PN}-convert ${PN}-completion"
