@@ -27,7 +27,7 @@ struct export_record {
 	uint64_t time;                  /* nanoseconds since 1970; 0: it has none */
 	uint64_t tid, cpu;              /* 0 if there is none */
 	struct text_part comm;          /* values of JSON: strings have their quotes */
-	struct text_part system, event, fields, lost, comment, host;
+	struct text_part system, event, fields, lost, overwritten, comment, host;
 	struct text_part error;         /* of fields */
 	int64_t lat;                    /* of fields, in nanoseconds; -1: none */
 	int decoded;                    /* a decoded call: its time is that of its beginning */

@@ -268,6 +268,7 @@ static void put_attributes(struct otlp *o, struct out *b, const struct export_re
 	if (json_unquoted(r->system).n)
 		put_named(b, "tfs.system", r->system);
 	put_named(b, "tfs.lost", r->lost);
+	put_named(b, "tfs.overwritten", r->overwritten);
 	if (note)
 		put_named(b, note, (struct text_part){ "true", 4 });
 	put_fields(o, b, r, o->most > others ? o->most - others : 0);

@@ -71,6 +71,7 @@ int export_read(struct export_record *r, const char *line, size_t n)
 	const struct { const char *name; struct text_part *to; } texts[] = {
 		{ "comm", &r->comm }, { "system", &r->system }, { "event", &r->event },
 		{ "lost", &r->lost }, { "comment", &r->comment }, { "host", &r->host },
+		{ "overwritten", &r->overwritten },
 	};
 	const char *s = line, *end = line + n;
 	struct text_part name, value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// run.mjs RECORDS FILE... - load lines of JSON into ClickHouse after the first SQL file, and run the
-// statements of the others; print each row of the queries with tabs between the values, and an empty
+// run.mjs RECORDS FILE... - load lines of JSON into ClickHouse after the first SQL file, into TABLE or
+// records, and run the statements of the others; print each row of the queries with tabs between the values, and an empty
 // line after each query
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -31,11 +31,8 @@ for (const [i, file] of files.entries()) {
 	}
 	if (!i)
 		for (const part of records.split(","))
-			session.query(`INSERT INTO records SELECT * FROM file('${part}', JSONEachRow,
-				'host String, boot_id String, session String, seq UInt64, container_id String,
-				pod_uid String, timeUnixNano UInt64, cpu UInt32, pid Int32, comm String,
-				system String, event String, fields String, lost Nullable(UInt64),
-				overwritten Nullable(UInt64)')
+			session.query(`INSERT INTO ${process.env.TABLE ?? "records"}
+				SELECT * FROM file('${part}', JSONEachRow)
 				SETTINGS input_format_skip_unknown_fields = 1`);
 }
 session.cleanup?.();

@@ -25,8 +25,8 @@ record() {
 		"$1" $((1795559358 + $1)) "$2" "$3" "$4"
 }
 
-# some_records: Write the records of two hosts to files a and b, with calls, messages and losses.
-some_records() {
+# some_lines: Write the traces of two hosts to a.json and b.json, with calls, messages and losses.
+some_lines() {
 	{
 		record 1 70 sys_exit_openat '{"ret":-2,"error":"ENOENT","lat":1500.250,"args":[]}'
 		record 2 70 sys_exit_openat '{"ret":3,"lat":2.500,"args":[]}'
@@ -34,7 +34,7 @@ some_records() {
 		echo '{"ts":3.5,"timeUnixNano":"1795559361500000000","cpu":1,"lost":4}'
 		record 6 70 bpf_trace_printk '{"bpf_string":"dtR 2a 70 a2"}'
 		echo '{"lost":5,"overwritten":5,"unwritten":0}'
-	} | tfs-export -n -H web -s one >a
+	} >a.json
 	{
 		record 4 80 bpf_trace_printk '{"bpf_string":"dtB 2a 80 a1"}'
 		record 4 80 sys_exit_read '{"ret":10,"lat":7.000,"args":[]}'
@@ -42,17 +42,21 @@ some_records() {
 		record 5 80 bpf_trace_printk '{"bpf_string":"dtE 2a 80 a1"}'
 		record 5 80 demo '{"a":1}'
 		record 5 80 demo '{"a":2}'
-	} | tfs-export -n -H db -s one -r 1 >b
+	} >b.json
+}
+
+# some_records: Write the records of both hosts to files a and b.
+some_records() {
+	some_lines
+	tfs-export -n -H web -s one a.json >a
+	tfs-export -n -H db -s one -r 1 b.json >b
 	# the third record of b does not arrive
 	sed -i '/"seq":2,/d' b
 }
 
-# answered ENGINE: Compare the answers to some_records.
-answered() {
-	some_records
-	cat a b a >records # a was delivered twice
-	answers "$1" records | sed 's/^	/-	/' >got
-	diff got - <<-'EOF'
+# answers_of_both: Print the right answers about both hosts.
+answers_of_both() {
+	cat <<-'EOF'
 		-	web	openat	2	1500.25	1500.25
 
 		web	openat	2	1	50	ENOENT
@@ -67,12 +71,66 @@ answered() {
 	EOF
 }
 
+# answered ENGINE: Compare the answers to some_records.
+answered() {
+	some_records
+	cat a b a >records # a was delivered twice
+	answers "$1" records | sed 's/^	/-	/' | diff - <(answers_of_both)
+}
+
 @test "engines: DuckDB counts records that came twice once, and answers the first five questions" {
 	answered duckdb
 }
 
 @test "engines: ClickHouse counts records that came twice once, and answers the first five questions" {
 	answered clickhouse
+}
+
+# need_rows: Set READ to the program that makes rows as a collector does.
+need_rows() {
+	need_tool python3 apt-get dpkg
+	READ=$("$TREE/t/otel/make" 3>&- 2>make.err) ||
+		skip "needs golang-opentelemetry-collector-dev of Debian sid: $(tail -n 1 make.err)"
+}
+
+# collected log|span: Print the answers to the rows of a collector's table.
+collected() {
+	local table=otel_logs
+	[ "$1" = log ] || table=otel_traces
+	cat "$TREE/t/clickhouse/otel.sql" "$SQL/clickhouse-otel-${1}s.sql" "$SQL/clickhouse.sql" |
+		sed '/^TTL /d' >otel.sql
+	TABLE=$table SCHEMA=otel.sql answers clickhouse rows | sed 's/^	/-	/'
+}
+
+@test "engines: ClickHouse answers the same questions from a collector's table of logs" {
+	need_rows
+	some_lines
+	tfs-export -n -f logs -H web -s one a.json | "$READ" log-rows >a
+	tfs-export -n -f logs -H db -s one -r 1 b.json | "$READ" log-rows | sed '/"tfs.seq":"2"/d' >b
+	cat a b a >rows
+	collected log | diff - <(answers_of_both)
+}
+
+@test "engines: ClickHouse answers the same questions from a collector's table of spans" {
+	need_rows
+	some_lines
+	tfs-export -n -f spans -H web -s one a.json | "$READ" span-rows >a
+	tfs-export -n -f spans -H db -s one b.json | "$READ" span-rows | sed '/"SpanName":"read"/d' >b
+	cat a b a >rows
+	# no span tells of gaps; two events that take no time have no span, and are counted
+	sed 's/^db	one	0	1	1$/db	one	0	2	0/' <(answers_of_both) | diff <(collected span) -
+}
+
+@test "engines: 2000 requests over 100 hosts: records, logs and spans give the same answers, to the byte" {
+	need_rows
+	python3 "$TREE/t/prog/requests.py" 2000 200 100 >lines
+	tfs-export -n -s fleet <lines >records
+	answers clickhouse records | sed 's/^	/-	/' >one
+	for kind in log span; do
+		tfs-export -n -f "${kind}s" -s fleet <lines | "$READ" "$kind-rows" >rows
+		collected $kind >"$kind"
+		cmp one "$kind"
+	done
 }
 
 @test "engines: 2000 requests over 100 hosts: both engines say the same, to the byte" {

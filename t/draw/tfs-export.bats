@@ -244,6 +244,7 @@ need_schema() {
 		event 7 5 '{"a":-1,"s":"x\ty","big":18446744073709551615,"f":1.5,"n":[1,2],"z":null,"t":true}'
 		call 8 6 openat -2 1.5 '{"name":"filename","value":"0x7f00","text":"\"/x\""}'
 		echo '{"ts":0.000000006,"timeUnixNano":"1795559358000000007","cpu":1,"lost":204}'
+		echo '{"lost":205,"overwritten":205,"unwritten":0}'
 	} | tfs-export -f logs -H web -s mine >lines
 	file_has 1 lines
 	by_schema logs <lines >got
@@ -251,6 +252,7 @@ need_schema() {
 		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
 		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
 		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events cpu.logical_number=1 tfs.seq=3 tfs.lost=204
+		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events cpu.logical_number=0 tfs.seq=4 tfs.lost=205 tfs.overwritten=205
 	EOF
 }
 

@@ -2,18 +2,20 @@
 
 // main.go - read lines of OTLP's JSON as the OpenTelemetry collector reads them
 //
-//	main logs|spans <LINES
+//	main logs|spans|log-rows|span-rows <LINES
 //
 // It gives each line to the unmarshaler of the collector's package pdata, and prints all that
 // pdata has of each resource and record: a word for each field, strings in hexadecimal. The last
 // line has the numbers of lines, resources and records. t/otel/expect.py prints the same without
-// pdata.
+// pdata. With log-rows or span-rows it prints the rows that the collector's exporter for ClickHouse
+// makes of them, as lines of JSON.
 // Exit: 0 done, 1 a line was refused.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -118,8 +120,66 @@ func spans(line []byte) error {
 	return nil
 }
 
+// row prints a row of otel_logs or otel_traces: its record's own columns, and those of the resource.
+func row(time pcommon.Timestamp, trace pcommon.TraceID, span pcommon.SpanID,
+	resource, attributes pcommon.Map, name string, columns map[string]any) {
+	text := func(m pcommon.Map) map[string]string {
+		to := map[string]string{}
+		for key, v := range m.All() {
+			to[key] = v.AsString()
+		}
+		return to
+	}
+	columns["Timestamp"] = fmt.Sprintf("%d.%09d", time/1e9, time%1e9)
+	columns["TraceId"] = trace.String()
+	columns["SpanId"] = span.String()
+	columns["ResourceAttributes"] = text(resource)
+	columns["ServiceName"] = text(resource)["service.name"]
+	columns[name] = text(attributes)
+	line, _ := json.Marshal(columns)
+	fmt.Fprintf(&out, "%s\n", line)
+}
+
+func logRows(line []byte) error {
+	all, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(line)
+	if err != nil {
+		return err
+	}
+	for _, r := range all.ResourceLogs().All() {
+		for _, s := range r.ScopeLogs().All() {
+			for _, l := range s.LogRecords().All() {
+				row(l.Timestamp(), l.TraceID(), l.SpanID(), r.Resource().Attributes(),
+					l.Attributes(), "LogAttributes", map[string]any{
+						"EventName": l.EventName(), "Body": l.Body().AsString(), "ScopeName": s.Scope().Name()})
+			}
+		}
+	}
+	return nil
+}
+
+func spanRows(line []byte) error {
+	all, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(line)
+	if err != nil {
+		return err
+	}
+	for _, r := range all.ResourceSpans().All() {
+		for _, s := range r.ScopeSpans().All() {
+			for _, p := range s.Spans().All() {
+				row(p.StartTimestamp(), p.TraceID(), p.SpanID(), r.Resource().Attributes(),
+					p.Attributes(), "SpanAttributes", map[string]any{
+						"ParentSpanId": p.ParentSpanID().String(),
+						"SpanName": p.Name(), "SpanKind": p.Kind().String(),
+						"Duration":  uint64(p.EndTimestamp() - p.StartTimestamp()),
+						"ScopeName": s.Scope().Name()})
+			}
+		}
+	}
+	return nil
+}
+
 func main() {
-	read := map[string]func([]byte) error{"logs": logs, "spans": spans}[os.Args[1]]
+	read := map[string]func([]byte) error{"logs": logs, "spans": spans,
+		"log-rows": logRows, "span-rows": spanRows}[os.Args[1]]
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<26)
 	for in.Scan() {
@@ -129,6 +189,8 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	fmt.Fprintln(&out, lines, "lines", resources, "resources", records, "records")
+	if !strings.HasSuffix(os.Args[1], "-rows") {
+		fmt.Fprintln(&out, lines, "lines", resources, "resources", records, "records")
+	}
 	os.Stdout.Write(out.Bytes())
 }
