@@ -18,6 +18,7 @@ void latency_event_set(struct latency *t, struct latency_event *m, const struct 
 void latency_start_clear(struct latency_start *b)
 {
 	free(b->carried);
+	free(b->context);
 	*b = (struct latency_start){ 0 };
 }
 
@@ -37,6 +38,7 @@ char *latency_task_fields(struct latency *t, const struct trace_line *l)
 					     trace_line_key(l, t->keys[i]));
 			strbuf_puts(&t->fields, "\n");
 		}
+	strbuf_add(&t->fields, l->context.text, l->context.n);
 	return xstrdup(t->fields.text);
 }
 
@@ -57,11 +59,23 @@ void latency_start_keep(struct latency *t, struct latency_start *b, const struct
 			trace_line_add_field(&t->fields, m->l, t->names[i],
 					     trace_line_key(m->l, t->keys[i]));
 		}
+	if (task)
+		b->context = xstrdup(task);
 	if (!t->fields.n)
 		return;
 	b->n = t->fields.n;
 	b->carried = xcalloc(b->n, 1);
 	memcpy(b->carried, t->fields.text, b->n);
+}
+
+/* Set t->line to the line of the event with t->fields and the context of the beginning. */
+static void add_fields(struct latency *t, const struct latency_start *b,
+		       const struct latency_event *m)
+{
+	struct text_part context = { b->context, b->context ? strlen(b->context) : 0 };
+
+	trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields,
+			       b->context ? context : m->l->context);
 }
 
 void latency_start_set(struct latency *t, struct latency_start *b, const struct latency_event *m,
@@ -71,7 +85,7 @@ void latency_start_set(struct latency *t, struct latency_start *b, const struct 
 	if (!t->beginnings)
 		return;
 	if (task && b->n)
-		trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
+		add_fields(t, b, m);
 	stdout_print("%s\n", task && b->n ? t->line.text : m->line);
 	t->printed++;
 }
@@ -101,7 +115,7 @@ void latency_start_print(struct latency *t, const struct latency_start *b,
 	t->fields.n = 0;
 	strbuf_add(&t->fields, b->carried, b->n);
 	strbuf_format(&t->fields, m->l->json ? ",\"lat\":%s" : " lat=%s", text);
-	trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields);
+	add_fields(t, b, m);
 	stdout_print("%s\n", t->line.text);
 	t->printed++;
 }

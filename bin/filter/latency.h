@@ -31,6 +31,7 @@ struct latency_start {
 	int digits;
 	size_t n;
 	char *carried;                  /* of n bytes; NULL: none */
+	char *context;                  /* the trace context of its task; NULL: that of the end */
 };
 
 /* The events that begin or end the latencies of a pair, and the keys to match by. */
@@ -64,7 +65,10 @@ struct latency {
 /* Point m at the line and at the event's whole name. */
 void latency_event_set(struct latency *, struct latency_event *, const struct trace_line *);
 
-/* Return the fields of -c of the event's task (comm, .comm, pid), one per line; to be freed. */
+/*
+ * Return the fields of -c of the event's task (comm, .comm, pid), one per line, and its trace
+ * context; to be freed.
+ */
 char *latency_task_fields(struct latency *, const struct trace_line *);
 
 /*

@@ -14,7 +14,7 @@
  *	o ?                             unknown: the process was not searched, or memory is absent
  *
  * FLAGS are two letters, a to p for 0 to 15. After an exec, and after a thread has mapped code, the
- * place is to be found anew. Until this is done, each call of the process sends a note of its pid.
+ * place is to be found anew. Until this is done, each event of the process sends a note of its pid.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -101,11 +101,16 @@ static void send_note(struct bpf_code *c, const struct otel *o)
 	emit_call(c, FN_RINGBUF_OUTPUT);
 }
 
-/* Copy the record of the place R6 to TRACE, SPAN and STATE. */
-static void read_context(struct bpf_code *c, const struct offsets *at)
+static void clear_context(struct bpf_code *c)
 {
 	for (int slot = TRACE; slot < TRACE + CONTEXT; slot += 8)
 		emit_store_imm(c, SIZE_DW, FP, slot, 0);
+}
+
+/* Copy the record of the place R6 to TRACE, SPAN and STATE. */
+static void read_context(struct bpf_code *c, const struct offsets *at)
+{
+	clear_context(c);
 	emit_get(c, R1, R6, otel_place, state);
 	emit_jump_if_imm(c, R1, JEQ, OTEL_FOUND, "found");
 	emit_jump_if_imm(c, R1, JEQ, OTEL_UNKNOWN, "unknown");
@@ -192,6 +197,10 @@ static void print_context(struct bpf_code *c, const struct memory_plan *p, const
 	emit_alu(c, ALU_SUB, R0, R1);
 	emit_jump_if_imm(c, R0, JLE, AGE, "printed");
 	emit_label(c, "changed");
+	emit_jump_if_imm(c, R7, JEQ, 0, "is_new");
+	emit_load(c, SIZE_DW, R1, R7, MAPPING - TRACE); /* a task may sleep within mmap */
+	emit_store(c, SIZE_DW, FP, MAPPING, R1);
+	emit_label(c, "is_new");
 	emit_call(c, FN_JIFFIES64);
 	emit_store(c, SIZE_DW, FP, PRINTED, R0);
 	emit_update(c, o->contexts, TASK, FP, TRACE, UPDATE_ANY);
@@ -211,17 +220,20 @@ static void print_context(struct bpf_code *c, const struct memory_plan *p, const
 /* The kinds of events before which the program runs. */
 enum side { ENTERS, RETURNS, OTHER };
 
-/* If the task enters an mmap of code, note that for its return. R8, R9: the call and registers */
+/* If the task enters an mmap of code, note that for its return. R9: the registers of the call */
 static void note_mapping(struct bpf_code *c, const struct otel *o)
 {
-	emit_jump_if_imm(c, R8, JNE, CALL_MMAP, "no_mapping");
 	emit_address(c, R3, R9, PROT_AT);
 	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
 	emit_load(c, SIZE_DW, R1, FP, READ);
 	emit_alu_imm(c, ALU_AND, R1, PROT_EXEC);
 	emit_jump_if_imm(c, R1, JEQ, 0, "no_mapping");
-	emit_find(c, o->contexts, TASK, R7, "no_mapping");
+	emit_store_imm(c, SIZE_DW, FP, MAPPING, 1);
+	emit_jump_if_imm(c, R7, JEQ, 0, "first");
 	emit_store_imm(c, SIZE_DW, R7, MAPPING - TRACE, 1);
+	emit_jump(c, "no_mapping");
+	emit_label(c, "first");
+	emit_update(c, o->contexts, TASK, FP, TRACE, UPDATE_ANY);
 	emit_label(c, "no_mapping");
 }
 
@@ -236,29 +248,44 @@ static void take_mapping(struct bpf_code *c)
 	emit_label(c, "no_mapping");
 }
 
-/* Run before an event. */
+/* R7 = the entry of the task in the map of contexts, or 0 */
+static void find_entry(struct bpf_code *c, const struct otel *o)
+{
+	emit_lookup(c, o->contexts, TASK);
+	emit_mov(c, R7, R0);
+}
+
+/* Run before an event. reads: print the context; or else only see which code the task maps. */
 static void emit_event(struct bpf_code *c, const struct memory_plan *p, const struct otel *o,
-		       const struct offsets *at, enum side side)
+		       const struct offsets *at, enum side side, int reads)
 {
 	clear(c);
 	if (side == ENTERS) {
 		emit_load(c, SIZE_DW, R9, R1, 0);
 		emit_load(c, SIZE_DW, R8, R1, 8);
+		if (!reads)
+			emit_jump_if_imm(c, R8, JNE, CALL_MMAP, "out");
 	}
 	set_pids(c);
 	emit_find(c, o->places, PROCESS, R6, "out");
-	emit_lookup(c, o->contexts, TASK);
-	emit_mov(c, R7, R0);
+	find_entry(c, o);
 	if (side == RETURNS)
 		take_mapping(c);
-	emit_get(c, R1, R6, otel_place, pending);
-	emit_jump_if_imm(c, R1, JEQ, 0, "is_found");
-	send_note(c, o);
-	emit_label(c, "is_found");
-	read_context(c, at);
-	emit_lookup(c, o->contexts, TASK);
-	emit_mov(c, R7, R0);
-	print_context(c, p, o);
+	if (reads) {
+		emit_get(c, R1, R6, otel_place, pending);
+		emit_jump_if_imm(c, R1, JEQ, 0, "is_found");
+		send_note(c, o);
+		emit_label(c, "is_found");
+		read_context(c, at);
+		find_entry(c, o);
+		print_context(c, p, o);
+		if (side == ENTERS) {
+			emit_jump_if_imm(c, R8, JNE, CALL_MMAP, "out");
+			find_entry(c, o);
+		}
+	} else {
+		clear_context(c);
+	}
 	if (side == ENTERS)
 		note_mapping(c, o);
 	emit_out(c, 0);
@@ -365,7 +392,6 @@ static int make_maps(struct memory_plan *p, struct otel *o)
 int otel_attach(struct memory_plan *p, struct otel *o)
 {
 	static const char *const calls[] = { "sys_exit", "sys_enter", NULL };
-	const char *const *event = *p->names ? (const char *const *)p->names : calls;
 	static struct bpf_code code;
 	struct offsets at = { 0 };
 
@@ -380,10 +406,14 @@ int otel_attach(struct memory_plan *p, struct otel *o)
 	emit_exec(&code, o);
 	if (memory_attach_at(p, &code, "sched_process_exec", 1) < 0 || otel_find_all(p, o) < 0)
 		return -1;
-	for (; *event; event++) {
-		emit_event(&code, p, o, &at, !strcmp(*event, "sys_enter") ? ENTERS :
-			   !strcmp(*event, "sys_exit") ? RETURNS : OTHER);
+	for (char *const *event = p->names; *event; event++) {
+		emit_event(&code, p, o, &at, OTHER, 1);
 		if (memory_attach_at(p, &code, *event, 1) < 0)
+			return -1;
+	}
+	for (int i = 0; i < 2; i++) {
+		emit_event(&code, p, o, &at, i ? ENTERS : RETURNS, !*p->names);
+		if (memory_attach_at(p, &code, calls[i], 1) < 0)
 			return -1;
 	}
 	return 0;

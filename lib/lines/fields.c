@@ -99,20 +99,19 @@ void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const ch
 }
 
 void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const char *line,
-			    size_t n, const struct strbuf *fields)
+			    size_t n, const struct strbuf *fields, struct text_part context)
 {
-	const char *end = line + n;
+	const char *end = l->context.n ? l->context.text :
+			  l->json ? l->body.text + l->body.n - 1 : line + n;
+	/* the first member of an object has no comma in front */
+	const size_t comma = l->json && end[-1] == '{';
 
 	w->n = 0;
-	if (!l->json) {
-		strbuf_add(w, line, n);
-		strbuf_add(w, fields->text, fields->n);
-		return;
-	}
-	end = l->body.text + l->body.n - 1;
 	strbuf_add(w, line, (size_t)(end - line));
-	/* the first member of an object has no comma in front */
-	strbuf_add(w, fields->text + (end[-1] == '{'), fields->n - (end[-1] == '{'));
+	strbuf_add(w, fields->text + comma, fields->n - comma);
+	if (l->context.n)
+		strbuf_add(w, context.text, context.n);
+	end += l->context.n;
 	strbuf_add(w, end, (size_t)(line + n - end));
 }
 

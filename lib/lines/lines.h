@@ -37,7 +37,7 @@ struct trace_line {
 	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
 	const char *prefix;     /* before event: sys_enter_, sys_exit_, or "" */
 	struct text_part body;  /* the fields of the event */
-	struct text_part context; /* in text: the trace context after them (tfs-catpipe -O) */
+	struct text_part context; /* the trace context, the last fields (tfs-catpipe -O) */
 	struct text_part facts; /* in JSON: the object after them */
 	int json;
 	int stack;              /* no event, but the title of a stack; 0: neither */
@@ -159,9 +159,12 @@ void trace_line_shorten(char *values);
 void trace_line_add_field(struct strbuf *, const struct trace_line *, const char *name,
 			  struct text_part);
 
-/* Set the text to the event line, of n bytes, with the appended fields. */
+/*
+ * Set the text to the event line, of n bytes, with the appended fields. If the line has a trace
+ * context, this one comes last instead.
+ */
 void trace_line_with_fields(struct strbuf *, const struct trace_line *, const char *line, size_t n,
-			    const struct strbuf *fields);
+			    const struct strbuf *fields, struct text_part context);
 
 /*
  * Print the member of a JSON object after others: a string, or one with the escapes of

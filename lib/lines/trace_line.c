@@ -437,6 +437,23 @@ static int is_json_comment(const char *s, const char *end)
 	return 0;
 }
 
+/* Set l->context to the fields of tfs-catpipe -O at the end of the object of fields. */
+static void context_of_json(struct trace_line *l)
+{
+	static const char *const kinds[] = { ",\"trace_id\":\"", ",\"otel\":\"none\"",
+					     ",\"otel\":\"unknown\"" };
+	static const size_t lengths[] = {
+		sizeof(",\"trace_id\":\"\",\"span_id\":\"\",\"trace_flags\":\"\"") - 1 +
+			32 + 16 + 2,
+		sizeof(",\"otel\":\"none\"") - 1, sizeof(",\"otel\":\"unknown\"") - 1,
+	};
+	const char *end = l->body.text + l->body.n - 1, *at;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (l->body.n > lengths[i] + 1 && begins(at = end - lengths[i], end, kinds[i]))
+			l->context = (struct text_part){ at, lengths[i] };
+}
+
 static int parse_json(struct trace_line *l, const char *s, const char *end)
 {
 	static const char facts[] = ",\"facts\":";
@@ -453,6 +470,8 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 		l->facts.text = l->body.text + l->body.n + strlen(facts);
 		l->facts.n = (size_t)(end - l->facts.text);
 	}
+	if (l->body.n)
+		context_of_json(l);
 	l->miss = l->event.n && l->time.n ? MISS_NOTHING : is_json_comment(s, end) ? MISS_NOTHING
 										   : MISS_JSON;
 	return l->event.n && l->time.n;
@@ -539,7 +558,7 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
 		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
 	};
-	struct text_part field = l->context;
+	struct text_part field = l->json ? none : l->context;
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 		if (!strcmp(key, heads[i].name))

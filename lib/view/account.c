@@ -155,6 +155,17 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 	wait->on = why_word(name, file);
 }
 
+/* Write the context in which the task ends its window (struct why). */
+static void context_of(void *unused, int32_t pid, char text[WHY_CONTEXT])
+{
+	struct otel_context c = otel_of_task(&account.show->otel, pid);
+	struct out o = out_to(text, WHY_CONTEXT - 1);
+
+	(void)unused;
+	otel_put(&c, &o, account.show->json);
+	*o.at = '\0';
+}
+
 /* Return the name of the call that begins or returns. */
 static const char *name_of_call(const struct record *r, const struct account_event *of)
 {
@@ -318,6 +329,7 @@ void account_begin(struct show *s, struct decode *d)
 		w->scope = WHY_SPANS;
 	w->json = s->json;
 	w->doing = doing;
+	w->context = s->otel.on && w->scope != WHY_TASKS ? context_of : NULL;
 	why_begin(w);
 	for (size_t i = 0; i < account.of.n; i++)
 		why_subject(w, (struct why_who){ .pid = account.of.v[i] });

@@ -942,7 +942,7 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
 	memcpy(t->head, r->data, t->nhead);
 	if (d->show->otel.on)
-		t->context = otel_of(&d->show->otel, evs, r);
+		t->context = otel_of(&d->show->otel, d->show->line->events, r);
 	t->nargs = of->nargs;
 	for (unsigned i = 0; i < CALL_ARGS; i++, at += size)
 		t->values.args[i] = i < of->nargs && at + size <= r->len ?

@@ -2,6 +2,7 @@
 /* otel.c - the trace context of the thread of each event (OpenTelemetry) */
 
 #include "base/base.h"
+#include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "view/view.h"
 
@@ -14,11 +15,32 @@ struct otel_task {
 	struct otel_context context;
 };
 
-/* The note of an event: its field with the text, if programs print it. */
-struct printed {
+/* The note of an event: its field with the text, if programs print it, and whom it is about. */
+struct noted {
 	int decided;
 	const struct field *text;
+	enum { ABOUT_RUNNING, ABOUT_OTHER, ABOUT_NOBODY } about;
+	const struct field *other;      /* the pid */
 };
+
+static struct noted *noted_of(struct otel_contexts *all, struct event_set *evs,
+			      const struct record *r)
+{
+	const struct event *e = event_wanted(evs, r);
+	struct noted *of = e ? event_note(&all->events, e, sizeof(*of)) : NULL;
+	const struct subject *s;
+
+	if (!of || of->decided++)
+		return of;
+	if (!strcmp(e->name, "bpf_trace_printk"))
+		of->text = event_field(e, "bpf_string");
+	s = subject_of(e->system, e->name);
+	if (s && s->kind == SUBJECT_NONE)
+		of->about = ABOUT_NOBODY;
+	else if (s && s->kind != SUBJECT_EITHER && (of->other = event_field(e, s->field)))
+		of->about = ABOUT_OTHER;
+	return of;
+}
 
 static int is_flag(char c)
 {
@@ -48,8 +70,7 @@ static int parse(struct otel_context *c, const char *s, const char *end)
 
 int otel_learn(struct otel_contexts *all, struct event_set *evs, const struct record *r, int lost)
 {
-	const struct event *e = event_wanted(evs, r);
-	struct printed *p = e ? event_note(&all->events, e, sizeof(*p)) : NULL;
+	const struct noted *of = noted_of(all, evs, r);
 	int32_t pid = record_pid(evs, r);
 	struct otel_context c;
 	struct field_data v;
@@ -57,9 +78,7 @@ int otel_learn(struct otel_contexts *all, struct event_set *evs, const struct re
 	const char *s;
 
 	all->losses += lost != 0;
-	if (p && !p->decided++ && !strcmp(e->name, "bpf_trace_printk"))
-		p->text = event_field(e, "bpf_string");
-	if (!p || !p->text || field_value(evs, p->text, r, &v) < 0 || v.kind != FIELD_STRING ||
+	if (!of || !of->text || field_value(evs, of->text, r, &v) < 0 || v.kind != FIELD_STRING ||
 	    v.n < 4 || memcmp(v.data, "tfs_", 4))
 		return 0;
 	s = memchr(v.data, ' ', v.n);
@@ -75,17 +94,30 @@ int otel_learn(struct otel_contexts *all, struct event_set *evs, const struct re
 	return 1;
 }
 
-struct otel_context otel_of(struct otel_contexts *all, const struct event_set *evs,
-			    const struct record *r)
+struct otel_context otel_of_task(const struct otel_contexts *all, int32_t pid)
 {
-	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
-	int32_t pid = record_pid(evs, r);
 	const struct otel_task *t = table_find(&all->tasks, (const char *)&pid, sizeof(pid));
 
-	if (!pid || flags & (FLAG_NMI | FLAG_HARDIRQ | FLAG_SOFTIRQ))
+	if (!pid)
 		return (struct otel_context){ .state = CONTEXT_NONE };
 	return t && t->context.losses == all->losses ? t->context :
 	       (struct otel_context){ .state = CONTEXT_UNKNOWN };
+}
+
+struct otel_context otel_of(struct otel_contexts *all, struct event_set *evs,
+			    const struct record *r)
+{
+	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	const struct noted *of = noted_of(all, evs, r);
+	int32_t pid = record_pid(evs, r);
+	struct field_data v;
+
+	if (of && of->about == ABOUT_OTHER)
+		pid = field_value(evs, of->other, r, &v) < 0 ? 0 : (int32_t)v.i;
+	else if ((of && of->about == ABOUT_NOBODY) ||
+		 flags & (FLAG_NMI | FLAG_HARDIRQ | FLAG_SOFTIRQ))
+		pid = 0;
+	return otel_of_task(all, pid);
 }
 
 void otel_put(const struct otel_context *c, struct out *o, int json)

@@ -39,6 +39,7 @@ struct connection {
 	unsigned char task[16]; /* the common fields of a record of its task */
 	uint8_t ntask;          /* 0: the task is not known */
 	int shown;              /* the task is selected */
+	struct otel_context context; /* of the task, when it connected, accepted or closed */
 };
 
 /* What a program said last on a CPU */
@@ -112,8 +113,10 @@ static void set_end(struct end *end, const struct show *s, const struct tcp_even
 		memcpy(end->ip, v.data, sizeof(end->ip));
 }
 
-static void set_task(struct connection *c, const struct record *r, int shown)
+static void set_task(struct show *s, struct connection *c, const struct record *r, int shown)
 {
+	if (s->otel.on)
+		c->context = otel_of(&s->otel, s->line->events, r);
 	c->ntask = (uint8_t)(r->len < sizeof(c->task) ? r->len : sizeof(c->task));
 	memcpy(c->task, r->data, c->ntask);
 	c->shown = shown;
@@ -206,8 +209,12 @@ static void put_start(struct show *s, const struct connection *c, const char *ev
 	put_end(o, &c->remote);
 }
 
-static void put_stop(const struct show *s, struct out *o)
+static void put_stop(const struct show *s, const struct connection *c, struct out *o)
 {
+	if (s->otel.on) {
+		out_string(o, s->json ? "," : "");
+		otel_put(&c->context, o, s->json);
+	}
 	out_string(o, s->json ? "}}\n" : "\n");
 }
 
@@ -226,7 +233,7 @@ static void put_connect(struct show *s, const struct connection *c, const struct
 	if (!c->established)
 		out_format(o, !s->json ? " error=%s" : name ? ",\"error\":\"%s\"" :
 			   ",\"error\":%s", name ? name : s->json ? "null" : "-");
-	put_stop(s, o);
+	put_stop(s, c, o);
 }
 
 static void put_life(struct show *s, const struct connection *c, const struct said *said,
@@ -238,7 +245,7 @@ static void put_life(struct show *s, const struct connection *c, const struct sa
 	put_time(s, o, c->begun, r->ts);
 	put_number(s, o, "sent", known, known ? said->value[0] : 0);
 	put_number(s, o, "received", known, known ? said->value[1] : 0);
-	put_stop(s, o);
+	put_stop(s, c, o);
 }
 
 /* ---- records ---- */
@@ -284,11 +291,11 @@ static int take_printed(struct show *s, const struct tcp_event *of, const struct
 	c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
 	if (!c || c->side != ACCEPTS)
 		return 1;
-	set_task(c, r, shown);
+	set_task(s, c, r, shown);
 	if (shown && tcp.kinds & SHOW_ACCEPT) {
 		put_start(s, c, "tcp_accept", r, o);
 		put_time(s, o, c->ready, r->ts);
-		put_stop(s, o);
+		put_stop(s, c, o);
 	}
 	return 1;
 }
@@ -334,15 +341,16 @@ static void take_state(struct show *s, const struct tcp_event *of, const struct 
 		c->side = new == SYN_SENT ? CONNECTS : ACCEPTS;
 		c->begun = r->ts;
 		c->established = c->ntask = 0;
+		c->context = (struct otel_context){ .state = CONTEXT_UNKNOWN };
 		if (new == SYN_SENT)
-			set_task(c, r, shown);
+			set_task(s, c, r, shown);
 		if (new == SYN_SENT && shown && tcp.kinds & SHOW_CONNECT) {
 			put_start(s, c, "tcp_begin", r, o);
-			put_stop(s, o);
+			put_stop(s, c, o);
 		}
 	} else if (!c->ntask && (new == FIN_WAIT1 || new == LAST_ACK || new == CLOSE) &&
 		   !(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI))) {
-		set_task(c, r, shown);
+		set_task(s, c, r, shown);
 	}
 	if (new == ESTABLISHED) {
 		c->established = 1;

@@ -308,9 +308,13 @@ struct otel_contexts {
 /* Follow the next record; give all records in order. Return 1 if it is one of tfs-strings otel. */
 int otel_learn(struct otel_contexts *, struct event_set *, const struct record *, int lost);
 
-/* Return the context in which a record was made; none within an interrupt. */
-struct otel_context otel_of(struct otel_contexts *, const struct event_set *,
-			    const struct record *);
+/*
+ * Return the context of the task that the record is about (subject_of of tracefs.h): the one that
+ * is woken or gets the CPU, or else the running one; none for an event that is about no task, such
+ * as one within an interrupt.
+ */
+struct otel_context otel_of(struct otel_contexts *, struct event_set *, const struct record *);
+struct otel_context otel_of_task(const struct otel_contexts *, int32_t pid);
 
 /* Print the context as the last fields of a line: " NAME=VALUE", or ,"NAME":"VALUE". */
 void otel_put(const struct otel_context *, struct out *, int json);

@@ -495,6 +495,7 @@ static void drop_short(struct why *w)
 static void close_window(struct why *w, struct why_task *t)
 {
 	struct why_window *window = t->window;
+	char context[WHY_CONTEXT];
 
 	t->window = NULL;
 	if (!window)
@@ -505,6 +506,10 @@ static void close_window(struct why *w, struct why_task *t)
 	if (window->end - window->begin < w->slower || window->end == window->begin ||
 	    !is_complete(w, t) || (w->all && w->calls && !t->calls))
 		return free_window(window);
+	if (w->context) {
+		w->context(w->arg, t->pid, context);
+		window->context = name_of(w, context);
+	}
 	w->kept = xgrow(w->kept, w->nkept, &w->kept_room, sizeof(*w->kept));
 	w->kept[w->nkept++] = window;
 	if (w->nkept >= 2 * w->top + 64)

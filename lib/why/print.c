@@ -282,6 +282,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 	}
 	out_string(&o, ": ");
 	put_time(&o, total_of(window), 0);
+	out_string(&o, w->name[window->context]);
 	if (window->losses)
 		out_format(&o, "; events were lost in %u of its intervals", window->losses);
 	*o.at = '\0';
@@ -363,6 +364,7 @@ static void print_json(const struct why *w, const struct why_window *window)
 	out_char(&o, '{');
 	put_json_task(w, &o, window->pid, window->comm);
 	put_json_string(w, &o, "label", window->label);
+	out_format(&o, window->context ? ",%s" : "%s", w->name[window->context]);
 	out_format(&o, ",\"start_ns\":%llu,\"total_ns\":%llu,\"lost_intervals\":%u",
 		   (unsigned long long)window->begin, (unsigned long long)total_of(window),
 		   window->losses);

@@ -53,6 +53,7 @@ struct why_wait {
 
 enum {
 	WHY_NEAR = 256,
+	WHY_CONTEXT = 128,
 	WHY_PIDS = 1 << 22,     /* a pid of host N is N times this plus the pid (PID_MAX_LIMIT) */
 };
 
@@ -69,6 +70,8 @@ struct why {
 	const char *opens, *closes; /* WHY_SPANS: globs of the events around a window */
 	/* Say what the task waits for, which is in a call if name is not NULL. */
 	void (*doing)(void *arg, int32_t pid, const char *name, struct why_wait *);
+	/* NULL; or write the trace context of the task, as it is printed, or "". */
+	void (*context)(void *arg, int32_t pid, char text[WHY_CONTEXT]);
 	void *arg;
 	/* private */
 	struct table tasks, names, cpus;
@@ -174,7 +177,7 @@ struct why_node {
 
 struct why_window {
 	int32_t pid;
-	uint32_t comm, label;
+	uint32_t comm, label, context;
 	uint64_t begin, end;
 	struct why_node *node;  /* the first one is the whole */
 	size_t n, room;

@@ -50,7 +50,7 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 		      memchr(line, ':', n) != l->time.text + l->time.n)
 		return;
 	trace_line_add_field(&fields, l, "Carried", p);
-	trace_line_with_fields(&more, l, line, n, &fields);
+	trace_line_with_fields(&more, l, line, n, &fields, l->context);
 	must(trace_line(&again, more.text, more.n));
 	must(same(again.event, l->event.text, l->event.n));
 	got = trace_line_key(&again, "Carried");

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# --otel: each call carries the span that its thread publishes (OTEP 4947), by every model of TLS
+# --otel of all hooks: each call, wait, request and connect carries the span that its thread publishes
+# (OTEP 4947), by every model of TLS
 
 load ../helper
 load ../hooks
@@ -116,6 +117,114 @@ of_each() {
 	done
 }
 
+# count_spans FILE KEY NUMBER: Print how many lines carry the span NUMBER of the task whose pid is the field
+# KEY, how many another one, none, and an unknown one. NUMBER is an expression of awk.
+count_spans() {
+	awk -v key="$2" '
+		function field(name, s) {
+			if (!match($0, "[ \",{]" name "\"?[=:]\"?[0-9a-zA-Z.]+")) return ""
+			s = substr($0, RSTART, RLENGTH)
+			sub(/^[^=:]*[=:]"?/, "", s)
+			return s
+		}
+		function low(s) { # the last four hexadecimal digits
+			for (n = 0; length(s) > 4;) s = substr(s, 2)
+			for (; s != ""; s = substr(s, 2)) n = n * 16 + index("123456789abcdef", substr(s, 1, 1))
+			return n
+		}
+		/span_id/ {
+			span = field("span_id")
+			number = '"$3"'
+			right = span == sprintf("%08x%08x", field(key), number)
+			count[right && field("trace_flags") == "01" ? "right" : "wrong"]++
+			next
+		}
+		{ count[field("otel")]++ }
+		END { print count["right"] + 0, count["wrong"] + 0, count["none"] + 0, count["unknown"] + 0 }' "$1"
+}
+
+@test "trace_why: --otel prints the span of each of 200 slow calls of two threads" {
+	need_context
+	need_tracefs events/sched/sched_waking
+	for form in '' --json; do
+		hold "$PROG/published" -w -s -t 1 100
+		# shellcheck disable=SC2086 # a word, or none
+		traced trace_why --otel --slower 900us --top 1000 $form
+		grep 'nanosleep' got | grep -v 'woken\|%' >calls
+		grep -o 'span_id[=":]*[0-9a-f]*' calls | grep -o '[0-9a-f]*$' | LC_ALL=C sort >spans
+		for pid in $(cut -c1-8 spans | LC_ALL=C sort -u); do
+			for i in $(seq 100); do printf '%s%08x\n' "$pid" "$i"; done
+		done >wanted
+		cmp spans wanted
+		file_has 200 spans
+	done
+}
+
+@test "trace_sched: --otel prints the span of each task that waits, also by a library loaded later" {
+	need_context
+	need_tracefs events/sched/sched_wakeup
+	need_tool "${CC:-cc}"
+	build -DPART=1 -fPIC -shared -o libpublish.so
+	build -DPART=3 -o loads
+	for words in "$PROG/published" "./loads -l $PWD/libpublish.so"; do
+		for form in '' --json; do
+			# shellcheck disable=SC2086 # words
+			hold $words -w -s -t 2 200
+			# shellcheck disable=SC2086 # a word, or none
+			traced trace_sched --otel $form
+			grep -v '^#\|unpaired' got | grep 'next_comm[=":]*\(published\|loads\)' >waits
+			# no span is that of another task, and those of a task come in order
+			count_spans waits next_pid 'low(span)' >counts
+			sed '/otel/d; s/.*span_id[=":]*\([0-9a-f]*\).*/\1/' waits |
+				LC_ALL=C sort -s -k1.1,1.8 | LC_ALL=C sort -c
+			cat counts
+			read -r right wrong none unknown <counts
+			[ "$wrong" = 0 ] && [ "$right" -gt 0 ]
+			[ $((right + none + unknown)) = "$(wc -l <waits)" ]
+		done
+	done
+}
+
+@test "trace_tcp: --otel prints the span of each of 200 connects, also as JSON" {
+	need_context
+	need_tracefs events/sock/inet_sock_set_state
+	for form in '' --json; do
+		hold "$PROG/published" -w -c 200
+		# shellcheck disable=SC2086 # a word, or none
+		traced trace_tcp --latency --otel $form
+		grep tcp_connect got | sed "s/.*\(127\.1\.0\.\)\([0-9]*\)/ by_pid=$HELD number=\2 /" >connects
+		[ "$(count_spans connects by_pid 'field("number")')" = "200 0 0 0" ]
+	done
+	hold "$PROG/published" -w -c 20
+	traced trace_tcp --connect --otel
+	sed "s/.*daddr=127\.1\.0\.\([0-9]*\)/ by_pid=$HELD number=\1 /" got >connects
+	[ "$(count_spans connects by_pid 'field("number")')" = "20 0 0 0" ]
+}
+
+@test "trace_block: --otel prints the span in which each of 100 requests was queued, not that of its completion" {
+	need_context
+	need_tracefs events/block
+	loop
+	for form in '' --json; do
+		hold "$PROG/published" -w -b "/dev/$LOOP" 100
+		# shellcheck disable=SC2086 # a word, or none
+		traced trace_block --device "$LOOP" --otel $form
+		grep block_rq_complete got | sed 's/ \([0-9]*\) + 8 / sector=\1 /' >requests
+		[ "$(count_spans requests by_pid 'field("sector") / 8 + 1')" = "100 0 0 0" ]
+	done
+	hold "$PROG/published" -w -b "/dev/$LOOP" 10
+	watch trace_block --all --device "$LOOP" --otel --events
+	release
+	watch_stop
+	grep block_rq_issue got | sed "s/ \([0-9]*\) + 8 / by_pid=$HELD sector=\1 /" >issued
+	count_spans issued by_pid 'field("sector") / 8 + 1' >counts
+	cat counts
+	read -r right wrong none unknown <counts # the kernel's worker may issue some
+	[ "$wrong $unknown" = "0 0" ] && [ $((right + none)) = 10 ]
+	grep block_rq_complete got >complete
+	[ "$(count_spans complete by_pid 0)" = "0 0 10 0" ]
+}
+
 # bats test_tags=long
 @test "trace_syscalls: --otel: each of 1,000,000 calls carries its span, 0 wrong" {
 	need_context
@@ -162,10 +271,17 @@ trace_id=${self}00000000$(printf %08x $((0xffffffff ^ HELD)))ffffffff span_id=${
 	nothing_left
 }
 
-@test "tfs-strings otel: refuses a kernel without BTF before anything is made" {
+@test "tfs-strings otel, and --otel of each hook, refuse a kernel without BTF" {
 	need_context
 	mkdir -p sys/kernel
 	ln -s "$TRACEFS" sys/kernel/tracing
+	for hook in trace_syscalls trace_why trace_block trace_tcp trace_sched; do
+		words=
+		[ "$hook" != trace_why ] || words='--slower 1ms'
+		fails 111 "manager: fatal: unable to read $PWD/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF): No such file or directory" \
+			env TRACER_SYSFS_PATH="$PWD/sys" "$MANAGER" --run "$hook" --args "--instance $MARK --pid $$ $words --otel"
+	done
+	nothing_left
 	fails 111 "tfs-strings: fatal: unable to read $PWD/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF): No such file or directory" \
 		env TRACER_SYSFS_PATH="$PWD/sys" tfs-strings otel
 }

@@ -126,6 +126,9 @@ slow_disk() {
 		--events --top 3|--events prints no account; leave out --slower, --begin, --end, --depth, --top and --folded
 		--stack --folded|--stack prints no account; leave out --slower, --begin, --end, --depth, --top and --folded
 		--events --stack|--events and --stack cannot be combined; give one
+		--otel|--otel needs --slower, --begin and --end, or --events: a task has more than one span in its life
+		--otel --slower 1ms --folded|--otel cannot be combined with --folded
+		--otel --stack|--otel cannot be combined with --stack
 		-o x.svg|-o x.svg: trace_why draws a picture only with --stack or --events: the account is text
 	EOF
 }

@@ -2,22 +2,28 @@
 /*
  * published - publish a thread context (OTEP 4947) with another span for each call
  *
- *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] CALLS
+ *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] [-s | -c | -b DISK] CALLS
  *
  * Each thread makes so many calls lseek(-1, SPAN, 0), while the span with this id is active. The id
- * is the pid of the thread, and a counter in its low 32 bits. -f: a child does so, too. -x: then
+ * is the pid of the thread, and a counter N in its low 32 bits. -s: it sleeps for 1 ms instead. -c:
+ * it connects to port 1 of 127.1.0.N instead, where nobody listens. -b: it writes the Nth 4096 bytes
+ * of the disk instead. -f: a child does so, too. -x: then
  * do all this again in the same program, executed anew. -l: the library publishes, and is loaded
  * after the first half of the calls. -w: print a line, and wait for a byte first.
  * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
  * -DPART=3 the program that loads it.
  */
+#include <arpa/inet.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef PART
@@ -62,6 +68,36 @@ static void (*by)(uint64_t trace, uint64_t span)
 #endif
 	;
 
+static char kind;       /* of -s, -c, -b; 0: none of them */
+static int disk;
+
+static void act(uint64_t self, uint64_t n)
+{
+	static char block[4096] __attribute__((aligned(4096)));
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1),
+				  .sin_addr = { htonl(0x7f010000 | (uint32_t)n) } };
+	const struct timespec ms = { 0, 1000000 };
+	int s;
+
+	switch (kind) {
+	case 's':
+		nanosleep(&ms, NULL);
+		break;
+	case 'c':
+		s = socket(AF_INET, SOCK_STREAM, 0);
+		if (!connect(s, (struct sockaddr *)&to, sizeof(to)))
+			_exit(1);
+		close(s);
+		break;
+	case 'b':
+		if (pwrite(disk, block, sizeof(block), (off_t)((n - 1) * sizeof(block))) < 0)
+			_exit(1);
+		break;
+	default:
+		syscall(SYS_lseek, -1, self | n, 0);
+	}
+}
+
 static void *work(void *until)
 {
 	uint64_t self = (uint64_t)syscall(SYS_gettid) << 32;
@@ -69,7 +105,7 @@ static void *work(void *until)
 	for (uint64_t n = 1; n <= calls; n++) {
 		if (by)
 			by(self, self | n);
-		syscall(SYS_lseek, -1, self | n, 0);
+		act(self, n);
 	}
 	if (by)
 		by(0, 0);
@@ -83,7 +119,7 @@ int main(int argc, char **argv)
 	int c, threads = 0, forks = 0, again = 0;
 	char byte;
 
-	while ((c = getopt(argc, argv, "t:fxwl:")) != -1)
+	while ((c = getopt(argc, argv, "t:fxwl:scb:")) != -1)
 		switch (c) {
 		case 't':
 			threads = atoi(optarg);
@@ -93,6 +129,15 @@ int main(int argc, char **argv)
 			break;
 		case 'x':
 			again = 1;
+			break;
+		case 'b':
+			disk = open(optarg, O_WRONLY | O_DIRECT);
+			if (disk < 0)
+				return 1;
+			/* fall through */
+		case 's':
+		case 'c':
+			kind = (char)c;
 			break;
 		case 'l':
 			library = optarg;
