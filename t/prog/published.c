@@ -6,8 +6,8 @@
  *
  * Each thread makes so many calls lseek(-1, SPAN, 0), while the span with this id is active. The id
  * is the pid of the thread, and a counter N in its low 32 bits. -s: it sleeps for 1 ms instead. -c:
- * it connects to port 1 of 127.1.0.N instead, where nobody listens. -b: it writes the Nth 4096 bytes
- * of the disk instead. -f: a child does so, too. -x: then
+ * it connects to port 1 of 127.1.0.N instead, where nobody listens. -b: it writes the Nth block of
+ * 4096 bytes of the disk instead. -f: a child does so, too. -x: then
  * do all this again in the same program, executed anew. -l: the library publishes, and is loaded
  * after the first half of the calls. -w: print a line, and wait for a byte first.
  * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
