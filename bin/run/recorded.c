@@ -18,6 +18,7 @@ void recorded_losses(const char *path)
 	}
 	dat_close(&d);
 	if (over || cut)
-		err_note("lost %llu events: %llu overwritten in a full buffer, %llu not written",
-			 over + cut, over, cut);
+		err_note("lost %llu events: %llu overwritten in a full buffer, %llu not written; "
+			 "a larger %s keeps more", over + cut, over, cut,
+			 cut > over ? "--size" : "--buffer");
 }

@@ -720,7 +720,7 @@ hook() {
 	tfs-report x.dat >got
 	recorded=$(grep -c ': sys_getppid()$' got) lost=$((100000 - recorded))
 	[ "$lost" -gt 0 ]
-	[ "$stderr" = "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
+	[ "$stderr" = "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written; a larger --size keeps more" ]
 	[ "$(tail -n 1 got)" = "# lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
 	# no loss, no message
 	rm x.dat
