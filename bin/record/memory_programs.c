@@ -394,7 +394,10 @@ static void load_mode(struct bpf_code *c, const struct memory *m)
 	load_kernel(c, m, SIZE_W, R1, R0, m->status);
 }
 
-/* Let R9 be the byte of the task. Jump out if the task is not traced. */
+/*
+ * Let R9 be the byte of the task. Jump out if the task is not traced. A return, also one that is
+ * not looked at, ends the call: the next one may have no entry.
+ */
 static void check_task(struct bpf_code *c, const struct memory *m)
 {
 	emit_load(c, SIZE_DW, R6, R1, 0);
@@ -403,11 +406,12 @@ static void check_task(struct bpf_code *c, const struct memory *m)
 	find_task(c, m, R9);
 	emit_store(c, SIZE_DW, FP, STATE, R0);
 	emit_load(c, SIZE_B, R9, R0, 0);
-	if (m->all)
-		return;
 	emit_mov(c, R1, R9);
 	emit_alu_imm(c, ALU_AND, R1, TRACED);
-	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	if (!m->all)
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	if (!m->entering)
+		emit_store(c, SIZE_B, R0, 0, R1);
 }
 
 /*
@@ -451,35 +455,30 @@ static void find_call(struct bpf_code *c, const struct memory *m)
 	/* each call of 32-bit code says that it is one, because its number is not enough */
 	if (MODE_MASK)
 		emit_jump_if_imm(c, R8, JGT, NUMBERS - 1, "found");
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	if (!m->entering) { /* a filter of seccomp(2) may have denied it, without an entry */
 		emit_jump_if_imm(c, R1, JEQ, HAS_MEMORY, "found");
 		emit_load(c, SIZE_DW, R2, FP, RESULT);
 		emit_jump_if_imm(c, R2, JSGE, 0, "out");
-		emit_jump_if_imm(c, R1, JNE, 0, "found");
-		emit_jump(c, "out");
-	} else {
-		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, "out");
 	}
 	emit_label(c, "found");
 }
 
 /*
- * Note in the byte of the task that its call has begun. At the return forget that, and set R9 to
- * a bit for each argument that could not be read at the entry.
+ * Note in the byte of the task that its call has begun. At the return, set R9 to a bit for each
+ * argument that could not be read at the entry.
  */
 static void note_call(struct bpf_code *c, const struct memory *m)
 {
-	emit_load(c, SIZE_DW, R0, FP, STATE);
 	emit_mov(c, R1, R9);
-	emit_alu_imm(c, ALU_AND, R1, TRACED);
 	if (m->entering) {
+		emit_load(c, SIZE_DW, R0, FP, STATE);
+		emit_alu_imm(c, ALU_AND, R1, TRACED);
 		emit_alu_imm(c, ALU_OR, R1, ENTERED);
 		emit_store(c, SIZE_B, R0, 0, R1);
 		emit_mov_imm(c, R9, -1); /* what is not in memory here was not read before */
 		return;
 	}
-	emit_store(c, SIZE_B, R0, 0, R1);
-	emit_mov(c, R1, R9);
 	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
 	emit_alu_imm(c, ALU_AND, R1, ENTERED);
 	emit_jump_if_imm(c, R1, JNE, 0, "seen");

@@ -238,6 +238,15 @@ some_calls() {
 	EOF
 }
 
+@test "decode: a call without memory that fails costs no record beside its two events" {
+	need_tracefs events/raw_syscalls
+	tfs-run trace_syscalls --decode -o x.dat -- "$PROG/acts" opens 0 1000 /etc/passwd </dev/null >/dev/null
+	tfs-report -D x.dat >got
+	[ "$(grep -c ': close(-1) = -1 EBADF' got)" = 1000 ]
+	# arguments that are printed at the return, since the entry was not seen
+	[ "$(tfs-report x.dat | grep -c 'bpf_trace_printk: [^ ]* r[03] ')" = 0 ]
+}
+
 @test "tfs-report: -D: no call is denied whose entry another CPU may have lost" {
 	need_tool python3
 	by_hand <<-'EOF'
