@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "reader/reader.h"
 #include "lines/lines.h"
-#include "perfetto.h"
+#include "packet.h"
 
 static char buffer[PACKETS_FULL + PACKET_MOST + PACKET_TAIL];
 

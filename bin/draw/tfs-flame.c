@@ -19,25 +19,27 @@
 #include "lines/lines.h"
 #include "draw/draw.h"
 #include "strangers.h"
+#include "packet.h"
 
 static const char *title = "Flame graph";
 static const char *weights;
-static int all, folded;
+static int all, folded, pprof;
 static struct opt_list keys = { .v = OPT_LIST("comm") };
 
 static const struct tool tool = {
 	.name = "tfs-flame",
 	.help =
-		"tfs-flame [-a] [-f] [-k KEY]... [-w KEY,...] [-T TITLE] [FILE]\n"
+		"tfs-flame [-a] [-f] [-p] [-k KEY]... [-w KEY,...] [-T TITLE] [FILE]\n"
 		"draw the stacks of a trace as a flame graph, in SVG\n"
 		"-a, --all  draw the stacks of all tasks, not only of the traced tasks\n"
 		"-k, --key KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
 		"-w, --weight KEY,...  weigh a stack by the first KEY that an event has: lat, ...\n"
 		"-f, --folded  print folded lines instead, a;b;c N, for other programs\n"
+		"-p, --pprof  print a profile for pprof instead, by time if the events have lat\n"
 		"-T, --title TITLE  set the title of the picture\n",
 	.places = (const struct opt_place[]){
-		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'k', .list = &keys },
-		{ 'T', .text = &title }, { 'w', .text = &weights }, { 0 },
+		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'p', .flag = &pprof },
+		{ 'k', .list = &keys }, { 'T', .text = &title }, { 'w', .text = &weights }, { 0 },
 	},
 };
 
@@ -436,6 +438,7 @@ static void choose_stacks(struct flame *f)
 			continue;
 		to = table_at(&f->shown, s->entry.key + n + 1, s->entry.n - n - 1);
 		to->n += *f->weight ? s->weight : s->n;
+		to->weighed += *f->weight ? s->weighed : s->n;
 	}
 }
 
@@ -463,6 +466,35 @@ static void print_folded(const struct flame *f)
 		stdout_print("%.*s %llu\n", (int)(to - s->entry.key), s->entry.key, s->n);
 	}
 	comments_tell(&f->in.comments);
+}
+
+/* Print the stacks as a profile: the keys are labels. */
+static void print_profile(const struct flame *f)
+{
+	int time = !strcmp(f->weight, "lat");
+
+	pprof_begin(time ? "time" : f->weight, time ? "nanoseconds" :
+		    !strncmp(f->weight, "bytes", 5) ? "bytes" : "count");
+	for (size_t i = 0; i < f->shown.n; i++) {
+		const struct stack *s = (const struct stack *)f->shown.v[i];
+		const char *p = s->entry.key, *end = p + s->entry.n;
+		const char *const *key = keys.v;
+
+		while (p) {
+			int program = *p == USER;
+			const char *name = p + program;
+			struct text_part part = { name, next_frame(&p, end) - (size_t)program };
+
+			if (*key)
+				pprof_label(*key++, part);
+			else
+				pprof_function(part, !program);
+		}
+		pprof_sample(s->weighed, s->n);
+	}
+	for (unsigned i = 0; i < f->in.comments.n; i++)
+		pprof_comment(f->in.comments.line[i]);
+	packets_write();
 }
 
 /* A frame that begins at the stack number from, and has not ended yet. */
@@ -632,6 +664,12 @@ int main(int argc, char **argv)
 				  .off = { .size = sizeof(struct off) } };
 
 	opt_next(&tool, argc, argv);
+	if (folded && pprof)
+		usage_error(&tool, "-f cannot be combined with -p");
+	if (pprof && isatty(STDOUT_FILENO))
+		usage_error(&tool, "standard output is a terminal; append >FILE");
+	if (pprof && !weights)
+		weights = "lat";
 	input_file(&tool, argv + opt_index);
 
 	input_begin();
@@ -647,10 +685,12 @@ int main(int argc, char **argv)
 		return err_no("no stack in the trace");
 	}
 	table_sort(&f.shown, table_by_key);
-	if (!folded)
-		draw(&f);
-	else
+	if (pprof)
+		print_profile(&f);
+	else if (folded)
 		print_folded(&f);
+	else
+		draw(&f);
 	stdout_flush();
 	return DONE;
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+/* pprof.c - write a profile of pprof */
+
+#include "packet.h"
+
+/* A string, and if it names a function, that function and its location, which have its number. */
+struct string {
+	struct table_entry entry;       /* after a byte: 'k' of the kernel, or 'p' */
+	uint64_t id;
+	int function;
+};
+
+enum { LABELS_MOST = 16 };
+
+static struct profile {
+	struct table strings;           /* struct string */
+	uint64_t *functions;            /* of the next sample; there is room for so many */
+	size_t n, room;
+	uint64_t labels[LABELS_MOST][2];
+	unsigned nlabels;
+	int weighs;
+	struct strbuf key;
+} profile = { .strings = { .size = sizeof(struct string) } };
+
+/* Return a string of the profile, which is written when it is needed first. */
+static struct string *string_of(char kind, struct text_part text)
+{
+	struct string *s;
+
+	profile.key.n = 0;
+	strbuf_add(&profile.key, &kind, 1);
+	strbuf_add(&profile.key, text.text, text.n);
+	s = table_at(&profile.strings, profile.key.text, profile.key.n);
+	if (!s->id) {
+		s->id = profile.strings.n; /* 0 is the empty string */
+		if (packets_full())
+			packets_write();
+		proto_string(6, text.text, text.n);
+	}
+	return s;
+}
+
+static uint64_t id_of(const char *text)
+{
+	return string_of('p', (struct text_part){ text, strlen(text) })->id;
+}
+
+void pprof_begin(const char *name, const char *unit)
+{
+	uint64_t type;
+
+	proto_string(6, "", 0);
+	type = id_of("samples");
+	proto_put("1{1u2u}", type, id_of("count"));
+	profile.weighs = *name != '\0';
+	if (!profile.weighs)
+		return;
+	type = id_of(name);
+	proto_put("1{1u2u}", type, id_of(unit));
+}
+
+void pprof_label(const char *key, struct text_part value)
+{
+	if (profile.nlabels == LABELS_MOST)
+		return;
+	profile.labels[profile.nlabels][0] = id_of(key);
+	profile.labels[profile.nlabels++][1] = string_of('p', value)->id;
+}
+
+void pprof_function(struct text_part name, int kernel)
+{
+	uint64_t file = kernel ? id_of("[kernel]") : 0;
+	struct string *s = string_of(kernel ? 'k' : 'p', name);
+
+	if (!s->function++)
+		proto_put("5{1u2u4u}4{1u4{1u}}", s->id, s->id, file, s->id, s->id);
+	profile.functions = xgrow(profile.functions, profile.n, &profile.room,
+				  sizeof(*profile.functions));
+	profile.functions[profile.n++] = s->id;
+}
+
+void pprof_sample(uint64_t stacks, uint64_t weight)
+{
+	proto_begin(2);
+	while (profile.n) /* the innermost function is first */
+		proto_varint(1, profile.functions[--profile.n]);
+	proto_varint(2, stacks);
+	if (profile.weighs)
+		proto_varint(2, weight);
+	for (unsigned i = 0; i < profile.nlabels; i++)
+		proto_put("3{1u2u}", profile.labels[i][0], profile.labels[i][1]);
+	proto_end();
+	profile.nlabels = 0;
+}
+
+void pprof_comment(const char *text)
+{
+	uint64_t id = id_of(text);
+
+	proto_varint(13, id);
+}
