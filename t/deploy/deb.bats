@@ -21,12 +21,13 @@ need_packages() {
 	[ -d "$DEB" ] || skip "needs a git checkout"
 }
 
-# Make a root of Debian's smallest kind, with the kernel's file systems.
+# clean_root [OPTION]: Make a root of Debian's smallest kind, with the kernel's file systems, by
+# mmdebstrap with the option.
 clean_root() {
 	local dir
 	need_tool mmdebstrap
 	ROOT=$BATS_TEST_TMPDIR/root
-	mmdebstrap --quiet --variant=minbase "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
+	mmdebstrap --quiet --variant=minbase "$@" "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
 		"$ROOT" 3>&- 2>mmdebstrap.log || skip "needs a Debian mirror: $(tail -n 1 mmdebstrap.log)"
 	for dir in proc sys dev; do
 		mount --rbind "/$dir" "$ROOT/$dir"
@@ -81,6 +82,39 @@ newer() {
 	dpkg-deb -x "$DEB"/tfs-tools-static_*.deb static
 	[ "$(wc -c <static/usr/bin/tfs)" -le $((924 * 1024)) ]
 	run -1 grep -q '/ld-\(linux\|musl\)' static/usr/bin/tfs
+}
+
+# bats test_tags=alone,long
+@test "deb: both packages have README.Debian and the sample of /etc/default as a conffile" {
+	need_packages
+	for package in tfs-tools tfs-tools-static; do
+		dpkg-deb -x "$DEB/$package"_[0-9]*.deb "$package"
+		cmp "$TREE/deploy/init/tfs-flight.default" "$package/etc/default/tfs-flight"
+		[ "$(dpkg-deb -I "$DEB/$package"_[0-9]*.deb conffiles)" = /etc/default/tfs-flight ]
+		cmp "$TREE/deploy/deb/debian/README.Debian" "$package/usr/share/doc/$package/README.Debian"
+	done
+	# each unit that the text names is in the package, and each of the package is named
+	grep -o 'tfs-[a-z-]*\(\.timer\)*' tfs-tools/usr/share/doc/tfs-tools/README.Debian | sort -u >named
+	for unit in tfs-tools/lib/systemd/system/*; do
+		grep -qx "$(basename "$unit" .service)" named || [ "${unit##*/}" = tfs-metrics.service ]
+	done
+}
+
+# bats test_tags=alone,long
+@test "deb: autopkgtest runs the packages' own tests in a clean root, and all pass" {
+	need_packages
+	need_tracefs events/syscalls
+	need_tool autopkgtest
+	clean_root --include=apt-utils,dpkg-dev
+	mkdir tree
+	cp -a "$TREE/deploy/deb/debian" tree
+	# the root shares the kernel with this machine, so the isolation is the runner's word
+	autopkgtest --ignore-restrictions=isolation-machine --output-dir="$PWD/results" \
+		-B "$DEB"/tfs-tools_*.deb "$DEB"/tfs-tools-static_*.deb tree/ -- chroot "$ROOT" \
+		>log 2>&1 3>&- || { tail -n 30 log; false; }
+	file_is results/summary "installed            PASS (superficial)
+session              PASS
+session-static       PASS"
 }
 
 # package_lives PACKAGE: Install, use, upgrade, remove and purge it.

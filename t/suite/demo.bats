@@ -34,5 +34,5 @@ tfs-run trace_process --trace lifecycle --human -- ./slow' ]
 
 @test "deb: the test that autopkgtest runs on the installed package passes" {
 	need_tracefs events/sched/sched_process_exec
-	PATH=$TREE/bin:$PATH "$TREE/deploy/deb/debian/tests/smoke"
+	PATH=$TREE/bin:$PATH "$TREE/deploy/deb/debian/tests/session"
 }
