@@ -98,7 +98,6 @@ enum item_flag {
 	IF_INTERRUPTED = 4,     /* read it at the return if a signal interrupted the call */
 	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
 	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
-	COUNT_IS_BITS = 64,     /* in units of 8 bytes */
 	MAY_BE_PART = 128,      /* its beginning counts if the rest is not in memory */
 	ON_STACK = 32,          /* of an exec that succeeded, the address is at count; 0: nowhere */
 };
@@ -110,7 +109,8 @@ enum { NO_MEMORY = 1, HAS_MEMORY };
  * registers.
  */
 struct item {
-	uint8_t kind, flags, digit, has_count;
+	uint8_t kind, flags, digit;
+	uint8_t has_count;              /* 1 + the shift of the count; 0: it has none */
 	uint16_t arg, count;
 	uint16_t size, most;
 	uint16_t points;                /* the first pointer of the structure, in its map */
@@ -851,10 +851,14 @@ static void multiply_by_count(struct bpf_code *c)
 	emit_load(c, SIZE_W, R3, FP, SLOT);
 	emit_label(c, "no_address");
 	emit_alu32(c, ALU_MOV, R3, R3);
-	jump_unless_item(c, COUNT_IS_BITS, "no_bits");
-	emit_alu_imm(c, ALU_ADD, R3, 63);
-	emit_alu_imm(c, ALU_RSH, R3, 6);
-	emit_label(c, "no_bits");
+	load_item(c, has_count, R1);
+	emit_alu_imm(c, ALU_SUB, R1, 1);
+	emit_alu_imm(c, ALU_AND, R1, 31);
+	emit_mov_imm(c, R2, 1);
+	emit_alu(c, ALU_LSH, R2, R1);
+	emit_alu_imm(c, ALU_SUB, R2, 1);
+	emit_alu(c, ALU_ADD, R3, R2);
+	emit_alu(c, ALU_RSH, R3, R1);
 	jump_unless_item(c, COUNT_IS_RESULT, "no_result");
 	load(c, R1, RETURNED);
 	emit_jump_if(c, R3, JSLE, R1, "no_result");
@@ -922,9 +926,19 @@ static void read_chunk(struct bpf_code *c, const struct memory *m, int most)
 		if (m->may_goto) { /* the elements before this page count */
 			jump_if_slot(c, NEST, JNE, 0, "no_elements");
 			jump_unless_item(c, MAY_BE_PART, "no_elements");
+			emit_mov(c, R3, R8);
+			emit_alu_imm(c, ALU_ADD, R3, PAGE - 1);
+			emit_alu_imm(c, ALU_AND, R3, -PAGE);
+			store(c, PARENT_END, R3);
 			load(c, R1, PARENT);
-			store(c, PARENT_END, R8);
-			emit_jump_if(c, R1, JNE, R8, "item_done");
+			emit_mov(c, R4, R3); /* a part of a structure has pointers, too */
+			emit_alu(c, ALU_SUB, R4, R1);
+			load(c, R5, STRIDE);
+			emit_jump_if(c, R5, JLE, R4, "whole_stride");
+			store(c, STRIDE, R4);
+			emit_label(c, "whole_stride");
+			emit_jump_if(c, R1, JEQ, R8, "no_elements");
+			emit_jump_if(c, R3, JEQ, R8, "item_done");
 			emit_label(c, "no_elements");
 		}
 		emit_mov(c, R1, R8);
@@ -1389,7 +1403,7 @@ static int follow_tasks(const struct memory *m, struct memory_plan *p, struct bp
 static void describe(struct item *item, const struct memory_plan *p, const struct call_arg *a,
 		     int compat, int arrays)
 {
-	int exec = arrays >= 0, count = a->count;
+	int exec = arrays >= 0, count = a->count, shift = a->shift;
 
 	item->flags = (uint8_t)((a->in ? AT_ENTRY : 0) | (a->out & CALL_OUT ? AT_RETURN : 0) |
 				(a->out == CALL_OUT_INTERRUPTED ? IF_INTERRUPTED : 0));
@@ -1415,9 +1429,9 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 	case CALL_STRUCT:
 		item->kind = a->size ? DATA : END;
 		item->size = count < 0 ? a->used : a->size;
-		item->flags |= count < 0 ? 0 : MAY_BE_PART;
-		if (a->bits) {
-			item->flags |= COUNT_IS_BITS;
+		item->flags |= count < 0 && !a->sized ? 0 : MAY_BE_PART;
+		if (a->bits) { /* in units of 8 bytes */
+			shift = 6;
 			item->size = 8;
 			count = 0;
 		} else if (a->sized) {
@@ -1436,7 +1450,7 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 		}
 	}
 	if (count >= 0) {
-		item->has_count = 1;
+		item->has_count = (uint8_t)(1 + shift);
 		item->count = (uint16_t)(args[compat][count] - FROM);
 		if (a->count >= 0 && a->out && !a->in && !a->whole &&
 		    !(item->flags & COUNT_IS_ADDRESS))

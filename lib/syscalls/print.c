@@ -16,6 +16,8 @@ struct print {
 	int failed;                     /* print only those that it reads and writes */
 	int part;                       /* print the bytes of a member of which a part is known */
 	uint64_t left;                  /* bytes of the result that pointers of iovecs may have */
+	int later;                      /* print only pointers to what the kernel writes */
+	uint64_t size;                  /* of a structure, as an argument says; 0: none */
 };
 
 static void hex(struct print *p, uint64_t v)
@@ -143,9 +145,9 @@ static void print_enumeration(struct print *p, const struct call_set *set, uint6
 	constant_or_rest(p, set, k, set->rest == REST_PARTS ? key : v, width);
 }
 
-static void bar(struct print *p, int *any)
+static void bar(struct print *p, const struct call_set *set, int *any)
 {
-	if ((*any)++)
+	if ((*any)++ && set->flags == 1)
 		out_string(&p->o, "|");
 }
 
@@ -162,7 +164,7 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 	if (set->mask && !set->sub) {
 		k = find(p->c, set, low, UINT64_MAX);
 		if (k) {
-			bar(p, &any);
+			bar(p, set, &any);
 			name(p, set, k);
 		} else if (low && set->rest == REST_OCTAL) { /* an unknown type of file */
 			octal(p, v | low);
@@ -176,22 +178,22 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 		uint64_t value = value_of(k) & bits;
 
 		if (k->abis & p->c->bit && value & ~(uint64_t)set->mask && (v & value) == value) {
-			bar(p, &any);
+			bar(p, set, &any);
 			name(p, set, k);
 			v &= ~value;
 		}
 	}
 	if (v || (set->rest == REST_OCTAL && any)) {
-		bar(p, &any);
+		bar(p, set, &any);
 		rest(p, set, v, width);
 	}
 	/* a mode is printed, also if it is 0 */
 	if (set->sub && (low || call_sets[set->sub].sub ||
 			 call_sets[set->sub].rest == REST_OCTAL)) {
-		bar(p, &any);
+		bar(p, set, &any);
 		print_set(p, set->sub, low, width);
 	}
-	if (!any)
+	if (!any && set->flags == 1)
 		constant_or_rest(p, set, find(p->c, set, 0, bits), 0, width);
 }
 
@@ -229,6 +231,15 @@ uint64_t call_value(const struct calls *c, const struct call *call, unsigned arg
 	/* size of the others is that of what the address points to */
 	return cut(v, a->kind <= CALL_SET ? a->size : c->word,
 		   a->kind == CALL_INT || a->kind == CALL_FD || a->kind == CALL_DIRFD);
+}
+
+/* Return the number of elements that an argument points to, by the argument that counts them. */
+static uint64_t count_of(const struct calls *c, const struct call *call, const struct call_arg *a,
+			 const uint64_t *args)
+{
+	uint64_t v = call_value(c, call, (unsigned)a->count, args) - a->less;
+
+	return (v + ((uint64_t)1 << a->shift) - 1) >> a->shift;
 }
 
 /* Print a number of an argument, a result or a structure. */
@@ -427,6 +438,15 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 	case MEMBER_WAIT:
 		wait_status(p, (unsigned)load(p->c, at, 4));
 		break;
+	case MEMBER_CAPS: /* version 1 of the structure ends before the other 32 */
+		v = n < 16 ? 0 : load(p->c, at + 12, 4);
+		if (!v || load(p->c, at, 4))
+			print_set(p, SET_CAP_LOW, load(p->c, at, 4), 4);
+		if (v && load(p->c, at, 4))
+			out_string(&p->o, "|");
+		if (v)
+			print_set(p, SET_CAP_HIGH, v, 4);
+		break;
 	case MEMBER_PORT:
 		for (unsigned i = 0; i < m->width; i++)
 			v = v << 8 | (unsigned char)at[i];
@@ -487,10 +507,12 @@ static void print_sun_path(struct print *p, const char *at, size_t n, int all)
 static int left_out(const struct print *p, const struct structure *s, const struct call_member *m)
 {
 	const struct call_member *other = &call_members[s->l->first + m->other];
+	size_t known = s->n - m->offset, all = (size_t)m->count * m->width, i = 0;
 	uint64_t v;
 
-	if (m->rare == RARE_NEVER ||
-	    (m->rare != RARE_OTHER && load(p->c, s->at + m->offset, m->width)))
+	while (i < all && i < known && !s->at[m->offset + i])
+		i++;
+	if (m->rare == RARE_NEVER || (m->rare != RARE_OTHER && i < all))
 		return 0;
 	if (m->rare == RARE_ZERO)
 		return 1;
@@ -513,12 +535,22 @@ static const char *old_of(const struct print *p, const char *at, size_t n)
 	return p->old && p->old->n >= place + n ? p->old->bytes + place : at;
 }
 
+/* Does a buffer or a string at an address end where a page begins that is not in memory? */
+static int is_broken(const struct calls *c, const struct call_arg *a, uint64_t at,
+		     const struct call_bytes *user)
+{
+	return user->cut && !((at + user->n) % 4096) &&
+	       (a->kind == CALL_BUFFER ||
+		(a->kind == CALL_STRUCT && !memchr(user->bytes, '\0', user->n) &&
+		 call_members[call_layout(c, a->set)->first].kind == MEMBER_CHARS));
+}
+
 /* Print what a member points to, or its address. */
 static void print_pointed(struct print *p, const struct structure *s, const struct call_member *m)
 {
 	uint64_t at = load(p->c, s->at + m->offset, m->width), count = 1;
 	struct call_bytes user = { .bytes = "" };
-	int with_out = p->with_out, known = 0;
+	int with_out = p->with_out, later = p->later, known = 0;
 	const struct call_member *counted;
 	struct call_arg a;
 
@@ -540,9 +572,14 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 		p->left -= count;
 	}
 	if (at && p->v && (a.in || (p->v->returned && p->v->result >= 0)) &&
-	    ((!count && a.kind == CALL_BUFFER) ||
-	     call_user_at(p->v->memory, at, count * (a.size ? a.size : 1), &user)))
+	    (a.in || !s->l->later || later) &&
+	    ((!count && (a.kind == CALL_BUFFER || a.count >= 0)) ||
+	     call_user_at(p->v->memory, at, count * (a.size ? a.size : 1), &user)) &&
+	    !is_broken(p->c, &a, at, &user)) {
+		p->later = 0;
 		known = print_bytes(p, &a, &user, count, 0);
+	}
+	p->later = later;
 	p->with_out = with_out;
 	if (!known)
 		print_value(p, CALL_HEX, m->width, HEX_POINTER, at);
@@ -614,13 +651,42 @@ static int print_now(struct print *p, const struct structure *s)
 	return 1;
 }
 
+/* Does the member point to what the kernel writes? */
+static int is_output(const struct calls *c, const struct call_member *m)
+{
+	struct call_arg a = { 0 };
+
+	if (m->kind == MEMBER_POINTER)
+		call_pointed(c, m, &a);
+	return a.out;
+}
+
+/* Print what follows the members in a structure of size bytes, as strace does, unless it is 0. */
+static void print_rest(struct print *p, const struct structure *s, uint64_t size)
+{
+	size_t i = s->l->size;
+
+	if (s->n < size && s->n < CALL_CHAIN_MOST) {
+		out_string(&p->o, ", ???");
+		return;
+	}
+	while (i < s->n && !s->at[i])
+		i++;
+	if (i == s->n)
+		return;
+	out_format(&p->o, ", /* bytes %u..%llu */ ", s->l->size, (unsigned long long)size - 1);
+	quoted(p, s->at + s->l->size, s->n - s->l->size, s->n < size);
+}
+
 /* Print a structure that begins at at; n bytes of it are known. */
 static void print_layout(struct print *p, unsigned layout, const char *at, size_t n, uint64_t most)
 {
 	struct structure s = { call_layout(p->c, layout), at, n, most };
 	const struct call_member *first = &call_members[s.l->first];
 	int any = 0, more = s.l->more, in_place = 0;
+	uint64_t size = p->size;
 
+	p->size = 0;
 	if (print_now(p, &s))
 		return;
 	if (!s.l->bare)
@@ -631,6 +697,7 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		size_t known = n > m->offset ? n - m->offset : 0;
 
 		if (m->kind == MEMBER_PAD || (p->failed && !m->both) ||
+		    (p->later && !is_output(p->c, m)) ||
 		    (p->written ? !m->out && m != first : m->out && !p->with_out))
 			continue;
 		if (known < (m->kind == MEMBER_SUN_PATH || m->kind == MEMBER_SIGSET ||
@@ -651,11 +718,13 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 		}
 		in_place = m->kind == MEMBER_DEV;
 		if (any++)
-			out_string(&p->o, ", ");
+			out_string(&p->o, s.l->joined ? "|" : ", ");
 		print_member(p, &s, m);
 		if (m->last)
 			break;
 	}
+	if (size > s.l->size && !p->later)
+		print_rest(p, &s, size);
 	if (!s.l->bare)
 		out_string(&p->o, more ? any ? ", ...}" : "...}" : "}");
 	else if (!any)
@@ -767,7 +836,7 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 	const struct call_member *m = &call_members[l->first];
 	int brackets = a->count >= 0 || (l->bare && !m->array && m->kind <= CALL_SET);
 	int any = 0;
-	size_t at = 0;
+	size_t at = 0, n = p->size && user->n > p->size ? (size_t)p->size : user->n;
 
 	if (brackets)
 		out_string(&p->o, "[");
@@ -777,13 +846,13 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 			continue;
 		if (any++)
 			out_string(&p->o, ", ");
-		if (at >= user->n || (i && user->n - at < a->size)) {
+		if (at >= n || (i && n - at < a->size)) {
 			out_string(&p->o, "...");
 			break;
 		}
 		p->with_out = a->out && !a->after && p->v->returned &&
 			      p->v->result >= (a->count < 0 ? 0 : (int64_t)i + 1);
-		print_layout(p, a->set, user->bytes + at, user->n - at, most);
+		print_layout(p, a->set, user->bytes + at, n - at, most);
 		if (!a->size)
 			break;
 	}
@@ -853,11 +922,14 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 		if (kind == MEMBER_SIGSET && !l->least ? size != l->size :
 		    size < (l->least ? l->least : l->size))
 			return 1;
+		if (user->cut && user->n < (size < l->size ? size : l->size))
+			return 1;
 	}
 	/* of a structure that begins in memory and ends behind it, the last members are not read */
 	return (kind == MEMBER_FDSET && (int32_t)v->args[0] < 0) ||
 	       (v->returned && v->result == -EFAULT && l->used < l->size && !has_sides(l, 1)) ||
-	       (!a->sized && user->cut && user->n < (a->count < 0 ? a->used : a->size));
+	       (!a->sized && user->cut && kind != MEMBER_FDSET &&
+		user->n < (a->count < 0 ? a->used : a->size));
 }
 
 /* Print user memory. Return 0 if it makes no sense, and the address is to be printed. */
@@ -869,9 +941,11 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	uint64_t count = a->size;
 
 	if (a->count >= 0)
-		count = call_value(p->c, call, (unsigned)a->count, v->args);
+		count = count_of(p->c, call, a, v->args);
 	else if (a->kind == CALL_STRUCT)
 		count = 1;
+	if (a->sized)
+		p->size = call_value(p->c, call, a->sized - 1u, v->args);
 	if (a->out && (a->out == CALL_OUT_POSITIVE || !a->in) && !a->whole && a->count >= 0 &&
 	    v->returned && v->result >= 0 && (uint64_t)v->result < count)
 		count = (uint64_t)v->result;
@@ -884,7 +958,7 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	    is_known(&v->entry[arg + 1]) &&
 	    v->entry[arg + 1].n >= 4 && load(p->c, v->entry[arg + 1].bytes, 4) < count)
 		count = load(p->c, v->entry[arg + 1].bytes, 4);
-	if (a->kind == CALL_STRUCT && is_refused(p->c, call, arg, v, user))
+	if (a->kind == CALL_STRUCT && (!count || is_refused(p->c, call, arg, v, user)))
 		return 0;
 	return print_bytes(p, a, user, count, call_value(p->c, call, 0, v->args));
 }
@@ -993,6 +1067,19 @@ static void changed(struct print *p, const struct call *call, unsigned arg,
 	}
 }
 
+/* Print what the kernel wrote to the pointers of a structure: => {parent_tid=[3141]} */
+static void print_later(struct print *p, const struct call *call, unsigned arg,
+			const struct call_bytes *user)
+{
+	char *at = p->o.at;
+
+	out_string(&p->o, " => ");
+	p->later = 1;
+	print_user(p, call, arg, user);
+	if (p->o.at - at < 7) /* {} */
+		p->o.at = at;
+}
+
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		  const struct call_values *v, char *buf, size_t size)
 {
@@ -1009,7 +1096,7 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 	if (a->kind == CALL_BUFFER && a->out && v->args[arg] && v->returned && !v->result) {
 		out_string(&p.o, "\"\""); /* the end of a file: nothing was read */
 	} else if (a->kind == CALL_BUFFER && a->in && a->count >= 0 && v->args[arg] &&
-		   !call_value(c, call, (unsigned)a->count, v->args)) {
+		   !count_of(c, call, a, v->args)) {
 		out_string(&p.o, a->bits ? "[]" : "\"\""); /* nothing is to be written */
 	} else if (l && a->count >= 0 && v->args[arg] &&
 		   (a->out && !a->in && !a->whole ? v->returned && !v->result :
@@ -1028,6 +1115,8 @@ size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
 		}
 		p.failed = v->returned && v->result < 0 && a->out && has_sides(l, 1);
 		address = !print_user(&p, call, arg, user);
+		if (l && l->later && new && v->memory && v->memory->pointed.bytes.n)
+			print_later(&p, call, arg, user);
 	} else {
 		address = 1;
 	}
@@ -1089,7 +1178,7 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 	struct print p = { .o = out_to(buf, size), .c = c };
 	const struct call_arg *a = &call->result;
 
-	if (c->word == 4)
+	if (c->word == 4 || (a->kind == CALL_INT && a->size == 4)) /* modify_ldt(2) has no sign */
 		result = (int32_t)result;
 	if (error_of_result(result)) {
 		const struct call_set *set = &call_sets[SET_ERRNO];

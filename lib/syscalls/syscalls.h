@@ -70,6 +70,8 @@ struct call_arg {
 	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
 	uint8_t bits;           /* a set of bits; the first argument has their number */
 	uint8_t whole;          /* the result is not the number of elements that it wrote */
+	uint8_t shift;          /* an element is for 2^shift of what the argument counts */
+	uint8_t less;           /* which is this more than there are */
 	uint16_t size;          /* bytes of one element in this ABI, or of the number */
 	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
 	uint16_t set;           /* private: the set or layout */

@@ -35,8 +35,11 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 	};
 	if (from->kind == CALL_BUFFER)
 		a->bits = from->set == BUFFER_BITS;
-	if (from->bytes)
-		a->size = from->bytes;
+	if (from->eights)
+		a->size = (uint16_t)(8 * from->eights);
+	a->less = from->unit == UNIT_NODES;
+	if (from->unit)
+		a->shift = from->unit == UNIT_PAGES ? 12 : c->word == 8 ? 6 : 5;
 	if (from->kind == CALL_STRUCT) {
 		a->size = call_layout(c, from->set)->size;
 		a->used = call_layout(c, from->set)->used;

@@ -31,14 +31,44 @@ function number(s,   v, i, d, base, sign) {
 	return sign * v
 }
 
-# Return the number of a text in the tables.
+# Return the word for the place of a text in the tables, which print_places defines.
 function text_of(s) {
 	if (!(s in text_number)) {
-		text_number[s] = ntext
+		text_number[s] = ntexts
 		texts[ntexts++] = s
-		ntext += length(s) + 1
 	}
-	return text_number[s]
+	return "T" text_number[s]
+}
+
+# Define the place of each text. A text that ends as another one does is the end of that one. The
+# first n texts have places of 16 bits.
+function print_places(n,   i, k, s) {
+	for (i = 0; i < ntexts; i++)
+		for (k = 2; k <= length(texts[i]); k++) {
+			s = substr(texts[i], k)
+			if (s in text_number)
+				text_in[s] = texts[i]
+		}
+	print "enum {"
+	for (i = 0; i < ntexts; i++) {
+		print "\tT" i " = " place_of(texts[i]) ","
+		if (i < n && ntext > 65535)
+			fail("the texts are too long")
+	}
+	print "};\n"
+}
+
+function place_of(s) {
+	if (!(s in text_place)) {
+		if (s in text_in) {
+			text_place[s] = place_of(text_in[s]) + length(text_in[s]) - length(s)
+		} else {
+			text_place[s] = ntext
+			ntext += length(s) + 1
+			whole_texts[nwhole++] = s
+		}
+	}
+	return text_place[s]
 }
 
 # Return the number of a line in a table, which has each line once.
@@ -139,7 +169,7 @@ function argument(text,   name, type, out, side, label) {
 		type = substr(type, 1, RSTART - 1)
 	}
 	read_type(type)
-	out = sprintf(".name = %d, .kind = %s, .width = %s", text_of(name), type_kind,
+	out = sprintf(".name = %s, .kind = %s, .width = %s", text_of(name), type_kind,
 		width_word(type_kind == "CALL_OPTION" ? 1 : type_width)) type_more
 	if (sub(/^!/, "", side)) {
 		out = out ", .out = CALL_OUT" (sub(/^=/, "", side) ? ", .whole = 1" : "")
@@ -158,12 +188,16 @@ function argument(text,   name, type, out, side, label) {
 				out = out ", .after = 1, .label = " text_of(label == "_" ? "" : label)
 		}
 	}
+	if (match(side, /\/(nodes|pages)\]$/)) {
+		out = out ", .unit = UNIT_" toupper(substr(side, RSTART + 1, RLENGTH - 2))
+		side = substr(side, 1, RSTART - 1) "]"
+	}
 	if (side ~ /^\[[a-z_0-9]+\]$/)
 		out = out ", .count = " 1 + argument_index(substr(side, 2, length(side) - 2))
 	else if (side ~ /^%/)
 		out = out ", .sized = " 1 + argument_index(substr(side, 2))
 	else if (side ~ /^\{[0-9]+\}$/)
-		out = out ", .bytes = " substr(side, 2, length(side) - 2)
+		out = out ", .eights = " substr(side, 2, length(side) - 2) / 8
 	else if (side != "")
 		fail("no such side: " side)
 	return row("arguments", out)
@@ -224,7 +258,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 	flags = members = ""
 	size = used = last = packed = layout_count = 0
 	most = 1
-	for (i = 1; part[i] ~ /^(bare|now|length|packed|part|all|more|chain|(least|limit)=[0-9]+)$/; i++)
+	for (i = 1; part[i] ~ /^(bare|now|length|packed|part|all|more|chain|joined|later|(least|limit)=[0-9]+)$/; i++)
 		if (part[i] == "packed")
 			packed = 1
 		else
@@ -294,7 +328,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 				most = align
 			last = offset = int((size + align - 1) / align) * align
 		}
-		v = sprintf("{ .name = %d, .kind = %s, .width = %s, .offset = %d, .count = %d", \
+		v = sprintf("{ .name = %s, .kind = %s, .width = %s, .offset = %d, .count = %d", \
 			text_of(text), type_kind, width_in(a, type_width), offset, count) \
 			type_more rare side
 		members = members "\t" v " },\n"
@@ -435,7 +469,7 @@ BEGIN {
 		bit += bit
 		all_abis = all_abis (i - 1)
 	}
-	ncalls = nmembers = nlists = nall = ntext = ntexts = 0
+	ncalls = nmembers = nlists = nall = ntext = ntexts = nwhole = 0
 	tests["="] = "TEST_EQUAL"
 	tests["&"] = "TEST_ANY"
 	tests["!"] = "TEST_NONE"
@@ -444,6 +478,8 @@ BEGIN {
 	row("rules", ".what = " word_of("follow", "nothing"))
 	row("rules", ".what = " word_of("follow", "unknown"))
 	word_of("set", "errno") # a member without a set has the number 0
+	word_of("set", "cap_low") # of MEMBER_CAPS
+	word_of("set", "cap_high")
 }
 
 /^#/ || NF == 0 { next }
@@ -477,7 +513,7 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 		set = file
 		sub(/.*\//, "", set)
 		sub(/\.in$/, "", set)
-		is_flags[set] = $1 == "parts" ? 2 : $1 == "flags"
+		is_flags[set] = $1 == "parts" ? 2 : $1 == "texts" ? 3 : $1 == "flags"
 		set_more[set] = ""
 		for (i = 2; i <= NF; i++) {
 			if ($i ~ /^rest=parts:/)
@@ -509,6 +545,7 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 	}
 	if (NF < 2)
 		fail("a line is a name and a number")
+	gsub(/~/, " ", $1)
 	others = ""
 	for (i = 3; i <= NF; i++)
 		others = others " " $i
@@ -582,7 +619,7 @@ FILENAME ~ /calls\.in$/ {
 	} else {
 		common[word[1]] = ncalls
 	}
-	call[call_id] = sprintf(".name = %d, %s, .variants = %d", text_of(word[1]), arguments(2), nall)
+	call[call_id] = sprintf(".name = %s, %s, .variants = %d", text_of(word[1]), arguments(2), nall)
 	rule = $NF == "fd"
 	if (word[1] in follow) {
 		n = split(follow[word[1]], part, " ")
@@ -639,14 +676,23 @@ END {
 	for (i = 1; i < words["follow"]; i++)
 		printf ", do_%s", names["follow", i] >NAMES
 	print "" >NAMES
+	for (i = 0; i < words["set"]; i++)
+		text_of(prefix[names["set", i]])
+	n = ntexts
+	for (i = 0; i < words["set"]; i++) {
+		set = names["set", i]
+		for (j = 1; j <= set_n[set]; j++)
+			text_of(substr(set_name[set, j], length(prefix[set]) + 1))
+	}
+	print_places(n)
 	print "const struct call_constant call_constants[] = {"
 	first = 0
 	for (i = 0; i < words["set"]; i++) {
 		set = names["set", i]
-		row("sets", sprintf(".first = %d, .n = %d, .prefix = %d, .flags = %d", first, set_n[set],
+		row("sets", sprintf(".first = %d, .n = %d, .prefix = %s, .flags = %d", first, set_n[set],
 			text_of(prefix[set]), is_flags[set]) set_more[set])
 		for (j = 1; j <= set_n[set]; j++)
-			printf "\t{ %s, %d },\n", set_value[set, j],
+			printf "\t{ %s, %s },\n", set_value[set, j],
 				text_of(substr(set_name[set, j], length(prefix[set]) + 1))
 		first += set_n[set]
 	}
@@ -687,12 +733,12 @@ END {
 		print " } },"
 	}
 	print "};\n\nconst char call_texts[] ="
-	for (i = 0; i < ntexts; i++) {
-		gsub(/["\\]/, "\\\\&", texts[i])
-		print "\t\"" texts[i] "\\0\""
+	for (i = 0; i < nwhole; i++) {
+		gsub(/["\\]/, "\\\\&", whole_texts[i])
+		print "\t\"" whole_texts[i] "\\0\""
 	}
 	print "\t;"
-	if (ntext > 65535 || rows["layouts"] > 255 || nlists > 65535) {
+	if (ntext > 131071 || rows["layouts"] > 65535 || nlists > 65535) {
 		print "the tables are too large" >"/dev/stderr"
 		failed = 1
 	}

@@ -23,6 +23,7 @@ enum {
 	MEMBER_INET6,
 	MEMBER_SUN_PATH,
 	MEMBER_POINTER,         /* set: the argument of call_arguments that it points to */
+	MEMBER_CAPS,            /* capabilities: 32, and 32 more in the next structure */
 	MEMBER_DEV,             /* printed in place of the next member if it is not 0 */
 	MEMBER_MAC,             /* a hardware address: 00:11:22:33:44:55 */
 };
@@ -41,16 +42,17 @@ enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, RES
 
 struct call_constant {
 	uint32_t low;
-	int8_t high;            /* the upper 32 bits of the value */
-	uint8_t abis;           /* a bit for each ABI that has it */
-	uint16_t name;          /* without the prefix of the set */
+	int32_t high : 8;       /* the upper 32 bits of the value */
+	uint32_t abis : 7;      /* a bit for each ABI that has it */
+	uint32_t name : 17;     /* without the prefix of the set */
 };
 
 struct call_set {
 	uint32_t mask;          /* these bits of flags are an enumeration */
 	uint16_t first, n;      /* constants; of an enumeration: in the order of values */
 	uint16_t prefix;
-	uint8_t flags, rest;    /* flags: 0 an enumeration, 1 flags, 2 parts; enum set_rest */
+	uint8_t flags;          /* 0 an enumeration, 1 flags, 2 parts, 3 texts */
+	uint8_t rest;           /* enum set_rest */
 	uint16_t sub;           /* the set of the enumeration in mask; 0: this one */
 	uint16_t parts;         /* the set of the rest */
 };
@@ -76,26 +78,31 @@ struct call_member {
 struct call_layout {
 	uint16_t first, n;      /* members */
 	uint16_t size, used;
-	uint8_t bare;           /* one member that is printed without a name */
-	uint8_t more;           /* members are missing: "..." */
-	uint8_t now;            /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
 	uint8_t least;          /* the size of the oldest version; 0: of the only one */
-	uint8_t all;            /* an option of which a part is not in memory is no structure */
-	uint8_t part;           /* the kernel writes as much as there is room for */
-	uint8_t chain;          /* its first member is its size: the next one follows */
 	uint8_t limit;          /* the member with the bytes that pointers may have; 0: none */
-	uint8_t length;         /* print the old and the new value in one pair of [] */
+	uint16_t bare : 1;      /* one member that is printed without a name */
+	uint16_t more : 1;      /* members are missing: "..." */
+	uint16_t now : 1;       /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
+	uint16_t all : 1;       /* an option of which a part is not in memory is no structure */
+	uint16_t part : 1;      /* the kernel writes as much as there is room for */
+	uint16_t chain : 1;     /* its first member is its size: the next one follows */
+	uint16_t length : 1;    /* print the old and the new value in one pair of [] */
+	uint16_t joined : 1;    /* "|" is between members */
+	uint16_t later : 1;     /* print what the kernel writes to its pointers after it */
 };
+
+enum call_unit { UNIT_ONE, UNIT_NODES, UNIT_PAGES };
 
 enum { WIDTH_LONG = 16, WIDTH_OLD };    /* of an ABI: bytes of a long, and of an old id */
 
 /* An argument of any ABI; see struct call_arg. */
 struct call_argument {
 	uint16_t name, label, set;
-	uint8_t bytes;
 	uint16_t kind : 5, width : 5, place : 3, in : 1, out : 2;
-	uint8_t after : 1, count : 3, sized : 3;       /* 1 + the argument; 0: none */
-	uint8_t whole : 1;
+	uint16_t after : 1, whole : 1, sized : 3;
+	uint16_t count : 4;             /* this and sized: 1 + the argument, or member; 0: none */
+	uint16_t unit : 2;              /* of the count: enum call_unit */
+	uint16_t eights : 5;            /* 8 bytes each; 0: as many as the count or the kind says */
 };
 
 enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };
@@ -120,7 +127,7 @@ struct call_abi {
 	char name[8];
 	uint8_t word, big, align8;      /* align8: the alignment of 8 bytes */
 	uint16_t numbers, n;            /* 1 + the call with each number, in call_numbers */
-	uint8_t layouts[LAYOUT_END];
+	uint16_t layouts[LAYOUT_END];
 };
 
 /* What a call does to descriptors and directories: data/follow.in */

@@ -44,7 +44,7 @@ assertions() {
 			sub(/\.in$/, ".c", out)
 			parts = 0
 		}
-		/^parts/ { parts = 1 }
+		/^(parts|texts)/ { parts = 1 }
 		parts { next } # of a number: it has no constants
 		/^#/ {
 			for (i = 2; i <= NF; i++) {
@@ -62,8 +62,8 @@ assertions() {
 				if (index("," part[1] ",", "," abi ","))
 					value = part[2]
 			}
-			# a sum of names is the part of a number
-			if (value != "-" && $1 !~ /<</)
+			# a sum of names is the part of a number, and a name with spaces no constant
+			if (value != "-" && $1 !~ /<<|~/)
 				printf "_Static_assert((unsigned)(%s) == (unsigned)(%s), \"DIFFERS\");\n", $1, value >out
 		}' "$@"
 }

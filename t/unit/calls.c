@@ -707,6 +707,99 @@ static void test_parts(void)
 	EQUAL_TEXT(line(), "rseq_slice_yield()");
 }
 
+/* Structures of commands, their sizes, and bytes after them; the texts are those of strace. */
+static void test_commands_of_bpf(void)
+{
+	static const uint32_t map[] = { 2, 4, 8, 256, 3, 0, 0, 0x79617272, 0, 0, 0, 0 };
+	static const uint64_t link[] = { 3 | 4ull << 32, 42, 0, 0, 0, 0xff };
+	static const uint64_t how[] = { 0101, 0644, 8, 0x4241 };
+
+	CALL(321, 0, 0x1000, sizeof(map));
+	memory(1, map, sizeof(map));
+	EQUAL_TEXT(returns(5), "bpf(BPF_MAP_CREATE, {map_type=BPF_MAP_TYPE_ARRAY, key_size=4, "
+		   "value_size=8, max_entries=256, map_flags=BPF_F_NO_PREALLOC|"
+		   "BPF_F_NO_COMMON_LRU, inner_map_fd=0, map_name=\"rray\", "
+		   "map_ifindex=0}, 48) = 5");
+	CALL(321, 0, 0x1000, 16);
+	memory(1, map, 16);
+	EQUAL_TEXT(line(), "bpf(BPF_MAP_CREATE, {map_type=BPF_MAP_TYPE_ARRAY, key_size=4, "
+		   "value_size=8, max_entries=256}, 16)");
+	CALL(321, 0, 0x1000, 8);
+	memory(1, map, 8);
+	EQUAL_TEXT(line(), "bpf(BPF_MAP_CREATE, 0x1000, 8)");
+	CALL(321, 28, 0x1000, sizeof(link));
+	memory(1, link, sizeof(link));
+	EQUAL_TEXT(line(), "bpf(BPF_LINK_CREATE, {link_create={prog_fd=3, target_fd=4, "
+		   "attach_type=BPF_TRACE_KPROBE_MULTI, flags=0}}, 48)");
+	CALL(437, (uint64_t)-100, 0, 0x1000, 24);
+	memory(2, how, 32);
+	EQUAL_TEXT(line(), "openat2(AT_FDCWD, NULL, {flags=O_WRONLY|O_CREAT, mode=0644, "
+		   "resolve=RESOLVE_BENEATH}, 24)");
+	CALL(437, (uint64_t)-100, 0, 0x1000, 32);
+	memory(2, how, 32);
+	EQUAL_TEXT(line(), "openat2(AT_FDCWD, NULL, {flags=O_WRONLY|O_CREAT, mode=0644, "
+		   "resolve=RESOLVE_BENEATH, /* bytes 24..31 */ \"AB\\0\\0\\0\\0\\0\\0\"}, 32)");
+	values.user[2].n = 24;
+	values.user[2].cut = 1;
+	EQUAL_TEXT(line(), "openat2(AT_FDCWD, NULL, {flags=O_WRONLY|O_CREAT, mode=0644, "
+		   "resolve=RESOLVE_BENEATH, ???}, 32)");
+	values.user[2].n = 16;
+	EQUAL_TEXT(line(), "openat2(AT_FDCWD, NULL, 0x1000, 32)");
+}
+
+/* Bits of a number, and capabilities, which are in two structures */
+static void test_bits(void)
+{
+	static const uint64_t cache[] = { 3 | 64ull << 32, 0xdeadf15700010306, 4000, 7, 1,
+					  1 << 10 | 1 << 15 | 1ull << 17 | 1ull << 37, 0, 0 };
+	static const uint32_t caps[] = { 2, 4, 0, 8, 16, 0 }, desc[] = { 12, 0x1000, 0xfff, 0x83 };
+
+	CALL(298, 0x1000, 0, (uint64_t)-1, (uint64_t)-1, 8);
+	memory(0, cache, sizeof(cache));
+	EQUAL_TEXT(line(), "perf_event_open({type=PERF_TYPE_HW_CACHE, size=PERF_ATTR_SIZE_VER0, "
+		   "config=0xdeadf157<<32|PERF_COUNT_HW_CACHE_RESULT_MISS<<16|0x3<<8|"
+		   "PERF_COUNT_HW_CACHE_NODE, sample_freq=4000, sample_type=PERF_SAMPLE_IP|"
+		   "PERF_SAMPLE_TID|PERF_SAMPLE_TIME, read_format=PERF_FORMAT_TOTAL_TIME_ENABLED, "
+		   "freq=1, precise_ip=1 /* constant skid */, mmap_data=1, sigtrap=1, ...}, "
+		   "0, -1, -1, PERF_FLAG_FD_CLOEXEC)");
+	CALL(126, 0, 0x1000);
+	memory(1, caps, sizeof(caps));
+	EQUAL_TEXT(line(), "capset(NULL, {effective=1<<CAP_DAC_OVERRIDE|1<<CAP_WAKE_ALARM, "
+		   "permitted=1<<CAP_DAC_READ_SEARCH|1<<CAP_BLOCK_SUSPEND, inheritable=0})");
+	memory(1, caps, 12); /* version 1 */
+	EQUAL_TEXT(line(), "capset(NULL, {effective=1<<CAP_DAC_OVERRIDE, "
+		   "permitted=1<<CAP_DAC_READ_SEARCH, inheritable=0})");
+	CALL(205, 0x1000);
+	memory(0, desc, sizeof(desc));
+	EQUAL_TEXT(line(), "set_thread_area({entry_number=12, base_addr=0x001000, limit=0x000fff, "
+		   "seg_32bit=1, contents=1, read_exec_only=0, limit_in_pages=0, "
+		   "seg_not_present=0, useable=0, lm=1})");
+	CALL(154, 3, 0, 0);
+	EQUAL_TEXT(returns(0xffffffda), "modify_ldt(3, NULL, 0) = -1 ENOSYS");
+}
+
+/* Arrays whose elements are for bits or pages that the argument counts */
+static void test_units(void)
+{
+	static const uint64_t nodes[] = { 1, 0x8000 };
+
+	CALL(238, 2, 0x1000, 65);
+	memory(1, nodes, 8);
+	EQUAL_TEXT(line(), "set_mempolicy(MPOL_BIND, [0x00000000000001], 65)");
+	CALL(238, 2, 0x1000, 66);
+	memory(1, nodes, 16);
+	EQUAL_TEXT(line(), "set_mempolicy(MPOL_BIND, [0x00000000000001, 0x00000000008000], 66)");
+	CALL(238, 0, 0x1000, 0);
+	memory(1, nodes, 0);
+	EQUAL_TEXT(line(), "set_mempolicy(MPOL_DEFAULT, [], 0)");
+	CALL(238, 0, 0x1000, 1);
+	memory(1, nodes, 8);
+	EQUAL_TEXT(line(), "set_mempolicy(MPOL_DEFAULT, 0x1000, 1)");
+	CALL(27, 0x7000, 8193, 0x1000);
+	memory(2, "\1\0\1", 3);
+	EQUAL_TEXT(returns(0), "mincore(0x7000, 8193, [1, 0, 1]) = 0");
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -731,6 +824,9 @@ int main(int argc, char **argv)
 	TEST(short);
 	TEST(refused);
 	TEST(parts);
+	TEST(commands_of_bpf);
+	TEST(bits);
+	TEST(units);
 	TEST(pairs);
 	TEST(abis);
 	return unit_end();
