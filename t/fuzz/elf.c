@@ -2,9 +2,10 @@
 /*
  * elf.c - a program or library, damaged or not
  *
- * Input: the name of a function, a NUL, the file. A place that is found is inside the
+ * Input: the name of a function or variable, a NUL, the file. A place that is found is inside the
  * file, and a failure is reported on one line. All functions are inside the file and sorted,
- * and the function around a place contains it; reading them says nothing.
+ * and the function around a place contains it; reading them says nothing. Nor does a search for a
+ * thread-local variable, which finds no place of a variable that has no name.
  */
 #include <sys/stat.h>
 
@@ -37,6 +38,22 @@ static void check_functions(const char *path, size_t size)
 	free(f.names);
 }
 
+static void check_variable(const char *path, size_t size, const char *name)
+{
+	struct elf_tls t;
+	struct stat st;
+	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	size_t len;
+
+	listen_to_stderr();
+	elf_tls(fd, size, name, &t);
+	heard(&len);
+	must(!len);
+	close(fd);
+	must(t.named || (!t.offset && !t.words));
+	must(t.form <= ELF_TLS_DESC);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *name = next_part(&data, &size), path[PATH_MAX];
@@ -53,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must_be_said(r);
 	must(r || p.offset < size);
 	check_functions(path, size);
+	check_variable(path, size, name);
 	free(name);
 	return 0;
 }

@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# tfs-export -f spans: the calls of a service of three processes, below the spans that OpenTelemetry's own
+# SDK makes in them
+# bats file_tags=long
+
+load ../helper
+load ../hooks
+
+@test "tfs-export: the spans of 20,000 requests through three processes of an SDK and those of their calls are one tree for each" {
+	local n
+	n=$(so_many 20000)
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"
+	need_bpf
+	need_tool node npm "${CC:-cc}" python3 apt-get dpkg
+	READ=$("$TREE/t/otel/make" 3>&- 2>make.err) ||
+		skip "needs golang-opentelemetry-collector-dev of Debian sid: $(tail -n 1 make.err)"
+	PACKAGES=$("$TREE/t/npm" otel-sdk 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
+	"${CC:-cc}" -O2 -fPIC -shared -o publish.node "$TREE/t/otel-sdk/publish.c"
+	hold node "$TREE/t/otel-sdk/service.mjs" "$PACKAGES" "$PWD/publish.node" "$n"
+	traced trace_syscalls -s statx --otel --decode --json --date --buffer "$(so_many 65536)"
+	# each call tells its span
+	sed -n 's/.*\/nowhere\/\([0-9a-f]*\).*"span_id":"\([0-9a-f]*\)".*/\1 \2/p' got >calls
+	file_has $((3 * n)) calls
+	[ "$(awk '$1 != $2' calls | wc -l)" = 0 ]
+	grep '/nowhere/' got | tfs-export -n -f spans >spans.calls
+	cat spans.[123] spans.calls | "$READ" spans >read
+	# one root for each trace, 6 spans, each parent is in the same trace, and each call below a request
+	awk '$1 == "record" { trace[$3] = $2; parent[$3] = $4; spans[$2]++ }
+		END {
+			for (id in trace)
+				if (parent[id] ~ /^0*$/ || parent[id] == "-") roots[trace[id]]++
+				else if (trace[parent[id]] != trace[id]) orphans++
+			for (t in spans) { traces++; whole += spans[t] == 6 && roots[t] == 1 }
+			print traces + 0, whole + 0, orphans + 0
+		}' read >tree
+	cat tree
+	[ "$(cat tree)" = "$n $n 0" ]
+}
