@@ -24,7 +24,7 @@ load ../hooks
 	file_has $((3 * n)) calls
 	[ "$(awk '$1 != $2' calls | wc -l)" = 0 ]
 	grep '/nowhere/' got | tfs-export -n -f spans >spans.calls
-	cat spans.[123] spans.calls | "$READ" spans >read
+	cat spans.[123] spans.calls | "$READ" spans >all
 	# one root for each trace, 6 spans, each parent is in the same trace, and each call below a request
 	awk '$1 == "record" { trace[$3] = $2; parent[$3] = $4; spans[$2]++ }
 		END {
@@ -33,7 +33,7 @@ load ../hooks
 				else if (trace[parent[id]] != trace[id]) orphans++
 			for (t in spans) { traces++; whole += spans[t] == 6 && roots[t] == 1 }
 			print traces + 0, whole + 0, orphans + 0
-		}' read >tree
+		}' all >tree
 	cat tree
 	[ "$(cat tree)" = "$n $n 0" ]
 }
