@@ -57,6 +57,32 @@ load ../containers
 	[ ! -e tfs-tools ]
 }
 
+# near STATED MEASURED: Do the numbers differ by 10 % at most?
+near() {
+	[ $(($1 * 9)) -le $(($2 * 10)) ] && [ $(($2 * 10)) -le $(($1 * 11)) ]
+}
+
+# bats test_tags=long
+@test "image: the README states its bytes, tools, hooks and calls at the start of a tool, as measured" {
+	need_tool strace
+	unpack_image
+	readme=$TREE/deploy/image/README.md
+	read -r _ stored files <<<"$BUILT"
+	read -r stated_stored stated_files < <(sed -n 's/^sha256:[0-9a-f]*\.\.\. //p' "$readme")
+	near "$stated_stored" "$stored"
+	near "$stated_files" "$files"
+	tools=("$TREE"/bin/*/*.1)
+	hooks=("$ROOTFS"/usr/lib/trace-hooks/*/hooks.d/*)
+	grep -qF "The image has ${#tools[@]} tools and ${#hooks[@]} hooks." "$readme"
+	most=$(sed -n 's/.*makes fewer than \([0-9]*\) system calls and opens no file.*/\1/p' "$readme")
+	strace -o all chroot "$ROOTFS" /usr/bin/syscall-nr write >number
+	sed -n '/^execve("\/usr\/bin\/syscall-nr"/,$p' all >own
+	run -1 grep -w 'open\|openat' own
+	made=$(grep -c '^[a-z_0-9]*(' own)
+	[ "$made" -lt "$most" ]
+	[ "$made" -ge $((most / 2)) ]
+}
+
 # traced FILE: Fail unless the trace in FILE has the 100 calls of HUNDRED, and nothing else.
 traced() {
 	[ "$(grep -c ': sys_mkdir(' "$1")" = 100 ]
