@@ -631,7 +631,7 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	} else {
 		const char *old = m->both ? old_of(p, at, one) : at;
 
-		if (memcmp(old, at, one)) {
+		if (old != at && memcmp(old, at, one)) {
 			print_element(p, m, old, one, s->most);
 			out_string(&p->o, " => ");
 		}
@@ -892,7 +892,7 @@ static int is_known(const struct call_bytes *user)
 /* Is so much of a string known that strace prints it, too, if the rest is not in memory? */
 static int is_long(const struct call_arg *a, const struct call_bytes *user, int64_t result)
 {
-	return a->kind <= CALL_STRING && user->fault && result != -EFAULT &&
+	return a->kind <= CALL_STRING && user->bytes && user->fault && result != -EFAULT &&
 	       user->n >= (a->kind == CALL_PATH ? 4095 : 32);
 }
 
