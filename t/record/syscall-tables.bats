@@ -18,17 +18,25 @@ host_abi() {
 	esac
 }
 
-@test "calls: each number is that of this machine's headers" {
-	need_tool cc
-	echo '#include <asm/unistd.h>' | cc -E -dM -x c - |
-		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/\1 \2/p' | sort >wanted
-	awk -v abi="$(host_abi)" '/^# name/ { for (i = 3; i <= NF; i++) if ($i == abi) n = i - 1 }
+# numbers_agree ABI [OPTION...]: Compare the numbers of calls with the headers that cc finds.
+numbers_agree() {
+	local abi=$1
+	shift
+	echo '#include <asm/unistd.h>' | cc "$@" -E -dM -x c - |
+		sed -nE 's/^#define __NR_([a-z0-9_]*) (\(__NR_SYSCALL_BASE \+ )?([0-9]+)\)?$/\1 \3/p' |
+		grep -v '^syscalls ' | sort >wanted
+	awk -v abi="$abi" '/^# name/ { for (i = 3; i <= NF; i++) if ($i == abi) n = i - 1 }
 		!/^#/ && $n != "-" { print $1, $n }' "$DATA/numbers.in" | sort >got
 	join -v 1 -j 1 wanted got >missing
 	[ ! -s missing ] || { cat missing; false; }
 	join wanted got | awk '$2 != $3' >other
 	[ ! -s other ] || { cat other; false; }
 	file_has 250+ wanted
+}
+
+@test "calls: each number is that of this machine's headers" {
+	need_tool cc
+	numbers_agree "$(host_abi)"
 }
 
 # assertions: Write SET.c for each file of sets but that of ioctl: a C program that includes the
@@ -68,12 +76,17 @@ assertions() {
 		}' "$@"
 }
 
-@test "calls: constants that this machine's headers have are those of the headers" {
-	need_tool cc
+# constants_agree: Compare the constants with the headers that cc finds.
+constants_agree() {
 	assertions "$DATA"/sets/*.in
 	rm ioctl.c
 	compare ./*.c
 	[ ! -s differs ] || { cat differs; false; }
+}
+
+@test "calls: constants that this machine's headers have are those of the headers" {
+	need_tool cc
+	constants_agree
 	# each set has a header, and older headers have fewer constants; three headers are the kernel's own
 	rm key_perm.c suid_dump.c ifindex.c
 	printf '%s\n' ./*.c | grep -vxFf <(cut -d ' ' -f 1 known) | grep -vxE './landlock_(net|scope).c' |
@@ -117,6 +130,31 @@ assertions() {
 	compare h*.c
 	[ ! -s differs ] || { cat differs; false; }
 	[ "$(cut -d ' ' -f 2 known | sort -u | wc -l)" -ge 1100 ]
+}
+
+# bats test_tags=long
+@test "calls: numbers of all ABIs, and constants, are those of the newest Linux" {
+	need_tool cc
+	local root arch abi mode
+	root=$(TFS_VM_CACHE=$PWD/cache "$TREE/t/vm/fetch" sid amd64 linux-libc-dev) ||
+		skip "needs a mirror of Debian"
+	echo "# of Linux $(awk '/VERSION_(MAJOR|PATCHLEVEL)/ { print $3 }' "$root/usr/include/linux/version.h" |
+		paste -sd .)" >&3
+	while read -r arch abi mode; do
+		numbers_agree "$abi" "$mode" -nostdinc -I "$root/usr/include/$arch" -I "$root/usr/include"
+	done <<-'END'
+		x86_64-linux-gnu x86_64 -U__i386__
+		i386-linux-gnu i386 -D__i386__
+		aarch64-linux-gnu aarch64 -D__aarch64__
+		arm-linux-gnueabihf arm -D__ARM_EABI__
+		s390x-linux-gnu s390x -D__s390x__
+		riscv64-linux-gnu riscv64 -D__riscv
+		powerpc64le-linux-gnu ppc64le -D__powerpc64__
+	END
+	[ "$(host_abi)" = x86_64 ] || skip "needs an x86_64 for the constants"
+	export CPATH=$root/usr/include:$root/usr/include/x86_64-linux-gnu
+	constants_agree
+	file_has 1500+ known
 }
 
 @test "calls: each call has as many arguments as this kernel's format of it" {
