@@ -213,8 +213,8 @@ build/gen/syscall_numbers.h: build/flags
 # the tables of system calls, compiled
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
 	$(sort $(wildcard lib/syscalls/data/sets/*.in)) \
-	$(addprefix lib/syscalls/data/,layouts.in follow.in calls.in)
-build/lib/syscalls/table.o build/lib/syscalls/print.o build/lib/syscalls/follow.o: build/gen/syscalls_data.h
+	$(addprefix lib/syscalls/data/,layouts.in netlink.in follow.in calls.in)
+build/lib/syscalls/table.o build/lib/syscalls/print.o build/lib/syscalls/netlink.o build/lib/syscalls/follow.o: build/gen/syscalls_data.h
 build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new

@@ -88,7 +88,7 @@ enum {
 enum { NUMBERS = 1024, VARIANTS = 1024, POINTS_MOST = 1024 };
 
 /* Most bytes of structures, and of an environment, in words */
-enum { STRUCT_MOST = 512, SOCKADDR_MOST = 128, ENV_MOST = 32, PAGE = 4096 };
+enum { STRUCT_MOST = 512, SOCKADDR_MOST = 128, MESSAGE_MOST = 1024, ENV_MOST = 32, PAGE = 4096 };
 
 enum item_kind { END, STRING, DATA, STRINGS };
 
@@ -114,7 +114,8 @@ struct item {
 	uint16_t arg, count;
 	uint16_t size, most;
 	uint16_t points;                /* the first pointer of the structure, in its map */
-	uint8_t npoints, pad;
+	uint8_t npoints;
+	uint8_t message;                /* it may be one of netlink: record more of it */
 };
 
 /* The value of the map of points: a pointer in a structure, and the memory that it points to */
@@ -124,7 +125,7 @@ struct point {
 	uint8_t flags;                  /* AT_ENTRY, AT_RETURN */
 	uint16_t size, most;
 	uint16_t points;                /* the pointers in that memory */
-	uint8_t npoints, pad[3];
+	uint8_t npoints, message, pad[2];
 };
 
 /* The value of the map of calls. A call that is not known is all zero. */
@@ -870,6 +871,22 @@ static void multiply_by_count(struct bpf_code *c)
 }
 
 /*
+ * R3 = LEFT; jump unless a message of netlink begins at the address in R3: its length, which is
+ * that of the header at least, a type, and flags, of which linux/netlink.h has twelve.
+ */
+static void read_length(struct bpf_code *c, const char *to)
+{
+	emit_mov_imm(c, R2, 8);
+	read_slot(c);
+	emit_load(c, SIZE_W, R1, FP, SLOT);
+	emit_load(c, SIZE_H, R2, FP, SLOT + 6);
+	load(c, R3, LEFT);
+	emit_jump_if_imm(c, R1, JLE, 15, to);
+	emit_jump_if(c, R1, JGT, R3, to);
+	emit_jump_if_imm(c, R2, JGT, 0xfff, to);
+}
+
+/*
  * LEFT = the bytes of the item to print, CUT = there are more; jump to "next" if there are none.
  * R9 is the count of rounds, R6 the entry, so the number of bytes is in the buffer.
  */
@@ -884,6 +901,15 @@ static void count_bytes(struct bpf_code *c)
 	jump_if_slot(c, LEFT, JEQ, 0, "next");
 	load_item(c, most, R2);
 	emit_jump_if(c, R1, JSLE, R2, "fits");
+	jump_if_item(c, message, JEQ, 0, "narrow");
+	emit_mov(c, R3, R8);
+	read_length(c, "narrow");
+	emit_jump_if_imm(c, R3, JSLE, MESSAGE_MOST, "fits");
+	emit_mov_imm(c, R2, MESSAGE_MOST);
+	emit_jump(c, "wide");
+	emit_label(c, "narrow");
+	load_item(c, most, R2);
+	emit_label(c, "wide");
 	store(c, LEFT, R2);
 	set(c, CUT, 1);
 	emit_label(c, "fits");
@@ -1128,6 +1154,18 @@ static void put_points(struct bpf_code *c, const struct memory *m)
 	emit_get(c, R1, R9, point, size);
 	emit_alu(c, ALU_MUL, R3, R1);
 	emit_get(c, R1, R9, point, most);
+	emit_jump_if(c, R3, JLE, R1, "target_fits");
+	store(c, LEFT, R3);
+	emit_get(c, R1, R9, point, message);
+	emit_jump_if_imm(c, R1, JEQ, 0, "target_narrow");
+	load(c, R3, TARGET);
+	read_length(c, "target_narrow");
+	emit_mov_imm(c, R1, MESSAGE_MOST);
+	emit_jump(c, "target_wide");
+	emit_label(c, "target_narrow");
+	load(c, R3, LEFT);
+	emit_get(c, R1, R9, point, most);
+	emit_label(c, "target_wide");
 	emit_jump_if(c, R3, JLE, R1, "target_fits");
 	emit_mov(c, R3, R1);
 	emit_label(c, "target_fits");
@@ -1425,6 +1463,7 @@ static void describe(struct item *item, const struct memory_plan *p, const struc
 	case CALL_BUFFER:
 		item->most = (uint16_t)(a->bits ? STRUCT_MOST : p->data);
 		item->kind = item->most ? DATA : END;
+		item->message = a->message && item->most && item->most < MESSAGE_MOST;
 		break;
 	case CALL_STRUCT:
 		item->kind = a->size ? DATA : END;
@@ -1481,7 +1520,8 @@ static uint16_t describe_points(struct memory *m, int compat, const struct call_
 			item.most = 0;
 		*to = (struct point){ .offset = p.offset, .count = p.count_at,
 				      .count_width = p.count_width, .flags = item.flags,
-				      .size = item.size, .most = item.most };
+				      .size = item.size, .most = item.most,
+				      .message = item.message };
 		to->points = describe_points(m, compat, &p.arg, &to->npoints);
 	}
 	return (uint16_t)first;
@@ -1496,7 +1536,7 @@ static unsigned rounds_of(const struct memory *m, const struct item *item)
 	case STRINGS: /* words share the pieces, and each one takes a round and a piece at least */
 		return (unsigned)pieces(m) + 2 * item->most + 4;
 	case DATA:
-		return item->most / (8 * m->numbers) + 4;
+		return (item->message ? MESSAGE_MOST : item->most) / (8 * m->numbers) + 4;
 	}
 	return 1;
 }

@@ -40,6 +40,7 @@ struct file {
 	unsigned refs;
 	uint8_t socket;
 	uint8_t final;          /* do not look up the addresses of the socket (again) */
+	uint8_t netlink;        /* 1 + the protocol of a netlink socket */
 	uint8_t accepted;       /* the kernel chose the address: that of the listener is a guess */
 	uint16_t family, type;  /* of the socket; 0: unknown */
 	unsigned long long inode;
@@ -561,7 +562,7 @@ static void change_root(struct follow *f, struct member *m, struct file *to)
 	set_file(f, m->w, ROOT, to, 0);
 }
 
-static struct member *member_find(struct follow *f, int pid)
+static struct member *member_find(const struct follow *f, int pid)
 {
 	return table_find(&f->tasks, (const char *)&pid, sizeof(pid));
 }
@@ -1217,7 +1218,11 @@ static void do_socketpair(const struct done *d)
 
 static void do_socket(const struct done *d)
 {
-	returns(d, socket_new(d->f, d->a[0], d->a[1]));
+	struct file *s = socket_new(d->f, d->a[0], d->a[1]);
+
+	if (s && d->a[0] == AF_NETLINK)
+		s->netlink = (uint8_t)(1 + d->a[2]);
+	returns(d, s);
 }
 
 static void do_bind(const struct done *d)
@@ -1510,6 +1515,24 @@ int follow_makes_pair(const struct call *c)
 	unsigned what = call_rules[c->follow].what;
 
 	return what == FOLLOW_PIPE || what == FOLLOW_SOCKETPAIR;
+}
+
+int follow_makes_netlink(const struct call *c, const struct call_values *v)
+{
+	return call_rules[c->follow].what == FOLLOW_SOCKET && v->args[0] == AF_NETLINK;
+}
+
+int follow_knows(const struct follow *f, int pid)
+{
+	return member_find(f, pid) != NULL;
+}
+
+unsigned follow_netlink(const struct follow *f, int pid, int fd)
+{
+	const struct member *m = member_find(f, pid);
+	const struct file *s = m ? get_file(m->d, (uint32_t)fd) : NULL;
+
+	return s ? s->netlink : 0;
 }
 
 void follow_call(struct follow *f, int pid, const struct call *c, const struct call_values *v)

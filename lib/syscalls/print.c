@@ -2,23 +2,7 @@
 /* print.c - print arguments and results of system calls, as a C programmer would write them */
 #include <sys/socket.h>
 
-#include "syscalls/tables.h"
-
-/* A call or a part of it that is printed. */
-struct print {
-	struct out o;
-	const struct calls *c;
-	const struct call_values *v;    /* of the call; not of a result */
-	const struct call_bytes *old;   /* the memory at the entry; NULL: not known */
-	const struct call_bytes *new;   /* at the return */
-	int written;                    /* print only the members that the kernel writes */
-	int with_out;                   /* print these, too */
-	int failed;                     /* print only those that it reads and writes */
-	int part;                       /* print the bytes of a member of which a part is known */
-	uint64_t left;                  /* bytes of the result that pointers of iovecs may have */
-	int later;                      /* print only pointers to what the kernel writes */
-	uint64_t size;                  /* of a structure, as an argument says; 0: none */
-};
+#include "syscalls/print.h"
 
 static void hex(struct print *p, uint64_t v)
 {
@@ -151,8 +135,6 @@ static void bar(struct print *p, const struct call_set *set, int *any)
 		out_string(&p->o, "|");
 }
 
-static void print_set(struct print *p, unsigned index, uint64_t v, unsigned width);
-
 /* Print flags: the enumeration in the mask, or after the others if another set has it. */
 static void print_flags(struct print *p, const struct call_set *set, uint64_t v, unsigned width)
 {
@@ -191,13 +173,13 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 	if (set->sub && (low || call_sets[set->sub].sub ||
 			 call_sets[set->sub].rest == REST_OCTAL)) {
 		bar(p, set, &any);
-		print_set(p, set->sub, low, width);
+		put_set(p, set->sub, low, width);
 	}
 	if (!any && set->flags == 1)
 		constant_or_rest(p, set, find(p->c, set, 0, bits), 0, width);
 }
 
-static void print_set(struct print *p, unsigned index, uint64_t v, unsigned width)
+void put_set(struct print *p, unsigned index, uint64_t v, unsigned width)
 {
 	const struct call_set *set = &call_sets[index];
 
@@ -271,7 +253,7 @@ static void print_value(struct print *p, unsigned kind, unsigned width, unsigned
 		octal(p, u);
 		break;
 	case CALL_SET:
-		print_set(p, set, v, width);
+		put_set(p, set, v, width);
 		break;
 	case CALL_NONE:
 		break;
@@ -299,7 +281,7 @@ static void print_value(struct print *p, unsigned kind, unsigned width, unsigned
 }
 
 /* Print bytes as a string of C. more: there are more of them. */
-static void quoted(struct print *p, const char *s, size_t n, int more)
+void put_quoted(struct print *p, const char *s, size_t n, int more)
 {
 	out_string(&p->o, "\"");
 	out_escaped(&p->o, s, n, ESCAPE_C);
@@ -307,7 +289,7 @@ static void quoted(struct print *p, const char *s, size_t n, int more)
 }
 
 /* Return an integer of user memory. */
-static uint64_t load(const struct calls *c, const char *at, unsigned width)
+uint64_t call_load(const struct calls *c, const char *at, unsigned width)
 {
 	uint64_t v = 0;
 
@@ -344,7 +326,7 @@ static void signals(struct print *p, const char *at, size_t n, unsigned set)
 		if (any++)
 			out_string(&p->o, " ");
 		if (set) {
-			print_set(p, set, i, 4);
+			put_set(p, set, i, 4);
 			continue;
 		}
 		k = find(p->c, &call_sets[SET_SIGNAL], i + 1, UINT64_MAX);
@@ -385,7 +367,7 @@ static void wait_status(struct print *p, unsigned v)
 
 		out_string(&p->o, stopped ? "STOPPED(s) && WSTOPSIG(s) == "
 				: "SIGNALED(s) && WTERMSIG(s) == ");
-		print_set(p, SET_SIGNAL, stopped ? high : low, 4);
+		put_set(p, SET_SIGNAL, stopped ? high : low, 4);
 		if (!stopped && v & 0x80)
 			out_string(&p->o, " && WCOREDUMP(s)");
 	}
@@ -423,7 +405,7 @@ static size_t size_of(const struct calls *c, const struct call_member *m)
 }
 
 /* Print an element of a member, of which n bytes are known. */
-static void print_element(struct print *p, const struct call_member *m, const char *at, size_t n,
+void put_element(struct print *p, const struct call_member *m, const char *at, size_t n,
 			  uint64_t most)
 {
 	uint64_t v = 0;
@@ -436,21 +418,21 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 		signals(p, at, n < m->width ? n : m->width, m->set);
 		break;
 	case MEMBER_WAIT:
-		wait_status(p, (unsigned)load(p->c, at, 4));
+		wait_status(p, (unsigned)call_load(p->c, at, 4));
 		break;
 	case MEMBER_CAPS: /* version 1 of the structure ends before the other 32 */
-		v = n < 16 ? 0 : load(p->c, at + 12, 4);
-		if (!v || load(p->c, at, 4))
-			print_set(p, SET_CAP_LOW, load(p->c, at, 4), 4);
-		if (v && load(p->c, at, 4))
+		v = n < 16 ? 0 : call_load(p->c, at + 12, 4);
+		if (!v || call_load(p->c, at, 4))
+			put_set(p, SET_CAP_LOW, call_load(p->c, at, 4), 4);
+		if (v && call_load(p->c, at, 4))
 			out_string(&p->o, "|");
 		if (v)
-			print_set(p, SET_CAP_HIGH, v, 4);
+			put_set(p, SET_CAP_HIGH, v, 4);
 		break;
 	case MEMBER_PORT:
 		for (unsigned i = 0; i < m->width; i++)
 			v = v << 8 | (unsigned char)at[i];
-		out_string(&p->o, m->width == 2 ? "htons(" : "htonl(");
+		out_string(&p->o, m->width == 2 ? "htons(" : m->width == 4 ? "htonl(" : "htobe64(");
 		print_value(p, m->set ? CALL_SET : CALL_UINT, m->width, m->set, v);
 		out_string(&p->o, ")");
 		break;
@@ -459,7 +441,7 @@ static void print_element(struct print *p, const struct call_member *m, const ch
 			   (unsigned char)at[1], (unsigned char)at[2], (unsigned char)at[3]);
 		break;
 	default:
-		v = load(p->c, at, m->width);
+		v = call_load(p->c, at, m->width);
 		print_value(p, m->kind, m->width, m->set, v);
 		if (m->kind == CALL_FD && p->v->print_fd)
 			named(p, (int32_t)v);
@@ -484,7 +466,7 @@ static void print_elements(struct print *p, const struct call_member *m, const c
 			out_string(&p->o, "...");
 			break;
 		}
-		print_element(p, m, at + i * one, one, most);
+		put_element(p, m, at + i * one, one, most);
 	}
 	out_string(&p->o, "]");
 }
@@ -493,14 +475,14 @@ static void print_elements(struct print *p, const struct call_member *m, const c
 static void print_sun_path(struct print *p, const char *at, size_t n, int all)
 {
 	if (*at) {
-		quoted(p, at, strnlen(at, n), 0);
+		put_quoted(p, at, strnlen(at, n), 0);
 		return;
 	}
 	/* an abstract name: all its bytes count */
 	while (n > 1 && all && !at[n - 1])
 		n--;
 	out_string(&p->o, "@");
-	quoted(p, at + 1, n - 1, 0);
+	put_quoted(p, at + 1, n - 1, 0);
 }
 
 /* Is a member left out of the structure? */
@@ -518,7 +500,7 @@ static int left_out(const struct print *p, const struct structure *s, const stru
 		return 1;
 	if (other->offset + (size_t)other->width > s->n)
 		return 0;
-	v = load(p->c, s->at + other->offset, other->width);
+	v = call_load(p->c, s->at + other->offset, other->width);
 	if (m->equal)
 		return v != m->bits;
 	return (v & (m->bits ? m->bits : UINT64_MAX)) ? m->unless : !m->unless;
@@ -548,7 +530,7 @@ static int is_broken(const struct calls *c, const struct call_arg *a, uint64_t a
 /* Print what a member points to, or its address. */
 static void print_pointed(struct print *p, const struct structure *s, const struct call_member *m)
 {
-	uint64_t at = load(p->c, s->at + m->offset, m->width), count = 1;
+	uint64_t at = call_load(p->c, s->at + m->offset, m->width), count = 1;
 	struct call_bytes user = { .bytes = "" };
 	int with_out = p->with_out, later = p->later, known = 0;
 	const struct call_member *counted;
@@ -558,12 +540,12 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 	if (a.count >= 0) {
 		counted = &call_members[s->l->first + a.count];
 		count = counted->offset + (size_t)counted->width > s->n ? 0 :
-			load(p->c, s->at + counted->offset, counted->width);
+			call_load(p->c, s->at + counted->offset, counted->width);
 		/* of a name, the whole length; the program had room for a part */
 		if (counted->both && p->old &&
-		    load(p->c, old_of(p, s->at + counted->offset, counted->width),
+		    call_load(p->c, old_of(p, s->at + counted->offset, counted->width),
 			 counted->width) < count)
-			count = load(p->c, old_of(p, s->at + counted->offset, counted->width),
+			count = call_load(p->c, old_of(p, s->at + counted->offset, counted->width),
 				     counted->width);
 	}
 	if (a.kind == CALL_BUFFER && a.out) {
@@ -587,7 +569,7 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 
 static void print_address(struct print *p, const char *at, size_t known, size_t n);
 
-static void print_mac(struct print *p, const char *at, size_t n)
+void put_mac(struct print *p, const char *at, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		out_format(&p->o, &":%02x"[!i], (unsigned char)at[i]);
@@ -599,7 +581,7 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	const char *at = s->at + m->offset;
 	size_t known = s->n - m->offset, one = size_of(p->c, m);
 	size_t all = m->count && known > m->count ? m->count : known;
-	size_t of = m->counted ? load(p->c, s->at + other->offset, other->width) : 0;
+	size_t of = m->counted ? call_load(p->c, s->at + other->offset, other->width) : 0;
 
 	if (m->kind == MEMBER_INET6) {
 		out_string(&p->o, "inet_pton(AF_INET6, \"");
@@ -617,13 +599,13 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	} else if (m->kind == MEMBER_SUN_PATH) {
 		print_sun_path(p, at, all, s->n >= 110);
 	} else if (m->kind == MEMBER_CHARS) {
-		quoted(p, at, strnlen(at, all), 0);
+		put_quoted(p, at, strnlen(at, all), 0);
 	} else if (m->kind == MEMBER_MAC) {
-		print_mac(p, at, m->counted && all > of ? of : all);
+		put_mac(p, at, m->counted && all > of ? of : all);
 	} else if (m->kind == CALL_BUFFER) {
-		quoted(p, at, all, 0);
+		put_quoted(p, at, all, 0);
 	} else if (m->counted && m->kind == CALL_STRUCT) {
-		print_element(p, m, at, known < of ? known : of, s->most);
+		put_element(p, m, at, known < of ? known : of, s->most);
 	} else if (m->kind == CALL_SOCKADDR) {
 		print_address(p, at, all, all);
 	} else if (m->array) {
@@ -632,10 +614,10 @@ static void print_member(struct print *p, const struct structure *s, const struc
 		const char *old = m->both ? old_of(p, at, one) : at;
 
 		if (old != at && memcmp(old, at, one)) {
-			print_element(p, m, old, one, s->most);
+			put_element(p, m, old, one, s->most);
 			out_string(&p->o, " => ");
 		}
-		print_element(p, m, at, known, s->most);
+		put_element(p, m, at, known, s->most);
 	}
 }
 
@@ -643,7 +625,10 @@ static void print_member(struct print *p, const struct structure *s, const struc
 static int print_now(struct print *p, const struct structure *s)
 {
 	const struct call_member *m = &call_members[s->l->first + 1];
-	uint64_t ns = s->l->now && s->n >= s->l->size ? load(p->c, s->at + m->offset, m->width) : 0;
+	uint64_t ns = 0;
+
+	if (s->l->now && s->n >= s->l->size)
+		ns = call_load(p->c, s->at + m->offset, m->width);
 
 	if (ns != K_UTIME_NOW && ns != K_UTIME_OMIT)
 		return 0;
@@ -675,7 +660,7 @@ static void print_rest(struct print *p, const struct structure *s, uint64_t size
 	if (i == s->n)
 		return;
 	out_format(&p->o, ", /* bytes %u..%llu */ ", s->l->size, (unsigned long long)size - 1);
-	quoted(p, s->at + s->l->size, s->n - s->l->size, s->n < size);
+	put_quoted(p, s->at + s->l->size, s->n - s->l->size, s->n < size);
 }
 
 /* Print a structure that begins at at; n bytes of it are known. */
@@ -692,7 +677,7 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 	if (!s.l->bare)
 		out_string(&p->o, "{");
 	if (s.l->limit && first[s.l->limit].offset + (size_t)first[s.l->limit].width <= n)
-		p->left = load(p->c, at + first[s.l->limit].offset, first[s.l->limit].width);
+		p->left = call_load(p->c, at + first[s.l->limit].offset, first[s.l->limit].width);
 	for (const struct call_member *m = first; m < first + s.l->n && !p->o.cut; m++) {
 		size_t known = n > m->offset ? n - m->offset : 0;
 
@@ -707,7 +692,7 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 				out_string(&p->o, any ? ", " : "");
 				out_string(&p->o, call_texts + m->name);
 				out_string(&p->o, "=");
-				quoted(p, at + m->offset, known, 0);
+				put_quoted(p, at + m->offset, known, 0);
 			}
 			more |= !p->part && m->kind != MEMBER_SUN_PATH && !s.l->least;
 			break;
@@ -747,7 +732,7 @@ static void print_address(struct print *p, const char *at, size_t known, size_t 
 
 	if (n > sizeof(struct sockaddr_storage)) /* the kernel refuses a longer one */
 		n = sizeof(struct sockaddr_storage);
-	family = known < 2 ? 0 : load(p->c, at, 2);
+	family = known < 2 ? 0 : call_load(p->c, at, 2);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		if (families[i].family == family)
 			layout = families[i].layout;
@@ -757,10 +742,10 @@ static void print_address(struct print *p, const char *at, size_t known, size_t 
 		least = call_layout(p->c, layout)->size;
 	if (layout == LAYOUT_SOCKADDR || n < least) {
 		out_string(&p->o, "{sa_family=");
-		print_set(p, SET_FAMILY, family, 2);
+		put_set(p, SET_FAMILY, family, 2);
 		if (known > 2) {
 			out_string(&p->o, ", sa_data=");
-			quoted(p, at + 2, known - 2, known < n);
+			put_quoted(p, at + 2, known - 2, known < n);
 		}
 		out_string(&p->o, "}");
 		return;
@@ -781,7 +766,7 @@ static void strings(struct print *p, const struct call_bytes *user)
 
 		if (i)
 			out_string(&p->o, ", ");
-		quoted(p, s, len, i < CALL_STRINGS_MOST && user->cut_strings >> i & 1);
+		put_quoted(p, s, len, i < CALL_STRINGS_MOST && user->cut_strings >> i & 1);
 		s += step;
 		n -= step;
 	}
@@ -793,7 +778,7 @@ static int is_written(const struct calls *c, const struct call_layout *l, const 
 {
 	for (const struct call_member *m = &call_members[l->first], *end = m + l->n; m < end; m++)
 		if (m->out && n >= (size_t)m->offset + m->width &&
-		    load(c, at + m->offset, m->width))
+		    call_load(c, at + m->offset, m->width))
 			return 1;
 	return 0;
 }
@@ -816,7 +801,7 @@ static int print_option(struct print *p, const struct call_arg *a, const struct 
 	    (a->out && count < l->size && !l->part)) {
 		if (!a->out && n < count && n < CALL_CHAIN_MOST)
 			return 0;
-		quoted(p, user->bytes, n, n < count);
+		put_quoted(p, user->bytes, n, n < count);
 		return 1;
 	}
 	p->part = a->out && l->part;
@@ -872,7 +857,7 @@ static int chain(struct print *p, const struct call_arg *a, const struct call_by
 		return 0;
 	out_string(&p->o, "[");
 	do {
-		length = load(p->c, user->bytes + at, p->c->word);
+		length = call_load(p->c, user->bytes + at, p->c->word);
 		print_layout(p, a->set, user->bytes + at,
 			     length < head ? head : length < n - at ? (size_t)length : n - at, 0);
 		at += length < head ? head : length > n ? n :
@@ -952,12 +937,12 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	/* the length may be in user memory, in the next argument */
 	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->count < 0 &&
 	    arg + 1 < call->nargs && v->user[arg + 1].n >= 4 && v->user[arg + 1].bytes)
-		count = cut(load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
+		count = cut(call_load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
 	/* it is that of the whole address, and the program had room for a part */
 	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->out &&
 	    is_known(&v->entry[arg + 1]) &&
-	    v->entry[arg + 1].n >= 4 && load(p->c, v->entry[arg + 1].bytes, 4) < count)
-		count = load(p->c, v->entry[arg + 1].bytes, 4);
+	    v->entry[arg + 1].n >= 4 && call_load(p->c, v->entry[arg + 1].bytes, 4) < count)
+		count = call_load(p->c, v->entry[arg + 1].bytes, 4);
 	if (a->kind == CALL_STRUCT && (!count || is_refused(p->c, call, arg, v, user)))
 		return 0;
 	return print_bytes(p, a, user, count, call_value(p->c, call, 0, v->args));
@@ -973,7 +958,7 @@ static int print_bytes(struct print *p, const struct call_arg *a, const struct c
 	case CALL_PATH:
 	case CALL_STRING:
 		n = strnlen(user->bytes, n);
-		quoted(p, user->bytes, n, n == user->n && user->cut);
+		put_quoted(p, user->bytes, n, n == user->n && user->cut);
 		break;
 	case CALL_STRINGS:
 		strings(p, user);
@@ -985,11 +970,13 @@ static int print_bytes(struct print *p, const struct call_arg *a, const struct c
 			descriptors(p, user->bytes, n, 8 * n);
 			break;
 		}
-		if (a->set && n && n == count && !user->bytes[n - 1]) {
+		if (p->v && p->v->netlink && call_put_netlink(p, user->bytes, n, (size_t)count))
+			break;
+		if (a->set == BUFFER_VALUE && n && n == count && !user->bytes[n - 1]) {
 			n--;
 			count--;
 		}
-		quoted(p, user->bytes, n, n < count);
+		put_quoted(p, user->bytes, n, n < count);
 		break;
 	case CALL_OPTION:
 		return print_option(p, a, user, count);
@@ -1078,6 +1065,18 @@ static void print_later(struct print *p, const struct call *call, unsigned arg,
 	print_user(p, call, arg, user);
 	if (p->o.at - at < 7) /* {} */
 		p->o.at = at;
+}
+
+void put_layout(struct print *p, unsigned layout, const char *at, size_t n)
+{
+	print_layout(p, layout, at, n, 0);
+}
+
+const char *call_constant_name(const struct calls *c, unsigned set, uint64_t v)
+{
+	const struct call_constant *k = find(c, &call_sets[set], v, UINT64_MAX);
+
+	return k ? call_texts + k->name : "";
 }
 
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,
@@ -1201,7 +1200,7 @@ size_t call_print_result(const struct calls *c, const struct call *call, int64_t
 			out_string(&p.o, " (");
 			out_string(&p.o, a->label);
 			out_string(&p.o, *a->label ? " " : "");
-			print_set(&p, a->set, (uint64_t)result, a->size);
+			put_set(&p, a->set, (uint64_t)result, a->size);
 			out_string(&p.o, ")");
 		}
 	} else {

@@ -69,6 +69,7 @@ struct call_arg {
 	uint8_t place;          /* enum call_place */
 	uint8_t sized;          /* 1 + the argument with the size of the only structure; 0: none */
 	uint8_t bits;           /* a set of bits; the first argument has their number */
+	uint8_t message;        /* it may be a message of a netlink socket */
 	uint8_t whole;          /* the result is not the number of elements that it wrote */
 	uint8_t shift;          /* an element is for 2^shift of what the argument counts */
 	uint8_t less;           /* which is this more than there are */
@@ -157,6 +158,7 @@ struct call_values {
 	struct call_bytes entry[CALL_ARGS];     /* at the entry */
 	int64_t result;
 	const struct call_user *memory; /* NULL, or what the pointers in structures point to */
+	uint8_t netlink;        /* 1 + the protocol of the first argument, a netlink socket; or 0 */
 	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
 	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
 	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
@@ -383,6 +385,14 @@ size_t follow_print_path(struct follow *, int pid, int dirfd, const char *path, 
  */
 size_t follow_print_file(struct follow *, int pid, int fd, const struct call_bytes *path, int link,
 			 char *buf, size_t size);
+
+/*
+ * Return 1 + the protocol of a netlink socket; 0: it is none, or unknown. A call may make one. Is
+ * anything of the task followed?
+ */
+unsigned follow_netlink(const struct follow *, int pid, int fd);
+int follow_makes_netlink(const struct call *, const struct call_values *);
+int follow_knows(const struct follow *, int pid);
 
 void follow_free(struct follow *);
 

@@ -33,8 +33,10 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 		.whole = from->whole,
 		.size = (uint16_t)width_of(c, from->width), .set = from->set,
 	};
-	if (from->kind == CALL_BUFFER)
+	if (from->kind == CALL_BUFFER) {
 		a->bits = from->set == BUFFER_BITS;
+		a->message = from->set == BUFFER_MESSAGE;
+	}
 	if (from->eights)
 		a->size = (uint16_t)(8 * from->eights);
 	a->less = from->unit == UNIT_NODES;

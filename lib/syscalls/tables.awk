@@ -255,19 +255,26 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 		side, rare, union, count, one, align, offset, v,
 		place, pointer) {
 	n = split((name, a) in layout ? layout[name, a] : layout[name], part, " ")
-	flags = members = ""
+	flags = members = names_set = ""
 	size = used = last = packed = layout_count = 0
 	most = 1
-	for (i = 1; part[i] ~ /^(bare|now|length|packed|part|all|more|chain|joined|later|(least|limit)=[0-9]+)$/; i++)
+	for (i = 1; part[i] ~ /^(bare|now|length|packed|part|all|more|chain|joined|later|(least|limit)=[0-9]+|names=[a-z0-9_]+)$/; i++)
 		if (part[i] == "packed")
 			packed = 1
 		else
-			flags = flags ", ." part[i] (part[i] ~ /=/ ? "" : " = 1")
+			flags = flags ", ." (part[i] ~ /^names=/ ? "names = " word_of("set", \
+				names_set = substr(part[i], 7)) : part[i] (part[i] ~ /=/ ? "" : " = 1"))
 	layout_first = i
 	for (; i <= n; i++) {
 		text = part[i]
 		sub(/:.*/, "", text)
 		type = substr(part[i], length(text) + 2)
+		if (names_set != "") {
+			if (!((names_set, text) in constant))
+				fail("the set " names_set " has no " text)
+			type = type sprintf("@%.0f", number(constant[names_set, text]))
+			text = ""
+		}
 		side = sub(/;$/, "", type) ? ", .last = 1" : ""
 		rare = ""
 		if (match(type, /[!^]$/)) {
@@ -327,6 +334,10 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			if (align > most)
 				most = align
 			last = offset = int((size + align - 1) / align) * align
+		}
+		if (names_set != "") {
+			rare = ", .bits = " offset
+			offset = 0
 		}
 		v = sprintf("{ .name = %s, .kind = %s, .width = %s, .offset = %d, .count = %d", \
 			text_of(text), type_kind, width_in(a, type_width), offset, count) \
@@ -480,6 +491,9 @@ BEGIN {
 	word_of("set", "errno") # a member without a set has the number 0
 	word_of("set", "cap_low") # of MEMBER_CAPS
 	word_of("set", "cap_high")
+	n = split("nlmsg nla_f nlm_f nlm_f_ack nlm_f_new nlm_f_get nlm_f_del", word, " ") # of netlink.c
+	for (i = 1; i <= n; i++)
+		word_of("set", word[i])
 }
 
 /^#/ || NF == 0 { next }
@@ -588,6 +602,22 @@ FILENAME ~ /layouts\.in$/ {
 	next
 }
 
+FILENAME ~ /netlink\.in$/ {
+	if (!(("netlink", $1) in constant))
+		fail("no protocol " $1)
+	v = number(constant["netlink", $1])
+	if (NF == 3) {
+		row("protocols", sprintf(".types = %s, .flags = %s, .protocol = %d", word_of("set", $2),
+			word_of("set", $3), v))
+		protocol_types[$1] = $2
+		next
+	}
+	row("messages", sprintf(".first = %d, .last = %d, .layout = %s, .attributes = %s, .protocol = %d, .family = %d, .request = %d",
+		message_type($2), message_type($3), word_of("layout", $4),
+		$5 == "-" ? 0 : word_of("layout", $5), v, $6, $7 == "request" ? 1 : $7 == "answer" ? 2 : 0))
+	next
+}
+
 FILENAME ~ /follow\.in$/ {
 	follow[$1] = $0
 	next
@@ -640,6 +670,12 @@ FILENAME ~ /calls\.in$/ {
 }
 
 { fail("unknown file") }
+
+# Return the number of a type of netlink messages.
+function message_type(text,   set) {
+	set = protocol_types[$1]
+	return (set, text) in constant ? number(constant[set, text]) : number(text)
+}
 
 # Print the lines of a table.
 function print_rows(table, type,   i) {
@@ -704,6 +740,10 @@ END {
 	print "const uint16_t call_lists[] = {\n" lists "};\n"
 	print_rows("conditions", "call_condition")
 	print_rows("rules", "follow_rule")
+	row("messages", "0")
+	row("protocols", "0")
+	print_rows("messages", "call_message")
+	print_rows("protocols", "call_protocol")
 	print "const struct call_variant_data call_variants[] = {"
 	for (i = 0; i < nall; i++)
 		print "\t{ " variants[i] " },"

@@ -35,7 +35,7 @@ enum { CALL_CHAIN_MOST = 512 };
 enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 
 /* What is in a buffer: its set. Of a value, a NUL at the end is not printed. */
-enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS };
+enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS, BUFFER_MESSAGE };
 
 /* How a number is printed that no constant is equal to. */
 enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_PARTS };
@@ -89,6 +89,7 @@ struct call_layout {
 	uint16_t length : 1;    /* print the old and the new value in one pair of [] */
 	uint16_t joined : 1;    /* "|" is between members */
 	uint16_t later : 1;     /* print what the kernel writes to its pointers after it */
+	uint16_t names;         /* the set of attributes, whose types are in bits; 0: a structure */
 };
 
 enum call_unit { UNIT_ONE, UNIT_NODES, UNIT_PAGES };
@@ -103,6 +104,20 @@ struct call_argument {
 	uint16_t count : 4;             /* this and sized: 1 + the argument, or member; 0: none */
 	uint16_t unit : 2;              /* of the count: enum call_unit */
 	uint16_t eights : 5;            /* 8 bytes each; 0: as many as the count or the kind says */
+};
+
+/* Messages of a netlink protocol: data/netlink.in. The last row has no layout, or no types. */
+struct call_message {
+	uint16_t first, last;   /* types */
+	uint16_t layout, attributes;
+	uint8_t protocol;
+	uint8_t family;         /* of addresses; 0: any */
+	uint8_t request;        /* 1: a request, 2: none, 0: any */
+};
+
+struct call_protocol {
+	uint16_t types, flags;  /* sets */
+	uint8_t protocol;
 };
 
 enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };
@@ -143,6 +158,8 @@ extern const struct call_set call_sets[];
 extern const struct call_member call_members[];
 extern const struct call_layout call_layouts[];
 extern const struct follow_rule call_rules[];
+extern const struct call_message call_messages[];
+extern const struct call_protocol call_protocols[];
 extern const char call_texts[];
 
 /* ---- table.c ---- */

@@ -355,10 +355,17 @@ static struct record head_of(const struct decode_task *t)
 	return (struct record){ .ts = t->ts, .data = t->head, .len = t->nhead, .cpu = t->pair.cpu };
 }
 
+/* Without names, only tasks with netlink sockets are followed. */
+static int follows(const struct decode *d, int pid)
+{
+	return d->names || d->paths || follow_knows(&d->follow, pid);
+}
+
 /* Let the files of the task be those after its call. */
 static void follow(struct decode *d, struct decode_task *t)
 {
-	if ((d->names || d->paths) && t->call && !t->followed)
+	if (t->call && !t->followed &&
+	    (follows(d, t->pid) || follow_makes_netlink(t->call, &t->values)))
 		follow_call(&d->follow, t->pid, t->call, &t->values);
 	t->followed = 1;
 }
@@ -783,6 +790,9 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	if (out_room(o) < LINE_MOST || (d->files && !files_of(d, t, &files)))
 		return;
 	d->last = t; /* for print_fd */
+	if (t->call && t->call->args[0].kind == CALL_FD)
+		t->values.netlink = (uint8_t)follow_netlink(&d->follow, t->pid,
+							    (int)t->values.args[0]);
 	/* the files of a pair have names when it exists */
 	if (t->fate == PAIRING_RETURNED && t->call && follow_makes_pair(t->call))
 		follow(d, t);
@@ -1209,12 +1219,12 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 				task_at(d, pid, &o)->pair.outside = d->pairing.losses + 1;
 			else
 				take_program(d, t, of, r);
-			if (d->names || d->paths) {
+			if (follows(d, (int)number_at(d, of, 0, r))) {
 				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
 				follow_exec(&d->follow, pid);
 			}
 		}
-		if (kind == NEWTASK && (d->names || d->paths))
+		if (kind == NEWTASK && follows(d, pid))
 			follow_task(&d->follow, pid, (int)number_at(d, of, 0, r),
 				    (uint64_t)number_at(d, of, 1, r));
 		d->requests += kind == REQUEST;

@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&v.result, head + 4, 8);
 	memcpy(v.args, head + 12, sizeof(v.args));
 	v.returned = head[1] & 1;
+	v.netlink = head[3] >> 4;
 	user = malloc(size + 1);
 	must(user);
 	memcpy(user, data, size);

@@ -650,3 +650,24 @@ a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1
 	grep -Fq 'writev(1, [{iov_base="ab", iov_len=2}, {iov_base="a buffer of more than eight byte"..., iov_len=33}], 2) = 35' trace
 	grep -Fq 'msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[0, 1]}]' trace
 }
+
+@test "decode: prints a message of a netlink socket beyond the bytes of --data, and no other text" {
+	need_tracefs events/raw_syscalls
+	need_tool python3
+	strings_work
+	tfs-run -o trace trace_syscalls --decode --data 16 -- python3 -c '
+import os, socket, struct
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+name = struct.pack("=HH3sx", 7, 3, b"lo")
+mask = struct.pack("=HHI", 8, 29, 8)
+link = struct.pack("=BxHiII", 0, 0, 1, 0, 0)
+s.send(struct.pack("=IHHII", 48, 18, 1, 5, 0) + link + mask + name)
+d = os.dup(s.fileno())
+s.close()
+os.write(d, struct.pack("=IHHII", 16, 18, 1, 6, 0))
+a, b = socket.socketpair()
+a.send(b"a text of more than sixteen bytes")' >/dev/null
+	grep -Fq ', [{nlmsg_len=48, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=5, nlmsg_pid=0}, {ifi_family=AF_UNSPEC, ifi_type=ARPHRD_NETROM, ifi_index=if_nametoindex("lo"), ifi_flags=0, ifi_change=0}, [[{nla_len=8, nla_type=IFLA_EXT_MASK}, RTEXT_FILTER_SKIP_STATS], [{nla_len=7, nla_type=IFLA_IFNAME}, "lo"]]], 48, 0, NULL, 0) = 48' trace
+	grep -Fq ', {nlmsg_len=16, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=6, nlmsg_pid=0}, 16) = 16' trace
+	grep -Fq ', "a text of more t"..., 33, 0, NULL, 0) = 33' trace
+}

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* calls.c - arguments of system calls as text; usage: calls [sizes] */
 #include "syscalls/syscalls.h"
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <net/ethernet.h>
+#include <net/if.h>
 #include <net/if_arp.h>
 #include <netinet/in.h>
 #include <netpacket/packet.h>
@@ -232,6 +236,100 @@ static void test_families(void)
 		   "transport_type=SOCK_DGRAM, transport_len=40, transport={family=AF_UNIX, "
 		   "\"ab\\177\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0"
 		   "\\0\\0\\0\\0\\0\\0z\"}}, 36)");
+}
+
+/* Set an attribute at *n of the message and count n up. */
+static void attribute(char *message, size_t *n, unsigned type, const void *value, unsigned size)
+{
+	const uint16_t head[2] = { (uint16_t)(sizeof(head) + size), (uint16_t)type };
+
+	memcpy(message + *n, head, sizeof(head));
+	memcpy(message + *n + sizeof(head), value, size);
+	*n += (sizeof(head) + size + 3) & ~3u;
+}
+
+/* Print a message of a netlink socket that sendto(2) sends; n: with its header. */
+static const char *sends(unsigned protocol, unsigned type, unsigned flags, char *message, size_t n)
+{
+	const struct nlmsghdr head = { .nlmsg_len = (uint32_t)n, .nlmsg_type = (uint16_t)type,
+				       .nlmsg_flags = (uint16_t)flags, .nlmsg_seq = 7 };
+	static char text[2048];
+
+	memcpy(message, &head, sizeof(head));
+	CALL(44, 3, 0x1000, n, 0, 0, 0);
+	memory(1, message, n);
+	values.netlink = (uint8_t)(1 + protocol);
+	text[call_print(calls, call, 1, &values, text, sizeof(text) - 1)] = '\0';
+	return text;
+}
+
+/* Messages are made of the headers' structures. */
+static void test_netlink(void)
+{
+	const struct ifinfomsg link = { .ifi_type = ARPHRD_ETHER, .ifi_index = 1,
+					.ifi_flags = IFF_UP | IFF_RUNNING };
+	const struct rtmsg route = { .rtm_family = AF_INET, .rtm_dst_len = 24,
+				     .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_BOOT,
+				     .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST };
+	struct nlmsgerr error = { -ENOENT, { 16, RTM_DELLINK, NLM_F_REQUEST, 6, 0 } };
+	char message[256] = { 0 }, info[32] = { 0 };
+	size_t n = sizeof(struct nlmsghdr), size = 0;
+	const uint32_t mtu = 1500, index = 2;
+
+	EQUAL_TEXT(sends(NETLINK_ROUTE, RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, message, n),
+		   "{nlmsg_len=16, nlmsg_type=RTM_GETADDR, nlmsg_flags=NLM_F_REQUEST|NLM_F_DUMP, "
+		   "nlmsg_seq=7, nlmsg_pid=0}");
+	memcpy(message + n, &link, sizeof(link));
+	n += sizeof(link);
+	attribute(message, &n, IFLA_IFNAME, "lo", 3);
+	attribute(message, &n, IFLA_MTU, &mtu, 4);
+	attribute(message, &n, IFLA_ADDRESS, "\2\0\0\xaa\xbb\xcc", 6);
+	attribute(info, &size, IFLA_INFO_KIND, "veth", 5);
+	attribute(message, &n, IFLA_LINKINFO | NLA_F_NESTED, info, (unsigned)size);
+	EQUAL_TEXT(sends(NETLINK_ROUTE, RTM_NEWLINK, NLM_F_REQUEST | NLM_F_CREATE, message, n),
+		   "[{nlmsg_len=76, nlmsg_type=RTM_NEWLINK, "
+		   "nlmsg_flags=NLM_F_REQUEST|NLM_F_CREATE, "
+		   "nlmsg_seq=7, nlmsg_pid=0}, {ifi_family=AF_UNSPEC, ifi_type=ARPHRD_ETHER, "
+		   "ifi_index=if_nametoindex(\"lo\"), ifi_flags=IFF_UP|IFF_RUNNING, ifi_change=0}, "
+		   "[[{nla_len=7, nla_type=IFLA_IFNAME}, \"lo\"], "
+		   "[{nla_len=8, nla_type=IFLA_MTU}, 1500], "
+		   "[{nla_len=10, nla_type=IFLA_ADDRESS}, 02:00:00:aa:bb:cc], "
+		   "[{nla_len=16, nla_type=NLA_F_NESTED|IFLA_LINKINFO}, "
+		   "[{nla_len=9, nla_type=IFLA_INFO_KIND}, \"veth\"]]]]");
+	n = sizeof(struct nlmsghdr);
+	memcpy(message + n, &route, sizeof(route));
+	n += sizeof(route);
+	attribute(message, &n, RTA_DST, "\12\0\0\0", 4);
+	attribute(message, &n, RTA_OIF, &index, 4);
+	EQUAL_TEXT(sends(NETLINK_ROUTE, RTM_DELROUTE, NLM_F_REQUEST | NLM_F_ACK, message, n),
+		   "[{nlmsg_len=44, nlmsg_type=RTM_DELROUTE, nlmsg_flags=NLM_F_REQUEST|NLM_F_ACK, "
+		   "nlmsg_seq=7, nlmsg_pid=0}, {rtm_family=AF_INET, rtm_dst_len=24, rtm_src_len=0, "
+		   "rtm_tos=0, rtm_table=RT_TABLE_MAIN, rtm_protocol=RTPROT_BOOT, "
+		   "rtm_scope=RT_SCOPE_LINK, rtm_type=RTN_UNICAST, rtm_flags=0}, "
+		   "[[{nla_len=8, nla_type=RTA_DST}, inet_addr(\"10.0.0.0\")], "
+		   "[{nla_len=8, nla_type=RTA_OIF}, 2]]]");
+	values.user[1].n = 40; /* the end is not recorded */
+	n = call_print(calls, call, 1, &values, message + 128, 120);
+	EQUAL(n, 120);
+	n = sizeof(struct nlmsghdr);
+	memcpy(message + n, &error, sizeof(error));
+	n += sizeof(error);
+	EQUAL_TEXT(sends(NETLINK_ROUTE, NLMSG_ERROR, NLM_F_CAPPED, message, n),
+		   "[{nlmsg_len=36, nlmsg_type=NLMSG_ERROR, nlmsg_flags=NLM_F_CAPPED, nlmsg_seq=7, "
+		   "nlmsg_pid=0}, {error=-ENOENT, msg={nlmsg_len=16, nlmsg_type=RTM_DELLINK, "
+		   "nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=6, nlmsg_pid=0}}]");
+	memcpy(message + 16, "\0\0\0\0", 4);
+	EQUAL_TEXT(sends(NETLINK_ROUTE, NLMSG_DONE, NLM_F_MULTI, message, 20),
+		   "[{nlmsg_len=20, nlmsg_type=NLMSG_DONE, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=7, "
+		   "nlmsg_pid=0}, 0]");
+	/* another protocol has no payload that is known, and a short text is no message */
+	EQUAL_TEXT(sends(NETLINK_GENERIC, 16, 0, message, 20),
+		   "[{nlmsg_len=20, nlmsg_type=nlctrl, nlmsg_flags=0, nlmsg_seq=7, nlmsg_pid=0}, "
+		   "\"\\0\\0\\0\\0\"]");
+	CALL(44, 3, 0x1000, 4, 0, 0, 0);
+	MEMORY(1, "abcd");
+	values.netlink = 1;
+	EQUAL_TEXT(line(), "sendto(3, \"abcd\", 4, 0, NULL, 0)");
 }
 
 /* Structures of options: the bytes are those of the headers' structures. */
@@ -814,6 +912,7 @@ int main(int argc, char **argv)
 	TEST(memory);
 	TEST(sockets);
 	TEST(families);
+	TEST(netlink);
 	TEST(options);
 	TEST(option_layouts);
 	TEST(commands);
