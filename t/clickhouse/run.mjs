@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ISC
-// run.mjs RECORDS FILE... - load lines of JSON into ClickHouse after the first SQL file, into TABLE or
-// records, and run the statements of the others; print each row of the queries with tabs between the values, and an empty
-// line after each query
+// run.mjs RECORDS FILE... - load lines of JSON into ClickHouse after the first SQL file, into TABLE
+// or records, and run the statements of the others; print each row of the queries with tabs between
+// the values, and an empty line after each query
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 

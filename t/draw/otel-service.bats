@@ -36,4 +36,17 @@ load ../hooks
 		}' all >tree
 	cat tree
 	[ "$(cat tree)" = "$n $n 0" ]
+	# the same tree in the table of a collector's exporter
+	CLICKHOUSE=$("$TREE/t/npm" clickhouse 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
+	cat spans.[123] spans.calls | "$READ" span-rows >rows
+	cat >tree.sql <<-'EOF'
+		SELECT count(), countIf(spans = 6 AND roots = 1), sum(orphans) FROM (
+			SELECT count() AS spans, countIf(match(ParentSpanId, '^0*$')) AS roots,
+				groupArray(SpanId) AS ids,
+				arrayCount(p -> NOT match(p, '^0*$') AND NOT has(ids, p), groupArray(ParentSpanId)) AS orphans
+			FROM otel_traces GROUP BY TraceId);
+	EOF
+	PACKAGES=$CLICKHOUSE TABLE=otel_traces node "$TREE/t/clickhouse/run.mjs" rows \
+		"$TREE/t/clickhouse/otel.sql" tree.sql >answer
+	[ "$(grep . answer | tr '\t' ' ')" = "$n $n 0" ]
 }
