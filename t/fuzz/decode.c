@@ -186,7 +186,9 @@ static void check(const char *text, size_t n, size_t room)
 			if (memmem(text, (size_t)(next - text), ",\"lost\":", 8))
 				continue;
 			body = memmem(text, (size_t)(next - text), "\"resumed\":true", 14);
-			others += body || memmem(text, (size_t)(next - text), "\"denied\":true", 13);
+			if (!body)
+				body = memmem(text, (size_t)(next - text), "\"denied\":true", 13);
+			others += body != NULL;
 			lines++;
 			continue;
 		}
