@@ -581,7 +581,8 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	const char *at = s->at + m->offset;
 	size_t known = s->n - m->offset, one = size_of(p->c, m);
 	size_t all = m->count && known > m->count ? m->count : known;
-	size_t of = m->counted ? call_load(p->c, s->at + other->offset, other->width) : 0;
+	size_t of = m->counted ?
+		    (size_t)call_load(p->c, s->at + other->offset, other->width) : 0;
 
 	if (m->kind == MEMBER_INET6) {
 		out_string(&p->o, "inet_pton(AF_INET6, \"");
