@@ -7,7 +7,7 @@
 struct string {
 	struct table_entry entry;       /* after a byte: 'k' of the kernel, or 'p' */
 	uint64_t id;
-	int function;
+	int is_function;
 };
 
 enum { LABELS_MOST = 16 };
@@ -72,8 +72,9 @@ void pprof_function(struct text_part name, int kernel)
 	uint64_t file = kernel ? id_of("[kernel]") : 0;
 	struct string *s = string_of(kernel ? 'k' : 'p', name);
 
-	if (!s->function++)
+	if (!s->is_function)
 		proto_put("5{1u2u4u}4{1u4{1u}}", s->id, s->id, file, s->id, s->id);
+	s->is_function = 1;
 	profile.functions = xgrow(profile.functions, profile.n, &profile.room,
 				  sizeof(*profile.functions));
 	profile.functions[profile.n++] = s->id;

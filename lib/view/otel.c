@@ -30,8 +30,9 @@ static struct noted *noted_of(struct otel_contexts *all, struct event_set *evs,
 	struct noted *of = e ? event_note(&all->events, e, sizeof(*of)) : NULL;
 	const struct subject *s;
 
-	if (!of || of->decided++)
+	if (!of || of->decided)
 		return of;
+	of->decided = 1;
 	if (!strcmp(e->name, "bpf_trace_printk"))
 		of->text = event_field(e, "bpf_string");
 	s = subject_of(e->system, e->name);
