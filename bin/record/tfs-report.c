@@ -196,9 +196,10 @@ static void print_records(struct report *r, struct merge *m)
 	while ((record = merge_next(m, &lost))) {
 		if (pick_when(&r->show.pick, record) > 0)
 			break;
-		if (!r->told++)
+		if (!r->told)
 			r->n += show_date(&r->show, (int64_t)(record->ts / 1000),
 					  r->text + r->n, CHUNK - r->n);
+		r->told = 1;
 		r->n += show_record(&r->show, record, lost, r->text + r->n, CHUNK - r->n,
 				    &shown);
 		if (CHUNK - r->n < SHOW_ROOM)
