@@ -106,7 +106,7 @@ struct call_argument {
 	uint16_t eights : 5;            /* 8 bytes each; 0: as many as the count or the kind says */
 };
 
-/* Messages of a netlink protocol: data/netlink.in. The last row has no layout, or no types. */
+/* Rows of data/netlink.in; the last message has no layout, and the last protocol no types. */
 struct call_message {
 	uint16_t first, last;   /* types */
 	uint16_t layout, attributes;
