@@ -408,7 +408,7 @@ int otel_attach(struct memory_plan *p, struct otel *o)
 		return -1;
 	for (char *const *event = p->names; *event; event++) {
 		emit_event(&code, p, o, &at, OTHER, 1);
-		if (memory_attach_at(p, &code, *event, 1) < 0)
+		if (memory_attach_at(p, &code, *event, !strchr(*event, '/')) < 0)
 			return -1;
 	}
 	for (int i = 0; i < 2; i++) {

@@ -202,6 +202,75 @@ count_spans() {
 	[ "$(count_spans connects by_pid 'field("number")')" = "20 0 0 0" ]
 }
 
+# of_pairs N FILE: Print what count_spans prints of the connections that published -a N makes: the end that
+# connects carries span 3n - 2, the one that accepts 3n - 1, and one from before the session the span that
+# closes it.
+of_pairs() {
+	awk -v pid="$HELD" -v all="$1" '{
+		side = /<->|"side":null/ ? 2 : /<-|"side":"accept"/
+		match($0, /127\.1\.0\.[0-9]+/)
+		n = substr($0, RSTART + 8, RLENGTH - 8)
+		print " by_pid=" pid " number=" (side > 1 ? 3 * all + 1 : 3 * n - 2 + side) " " $0
+	}' "$2" >pairs
+	count_spans pairs by_pid 'field("number")'
+}
+
+@test "trace_tcp: --otel prints the span that accepted or connected, at an accept and at the end of a connection" {
+	need_context
+	need_tracefs events/sock/inet_sock_set_state
+	# programs of another session that run at the same events, before those of this one
+	background tfs-strings tcp accept >others
+	other=$PID
+	eventually test -s others
+	for form in '' --json; do
+		hold "$PROG/published" -a -w 100
+		# shellcheck disable=SC2086 # a word, or none
+		traced trace_tcp --accept --life --otel $form
+		grep tcp_accept got >accepts
+		[ "$(of_pairs 100 accepts)" = "100 0 0 0" ]
+		grep tcp_life got >lives
+		[ "$(of_pairs 100 lives)" = "202 0 0 0" ]
+		[ "$(grep -c '127\.1\.0\.0\>' lives)" = 2 ]
+	done
+	kill "$other"
+	finishes "$other" 0
+}
+
+@test "trace_tcp: --otel: a change of state in an interrupt has no span, one by a task that task's span" {
+	need_context
+	need_tracefs events/sock/inet_sock_set_state
+	hold "$PROG/published" -a -w 100
+	watch trace_tcp --all --states --port "$(sed -n 's/^port //p' ready)" --otel
+	release "$HELD"
+	watch_stop
+	awk -v pid="$HELD" '/127\.1\.0\.[1-9]/ {
+		match($0, /addr=127\.1\.0\.[0-9]+/)
+		n = substr($0, RSTART + 13, RLENGTH - 13)
+		match($0, /\[[0-9]+\] [^ ]+/)
+		if (substr($0, RSTART, RLENGTH) ~ /\] ..[hHsZz]/) {
+			interrupts++
+			bad += !/ otel=none$/
+			next
+		}
+		last = /newstate=TCP_(FIN_WAIT1|LAST_ACK)/ ? 3 : /newstate=TCP_SYN_SENT/ ? 1 : 0
+		tasks += last > 0
+		right = 0
+		for (i = last ? last : 1; i <= (last ? last : 3); i++)
+			right += index($0, sprintf(" span_id=%08x%08x trace_flags=01", pid, 3 * n - 3 + i)) > 0
+		bad += !right
+	} END { print tasks, bad + 0; exit !interrupts }' got >counts
+	lines_are counts "300 0"
+}
+
+@test "trace_tcp: --otel: the connections of a program that publishes nothing have no span" {
+	need_context
+	need_tracefs events/sock/inet_sock_set_state
+	act connects 6
+	traced trace_tcp --accept --life --latency --otel
+	[ "$(grep -c ': tcp_\(accept\|connect\): .* otel=none$' got)" = 12 ]
+	[ "$(lines ': tcp_')" = "$(lines ': tcp_.* otel=none$')" ]
+}
+
 @test "trace_block: --otel prints the span in which each of 100 requests was queued, not that of its completion" {
 	need_context
 	need_tracefs events/block

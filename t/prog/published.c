@@ -2,12 +2,15 @@
 /*
  * published - publish a thread context (OTEP 4947) with another span for each call
  *
- *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] [-s | -c | -b DISK] CALLS
+ *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] [-s | -c | -a | -b DISK] CALLS
  *
  * Each thread makes so many calls lseek(-1, SPAN, 0), while the span with this id is active. The id
  * is the pid of the thread, and a counter N in its low 32 bits. -s: it sleeps for 1 ms instead. -c:
- * it connects to port 1 of 127.1.0.N instead, where nobody listens. -b: it writes the Nth block of
- * 4096 bytes of the disk instead. -f: a child does so, too. -x: then
+ * it connects to port 1 of 127.1.0.N instead, where nobody listens. -a: it connects from 127.1.0.N
+ * to itself in span 3N - 2, accepts in span 3N - 1, and closes both ends in span 3N; it closes
+ * a connection from 127.1.0.0 that it has before all others in span 3 * CALLS + 1; it prints its
+ * port. -b: it writes the
+ * Nth block of 4096 bytes of the disk instead. -f: a child does so, too. -x: then
  * do all this again in the same program, executed anew. -l: the library publishes, and is loaded
  * after the first half of the calls. -w: print a line, and wait for a byte first.
  * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
@@ -18,6 +21,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -68,8 +72,48 @@ static void (*by)(uint64_t trace, uint64_t span)
 #endif
 	;
 
-static char kind;       /* of -s, -c, -b; 0: none of them */
+static char kind;       /* of -s, -c, -a, -b; 0: none of them */
 static int disk;
+static int listener, old[2];    /* of -a */
+
+/* Connect to the listener from 127.1.0.N, and accept that, in two spans after this one. */
+static void make_pair(int pair[2], uint64_t n, uint64_t self, uint64_t span)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr = {
+					htonl(0x7f010000 | (uint32_t)n) } };
+	struct sockaddr_in to;
+	socklen_t size = sizeof(to);
+
+	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
+	getsockname(listener, (struct sockaddr *)&to, &size);
+	by(self, self | ++span);
+	if (bind(pair[0], (struct sockaddr *)&from, sizeof(from)) ||
+	    connect(pair[0], (struct sockaddr *)&to, size))
+		_exit(1);
+	by(self, self | ++span);
+	pair[1] = accept(listener, NULL, NULL);
+}
+
+static void close_pair(const int pair[2], uint64_t self, uint64_t span)
+{
+	by(self, self | span);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void begin_pairs(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr = {
+					htonl(INADDR_LOOPBACK) } };
+	socklen_t size = sizeof(any);
+
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&any, sizeof(any)) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&any, &size) ||
+	    dprintf(1, "port %d\n", ntohs(any.sin_port)) < 0)
+		_exit(1);
+	make_pair(old, 0, 0, 0);
+}
 
 static void act(uint64_t self, uint64_t n)
 {
@@ -77,9 +121,13 @@ static void act(uint64_t self, uint64_t n)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1),
 				  .sin_addr = { htonl(0x7f010000 | (uint32_t)n) } };
 	const struct timespec ms = { 0, 1000000 };
-	int s;
+	int s, pair[2];
 
 	switch (kind) {
+	case 'a':
+		make_pair(pair, n, self, 3 * n - 3);
+		close_pair(pair, self, 3 * n);
+		break;
 	case 's':
 		nanosleep(&ms, NULL);
 		break;
@@ -107,6 +155,8 @@ static void *work(void *until)
 			by(self, self | n);
 		act(self, n);
 	}
+	if (kind == 'a')
+		close_pair(old, self, 3 * calls + 1);
 	if (by)
 		by(0, 0);
 	return until;
@@ -119,7 +169,7 @@ int main(int argc, char **argv)
 	int c, threads = 0, forks = 0, again = 0;
 	char byte;
 
-	while ((c = getopt(argc, argv, "t:fxwl:scb:")) != -1)
+	while ((c = getopt(argc, argv, "t:fxwl:scab:")) != -1)
 		switch (c) {
 		case 't':
 			threads = atoi(optarg);
@@ -135,9 +185,12 @@ int main(int argc, char **argv)
 			if (disk < 0)
 				return 1;
 			/* fall through */
+		case 'a':
 		case 's':
 		case 'c':
 			kind = (char)c;
+			if (c == 'a')
+				begin_pairs();
 			break;
 		case 'l':
 			library = optarg;
