@@ -20,17 +20,23 @@ need_context() {
 	need_tracefs events/syscalls
 }
 
-# build [CC WORDS]: Set PROGRAM to a function that compiles published.c.
-build() {
-	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -pthread "$TREE/t/prog/published.c" "$@"
+# publishers LIBC COMPILER: Set FROM to the directory of the programs that t/prog/publishers makes. A
+# guest has no compiler, but has the directory.
+publishers() {
+	FROM=$PROG/publishers/$1
+	[ ! -d "$FROM" ] || return 0
+	need_tool "$2"
+	FROM=$PWD/$1
+	"$TREE/t/prog/publishers" "$FROM" "$2"
 }
 
 # told FILE: Print how many calls carry their span, another one, none, and an unknown one.
 told() {
 	awk '
 		/sys_lseek\(/ {
-			match($0, /offset: 0x[0-9a-f]*/)
-			span = sprintf("%16s", substr($0, RSTART + 10, RLENGTH - 10))
+			sub(/offset: 0x/, "offset: ") # newer kernels print it
+			match($0, /offset: [0-9a-f]*/)
+			span = sprintf("%16s", substr($0, RSTART + 8, RLENGTH - 8))
 			gsub(/ /, "0", span)
 			if (/ otel=/)
 				n[substr($NF, 6)]++
@@ -62,60 +68,53 @@ of_each() {
 
 @test "trace_syscalls: --otel finds the variable of a program, dynamic, static and static-pie" {
 	need_context
-	need_tool "${CC:-cc}"
-	build -o dynamic -rdynamic
-	build -o static -static 2>err
-	build -o static-pie -static-pie 2>err
+	publishers glibc "${CC:-cc}"
 	for program in dynamic static static-pie; do
-		of_each 500 "./$program" -w 500
+		of_each 500 "$FROM/$program" -w 500
+	done
+}
+
+# of_linked: Do this with a linked library, by each model.
+of_linked() {
+	for library in "$FROM"/*.so; do
+		cp "$library" libpublish.so
+		of_each 1500 "$FROM/linked" -w -t 2 500
 	done
 }
 
 @test "trace_syscalls: --otel finds the variable of a linked library, by each model" {
 	need_context
-	need_tool "${CC:-cc}"
-	dialect=gnu2
-	[ "$(uname -m)" = x86_64 ] || dialect=desc
-	for words in -ftls-model=initial-exec -ftls-model=global-dynamic -Wl,-Bsymbolic \
-		"-mtls-dialect=$dialect"; do
-		build -DPART=1 -fPIC -shared "$words" -o libpublish.so
-		build -DPART=2 -o linked ./libpublish.so
-		of_each 1500 ./linked -w -t 2 500
+	publishers glibc "${CC:-cc}"
+	of_linked
+}
+
+# of_loaded LIBRARY...: Do this with a library that is loaded after half of the calls.
+of_loaded() {
+	n=$(so_many 20000)
+	for library; do
+		hold "$FROM/loads" -w -t 2 -l "$library" "$n"
+		traced trace_syscalls -s lseek --otel "${ROOM[@]}"
+		told got >counts
+		read -r right wrong none unknown <counts
+		echo "$library: $right $wrong $none $unknown"
+		[ "$wrong" = 0 ] && [ "$none" -le "$n" ] && [ "$right" -gt 0 ]
+		[ $((right + none + unknown)) = $((4 * n)) ] && [ "$right" -le $((3 * n)) ]
 	done
 }
 
 @test "trace_syscalls: --otel finds the variable of a library that is loaded later, and is never wrong" {
 	need_context
-	need_tool "${CC:-cc}"
-	dialect=gnu2
-	[ "$(uname -m)" = x86_64 ] || dialect=desc
-	build -DPART=3 -o loads
-	for words in -ftls-model=global-dynamic "-mtls-dialect=$dialect"; do
-		build -DPART=1 -fPIC -shared "$words" -o libpublish.so
-		hold ./loads -w -t 2 -l "$PWD/libpublish.so" 20000
-		traced trace_syscalls -s lseek --otel "${ROOM[@]}"
-		told got >counts
-		read -r right wrong none unknown <counts
-		cat counts
-		[ "$wrong" = 0 ] && [ "$none" -le 20000 ] && [ "$right" -gt 0 ]
-		[ $((right + none + unknown)) = 80000 ] && [ "$right" -le 60000 ]
-	done
+	publishers glibc "${CC:-cc}"
+	of_loaded "$FROM"/*.so
 }
 
 @test "trace_syscalls: --otel finds the variable in programs and libraries of musl" {
 	need_context
-	need_tool musl-gcc
-	CC=musl-gcc
-	build -o static -static
-	of_each 500 ./static -w 500
-	build -o dynamic -rdynamic
-	of_each 1500 ./dynamic -w -t 2 500
-	for words in -ftls-model=global-dynamic -mtls-dialect=gnu2; do
-		[ "$(uname -m)" = x86_64 ] || words=-O2
-		build -DPART=1 -fPIC -shared "$words" -o libpublish.so
-		build -DPART=2 -o linked ./libpublish.so
-		of_each 1500 ./linked -w -t 2 500
-	done
+	publishers musl musl-gcc
+	of_each 500 "$FROM/static" -w 500
+	of_each 1500 "$FROM/dynamic" -w -t 2 500
+	of_linked
+	of_loaded "$FROM"/[!e]*.so # musl's loader refuses exec.so
 }
 
 # count_spans FILE KEY NUMBER: Print how many lines carry the span NUMBER of the task whose pid is the field
@@ -164,10 +163,8 @@ count_spans() {
 @test "trace_sched: --otel prints the span of each task that waits, also by a library loaded later" {
 	need_context
 	need_tracefs events/sched/sched_wakeup
-	need_tool "${CC:-cc}"
-	build -DPART=1 -fPIC -shared -o libpublish.so
-	build -DPART=3 -o loads
-	for words in "$PROG/published" "./loads -l $PWD/libpublish.so"; do
+	publishers glibc "${CC:-cc}"
+	for words in "$PROG/published" "$FROM/loads -l $FROM/Bsymbolic.so"; do
 		for form in '' --json; do
 			# shellcheck disable=SC2086 # words
 			hold $words -w -s -t 2 200

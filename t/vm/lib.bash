@@ -92,6 +92,20 @@ add_libraries() {
 	done
 }
 
+# add_publishers: Add the programs of t/prog/publishers, for glibc and musl, and musl's loader.
+add_publishers() {
+	local gcc to=$guest/tfs/build/t/publishers libraries
+	gcc=$(t/vm/cc "$arch")
+	libraries=$(echo "$tools"/lib/*-musl)
+	mkdir -p "$guest/lib"
+	cp -a "$libraries" "$guest/lib"
+	sed "s|-L/usr|-L$libraries &|; s|/usr/|$tools/usr/|g" "$tools"/usr/lib/*/musl-gcc.specs \
+		>"$work/specs"
+	t/prog/publishers "$to/musl" "$gcc" -specs="$work/specs"
+	t/prog/publishers "$to/glibc" "$gcc" --sysroot="$tools" \
+		-isystem "$(echo "$tools"/usr/include/*-linux-gnu*)"
+}
+
 # add_modules NAME...: Add those that the kernel has as modules, each after the modules that
 # it depends on; init loads them in this order.
 add_modules() {
