@@ -121,7 +121,7 @@ static int set_place(struct otel_place *p, const struct search *s, const struct 
 		p->offset = (int64_t)words[1];
 		if (words[1] + STATIC_MOST < 2 * STATIC_MOST)
 			return words[1] != 0;
-		/* glibc before 2.34 lets the first use resolve it; until then it is its relocation */
+		/* before 2.34, glibc resolves it at its first use; until then it is a relocation */
 		return !read_words(s, words[1], words) && words[0] != t->words &&
 		       set_module(p, s, words);
 	}
