@@ -99,7 +99,7 @@ int export_read(struct export_record *r, const char *line, size_t n)
 int export_is_mark(const struct export_record *r)
 {
 	return is(json_unquoted(r->event), "bpf_trace_printk") ||
-	       is(json_unquoted(r->event), "tracing_mark_write");
+	       is(json_unquoted(r->event), "print");
 }
 
 /* ---- fields ---------------------------------------------------------------------------- */

@@ -39,7 +39,8 @@ struct thread {
 	uint64_t root_from, root_to;
 	struct sum *sums;
 	unsigned nsums;
-	struct export_context link; /* serves: the first span of the application in the window */
+	struct export_context link;     /* serves: the application's first span in the window */
+	struct export_context sent_in;  /* sends: the application's span */
 	int serves, sends;
 	int no_sender;                  /* serves: the trace of all hosts lacks the message */
 	uint64_t window, trace;         /* serves: the key of its message, and its trace */
@@ -175,8 +176,9 @@ static void end_message(struct spans *s, struct thread *t, uint64_t time, const 
 	if (!t->sends)
 		return;
 	t->sends = 0;
-	span.trace[0] = span.trace[1] = t->serves ? t->trace : t->root;
+	span.trace[0] = span.trace[1] = t->serves && t->window ? t->trace : t->root;
 	span.parent = t->serves && t->window ? ~t->window : 0;
+	span.link = t->sent_in;
 	put_span(s, t, &span, number);
 }
 
@@ -271,6 +273,13 @@ static struct thread *thread_of(struct spans *s, const struct export_record *r)
 	return t;
 }
 
+/* Note the application's span in which something happens in a window. */
+static void note_context(struct thread *t, const struct export_record *r)
+{
+	if (r->context.span && t->serves && !t->link.span)
+		t->link = r->context;
+}
+
 /* Take a mark line of a request probe. */
 static void take_mark(struct spans *s, const struct dt_mark *mark, const struct export_record *r,
 		      uint64_t number)
@@ -306,6 +315,8 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 		t->sends = 1;
 		t->message = mark->key;
 		t->sent = r->time;
+		t->sent_in = r->context;
+		note_context(t, r);
 		t->root = mark->key;
 		if (s->messages.n >= MESSAGES_MOST)
 			table_clear(&s->messages);
@@ -367,8 +378,7 @@ static void set_place(struct spans *s, struct thread *t, const struct export_rec
 	const struct export_context *c = &r->context;
 	uint64_t trace;
 
-	if (c->span && t->serves && !t->link.span)
-		t->link = *c;
+	note_context(t, r);
 	if (c->span && c->flags & 1) {
 		*place = (struct place){ { c->trace[0], c->trace[1] }, c->span };
 		return;

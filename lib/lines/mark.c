@@ -15,17 +15,27 @@ static struct text_part word(struct text_part *rest)
 	return p;
 }
 
+/* Are these the fields that --otel adds? */
+static int is_context(struct text_part p)
+{
+	return (p.n >= 5 && !memcmp(p.text, "otel=", 5)) ||
+	       (p.n >= 9 && !memcmp(p.text, "trace_id=", 9));
+}
+
 int dt_mark(struct dt_mark *m, const struct trace_line *l)
 {
 	struct text_part p = l->body, first;
+	/* a manager writes the other event, for tasks that are traced from the beginning */
+	const char *written = l->json ? "print" : "tracing_mark_write";
+	int is_written = text_part_is(l->event, written);
 
-	/* a manager writes the second event, for tasks that are traced from the beginning */
-	if (!text_part_is(l->event, "bpf_trace_printk") &&
-	    !text_part_is(l->event, "tracing_mark_write"))
+	if (!is_written && !text_part_is(l->event, "bpf_trace_printk"))
 		return 0;
 	/* in JSON, and in text with options/fields, the mark line is a field */
 	if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
-		p = trace_line_key(l, "bpf_string");
+		p = trace_line_key(l, is_written ? "buf" : "bpf_string");
+	if (l->json && is_written && p.n > 2 && !memcmp(p.text + p.n - 2, "\\n", 2))
+		p.n -= 2;
 	while (p.n && p.text[p.n - 1] == ' ')
 		p.n--;
 	if (p.n < 4 || memcmp(p.text, "dt", 2) || !memchr("BRME", p.text[2], 4))
@@ -34,5 +44,5 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 	m->what = first.text[2];
 	return first.n == 3 && !text_part_number(word(&p), 16, &m->id) &&
 	       !text_part_number(word(&p), 10, &m->tid) &&
-	       !text_part_number(word(&p), 16, &m->key) && !p.n;
+	       !text_part_number(word(&p), 16, &m->key) && (!p.n || is_context(p));
 }

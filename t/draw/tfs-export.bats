@@ -367,6 +367,22 @@ in_span() {
 		'"links":[{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"00f067aa0ba902b7"}]' ]
 }
 
+@test "tfs-export: spans: a message of a selected task has a trace, and links to the span in which it was sent" {
+	need_schema
+	{
+		event 9 1000 '{"ip":1,"buf":"dtB 2a 7 0\n"}' print
+		event 7 2000 "{\"bpf_string\":\"dtM 2a 7 a1\",$(in_span 7)}" bpf_trace_printk
+		event 7 3000 "{\"bpf_string\":\"dtR 2a 7 a2\",$(in_span 7)}" bpf_trace_printk
+		event 7 4000 "{\"bpf_string\":\"dtM 2a 7 a3\",\"otel\":\"none\"}" bpf_trace_printk
+		event 7 5000 '{"bpf_string":"dtE 2a 7 0"}' bpf_trace_printk
+	} >lines
+	tfs-export -n -f spans <lines >got
+	grep -o '"traceId":"[0-9a-f]*","spanId":"[0-9a-f]*"\(}\|,"name":"task","kind":.\)' got >ids
+	lines_are ids '"traceId":"00000000000000a100000000000000a1","spanId":"00000000000000a1","name":"task","kind":3
+"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"00f067aa0ba902b7"}
+"traceId":"00000000000000a300000000000000a3","spanId":"00000000000000a3","name":"task","kind":3'
+}
+
 @test "tfs-export: a lookup that finds nothing and EAGAIN are no errors, unless -e is given" {
 	need_schema
 	for what in openat:ENOENT statx:ENOENT access:ENOTDIR execve:ENOENT read:EAGAIN ioctl:ENOTTY \

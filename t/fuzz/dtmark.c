@@ -23,7 +23,7 @@ static int plain(const char *s, int base, uint64_t *n)
 static int is_mark(const char *text, struct dt_mark *m)
 {
 	char what, id[64], tid[64], key[64], again[256];
-	size_t n = strlen(text);
+	size_t n = strlen(text), len;
 
 	while (n && text[n - 1] == ' ')
 		n--;
@@ -32,7 +32,10 @@ static int is_mark(const char *text, struct dt_mark *m)
 		return 0;
 	must(snprintf(again, sizeof(again), "dt%c %s %s %s", what, id, tid, key) > 0);
 	m->what = what;
-	return strlen(again) == n && !memcmp(again, text, n) && !plain(id, 16, &m->id) &&
+	len = strlen(again);
+	return len <= n && !memcmp(again, text, len) &&
+	       (len == n || !strncmp(text + len, " otel=", 6) ||
+		!strncmp(text + len, " trace_id=", 10)) && !plain(id, 16, &m->id) &&
 	       !plain(tid, 10, &m->tid) && !plain(key, 16, &m->key);
 }
 
@@ -61,6 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (plain_text && !strpbrk(text, "\"\\")) {
 		n = asprintf(&json, "{\"ts\":1.0,\"event\":\"bpf_trace_printk\","
 			     "\"fields\":{\"bpf_string\":\"%s\"}}", text);
+		must(n > 0 && trace_line(&l, json, (size_t)n));
+		must(dt_mark(&m, &l) == is_mark(text, &want));
+		free(json);
+		/* as the manager writes it */
+		n = asprintf(&json, "{\"ts\":1.0,\"event\":\"print\","
+			     "\"fields\":{\"ip\":1,\"buf\":\"%s\\n\"}}", text);
 		must(n > 0 && trace_line(&l, json, (size_t)n));
 		must(dt_mark(&m, &l) == is_mark(text, &want));
 		free(json);

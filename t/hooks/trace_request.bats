@@ -162,7 +162,7 @@ refuse() {
 --dev DEVICE...
 --netns NAME...
 --processes
---once' ]
+--otel' ]
 	need_tracefs
 	[ -d "$TRACEFS/events/bpf_trace" ] || skip "needs events/bpf_trace in tracefs (CONFIG_BPF_EVENTS)"
 	outputs 0 'trace_request: yes' "$MANAGER" --check trace_request
@@ -194,6 +194,75 @@ refuse() {
 		[ "$(grep -c '^#' got.s$FAMILY)" = 0 ]
 		kill "$SERVER" "$MIDDLE"
 	done
+	nothing_at_all_left
+}
+
+# bats test_tags=quick
+@test "trace_request: --otel: windows and messages link to the application's spans, whose trace the requests carry" {
+	need_probe
+	need_tool "${CC:-cc}" python3
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86_64 or aarch64" ;;
+	esac
+	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -DPART=1 -fPIC -shared -o publish.so "$TREE/t/prog/published.c"
+	net_up
+	start_in dtm server python3 "$TREE/t/prog/carried.py" "$PWD/publish.so" server 10."$NET".1.2 7000 3
+	server=$PID
+	mkfifo one.go
+	start_in dtc one python3 "$TREE/t/prog/carried.py" "$PWD/publish.so" client 10."$NET".1.2 7000 3 <>one.go
+	client=$PID
+	begin s --pid "$client" "$FROM" --otel --json --date
+	echo >one.go
+	finishes "$client" 0
+	finishes "$server" 0
+	ends s
+	# the trace of all hosts, as dt-join prints it
+	sed 's/}$/,"host":"all"}/' got.s | tfs-export -nf spans >spans
+	python3 - >got <<-'EOF'
+		import json
+		first, all_bits = 0x4bf92f3577b34da6, 2**64 - 1
+		def name(trace, span):
+		    trace, span = int(trace, 16), int(span, 16)
+		    n = (trace >> 64) - first
+		    known = trace == (first + n) << 64 | (first + n ^ all_bits)
+		    return f"span {span:x} of {n}" if known and 0 < n < 4 else "-"
+		for line in open("spans"):
+		    for s in (s for r in json.loads(line)["resourceSpans"] for s in r["scopeSpans"][0]["spans"]):
+		        link = s.get("links", [None])[0]
+		        kind = {2: "window", 3: "message"}.get(s["kind"], s["name"])
+		        trace = int(s["traceId"], 16)
+		        print(kind, "links to " + name(link["traceId"], link["spanId"]) if link else
+		              "is below " + name(s["traceId"], s["parentSpanId"]) if s["kind"] == 1 and trace else "?",
+		              "" if trace else "in no trace")
+	EOF
+	sed 's/ *$//' got | LC_ALL=C sort >sorted
+	for n in 1 2 3; do
+		printf '%s\n' "message links to span $n of $n" "message links to span 10$n of $n" \
+			"window links to span 10$n of $n" "sys_enter_getpgid is below span 10$n of $n"
+	done | LC_ALL=C sort | diff - sorted
+	nothing_at_all_left
+}
+
+@test "trace_request: --otel, as text, keeps the marks, and needs the name of an event that is no system call" {
+	need_probe
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86_64 or aarch64" ;;
+	esac
+	fails 100 "manager: fatal: --otel: sched:*: give the name of each event instead; globs of system calls work" \
+		"$MANAGER" --run trace_request --args "--instance $MARK --pid $$ --otel --events sched:*"
+	net_up
+	serve
+	client one -i
+	begin s --pid "${CLIENTS[one]}" "$FROM" --otel
+	go one 3
+	eventually shows s E 6
+	clients_end one
+	ends s
+	in_windows s 12 0 0
+	[ "$(marks s B)" = 6 ]
+	run ! grep -v ' otel=\(none\|unknown\)$' got.s # not the manager's own, either
 	nothing_at_all_left
 }
 
