@@ -218,7 +218,7 @@ refuse() {
 	finishes "$server" 0
 	ends s
 	# the trace of all hosts, as dt-join prints it
-	sed 's/}$/,"host":"all"}/' got.s | tfs-export -nf spans >spans
+	sed 's/}$/,"host":"all"}/' got.s | tfs-export -nf spans >otlp
 	python3 - >got <<-'EOF'
 		import json
 		first, all_bits = 0x4bf92f3577b34da6, 2**64 - 1
@@ -227,7 +227,7 @@ refuse() {
 		    n = (trace >> 64) - first
 		    known = trace == (first + n) << 64 | (first + n ^ all_bits)
 		    return f"span {span:x} of {n}" if known and 0 < n < 4 else "-"
-		for line in open("spans"):
+		for line in open("otlp"):
 		    for s in (s for r in json.loads(line)["resourceSpans"] for s in r["scopeSpans"][0]["spans"]):
 		        link = s.get("links", [None])[0]
 		        kind = {2: "window", 3: "message"}.get(s["kind"], s["name"])
