@@ -14,7 +14,9 @@ struct otel_place {
 	int64_t offset;         /* from the thread pointer, or in the block of the module */
 	int64_t dtv;            /* from the thread pointer to the address of the table of blocks */
 	uint64_t module;        /* the offset of the block in that table; 0: no block */
-	uint64_t looks;         /* in vain, since the last exec */
+	uint64_t code;          /* pages of code that the process had mapped at the last look */
+	uint64_t looks;         /* since the last exec */
+	uint64_t next_us;       /* no look before this time of otel_find.c */
 };
 enum otel_state { OTEL_UNKNOWN, OTEL_NONE, OTEL_FOUND };
 
@@ -23,7 +25,11 @@ struct otel {
 	int all;                        /* all tasks are traced */
 };
 
-/* Attach the programs before these events. Return 0, or -1, reported. */
+/*
+ * Attach the programs before the events that names of the plan has, or else before all calls. A
+ * tracepoint is named as sched_switch; an event of one call, which costs other calls nothing, as
+ * syscalls/sys_enter_openat. Return 0, or -1, reported.
+ */
 int otel_attach(struct memory_plan *, struct otel *);
 
 /* Fill the map of places with the processes of the traced tasks. Return 0, or -1, reported. */

@@ -32,7 +32,8 @@ enum { X86_64 = 0 };
 
 enum {
 	FILES = 4096,           /* that are remembered; then forget all */
-	LOOKS = 5000,           /* in vain; then the process has no context */
+	LOOKS = 64,             /* at a process; then wait between them */
+	PATIENCE = 16,          /* so many times longer than the last one took */
 	MODULES = 65536,        /* the most modules of a process */
 	LONG_US = 20000,        /* a look that takes longer */
 	STATIC_MOST = 1 << 24,  /* an offset from the thread pointer is less, an address is more */
@@ -77,6 +78,7 @@ struct search {
 	uint64_t program[2];    /* device and inode of the program */
 	int musl;
 	int waits;              /* the loader has yet to write to the place of a relocation */
+	uint64_t code;          /* bytes that can be executed and not written */
 };
 
 /* Read two words of the process. Return 0 or -1. */
@@ -139,9 +141,11 @@ static int look_at(struct otel_place *p, struct search *s, const char *line, con
 	to = text_hex(&line, end);
 	if (end - line < 6 || line[3] != 'x')
 		return 0;
+	/* as the kernel counts mm->exec_vm, without the page of the kernel's own */
+	s->code += line[2] == 'w' || to >> 63 ? 0 : to - from;
 	line += 6;
 	offset = text_hex(&line, end);
-	if (!memchr(line, '/', (size_t)(end - line)))
+	if (p->state == OTEL_FOUND || !memchr(line, '/', (size_t)(end - line)))
 		return 0;
 	str_format(path, sizeof(path), "%s/%d/map_files/%llx-%llx", path_procfs(), (int)s->pid,
 		   (unsigned long long)from, (unsigned long long)to);
@@ -170,26 +174,51 @@ static void find(struct otel_place *p, struct search *s, const char *text)
 		const char *end = line + strcspn(line, "\n");
 
 		next = end + (*end == '\n');
-		if (look_at(p, s, line, end)) {
+		if (look_at(p, s, line, end))
 			p->state = OTEL_FOUND;
-			return;
-		}
 	}
+	if (p->state == OTEL_FOUND)
+		return;
 	p->state = s->waits ? OTEL_UNKNOWN : OTEL_NONE;
 	p->pending = s->waits != 0;
 }
 
-/* Write the place of the process to the map. */
-static void look(const struct otel *o, pid_t pid)
+/*
+ * A process has mapped its libraries some time after its exec, and may do so long before the event
+ * that tells of them: look again 1, 3, 9 ms and so on after it, up to 1 s, without being asked.
+ */
+static struct begun {
+	pid_t pid;              /* 0: none */
+	uint64_t due_us, wait_us;
+} begun_programs[64];
+
+static void look_again(pid_t pid, uint64_t now)
+{
+	struct begun *b = begun_programs, *const end = b + sizeof(begun_programs) / sizeof(*b);
+
+	while (b < end && b->pid && b->pid != pid)
+		b++;
+	if (b < end) /* of more at once, the events tell */
+		*b = (struct begun){ pid, now + 1000, 1000 };
+}
+
+/*
+ * Write the place of the process to the map. If the programs see more code while this is read, they
+ * do so again at the next event: the old number of pages stays. Return 1 if no look is to follow.
+ */
+static int look(const struct otel *o, pid_t pid)
 {
 	struct search s = { .pid = pid };
 	struct otel_place p = { 0 }, old = { 0 };
 	const struct file *program;
+	uint64_t begun = (uint64_t)time_now_us();
 	char path[64], *text;
 	int cut;
 
-	if (bpf_lookup(o->places, &pid, &old) < 0 && !o->all)
-		return;
+	if (bpf_lookup(o->places, &pid, &old) < 0) /* it has ended */
+		return 1;
+	if (begun < old.next_us)
+		return 0;
 	str_format(path, sizeof(path), "%s/%d/exe", path_procfs(), (int)pid);
 	program = file_at(path, s.program);
 	s.musl = program && program->tls.musl;
@@ -202,15 +231,23 @@ static void look(const struct otel *o, pid_t pid)
 		p.state = OTEL_NONE;
 	free(text);
 	fd_close(s.memory);
-	p.looks = p.pending ? old.looks + 1 : 0;
-	if (p.looks > LOOKS)
-		p = (struct otel_place){ .state = OTEL_NONE };
+	p.code = old.code ? old.code : s.code / (uint64_t)sysconf(_SC_PAGESIZE);
+	p.looks = old.looks + 1;
+	if (!old.looks && p.state != OTEL_FOUND)
+		look_again(pid, begun);
+	if (p.looks > LOOKS) /* a program that makes code all the time */
+		p.next_us = begun + (PATIENCE + 1) * ((uint64_t)time_now_us() - begun);
 	bpf_update(o->places, &pid, &p);
+	return p.state == OTEL_FOUND;
 }
 
 static int look_at_process(void *otel, pid_t pid)
 {
-	look(otel, pid);
+	const struct otel_place p = { .pending = 1 };
+	const struct otel *o = otel;
+
+	bpf_update(o->places, &pid, &p);
+	look(o, pid);
 	return 0;
 }
 
@@ -233,14 +270,11 @@ int otel_find_all(const struct memory_plan *plan, struct otel *o)
 		if (!r && pids_same(&known, &now))
 			break;
 		for (size_t i = 0; i < now.n; i++) {
-			const struct otel_place p = { .pending = 1 };
 			pid_t tgid;
 			uid_t uid;
 
-			if (task_ids(now.v[i], &tgid, &uid) < 0)
-				continue;
-			bpf_update(o->places, &tgid, &p);
-			look(o, tgid);
+			if (task_ids(now.v[i], &tgid, &uid) == 0)
+				look_at_process(o, tgid);
 		}
 	}
 	pids_clear(&known);
@@ -294,12 +328,33 @@ static size_t take_notes(struct ring *r, pid_t *pids, size_t room)
 	return n;
 }
 
+/* Look at the programs that are due. Return the milliseconds until the next one, or -1. */
+static int look_at_begun(const struct otel *o)
+{
+	uint64_t now = (uint64_t)time_now_us(), next = UINT64_MAX;
+
+	for (size_t i = 0; i < sizeof(begun_programs) / sizeof(*begun_programs); i++) {
+		struct begun *b = begun_programs + i;
+
+		if (b->pid && b->due_us <= now) {
+			b->wait_us *= 3;
+			b->due_us = now + b->wait_us;
+			if (look(o, b->pid) || b->wait_us > 1000000)
+				b->pid = 0;
+		}
+		if (b->pid && b->due_us < next)
+			next = b->due_us;
+	}
+	return next == UINT64_MAX ? -1 : next > now ? (int)((next - now + 999) / 1000) : 0;
+}
+
 void otel_serve(const struct otel *o, int until)
 {
 	struct pollfd p[] = { { .fd = o->notes, .events = POLLIN },
 			      { .fd = until, .events = POLLIN } };
 	pid_t pids[256];
 	struct ring r = { 0 };
+	int wait;
 
 	if (map_ring(&r, o->notes) < 0)
 		p[0].fd = -1;
@@ -315,6 +370,7 @@ void otel_serve(const struct otel *o, int until)
 			if (time_now_us() - begun > LONG_US) /* no program makes all others wait */
 				urgent_end();
 		}
-		poll(p, 2, n ? 0 : -1);
+		wait = look_at_begun(o);
+		poll(p, 2, n ? 0 : wait);
 	}
 }

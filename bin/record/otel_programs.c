@@ -13,26 +13,21 @@
  *	o -                             no context
  *	o ?                             unknown: the process was not searched, or memory is absent
  *
- * FLAGS are two letters, a to p for 0 to 15. After an exec, and after a thread has mapped code, the
- * place is to be found anew. Until this is done, each event of the process sends a note of its pid.
+ * FLAGS are two letters, a to p for 0 to 15. After an exec, and if the process has mapped or unmapped
+ * code since the last event, the place is to be found anew. Until this is done, each event of the
+ * process sends a note of its pid.
  */
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
 #include "base/base.h"
 #include "proc/proc.h"
 #include "memory_programs.h"
 #include "otel.h"
 
-/* Where struct pt_regs has the third argument of mmap(2), and the offset of the thread pointer. */
+/* The thread pointer in struct thread_struct. */
 #if defined(__x86_64__)
-enum { PROT_AT = 96, CALL_MMAP = SYS_mmap };
 #define THREAD_POINTER "fsbase"
 #elif defined(__aarch64__)
-enum { PROT_AT = 16, CALL_MMAP = SYS_mmap };
 #define THREAD_POINTER "uw" /* its first member is tp_value */
 #else
-enum { PROT_AT = 0, CALL_MMAP = -1 };
 #define THREAD_POINTER ""
 #endif
 
@@ -45,11 +40,11 @@ enum { HEAD = 28, HEAD_VALID = 24, HEAD_FLAGS = 25 };
 /* Slots on the stack. The value of the map of contexts is what begins at TRACE. */
 #define SLOTS(X) \
 	X(PROCESS, FP, -8) X(TASK, FP, -16) X(READ, FP, -24) X(RECORD, FP, -56) \
-	X(TRACE, FP, -104) X(TRACE_LOW, FP, -96) X(SPAN, FP, -88) X(STATE, FP, -80) \
-	X(PRINTED, FP, -72) X(MAPPING, FP, -64) X(FORMAT, FP, -152) X(PLACE, FP, -200)
+	X(TRACE, FP, -96) X(TRACE_LOW, FP, -88) X(SPAN, FP, -80) X(STATE, FP, -72) \
+	X(PRINTED, FP, -64) X(FORMAT, FP, -144) X(PLACE, FP, -208)
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
-enum { CONTEXT = 48, FORMAT_SIZE = TRACE - FORMAT };
+enum { CONTEXT = 40, FORMAT_SIZE = TRACE - FORMAT };
 _Static_assert(sizeof(struct otel_place) <= FORMAT - PLACE, "a place has room on the stack");
 
 /* What STATE says; the flags of a known context are above. */
@@ -57,7 +52,8 @@ enum { NO_CONTEXT, UNKNOWN, KNOWN };
 
 /* What differs between kernels. */
 struct offsets {
-	int thread_pointer, pid, tgid;  /* in struct task_struct */
+	int thread_pointer, pid, tgid, mm;      /* in struct task_struct */
+	int code;                               /* in struct mm_struct: pages of code */
 };
 
 static void clear(struct bpf_code *c)
@@ -83,13 +79,22 @@ static void read_memory(struct bpf_code *c, enum bpf_helper fn, int slot, int n)
 	emit_call(c, fn);
 }
 
-/* R7 = the word of user memory at R7; jump to unknown if it is absent */
+/* R8 = the word of user memory at R8; jump to unknown if it is absent */
 static void follow_pointer(struct bpf_code *c)
 {
-	emit_mov(c, R3, R7);
+	emit_mov(c, R3, R8);
 	read_memory(c, FN_PROBE_READ_USER, READ, 8);
 	emit_jump_if_imm(c, R0, JNE, 0, "unknown");
-	emit_load(c, SIZE_DW, R7, FP, READ);
+	emit_load(c, SIZE_DW, R8, FP, READ);
+}
+
+/* R8 = the kernel's word at reg + at; jump to absent if it cannot be read */
+static void read_word(struct bpf_code *c, enum bpf_reg reg, int at, const char *absent)
+{
+	emit_address(c, R3, reg, at);
+	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
+	emit_jump_if_imm(c, R0, JNE, 0, absent);
+	emit_load(c, SIZE_DW, R8, FP, READ);
 }
 
 /* Send a note: the place of PROCESS is to be found. */
@@ -101,16 +106,30 @@ static void send_note(struct bpf_code *c, const struct otel *o)
 	emit_call(c, FN_RINGBUF_OUTPUT);
 }
 
-static void clear_context(struct bpf_code *c)
+/* If the task R9 maps more or less code than at the last look, the place R6 is to be found anew. */
+static void see_code(struct bpf_code *c, const struct otel *o, const struct offsets *at)
+{
+	read_word(c, R9, at->mm, "same_code");
+	read_word(c, R8, at->code, "same_code");
+	emit_get(c, R1, R6, otel_place, code);
+	emit_jump_if(c, R1, JEQ, R8, "same_code");
+	emit_jump_if(c, R8, JGT, R1, "more_code");
+	emit_set_imm(c, R6, otel_place, state, OTEL_UNKNOWN); /* its library may be gone */
+	emit_label(c, "more_code");
+	emit_set(c, R6, otel_place, code, R8);
+	emit_set_imm(c, R6, otel_place, pending, 1);
+	emit_label(c, "same_code");
+	emit_get(c, R1, R6, otel_place, pending);
+	emit_jump_if_imm(c, R1, JEQ, 0, "is_found");
+	send_note(c, o);
+	emit_label(c, "is_found");
+}
+
+/* Copy the record of the task R9, whose place is R6, to TRACE, SPAN and STATE. */
+static void read_context(struct bpf_code *c, const struct offsets *at)
 {
 	for (int slot = TRACE; slot < TRACE + CONTEXT; slot += 8)
 		emit_store_imm(c, SIZE_DW, FP, slot, 0);
-}
-
-/* Copy the record of the place R6 to TRACE, SPAN and STATE. */
-static void read_context(struct bpf_code *c, const struct offsets *at)
-{
-	clear_context(c);
 	emit_get(c, R1, R6, otel_place, state);
 	emit_jump_if_imm(c, R1, JEQ, OTEL_FOUND, "found");
 	emit_jump_if_imm(c, R1, JEQ, OTEL_UNKNOWN, "unknown");
@@ -118,26 +137,23 @@ static void read_context(struct bpf_code *c, const struct offsets *at)
 	emit_jump_if_imm(c, R1, JNE, 0, "unknown");
 	emit_jump(c, "read");
 	emit_label(c, "found");
-	emit_call(c, FN_GET_CURRENT_TASK);
-	emit_address(c, R3, R0, at->thread_pointer);
-	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
-	emit_load(c, SIZE_DW, R7, FP, READ);
+	read_word(c, R9, at->thread_pointer, "unknown");
 	emit_get(c, R1, R6, otel_place, module);
 	emit_jump_if_imm(c, R1, JEQ, 0, "static");
 	emit_get(c, R1, R6, otel_place, dtv);
-	emit_alu(c, ALU_ADD, R7, R1);
+	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
 	emit_get(c, R1, R6, otel_place, module);
-	emit_alu(c, ALU_ADD, R7, R1);
+	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
-	emit_address(c, R1, R7, 1); /* -1: the thread has no such block yet */
+	emit_address(c, R1, R8, 1); /* -1: the thread has no such block yet */
 	emit_jump_if_imm(c, R1, JLE, 1, "read");
 	emit_label(c, "static");
 	emit_get(c, R1, R6, otel_place, offset);
-	emit_alu(c, ALU_ADD, R7, R1);
+	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
-	emit_jump_if_imm(c, R7, JEQ, 0, "read");
-	emit_mov(c, R3, R7);
+	emit_jump_if_imm(c, R8, JEQ, 0, "read");
+	emit_mov(c, R3, R8);
 	read_memory(c, FN_PROBE_READ_USER, RECORD, HEAD);
 	emit_jump_if_imm(c, R0, JNE, 0, "unknown");
 	emit_load(c, SIZE_B, R1, FP, RECORD + HEAD_VALID);
@@ -183,7 +199,7 @@ static void print(struct bpf_code *c, const struct memory_plan *p, const char *t
 	emit_call(c, FN_TRACE_PRINTK);
 }
 
-/* Print the context unless it is the same as before; R7 = the task's entry in the map. */
+/* Print the context unless it is the same as before; R7 = the task's entry in the map, or 0. */
 static void print_context(struct bpf_code *c, const struct memory_plan *p, const struct otel *o)
 {
 	emit_jump_if_imm(c, R7, JEQ, 0, "changed");
@@ -195,99 +211,45 @@ static void print_context(struct bpf_code *c, const struct memory_plan *p, const
 	emit_call(c, FN_JIFFIES64);
 	emit_load(c, SIZE_DW, R1, R7, PRINTED - TRACE);
 	emit_alu(c, ALU_SUB, R0, R1);
-	emit_jump_if_imm(c, R0, JLE, AGE, "printed");
+	emit_jump_if_imm(c, R0, JLE, AGE, "out");
 	emit_label(c, "changed");
-	emit_jump_if_imm(c, R7, JEQ, 0, "is_new");
-	emit_load(c, SIZE_DW, R1, R7, MAPPING - TRACE); /* a task may sleep within mmap */
-	emit_store(c, SIZE_DW, FP, MAPPING, R1);
-	emit_label(c, "is_new");
 	emit_call(c, FN_JIFFIES64);
 	emit_store(c, SIZE_DW, FP, PRINTED, R0);
+	emit_jump_if_imm(c, R7, JNE, 0, "has_entry");
 	emit_update(c, o->contexts, TASK, FP, TRACE, UPDATE_ANY);
+	emit_jump(c, "is_kept");
+	emit_label(c, "has_entry");
+	for (int slot = TRACE; slot <= PRINTED; slot += 8) {
+		emit_load(c, SIZE_DW, R1, FP, slot);
+		emit_store(c, SIZE_DW, R7, slot - TRACE, R1);
+	}
+	emit_label(c, "is_kept");
 	emit_load(c, SIZE_B, R1, FP, STATE);
 	emit_jump_if_imm(c, R1, JEQ, UNKNOWN, "print_unknown");
 	emit_jump_if_imm(c, R1, JEQ, NO_CONTEXT, "print_none");
 	print(c, p, "aa %llx %llx %llx");
-	emit_jump(c, "printed");
+	emit_jump(c, "out");
 	emit_label(c, "print_none");
 	print(c, p, "-");
-	emit_jump(c, "printed");
+	emit_jump(c, "out");
 	emit_label(c, "print_unknown");
 	print(c, p, "?");
-	emit_label(c, "printed");
 }
 
-/* The kinds of events before which the program runs. */
-enum side { ENTERS, RETURNS, OTHER };
-
-/* If the task enters an mmap of code, note that for its return. R9: the registers of the call */
-static void note_mapping(struct bpf_code *c, const struct otel *o)
-{
-	emit_address(c, R3, R9, PROT_AT);
-	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
-	emit_load(c, SIZE_DW, R1, FP, READ);
-	emit_alu_imm(c, ALU_AND, R1, PROT_EXEC);
-	emit_jump_if_imm(c, R1, JEQ, 0, "no_mapping");
-	emit_store_imm(c, SIZE_DW, FP, MAPPING, 1);
-	emit_jump_if_imm(c, R7, JEQ, 0, "first");
-	emit_store_imm(c, SIZE_DW, R7, MAPPING - TRACE, 1);
-	emit_jump(c, "no_mapping");
-	emit_label(c, "first");
-	emit_update(c, o->contexts, TASK, FP, TRACE, UPDATE_ANY);
-	emit_label(c, "no_mapping");
-}
-
-/* If the task returns from such an mmap, find the place anew. */
-static void take_mapping(struct bpf_code *c)
-{
-	emit_jump_if_imm(c, R7, JEQ, 0, "no_mapping");
-	emit_load(c, SIZE_DW, R1, R7, MAPPING - TRACE);
-	emit_jump_if_imm(c, R1, JEQ, 0, "no_mapping");
-	emit_store_imm(c, SIZE_DW, R7, MAPPING - TRACE, 0);
-	emit_set_imm(c, R6, otel_place, pending, 1);
-	emit_label(c, "no_mapping");
-}
-
-/* R7 = the entry of the task in the map of contexts, or 0 */
-static void find_entry(struct bpf_code *c, const struct otel *o)
-{
-	emit_lookup(c, o->contexts, TASK);
-	emit_mov(c, R7, R0);
-}
-
-/* Run before an event. reads: print the context; or else only see which code the task maps. */
+/* Run before an event. */
 static void emit_event(struct bpf_code *c, const struct memory_plan *p, const struct otel *o,
-		       const struct offsets *at, enum side side, int reads)
+		       const struct offsets *at)
 {
 	clear(c);
-	if (side == ENTERS) {
-		emit_load(c, SIZE_DW, R9, R1, 0);
-		emit_load(c, SIZE_DW, R8, R1, 8);
-		if (!reads)
-			emit_jump_if_imm(c, R8, JNE, CALL_MMAP, "out");
-	}
 	set_pids(c);
 	emit_find(c, o->places, PROCESS, R6, "out");
-	find_entry(c, o);
-	if (side == RETURNS)
-		take_mapping(c);
-	if (reads) {
-		emit_get(c, R1, R6, otel_place, pending);
-		emit_jump_if_imm(c, R1, JEQ, 0, "is_found");
-		send_note(c, o);
-		emit_label(c, "is_found");
-		read_context(c, at);
-		find_entry(c, o);
-		print_context(c, p, o);
-		if (side == ENTERS) {
-			emit_jump_if_imm(c, R8, JNE, CALL_MMAP, "out");
-			find_entry(c, o);
-		}
-	} else {
-		clear_context(c);
-	}
-	if (side == ENTERS)
-		note_mapping(c, o);
+	emit_lookup(c, o->contexts, TASK);
+	emit_mov(c, R7, R0);
+	emit_call(c, FN_GET_CURRENT_TASK);
+	emit_mov(c, R9, R0);
+	see_code(c, o, at);
+	read_context(c, at);
+	print_context(c, p, o);
 	emit_out(c, 0);
 }
 
@@ -352,24 +314,37 @@ static void emit_free(struct bpf_code *c, const struct otel *o, const struct off
 /* Find the offsets in the kernel's BTF. Return 0, or -1, reported. */
 static int find_offsets(struct offsets *at)
 {
+	int in_thread = 0;
+	const struct {
+		const char *structure, *member;
+		int *offset;
+	} members[] = {
+		{ "task_struct", "pid", &at->pid },
+		{ "task_struct", "tgid", &at->tgid },
+		{ "task_struct", "mm", &at->mm },
+		{ "mm_struct", "exec_vm", &at->code },
+		{ "task_struct", "thread", &at->thread_pointer },
+		{ "thread_struct", THREAD_POINTER, &in_thread },
+	};
 	char path[PATH_MAX];
 	struct btf btf;
-	int thread, in_thread;
+	int r = 0;
 
-	if (CALL_MMAP < 0)
+	if (!*THREAD_POINTER)
 		return err_msg("otel: the thread pointer of this architecture is not known; x86-64 "
 			       "and arm64 have it");
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (btf_read(&btf, path) < 0)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
-	at->pid = btf_member(&btf, "task_struct", "pid");
-	at->tgid = btf_member(&btf, "task_struct", "tgid");
-	thread = btf_member(&btf, "task_struct", "thread");
-	in_thread = btf_member(&btf, "thread_struct", THREAD_POINTER);
+	for (size_t i = 0; !r && i < sizeof(members) / sizeof(*members); i++) {
+		*members[i].offset = btf_member(&btf, members[i].structure, members[i].member);
+		if (*members[i].offset < 0)
+			r = err_msg("otel: the BTF of this kernel has no %s in %s", members[i].member,
+				    members[i].structure);
+	}
 	btf_free(&btf);
-	at->thread_pointer = thread + in_thread;
-	return at->pid < 0 || at->tgid < 0 || thread < 0 || in_thread < 0 ?
-	       err_msg("otel: the BTF of this kernel has no %s", THREAD_POINTER) : 0;
+	at->thread_pointer += in_thread;
+	return r;
 }
 
 /* Make the maps. Return 0, or -1, reported. */
@@ -391,7 +366,7 @@ static int make_maps(struct memory_plan *p, struct otel *o)
 
 int otel_attach(struct memory_plan *p, struct otel *o)
 {
-	static const char *const calls[] = { "sys_exit", "sys_enter", NULL };
+	static char *const calls[] = { "sys_enter", NULL };
 	static struct bpf_code code;
 	struct offsets at = { 0 };
 
@@ -406,14 +381,9 @@ int otel_attach(struct memory_plan *p, struct otel *o)
 	emit_exec(&code, o);
 	if (memory_attach_at(p, &code, "sched_process_exec", 1) < 0 || otel_find_all(p, o) < 0)
 		return -1;
-	for (char *const *event = p->names; *event; event++) {
-		emit_event(&code, p, o, &at, OTHER, 1);
+	for (char *const *event = *p->names ? p->names : calls; *event; event++) {
+		emit_event(&code, p, o, &at);
 		if (memory_attach_at(p, &code, *event, !strchr(*event, '/')) < 0)
-			return -1;
-	}
-	for (int i = 0; i < 2; i++) {
-		emit_event(&code, p, o, &at, i ? ENTERS : RETURNS, !*p->names);
-		if (memory_attach_at(p, &code, calls[i], 1) < 0)
 			return -1;
 	}
 	return 0;

@@ -8,8 +8,8 @@
  *	tcp          attach a program that records the bytes that a TCP connection has carried, or
  *	             the error of a connect; with accept, also which task accepts one
  *	otel         attach programs that record the OpenTelemetry context of the running thread,
- *	             before each system call and its return, or before these events: raw
- *	             tracepoints, or SYSTEM/EVENT if a program runs there by that name
+ *	             before each system call, or before these events: tracepoints, or one call's
+ *	             as syscalls/sys_enter_openat
  *	-S           print the programs as assembly, and load nothing
  *	-a           do not record the arguments of a program that is executed
  *	-d BYTES     record at most so many bytes of what is read and written; default 0

@@ -340,6 +340,44 @@ trace_id=${self}00000000$(printf %08x $((0xffffffff ^ HELD)))ffffffff span_id=${
 	nothing_left
 }
 
+# spans_in_order N LINES: Fail unless N lines of got that match have the spans 1 to N, in order.
+spans_in_order() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		printf '%08x\n' "$i"
+	done >wanted
+	grep -e "$2" got | grep -o 'span_id=[0-9a-f]*' | grep -o '.\{8\}$' >given || true
+	cmp given wanted
+}
+
+@test "trace_syscalls: --otel: also a return alone, one of many calls, and a number carry the span" {
+	need_context
+	hold "$PROG/published" -w 100
+	traced trace_syscalls -s sys_exit_lseek --otel
+	spans_in_order 100 'sys_lseek ->'
+	hold "$PROG/published" -w 100
+	traced trace_syscalls -s read -s write -s close -s openat -s fstat -s mmap -s munmap -s brk \
+		-s sys_exit_lseek --otel
+	spans_in_order 100 'sys_lseek ->'
+	hold "$PROG/published" -w 100
+	traced trace_syscalls --numbers -s lseek --otel
+	spans_in_order 100 'sys_enter: NR'
+}
+
+@test "tfs-strings otel: programs run at the given events and at no others, so that other calls cost nothing" {
+	need_context
+	begins='sched_process_free
+sched_process_fork
+sched_process_exec'
+	tfs-strings -S otel | sed -n 's,^// \(.*\): .*,\1,p' >programs
+	lines_are programs "$begins
+sys_enter"
+	tfs-strings -S otel sched_switch syscalls/sys_enter_lseek | sed -n 's,^// \(.*\): .*,\1,p' >programs
+	lines_are programs "$begins
+sched_switch
+syscalls/sys_enter_lseek"
+}
+
 @test "tfs-strings otel, and --otel of each hook, refuse another machine than x86-64 and arm64, and a kernel without BTF" {
 	need_tracefs events/syscalls
 	mkdir -p sys/kernel
