@@ -13,9 +13,9 @@
  *	o -                             no context
  *	o ?                             unknown: the process was not searched, or memory is absent
  *
- * FLAGS are two letters, a to p for 0 to 15. After an exec, and if the process has mapped or unmapped
- * code since the last event, the place is to be found anew. Until this is done, each event of the
- * process sends a note of its pid.
+ * FLAGS are two letters, a to p for 0 to 15. After an exec, and if the process has mapped or
+ * unmapped code since the last event, the place is to be found anew. Until this is done, each event
+ * of the process sends a note of its pid.
  */
 #include "base/base.h"
 #include "proc/proc.h"
@@ -337,10 +337,11 @@ static int find_offsets(struct offsets *at)
 	if (btf_read(&btf, path) < 0)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
 	for (size_t i = 0; !r && i < sizeof(members) / sizeof(*members); i++) {
-		*members[i].offset = btf_member(&btf, members[i].structure, members[i].member);
+		const char *in = members[i].structure, *name = members[i].member;
+
+		*members[i].offset = btf_member(&btf, in, name);
 		if (*members[i].offset < 0)
-			r = err_msg("otel: the BTF of this kernel has no %s in %s", members[i].member,
-				    members[i].structure);
+			r = err_msg("otel: the BTF of this kernel has no %s in %s", name, in);
 	}
 	btf_free(&btf);
 	at->thread_pointer += in_thread;
