@@ -21,11 +21,14 @@ struct export_context {
 	unsigned flags;                 /* of W3C's traceparent; 1: the trace is sampled */
 };
 
+#define EXPORT_NO_CPU UINT64_MAX
+
 struct export_record {
 	const char *line;               /* of n bytes */
 	size_t n;
 	uint64_t time;                  /* nanoseconds since 1970; 0: it has none */
-	uint64_t tid, cpu;              /* 0 if there is none */
+	uint64_t tid;                   /* 0 if there is none */
+	uint64_t cpu;                   /* EXPORT_NO_CPU if there is none */
 	struct text_part comm;          /* values of JSON: strings have their quotes */
 	struct text_part system, event, fields, lost, overwritten, comment, host;
 	struct text_part error;         /* of fields */
@@ -94,7 +97,7 @@ void origin_attributes(struct out *, const char *text);
 /* ---- vocabulary.c: fields of events in OpenTelemetry's words ------------------------------ */
 
 /* The version of the semantic conventions that the names are from */
-#define SCHEMA_URL "https://opentelemetry.io/schemas/1.41.0"
+#define SCHEMA_URL "https://opentelemetry.io/schemas/1.45.0"
 
 /* Before the name of an argument or a field that the conventions do not know */
 #define EXPORT_ARGUMENT "tfs.arg."

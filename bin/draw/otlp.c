@@ -263,8 +263,10 @@ static void put_attributes(struct otlp *o, struct out *b, const struct export_re
 	if (r->tid)
 		put_integer(b, "thread.id", r->tid);
 	put_named(b, "thread.name", r->comm);
-	put_integer(b, "cpu.logical_number", r->cpu);
-	put_integer(b, "tfs.seq", number);
+	if (r->cpu != EXPORT_NO_CPU)
+		put_integer(b, "cpu.logical_number", r->cpu);
+	if (number)
+		put_integer(b, "tfs.seq", number);
 	if (json_unquoted(r->system).n)
 		put_named(b, "tfs.system", r->system);
 	put_named(b, "tfs.lost", r->lost);

@@ -76,7 +76,8 @@ int export_read(struct export_record *r, const char *line, size_t n)
 	const char *s = line, *end = line + n;
 	struct text_part name, value;
 
-	*r = (struct export_record){ .line = line, .n = n, .lat = -1 };
+	*r = (struct export_record){ .line = line, .n = n, .lat = -1,
+				     .cpu = EXPORT_NO_CPU };
 	while (json_member(&s, end, &name, &value)) {
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 			if (is(name, numbers[i].name))

@@ -49,7 +49,7 @@ struct thread {
 	uint64_t root;                  /* the trace of messages without a window */
 	char comm[100];                 /* its name, as JSON */
 	char host[68];                  /* as JSON */
-	uint64_t tid, cpu;
+	uint64_t tid;
 };
 
 /* A message that was sent. */
@@ -104,7 +104,6 @@ static void copy_string(char *to, size_t size, struct text_part from)
 static void set_task(struct export_record *r, const struct thread *t)
 {
 	r->tid = t->tid;
-	r->cpu = t->cpu;
 	r->comm = (struct text_part){ t->comm, strlen(t->comm) };
 	if (t->host[0] && t->host[1] != '"')
 		r->host = (struct text_part){ t->host, strlen(t->host) };
@@ -114,7 +113,7 @@ static void set_task(struct export_record *r, const struct thread *t)
 static void put_span(struct spans *s, const struct thread *t, struct otlp_span *span,
 		     uint64_t number)
 {
-	struct export_record r = { .time = span->from };
+	struct export_record r = { .time = span->from, .cpu = EXPORT_NO_CPU };
 
 	set_task(&r, t);
 	span->name = r.comm;
@@ -266,7 +265,6 @@ static struct thread *thread_of(struct spans *s, const struct export_record *r)
 	}
 	t = table_at(&s->threads, key, n);
 	t->tid = r->tid;
-	t->cpu = r->cpu;
 	if (r->comm.n)
 		copy_string(t->comm, sizeof(t->comm), r->comm);
 	copy_string(t->host, sizeof(t->host), r->host);

@@ -29,10 +29,10 @@ static const struct { const char *field, *name; int network; enum form form; } w
 	{ "protocol", "network.transport", 1, TRANSPORT },
 };
 
-/* Numbers of <netinet/in.h> and <sys/socket.h>, and their names in the registry */
+/* Protocols of <netinet/in.h>, families of <sys/socket.h>, and their names in the registry */
 static const struct { const char *number, *name; enum form form; } names[] = {
 	{ "6", "\"tcp\"", TRANSPORT }, { "17", "\"udp\"", TRANSPORT },
-	{ "1", "\"unix\"", TRANSPORT }, { "2", "\"ipv4\"", NETWORK }, { "10", "\"ipv6\"", NETWORK },
+	{ "2", "\"ipv4\"", NETWORK }, { "10", "\"ipv6\"", NETWORK },
 };
 
 /* Errors that are answers to a question, and globs of the calls that ask it */

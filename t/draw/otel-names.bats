@@ -35,15 +35,17 @@ socket.create_connection(s.getsockname()).close()' >states 2>/dev/null || :
 			grep -q "\"key\":\"$name\"" sent
 		done
 		[ "$format" = spans ] || grep -q '"network.peer.address","value":{"stringValue":"127.0.0.1"}' sent
-		version=$(sed -n 's/^version .*\(1\.[0-9]*\.0\)$/\1/p' <<<"$output")
+		[[ $output != *deprecated* ]]
+		version=$(sed -n 's/^version //p' <<<"$output")
 		[ "$(grep -c "\"schemaUrl\":\"https://opentelemetry.io/schemas/$version\"" sent)" = \
 			"$(wc -l <sent)" ]
 	done
 }
 
-@test "tfs-export: the check of names finds one that the registry lacks" {
-	echo '{"resourceLogs":[{"resource":{"attributes":[{"key":"thread.colour"},{"key":"tfs.x"}]}}]}' >line
+@test "tfs-export: the check of names finds one that the registry lacks, and one that it deprecates" {
+	echo '{"resourceLogs":[{"resource":{"attributes":[{"key":"thread.colour"},{"key":"tfs.x"},{"key":"system.cpu.logical_number"}]}}]}' >line
 	run -0 registry line
-	[ "${lines[0]}" = "unknown thread.colour" ]
-	[ "${lines[2]}" = "names 0 of 2" ]
+	[ "${lines[0]}" = "deprecated system.cpu.logical_number" ]
+	[ "${lines[1]}" = "unknown thread.colour" ]
+	[ "${lines[3]}" = "names 1 of 3" ]
 }

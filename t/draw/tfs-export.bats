@@ -252,7 +252,7 @@ need_schema() {
 		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
 		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
 		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events cpu.logical_number=1 tfs.seq=3 tfs.lost=204
-		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events cpu.logical_number=0 tfs.seq=4 tfs.lost=205 tfs.overwritten=205
+		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events tfs.seq=4 tfs.lost=205 tfs.overwritten=205
 	EOF
 }
 
@@ -285,9 +285,9 @@ spans() {
 		T1 S4 S2 1 sched_switch 07000 09000 - thread.id=7 seq=3 tfs.system=demo tfs.arg.prev_pid=9 tfs.arg.next_comm=task tfs.arg.next_pid=7 tfs.lat=2.0
 		T2 S5 S6 1 block_rq_complete 07100 09100 - thread.id=8 thread.name=dd cpu.logical_number=1 tfs.seq=4 tfs.system=block tfs.arg.dev=1 tfs.arg.by=dd tfs.arg.by_pid=8 tfs.lat=2.0
 		T3 S7 - 1 lost events 09600 09600 - cpu.logical_number=1 tfs.seq=6 tfs.lost=204
-		T2 S6 - 1 dd 07100 09100 - thread.id=8 thread.name=dd cpu.logical_number=1 tfs.seq=0
-		T1 S2 - 1 task 05000 09000 - thread.id=7 seq=0
-		T4 S8 - 1 left_out 09600 09600 - cpu.logical_number=0 tfs.seq=7 tfs.arg.left_out=1 tfs.arg.by=no duration tfs.lat=0
+		T2 S6 - 1 dd 07100 09100 - thread.id=8 thread.name=dd
+		T1 S2 - 1 task 05000 09000 - thread.id=7 thread.name=task
+		T4 S8 - 1 left_out 09600 09600 - tfs.seq=7 tfs.arg.left_out=1 tfs.arg.by=no duration tfs.lat=0
 	EOF
 }
 
@@ -318,9 +318,9 @@ spans() {
 	spans -S 1
 	diff - got <<-'EOF'
 		T1 S1 S2 1 read 09000 10000 - thread.id=7 seq=8 tfs.system=demo tfs.ret=1 tfs.lat=1.0
-		T1 S3 S2 1 write 09500 10499 - thread.id=7 seq=0 tfs.calls=1 tfs.errors=0 tfs.lat=0.999
-		T1 S4 S2 1 read 01000 08250 - thread.id=7 seq=0 tfs.calls=7 tfs.errors=1 tfs.lat=3.25
-		T1 S2 - 1 task 01000 10499 - thread.id=7 seq=0
+		T1 S3 S2 1 write 09500 10499 - thread.id=7 thread.name=task tfs.calls=1 tfs.errors=0 tfs.lat=0.999
+		T1 S4 S2 1 read 01000 08250 - thread.id=7 thread.name=task tfs.calls=7 tfs.errors=1 tfs.lat=3.25
+		T1 S2 - 1 task 01000 10499 - thread.id=7 thread.name=task
 	EOF
 }
 
@@ -345,7 +345,7 @@ in_span() {
 		T1 S3 00f067aa0ba902b8 1 read 03000 03500 - thread.id=7 seq=3 tfs.system=demo tfs.ret=1 tfs.lat=0.5
 		T2 S4 S5 1 read 04000 04500 - thread.id=7 seq=4 tfs.system=demo tfs.ret=1 tfs.lat=0.5
 		T1 S6 00f067aa0ba902b8 1 tcp_retransmit_skb 05000 05000 - thread.id=7 seq=5 tfs.system=demo tfs.arg.sport=80
-		T2 S5 - 1 task 04000 04500 - thread.id=7 seq=0
+		T2 S5 - 1 task 04000 04500 - thread.id=7 thread.name=task
 	EOF
 	spans -S 1
 	[ "$(grep -c ' read .*tfs.calls=2 ' got)" = 1 ]
@@ -407,12 +407,15 @@ in_span() {
 		event 7 2 "{\"sport\":80,\"dport\":443,\"family\":10,\"protocol\":17,$six}" inet_sock_set_state
 		event 7 3 '{"saddr":"::1","sport":1,"daddr":"fe80::2","dport":2,"side":"connect","lat":1.0}' tcp_connect
 		event 7 4 '{"saddr":[1,2,3],"protocol":300,"family":3}' inet_sock_set_state
+		# the error of a ping, whose protocol is ICMP
+		event 7 5 '{"error":111,"protocol":1,"family":2}' inet_sk_error_report
 	} | sed 's/demo/sock/' | tfs-export -n -f logs -H web | by_schema logs | sed 's/.*tfs.system=sock //' >got
 	diff - got <<-'EOF'
 		network.local.port=80 network.peer.port=443 network.type=ipv4 network.transport=tcp network.local.address=127.0.0.1 network.peer.address=10.0.0.2
 		network.local.port=80 network.peer.port=443 network.type=ipv6 network.transport=udp network.local.address=::1 network.peer.address=2001:db8::2
 		network.local.address=::1 network.local.port=1 network.peer.address=fe80::2 network.peer.port=2 tfs.arg.side=connect tfs.lat=1.0
 		tfs.arg.saddr=[1,2,3] tfs.arg.protocol=300 tfs.arg.family=3
+		tfs.arg.error=111 tfs.arg.protocol=1 network.type=ipv4
 	EOF
 }
 
@@ -510,7 +513,7 @@ in_span() {
 		mark 70 1000 'dtM 2a 70 a1' a
 		mark 80 2000 'dtB 2a 80 a2' b
 		mark 80 7100 'dtE 2a 80 a2' b
-	} | tfs-export -n -f spans | by_schema spans | sed 's/.*| //; s/thread.*seq=[0-9]* *//' |
+	} | tfs-export -n -f spans | by_schema spans | sed 's/.*| //; s/thread.*seq=[0-9]* *//; s/thread.*task *//' |
 		sed 's/0\{14\}/~/g; s/f\{14\}/!/g; s/17955593580000//g' >got
 	diff - got <<-'EOF'
 		~a2~a2 !5d - 2 task 02000 07100 - tfs.no_sender=True

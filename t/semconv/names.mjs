@@ -3,8 +3,8 @@
 // OpenTelemetry's semantic conventions
 //
 // Print each attribute whose namespace, up to its first dot, is one of the registry's but whose name
-// the registry lacks; then the version of the registry that the package is made from, and how many
-// names it knows and the lines have.
+// the registry lacks, and each that it deprecates; then the version of the registry, which is that of
+// the package, and how many names the registry knows and the lines have.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -30,12 +30,16 @@ function walk(of) {
 
 for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean))
 	walk(JSON.parse(line));
+const types = readFileSync(require.resolve(name + "/incubating")
+	.replace(/index-incubating.*/, "experimental_attributes.d.cts"), "utf8");
+const deprecated = new Set([...types.matchAll(
+	/@deprecated(?:(?!\*\/)[^])*\*\/\s*declare const (ATTR_\w+)/g)].map((m) => conventions[m[1]]));
+
 for (const key of [...used].sort())
 	if (spaces.has(key.split(".")[0]) && !registry.has(key))
 		console.log("unknown", key);
-const text = readFileSync(require.resolve(name + "/incubating"), "utf8") +
-	readFileSync(require.resolve(name + "/incubating").replace("index-incubating", "experimental_attributes"), "utf8");
-const versions = [...text.matchAll(/semantic-conventions\/blob\/v([0-9.]+)\//g)].map((m) => m[1]);
-
-console.log("version", [...new Set(versions)].join(" "));
+	else if (deprecated.has(key))
+		console.log("deprecated", key);
+console.log("version", JSON.parse(readFileSync(require.resolve(name + "/incubating")
+	.replace(/dist.*/, "package.json"), "utf8")).version);
 console.log("names", [...used].filter((k) => registry.has(k)).length, "of", used.size);
