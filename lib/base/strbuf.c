@@ -71,7 +71,10 @@ static int is_hex(const char *s, const char *end, int n, uint32_t *v)
 	return 1;
 }
 
-/* Read the characters after \u at *s, two for one above U+FFFF. Write it as UTF-8. */
+/*
+ * Read the characters after \u at *s, two for one above U+FFFF. Write it as UTF-8, or U+FFFD if the
+ * other one of two is missing.
+ */
 static char *unicode(char *to, uint32_t v, const char **s, const char *end)
 {
 	uint32_t low;
@@ -83,6 +86,7 @@ static char *unicode(char *to, uint32_t v, const char **s, const char *end)
 		*to++ = (char)(0xf0 | v >> 18);
 		*to++ = (char)(0x80 | (v >> 12 & 63));
 	} else if (v >= 0x800) {
+		v = v >> 11 == 0x1b ? 0xfffd : v; /* half of a pair */
 		*to++ = (char)(0xe0 | v >> 12);
 	}
 	if (v >= 0x800)

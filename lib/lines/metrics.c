@@ -27,10 +27,16 @@ void metrics_labels(struct strbuf *to, const char *const *keys, const char *valu
 		for (; *name; name++)
 			strbuf_add(to, strchr(".-:", *name) ? "_" : name, 1);
 		strbuf_puts(to, "=\"");
-		for (; n; n--, s++) {
+		for (size_t len; n; n -= len, s += len) {
+			int control;
+
+			len = text_char(s, n, &control);
 			if (*s == '\\' || *s == '"')
 				strbuf_add(to, "\\", 1);
-			strbuf_add(to, s, 1);
+			if (len == 1 && *s & 0x80) /* readers refuse the whole file */
+				strbuf_puts(to, "\xef\xbf\xbd");
+			else
+				strbuf_add(to, s, len);
 		}
 		strbuf_puts(to, "\"");
 		s += *s == '\t';

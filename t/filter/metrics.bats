@@ -47,6 +47,21 @@ trace() {
 	EOF
 }
 
+@test "tfs-count: --metrics are UTF-8 also if a task's name is not, and promtool finds no fault" {
+	printf 'a\377b\303\251\300-7 [001] ..... 1.000001: e: a=1\n' >lines
+	printf '{"ts":1.0,"cpu":1,"pid":7,"comm":"x\\ud800y\\u0000","system":"s","event":"e","fields":{}}\n' >>lines
+	run -0 tfs-count -M -k comm lines
+	parsed <<<"$output" >got
+	diff - got <<-'EOF'
+		tfs_events_total comm='a�bé�' 1.0
+		tfs_events_total comm='x�y\\x00' 1.0
+		tfs_lost_events_total 0.0
+		tfs_unknown_lines_total 0.0
+	EOF
+	debian prometheus
+	run ! grep -v 'no help text$' <("$ROOT/usr/bin/promtool" check metrics <metrics 2>&1)
+}
+
 @test "tfs-summary: --metrics has calls, errors and seconds of each call" {
 	trace >lines
 	run -0 tfs-summary --metrics lines
