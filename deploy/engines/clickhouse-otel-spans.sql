@@ -2,9 +2,9 @@
 -- clickhouse-otel-spans.sql - spans of tfs-export -f spans in the table of a collector, otel_traces
 --
 -- Load it in place of a table of records, and then clickhouse.sql. A span of a call becomes the
--- record of that call, one of a message its first mark, and one of a window its two marks. Not each
--- record has a span, so nothing is known of gaps, and boot_id is empty. The values in fields are
--- strings.
+-- record of that call, one of a message its first mark, and one of a window its two marks, whose time
+-- is the beginning of the window. Not each record has a span, so nothing is known of gaps, and boot_id
+-- is empty. The values in fields are strings.
 
 CREATE OR REPLACE VIEW records AS
 WITH spans AS (
@@ -19,6 +19,7 @@ SELECT resource['host.name'] AS host, '' AS boot_id, resource['tfs.session'] AS 
     toUInt64OrZero(attributes['tfs.seq']) AS seq, resource['container.id'] AS container_id,
     resource['k8s.pod.uid'] AS pod_uid,
     toUInt64(toUnixTimestamp64Nano(Timestamp)) + if(mark = 'E', Duration, 0) AS timeUnixNano,
+    Timestamp AS time,
     toUInt32OrZero(attributes['cpu.logical_number']) AS cpu,
     toInt32OrZero(attributes['thread.id']) AS pid, attributes['thread.name'] AS comm,
     attributes['tfs.system'] AS system,

@@ -5,7 +5,7 @@
 -- A record that was delivered twice has the same boot, session and number, and counts once.
 
 CREATE OR REPLACE TABLE records AS
-SELECT DISTINCT ON (host, boot_id, session, seq) *
+SELECT DISTINCT ON (host, boot_id, session, seq) *, to_timestamp(timeUnixNano / 1e9) AS time
 FROM read_json(getvariable('records'), format = 'newline_delimited', columns = {
     host: 'VARCHAR', boot_id: 'VARCHAR', session: 'VARCHAR', seq: 'UBIGINT',
     container_id: 'VARCHAR', pod_uid: 'VARCHAR', timeUnixNano: 'BIGINT', cpu: 'INTEGER',
@@ -15,8 +15,8 @@ ORDER BY host, timeUnixNano; -- so that questions about a host and a time read l
 
 -- decoded system calls: their results, and their times in microseconds
 CREATE OR REPLACE VIEW calls AS
-SELECT host, session, container_id, pod_uid, pid, comm, timeUnixNano, substr(event, 10) AS call,
-    (fields ->> 'ret')::BIGINT AS ret, (fields ->> 'error') AS error,
+SELECT host, session, container_id, pod_uid, pid, comm, timeUnixNano, time,
+    substr(event, 10) AS call, (fields ->> 'ret')::BIGINT AS ret, (fields ->> 'error') AS error,
     (fields ->> 'lat')::DOUBLE AS us
 FROM records
 WHERE starts_with(event, 'sys_exit_') AND (fields ->> 'lat') IS NOT NULL;

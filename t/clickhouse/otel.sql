@@ -6,6 +6,7 @@ CREATE TABLE otel_logs (
     Body String, ResourceAttributes Map(LowCardinality(String), String), ScopeName String,
     LogAttributes Map(LowCardinality(String), String), EventName LowCardinality(String))
 ENGINE = MergeTree
+PARTITION BY toDate(Timestamp)
 ORDER BY (toStartOfFiveMinutes(Timestamp), ServiceName, Timestamp);
 
 CREATE TABLE otel_traces (
@@ -14,4 +15,5 @@ CREATE TABLE otel_traces (
     ServiceName LowCardinality(String), ResourceAttributes Map(LowCardinality(String), String),
     ScopeName String, SpanAttributes Map(LowCardinality(String), String), Duration UInt64)
 ENGINE = MergeTree
-ORDER BY (ServiceName, SpanName, toDateTime(Timestamp));
+PARTITION BY toDate(Timestamp)
+ORDER BY (ServiceName, SpanName, toDateTime(Timestamp), Timestamp);

@@ -155,10 +155,10 @@ read_of() {
 			h, i + 1, 1795564800 + 2 * i }' >records
 	cat >queries.sql <<-'EOF'
 		OPTIMIZE TABLE records FINAL;
-		EXPLAIN indexes = 1 SELECT count() FROM records WHERE host = 'h7' AND
-			timeUnixNano BETWEEN 1795590000000000000 AND 1795590600000000000;
+		EXPLAIN indexes = 1 SELECT count() FROM records FINAL WHERE host = 'h7' AND
+			time BETWEEN toDateTime(1795590000) AND toDateTime(1795590600);
 		SELECT count() FROM records FINAL WHERE host = 'h7' AND
-			timeUnixNano BETWEEN 1795590000000000000 AND 1795590600000000000;
+			time BETWEEN toDateTime(1795590000) AND toDateTime(1795590600);
 	EOF
 	# a key without time, as before
 	sed '/^PARTITION/d; s/^ORDER BY .*/ORDER BY (host, boot_id, session, seq)/' "$SQL/clickhouse.sql" |
@@ -169,6 +169,40 @@ read_of() {
 	[ "$(grep -cx 301 got)" = 1 ]
 	[ "${after%/*}" -le 2 ]
 	[ "${before%/*}" -ge 5 ]
+}
+
+@test "engines: ClickHouse reads only the days of a collector's tables that the question is about" {
+	local table
+	: >empty
+	for table in otel_logs otel_traces; do
+		# 20 days with a record each minute
+		cat >queries.sql <<-EOF
+			INSERT INTO $table (Timestamp, SpanId, ResourceAttributes, ScopeName)
+				SELECT toDateTime64(1795564800 + number * 60, 9), hex(number), map('host.name', 'h'), 'tfs-tools'
+				FROM numbers(28800);
+			EXPLAIN indexes = 1 SELECT count() FROM records WHERE host = 'h' AND
+				time BETWEEN toDateTime(1795590000) AND toDateTime(1795590599);
+			SELECT count() FROM records WHERE host = 'h' AND
+				time BETWEEN toDateTime(1795590000) AND toDateTime(1795590599);
+		EOF
+		view=clickhouse-otel-logs.sql
+		[ $table = otel_logs ] || view=clickhouse-otel-spans.sql
+		cat "$TREE/t/clickhouse/otel.sql" "$SQL/$view" >otel.sql
+		echo '{}' >none
+		TABLE=$table SCHEMA=otel.sql SQL_FILE=queries.sql answers clickhouse none >got
+		grep -q 'Parts: 1/2[01]$' got
+		[ "$(grep -cx 10 got)" = 1 ]
+	done
+}
+
+@test "engines: ClickHouse removes the records of a day after 30 days" {
+	awk -v now="$(date +%s)" 'BEGIN { for (i = 0; i < 60; i++)
+		printf "{\"host\":\"h\",\"seq\":%d,\"timeUnixNano\":\"%d000000000\"}\n", i + 1, now - i * 86400 }' >records
+	printf '%s\n' 'OPTIMIZE TABLE records FINAL;' 'SELECT count() FROM records;' >queries.sql
+	SCHEMA=$SQL/clickhouse.sql SQL_FILE=queries.sql answers clickhouse records >got
+	cat got
+	n=$(grep -x '[0-9][0-9]*' got)
+	[ "$n" -ge 30 ] && [ "$n" -le 31 ]
 }
 
 @test "engines: an exporter that was killed and runs again leaves nothing out and nothing twice" {
