@@ -56,24 +56,32 @@ static void put_member(struct out *o, const char *key, const char *value)
 
 void origin_attributes(struct out *o, const char *text)
 {
+	static const char blanks[] = " \t";
 	char value[256];
 
-	for (const char *s = text; *s; s += *s == ',') {
-		size_t n = strspn(s, LETTERS_AND_DIGITS "_.-");
-		const char *v = s + n + 1, *end = s + strcspn(s, ",");
-		size_t length = 0;
+	for (const char *s = text, *end; *s; s = end + (*end == ',')) {
+		const char *v, *last;
+		size_t n, length = 0;
 
-		for (; n && s[n] == '=' && v < end && length < sizeof(value); v++) {
+		end = last = s + strcspn(s, ",");
+		s += strspn(s, blanks);
+		n = strspn(s, LETTERS_AND_DIGITS "_.-");
+		v = s + n + strspn(s + n, blanks);
+		if (!n || *v++ != '=' || !strncmp(s, "tfs.", 4))
+			continue;
+		v += strspn(v, blanks);
+		while (last > v && strchr(blanks, last[-1]))
+			last--;
+		for (; v < last && length < sizeof(value); v++) {
 			uint64_t byte = (unsigned char)*v;
 
-			if (*v == '%' && end - v > 2 &&
+			if (*v == '%' && last - v > 2 &&
 			    !text_part_number((struct text_part){ v + 1, 2 }, 16, &byte))
 				v += 2;
 			value[length++] = (char)byte;
 		}
-		if (v == end && length)
+		if (v == last && length)
 			put_text(o, s, n, value, length);
-		s = end;
 	}
 }
 

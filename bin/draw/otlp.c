@@ -132,10 +132,6 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 
 	b.end -= REST / 4;
 	out_string(&b, "{\"resource\":{\"attributes\":[");
-	put_members(&b, start, t->names);
-	if (!memmem(start, (size_t)(b.at - start), "\"service.name\"", 14))
-		put_named(&b, "service.name", json_unquoted(r->comm).n ? r->comm :
-			  (struct text_part){ "\"tfs-tools\"", 11 });
 	put_named(&b, "host.name", r->host);
 	if (!r->host.n) {
 		put_plain(&b, "host.name", from->host);
@@ -145,6 +141,10 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 	put_plain(&b, "tfs.session", from->session);
 	put_plain(&b, "container.id", t->container);
 	put_plain(&b, "k8s.pod.uid", t->pod);
+	put_members(&b, start, t->names); /* what the process says of itself comes second */
+	if (!memmem(start, (size_t)(b.at - start), "\"service.name\"", 14))
+		put_named(&b, "service.name", json_unquoted(r->comm).n ? r->comm :
+			  (struct text_part){ "\"tfs-tools\"", 11 });
 	if (!r->host.n)
 		put_members(&b, start, from->names);
 	b.end += REST / 4;

@@ -249,10 +249,10 @@ need_schema() {
 	file_has 1 lines
 	by_schema logs <lines >got
 	diff - got <<-EOF
-		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
-		service.name=task host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
-		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events cpu.logical_number=1 tfs.seq=3 tfs.lost=204
-		service.name=tfs-tools host.name=web tfs.boot_id=$BOOT tfs.session=mine | 1795559358000000007 WARN lost_events tfs.seq=4 tfs.lost=205 tfs.overwritten=205
+		host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd service.name=task | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
+		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=task | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
+		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=tfs-tools | 1795559358000000007 WARN lost_events cpu.logical_number=1 tfs.seq=3 tfs.lost=204
+		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=tfs-tools | 1795559358000000007 WARN lost_events tfs.seq=4 tfs.lost=205 tfs.overwritten=205
 	EOF
 }
 
@@ -426,22 +426,23 @@ in_span() {
 	printf 'Name:\tworker\nTgid:\t9\nPid:\t7\nUid:\t0\t0\t0\t0\n' >proc/7/status
 	ln -s /usr/bin/shopd proc/9/exe
 	event 7 5 '{"a":1}' >line
-	export OTEL_RESOURCE_ATTRIBUTES='k8s.node.name=n1,k8s.cluster.name=c%20d,wrong,service.name=other'
+	export OTEL_RESOURCE_ATTRIBUTES='k8s.node.name=n1, k8s.cluster.name = c%20d ,wrong , =,service.name=other'
 	local all='host.name=web host.id=0123456789abcdef0123456789abcdef'
-	all="$all tfs.boot_id=$BOOT k8s.node.name=n1 k8s.cluster.name=c d |"
+	all="$all tfs.boot_id=$BOOT process.pid=9 process.executable.name=shopd"
+	local own='k8s.node.name=n1 k8s.cluster.name=c d |'
 	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >got
-	printf 'A=b\0OTEL_SERVICE_NAME=shop\0OTEL_RESOURCE_ATTRIBUTES=k8s.pod.name=p,service.name=no\0' >proc/9/environ
+	printf 'A=b\0OTEL_SERVICE_NAME=shop\0OTEL_RESOURCE_ATTRIBUTES=k8s.pod.name=p,service.name=no,host.name=x,process.pid=1,tfs.session=z\0' >proc/9/environ
 	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >>got
 	printf 'OTEL_RESOURCE_ATTRIBUTES=service.name=%%22till%%22\0' >proc/9/environ
 	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >>got
 	diff - got <<-EOF
-		process.pid=9 process.executable.name=shopd service.name=shopd $all
-		process.pid=9 process.executable.name=shopd service.name=shop k8s.pod.name=p $all
-		process.pid=9 process.executable.name=shopd service.name="till" $all
+		$all service.name=shopd $own
+		$all service.name=shop k8s.pod.name=p $own
+		$all service.name="till" $own
 	EOF
 	# a trace of another host
 	tfs-export -n -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >got
-	echo "service.name=task host.name=web tfs.boot_id=$BOOT k8s.node.name=n1 k8s.cluster.name=c d |" | diff - got
+	echo "host.name=web tfs.boot_id=$BOOT service.name=task k8s.node.name=n1 k8s.cluster.name=c d |" | diff - got
 }
 
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
