@@ -90,8 +90,8 @@ void origin_parse(struct origin_task *, const char *path);
 
 /*
  * Append the attributes of a text such as "k8s.node.name=a,service.name=b%20c", which is the value
- * of OTEL_RESOURCE_ATTRIBUTES, as members of JSON. Leave out what does not fit or has no such form, and
- * names that begin with "tfs.", which are this tool's own.
+ * of OTEL_RESOURCE_ATTRIBUTES, as members of JSON. Leave out what does not fit or has no such form,
+ * and names that begin with "tfs.", which are this tool's own.
  */
 void origin_attributes(struct out *, const char *text);
 
