@@ -493,7 +493,7 @@ in_span() {
 		mark 70 8000 'dtR 2a 70 a2' a
 	} | tfs-export -n -f spans >lines
 	# ids without leading zeros, and the ids of calls, which are hashes, as OWN
-	by_schema spans <lines | sed 's/.*host.name=\(.\) |/\1/; s/179555935800000//g
+	by_schema spans <lines | sed 's/.*host.name=\(.\) service.name=task |/\1/; s/179555935800000//g
 		s/- thread.*tfs.seq=[0-9]* *//; s/ 0\{14\}a10\{14\}a1 / 1 /; s/f\{13\}/!/g
 		s/ 0*\([ab][12]\)/ \1/g; s/ [0-9a-f]\{16\} \(.* read \)/ OWN \1/; s/ *$//' |
 		sort -k 7n >got
