@@ -2,14 +2,15 @@
 /*
  * programs.c - name the functions of programs, by their addresses in the memory of a task
  *
- * /proc/PID/maps says which part of which file is at an address, and the symbols of that file
- * name the function. The link in /proc/PID/map_files leads to the mapped file itself: in a
- * container, and also if the file was replaced or deleted. The files belong to the traced
- * programs and are untrusted.
+ * The symbols of the file that is mapped at an address name the function. The files belong to the
+ * traced programs and are untrusted.
  *
- * A task may have ended or begun another program when its records are read. So what a process
- * maps is kept until it begins another program, and is not read if procfs shows another name
- * of the task than the task had at the record.
+ * A task may have ended or begun another program when its records are read. So the kernel tells what
+ * a process maps from when it begins a program (mappings.c), and what its children have from it.
+ *
+ * For a process that began its program before, and if the kernel tells nothing, /proc/PID/maps says
+ * it. It is not read if procfs shows another name of the task than the task had at the record. The
+ * link in /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
  */
 #include <sys/stat.h>
 
@@ -25,7 +26,7 @@ enum {
 	MISSED_MS = 63,         /* or at most so long, if an address was not in it */
 	PATIENCE = 16,          /* and so many times longer than the last look took */
 	REGIONS = 512,          /* of a process; more are not named */
-	TASKS = 256,            /* that are remembered, by pid */
+	TASKS = 4096,           /* that are remembered, by pid */
 	PROCESSES = 1024,       /* that are remembered */
 	BYTES = 256 << 20,      /* of functions and texts; then forget all and begin anew */
 	FILE_BYTES = 4096,      /* counted for a file without functions */
@@ -39,23 +40,21 @@ struct kept {
 	size_t bytes;                   /* of both */
 };
 
-/* A file, by its device, inode, size and time of change. */
+/* A file. The key is its struct mapped_file, and its path. */
 struct file {
 	struct kept kept;
 	struct elf_functions functions; /* with .v and .names of kept */
+	int read;                       /* the functions are those of the file, if it has any */
 };
 
 /* A part of a file that a process can execute. */
 struct region {
 	uint64_t from, to, offset;
-	const char *path;               /* in the text of the process */
-	const struct file *file;        /* NULL: it cannot be read */
+	struct file *file;
+	unsigned program;               /* number of the program that has mapped it */
 };
 
-/*
- * The files that a process maps. The key is its tgid; kept has the text of /proc/PID/maps and its
- * regions.
- */
+/* The files that a process maps. The key is its tgid; kept has the regions. */
 struct process_maps {
 	struct kept kept;
 	long long at;                   /* when it was read, or could not be read */
@@ -63,7 +62,9 @@ struct process_maps {
 	int missed_ms;                  /* wait so long if an address is not in it */
 	struct region *regions;
 	size_t n, room;
-	int more;                       /* some regions are not here */
+	int told;                       /* the kernel tells all that it maps */
+	unsigned program;               /* how many programs it has begun, and their names */
+	char names[2][16];      /* TASK_COMM_LEN */
 };
 
 static struct {
@@ -96,56 +97,98 @@ static void forget_all(struct table *t)
 			i++;
 }
 
-/* Return the file at this path, with its functions, or NULL if it is not a regular file. */
-static const struct file *file_at(const char *path)
+static struct file *file_at(const struct mapped_file *as, const char *path, size_t n)
 {
-	struct stat st;
-	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	char key[sizeof(*as) + PATH_MAX];
 	struct file *f;
 
-	if (fd < 0)
-		return NULL;
+	n = n < PATH_MAX ? n : PATH_MAX;
+	memcpy(key, as, sizeof(*as));
+	memcpy(key + sizeof(*as), path, n);
 	all.files.size = sizeof(*f);
-	f = table_at(&all.files, (const char *)(const uint64_t []){
-		st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_ctim.tv_sec,
-		(uint64_t)st.st_ctim.tv_nsec }, 5 * sizeof(uint64_t));
-	if (!f->kept.bytes && all.bytes < BYTES) {
-		elf_functions(fd, (uint64_t)st.st_size, &f->functions);
-		f->kept.allocated[0] = f->functions.v;
-		f->kept.allocated[1] = f->functions.names;
-		f->kept.bytes = FILE_BYTES + f->functions.n * sizeof(*f->functions.v) +
-				(size_t)f->functions.names_size;
-		all.bytes += f->kept.bytes;
-	}
-	close(fd);
+	f = table_at(&all.files, key, sizeof(*as) + n);
+	if (!f->kept.bytes)
+		all.bytes += f->kept.bytes = FILE_BYTES;
 	return f;
 }
 
-/* Read a line of maps, "FROM-TO r-xp OFFSET MAJOR:MINOR INODE   PATH" (proc(5)). */
-static void add_region(struct process_maps *p, pid_t pid, const char *line, const char *end)
+static const char *path_of(const struct file *f)
 {
+	return f->kept.entry.key + sizeof(struct mapped_file);
+}
+
+/* Read the functions of the file at this path, if that is the one. inode 0: it is. */
+static void read_file(struct file *f, const char *path, uint64_t inode)
+{
+	struct stat st;
+	int fd = f->read || all.bytes >= BYTES ? -1 : file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	size_t bytes;
+
+	if (fd >= 0 && (!inode || st.st_ino == inode)) {
+		f->read = 1;
+		elf_functions(fd, (uint64_t)st.st_size, &f->functions);
+		f->kept.allocated[0] = f->functions.v;
+		f->kept.allocated[1] = f->functions.names;
+		bytes = f->functions.n * sizeof(*f->functions.v) +
+			(size_t)f->functions.names_size;
+		f->kept.bytes += bytes;
+		all.bytes += bytes;
+	}
+	fd_close(fd);
+}
+
+/* Read the functions of the file. mapped: the task still maps it, unless it has ended. */
+static void read_mapped(const struct region *r, int pid, int mapped)
+{
+	const struct mapped_file *as = (const void *)r->file->kept.entry.key;
+	char link[96];
+
+	str_format(link, sizeof(link), "%s/%d/map_files/%llx-%llx", path_procfs(), pid,
+		   (unsigned long long)r->from, (unsigned long long)r->to);
+	if (mapped)
+		read_file(r->file, link, 0);
+	read_file(r->file, path_of(r->file), as->inode);
+}
+
+/* Add a region. Return 0, or -1 if the process has too many. */
+static int add_region(struct process_maps *p, const struct region *r)
+{
+	const size_t room = p->room;
+
+	if (p->n == REGIONS)
+		return -1;
+	p->kept.allocated[0] = p->regions = xgrow(p->regions, p->n, &p->room, sizeof(*r));
+	p->kept.bytes += (p->room - room) * sizeof(*r);
+	all.bytes += (p->room - room) * sizeof(*r);
+	p->regions[p->n] = *r;
+	p->regions[p->n++].program = p->program;
+	return 0;
+}
+
+/* Read a line of maps, "FROM-TO r-xp OFFSET MAJOR:MINOR INODE   PATH" (proc(5)). */
+static int read_line(struct process_maps *p, pid_t pid, const char *line, const char *end)
+{
+	struct mapped_file as = { 0 };
 	struct region r = { 0 };
-	char path[96];
+	const char *path;
 
 	r.from = text_hex(&line, end);
 	line += *line == '-';
 	r.to = text_hex(&line, end);
-	if (end - line < 6 || line[3] != 'x')
-		return;
-	if (p->n == REGIONS) {
-		p->more = 1;
-		return;
-	}
+	path = memchr(line, '/', (size_t)(end - line));
+	if (end - line < 6 || line[3] != 'x' || !path)
+		return 0;
 	line += 6;
 	r.offset = text_hex(&line, end);
-	r.path = memchr(line, '/', (size_t)(end - line));
-	if (!r.path)
-		return;
-	str_format(path, sizeof(path), "%s/%d/map_files/%llx-%llx", path_procfs(), (int)pid,
-		   (unsigned long long)r.from, (unsigned long long)r.to);
-	r.file = file_at(path);
-	p->kept.allocated[1] = p->regions = xgrow(p->regions, p->n, &p->room, sizeof(r));
-	p->regions[p->n++] = r;
+	line += *line == ' ';
+	as.major = (uint32_t)text_hex(&line, end);
+	line += *line == ':';
+	as.minor = (uint32_t)text_hex(&line, end);
+	line += *line == ' ';
+	as.inode = text_digits(&line);
+	r.file = file_at(&as, path, (size_t)(end - path));
+	read_mapped(&r, pid, 1);
+	return add_region(p, &r);
 }
 
 /*
@@ -156,30 +199,24 @@ static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 {
 	char *text, *next;
 	struct task t;
-	size_t len;
 	int cut;
 
 	if (task_read(pid, &t) < 0 || !comm || strcmp(t.comm, comm))
 		return;
-	text = procfs_read(pid, "maps", &len, &cut);
-	if (!text || !*text) {
-		free(text);
-		return;
-	}
-	free(p->kept.allocated[0]);
-	p->kept.allocated[0] = text;
-	all.bytes += len - p->kept.bytes;
-	p->kept.bytes = len;
-	p->n = 0;
-	p->more = 0;
-	for (char *line = text; *line; line = next) {
+	text = procfs_read(pid, "maps", NULL, &cut);
+	if (text && *text)
+		p->n = 0;
+	for (char *line = text; line && *line; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
-		add_region(p, pid, line, line + strlen(line));
+		if (read_line(p, pid, line, line + strlen(line)) < 0) {
+			if (!cut)
+				procfs_miss();
+			break;
+		}
 	}
-	if (p->more && !cut)
-		procfs_miss();
+	free(text);
 }
 
 /* Read what the task maps, and wait the longer until the next time the longer that took. */
@@ -195,12 +232,119 @@ static void look_again(struct process_maps *p, pid_t pid, const char *comm)
 	p->cost_ms = (time_now_us() - begun) / 1000;
 }
 
-static const struct region *region_at(const struct process_maps *p, uint64_t address)
+/*
+ * Return the region with the address, of a process whose task has this name. Before it begins a
+ * program, its addresses are those of the last one, until the trace tells its new name.
+ */
+static const struct region *region_at(const struct process_maps *p, const char *name,
+				      uint64_t address)
 {
+	unsigned now = p->program & 1;
+	const struct region *found = NULL;
+	int last = name && strcmp(p->names[now], name) && !strcmp(p->names[!now], name);
+
+	for (size_t i = p->n; i--;) {
+		const struct region *r = &p->regions[i];
+
+		if (address < r->from || address >= r->to)
+			continue;
+		if (last == (r->program != p->program))
+			return r;
+		found = found ? found : r;
+	}
+	return found;
+}
+
+static struct process_maps *process_at(pid_t tgid)
+{
+	all.processes.size = sizeof(struct process_maps);
+	return table_at(&all.processes, (const char *)&tgid, sizeof(tgid));
+}
+
+static void forget_process(pid_t tgid)
+{
+	void *p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
+
+	if (p)
+		forget(&all.processes, p);
+}
+
+/* The process begins a program of this name. Keep the regions of the last one. */
+static void begin_program(struct process_maps *p, const char *name)
+{
+	size_t n = 0;
+
 	for (size_t i = 0; i < p->n; i++)
-		if (address >= p->regions[i].from && address < p->regions[i].to)
-			return &p->regions[i];
-	return NULL;
+		if (p->regions[i].program == p->program)
+			p->regions[n++] = p->regions[i];
+	p->n = p->told ? n : 0;
+	p->told = 1;
+	p->program++;
+	str_format(p->names[p->program & 1], sizeof(*p->names), "%s", name);
+}
+
+/* A process begins, as a copy of its parent. */
+static void begin_process(pid_t tgid, pid_t parent_tgid)
+{
+	const struct process_maps *parent;
+	struct process_maps *p;
+
+	forget_process(tgid);
+	parent = table_find(&all.processes, (const char *)&parent_tgid, sizeof(parent_tgid));
+	if (!parent || !parent->n)
+		return;
+	p = process_at(tgid);
+	p->told = 1;
+	memcpy(p->names, parent->names, sizeof(p->names));
+	for (size_t i = 0; i < parent->n; i++) {
+		p->program = parent->regions[i].program;
+		add_region(p, &parent->regions[i]);
+	}
+	p->program = parent->program;
+}
+
+static void make_room(void)
+{
+	if (all.bytes < BYTES && all.processes.n < PROCESSES)
+		return;
+	forget_all(&all.processes); /* their regions have the files */
+	forget_all(&all.files);
+}
+
+/* Note what the kernel has told since the last call. */
+static void learn(void)
+{
+	const struct mapping *m;
+	struct region r;
+
+	for (; (m = mappings_next()); make_room())
+		switch (m->head.type) {
+		case K_PERF_RECORD_LOST:
+			forget_all(&all.processes);
+			break;
+		case K_PERF_RECORD_FORK:
+			all.tasks[(unsigned)m->fork.pid % TASKS].pid = m->fork.pid;
+			all.tasks[(unsigned)m->fork.pid % TASKS].tgid = m->fork.tgid;
+			all.tasks[(unsigned)m->fork.pid % TASKS].asked = 1;
+			all.tasks[(unsigned)m->fork.pid % TASKS].caller = 0;
+			if (m->fork.tgid != m->fork.parent_tgid)
+				begin_process(m->fork.tgid, m->fork.parent_tgid);
+			break;
+		case K_PERF_RECORD_COMM:
+			if (m->head.misc & K_PERF_RECORD_MISC_COMM_EXEC)
+				begin_program(process_at(m->comm.tgid), m->comm.name);
+			break;
+		case K_PERF_RECORD_MMAP2:
+			if (!process_at(m->map.tgid)->told || !m->map.file.inode)
+				break;
+			r = (struct region){
+				.from = m->map.from, .to = m->map.from + m->map.length,
+				.offset = m->map.offset,
+				.file = file_at(&m->map.file, m->map.path, strlen(m->map.path)),
+			};
+			if (add_region(process_at(m->map.tgid), &r) < 0)
+				forget_process(m->map.tgid); /* procfs has the present ones */
+		}
 }
 
 /* Return the index of the task in all.tasks. */
@@ -213,6 +357,10 @@ static size_t task_of(int pid)
 		all.tasks[i].tgid = 0;
 		all.tasks[i].caller = 0;
 		all.tasks[i].asked = 0;
+	}
+	if (!all.tasks[i].asked && table_find(&all.processes, (const char *)&pid, sizeof(pid))) {
+		all.tasks[i].tgid = pid;
+		all.tasks[i].asked = 1;
 	}
 	if (!all.tasks[i].asked && !procfs_begin()) {
 		uid_t uid;
@@ -229,27 +377,28 @@ static size_t task_of(int pid)
 static const struct region *find(const struct event_set *evs, int pid, uint64_t address)
 {
 	pid_t tgid = all.tasks[task_of(pid)].tgid;
+	const char *name = line_task_name(evs, pid);
 	struct process_maps *p;
 	const struct region *r;
 	long long age;
 
 	if (!tgid)
 		return NULL;
-	if (all.bytes >= BYTES || all.processes.n >= PROCESSES) {
-		forget_all(&all.processes); /* their regions have the files */
-		forget_all(&all.files);
-	}
-	all.processes.size = sizeof(*p);
-	p = table_at(&all.processes, (const char *)&tgid, sizeof(tgid));
-	r = region_at(p, address);
+	make_room();
+	p = process_at(tgid);
+	r = region_at(p, name, address);
+	if (p->told && r && !r->file->read)
+		read_mapped(r, pid, r->program == p->program);
+	if (p->told)
+		return r;
 	age = time_now_ms() - p->at;
 	if (p->at && age < (r ? OLD_MS : p->missed_ms) + PATIENCE * p->cost_ms)
 		return r;
 	/* a task that just began a program may not have mapped it yet: soon look again */
 	if (!r && p->missed_ms < MISSED_MS)
 		p->missed_ms = 2 * p->missed_ms + (p->at != 0);
-	look_again(p, pid, line_task_name(evs, pid));
-	return region_at(p, address);
+	look_again(p, pid, name);
+	return region_at(p, name, address);
 }
 
 /* Print a name of most bytes without those that end a value, need quotes or are no ASCII. */
@@ -263,16 +412,15 @@ int programs_put(const struct event_set *evs, struct out *o, int pid, uint64_t a
 		 int frame)
 {
 	const struct region *r = find(evs, pid, address - (uint64_t)call);
-	const char *name = NULL;
+	const char *name;
 	uint64_t offset, into;
 
 	if (!r)
 		return 0;
 	offset = address - r->from + r->offset;
 	/* the call may be the last instruction of its function */
-	if (r->file)
-		name = elf_function_around(&r->file->functions, offset - (uint64_t)call, &into);
-	put_name(o, name ? name : r->path, name && strcspn(name, "@") < LONGEST ?
+	name = elf_function_around(&r->file->functions, offset - (uint64_t)call, &into);
+	put_name(o, name ? name : path_of(r->file), name && strcspn(name, "@") < LONGEST ?
 		 strcspn(name, "@") : LONGEST);
 	if (name && !frame)
 		return 1;
@@ -280,7 +428,7 @@ int programs_put(const struct event_set *evs, struct out *o, int pid, uint64_t a
 	out_hex(o, name ? into + (uint64_t)call : offset);
 	if (name) {
 		out_string(o, " (");
-		put_name(o, r->path, LONGEST);
+		put_name(o, path_of(r->file), LONGEST);
 		out_char(o, ')');
 	}
 	return 1;
@@ -297,20 +445,22 @@ uint64_t programs_record(struct line_format *l, const struct record *r)
 
 	if (f && field_value(evs, f, r, &v) < 0)
 		f = NULL;
+	if (!new && !f && !record_is_stack(evs, r))
+		return 0;
+	learn();
 	if (new) {
-		struct process_maps *p;
+		const struct process_maps *p;
 
 		/* the task is new, or begins another program */
 		pid = f ? (int)v.u : pid;
-		all.tasks[(unsigned)pid % TASKS].pid = 0;
 		p = table_find(&all.processes, (const char *)&pid, sizeof(pid));
-		if (p)
-			forget(&all.processes, p);
+		if (!p || !p->told) {
+			forget_process(pid);
+			all.tasks[(unsigned)pid % TASKS].pid = 0;
+		}
 		line_learn(l, r);
 		if (record_id(evs, r) != evs->rename)
 			return 0;
-	} else if (!f && !record_is_stack(evs, r)) {
-		return 0;
 	} else if (l->learn_name) {
 		l->learn_name(l->arg, pid);
 	}

@@ -88,6 +88,46 @@ int dat_parts_hold(struct dat_parts *);
  */
 int dat_parts_join(struct dat_parts *, int more);
 
+/* ---- mappings.c: what traced tasks map and begin, told at that moment ---------------------- */
+
+/* The beginnings of a record (linux/perf_event.h), whose texts end with a NUL */
+struct mapping_head {
+	uint32_t type;          /* K_PERF_RECORD_* */
+	uint16_t misc, size;
+};
+struct mapping {
+	struct mapping_head head;
+	union {
+		struct {
+			int32_t tgid, pid;
+			char name[];
+		} comm;
+		struct {
+			int32_t tgid, parent_tgid, pid, parent_pid;
+		} fork;
+		struct {
+			int32_t tgid, pid;
+			uint64_t from, length, offset;
+			struct mapped_file {
+				uint32_t major, minor;
+				uint64_t inode;
+			} file;
+			uint64_t generation;
+			uint32_t prot, flags;
+			char path[];
+		} map;
+	};
+};
+
+/*
+ * Take the ring buffers that the session has opened, or else open them for the tasks of the
+ * instance's pid filter. Silent: if the kernel refuses, it tells nothing.
+ */
+void mappings_open(int instance);
+
+/* Return the next record, valid until the next call, or NULL if there is none. */
+const struct mapping *mappings_next(void);
+
 /* ---- programs.c: functions of programs, by addresses in the memory of a task ----------- */
 
 /*

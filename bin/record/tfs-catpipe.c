@@ -327,8 +327,10 @@ static int open_raw(struct stream *s, const char *root)
 	}
 	live_names_begin(&s->kernel, s->show.hide_names);
 	s->show.facts.live = s->kernel.procfs;
-	if (s->functions && s->kernel.procfs)
+	if (s->functions && s->kernel.procfs) {
 		s->kernel.events.put_user = programs_put;
+		mappings_open(s->dir);
+	}
 	show_begin(&s->show, &s->kernel.line);
 	if (s->decode.on) {
 		if (decode_open(&s->decode, uname(&u) < 0 ? NULL : u.machine) < 0)

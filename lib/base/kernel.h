@@ -59,7 +59,10 @@ enum { K_UTIME_NOW = 0x3fffffff, K_UTIME_OMIT = 0x3ffffffe };
 #define K_PIDFD_THREAD O_EXCL
 
 /* linux/perf_event.h */
-enum { K_PERF_FLAG_FD_CLOEXEC = 8 };
+enum {
+	K_PERF_FLAG_FD_CLOEXEC = 8, K_PERF_RECORD_LOST = 2, K_PERF_RECORD_COMM = 3,
+	K_PERF_RECORD_FORK = 7, K_PERF_RECORD_MMAP2 = 10, K_PERF_RECORD_MISC_COMM_EXEC = 1 << 13,
+};
 
 /* linux/capability.h */
 #define K_LINUX_CAPABILITY_VERSION_3 0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */

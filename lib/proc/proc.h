@@ -84,6 +84,25 @@ void procfs_end(void);
 void procfs_miss(void);
 unsigned long long procfs_missed(void);
 
+/* ---- mappings.c: what tasks map and begin, told by the kernel at that moment ---------------- */
+
+/* In the environment of a stream: the descriptors of mappings_listen, with spaces between */
+#define MAPPINGS_RINGS "TFS_MAPPINGS"
+
+/* The most CPUs, and the bytes of the ring buffer of each, which follow a page about it */
+enum { MAPPINGS_CPUS = 1024, MAPPINGS_RING = 256 * 1024 };
+
+/*
+ * Let the kernel tell what the tasks, or all tasks if there are none, map and begin from now on, as
+ * long as this process does not end. Return the number of the descriptors of ring buffers; silent:
+ * 0 if the kernel refuses.
+ */
+struct pids;
+unsigned mappings_listen(const struct pids *, int rings[MAPPINGS_CPUS]);
+
+/* Map a ring buffer. Return NULL if that fails. */
+char *mappings_map(int ring);
+
 /* ---- taskstats.c: a message of the kernel at the end of each task -------------------- */
 
 /*

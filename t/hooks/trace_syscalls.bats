@@ -356,6 +356,19 @@ overrun() {
 	user_stacks trace_syscalls -s getppid --user-stack
 }
 
+@test "trace_syscalls: --user-stack names the functions of 20 programs that end at once" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	[ -e /proc/sys/kernel/perf_event_paranoid ] || skip "needs perf_event_open(2)"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	printf '\n\n' >two
+	tfs-run trace_syscalls -s getppid --user-stack -- sh -c \
+		'for i in 1 2 3 4 5 6 7 8 9 10; do "$1" callers 3 2 <two; "$1" callers 1 0 <two; done' \
+		sh "$PROG/acts" >got
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PROG/acts)$" got)" = 40 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 20 ]
+}
+
 @test "trace_syscalls: --user-stack cannot be combined with --slower and decoded calls, and tfs-run prints it for people" {
 	need_tracefs events/syscalls
 	need_tracefs options/userstacktrace

@@ -919,6 +919,35 @@ stacks() {
 	[ "$(grep '^ => ' got | grep -Evc '^ =>  <[0-9a-f]{16}>$')" = 0 ]
 }
 
+@test "tfs-catpipe: kernel: -f: names the functions of programs that had ended before it read their stacks" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	[ -e /proc/sys/kernel/perf_event_paranoid ] || skip "needs perf_event_open(2)"
+	need_tracefs events/syscalls
+	new_instance
+	cp "$PROG/acts" first
+	cp "$PROG/acts" second
+	hold sh -c 'echo ready; read -r _; for i in 1 2 3 4 5; do printf "\n\n" | ./first callers 3 2
+		done >/dev/null; printf "\n\n" >two; exec ./second callers 1 2 <two >/dev/null'
+	tfs-write -i "$INSTANCE" options/userstacktrace 1 options/event-fork 1
+	tfs-pidfilter -i "$INSTANCE" set "$HELD"
+	tfs-write -i "$INSTANCE" events/syscalls/sys_enter_getppid/enable 1
+	reading -n -f >got
+	# both mappings of the ring buffer of each CPU
+	listens() { [ "$(grep -c perf_event "/proc/$CATPIPE/maps")" = $((2 * $(getconf _NPROCESSORS_ONLN))) ]; }
+	eventually listens
+	kill -STOP "$CATPIPE"
+	release
+	finishes "$HELD" 0
+	kill -CONT "$CATPIPE"
+	ends_by "$CATPIPE" TERM 0
+	cat got # for a test that fails
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PWD/first)$" got)" = 15 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PWD/first)$" got)" = 10 ]
+	[ "$(grep -c "^ => main+0x[0-9a-f]* ($PWD/first)$" got)" = 25 ]
+	[ "$(grep -c "^ => acts_often+0x[0-9a-f]* ($PWD/second)$" got)" = 1 ]
+	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PWD/second)$" got)" = 2 ]
+}
+
 @test "tfs-catpipe: kernel: -f: a task that begins another program has the functions of that program" {
 	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
 	need_tracefs events/syscalls

@@ -20,6 +20,7 @@ static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
 static pid_t entries;  /* the process that adds tasks that enter a cgroup */
 static int ends = -1;  /* a socket of taskstats_listen, for the stream */
+static struct strbuf rings; /* descriptors of mappings_listen, for the stream */
 static int for_names;  /* the naming events are recorded but not printed */
 static char *about;    /* the tasks whose events the stream selects, for rq->about */
 
@@ -274,6 +275,21 @@ static void listen_for_ends(void)
 	fd_close(per_cpu);
 }
 
+/* Listen for the mappings of programs before they begin, if functions of programs are named. */
+static void listen_for_mappings(void)
+{
+	int fds[MAPPINGS_CPUS];
+	struct pids all = { 0 };
+	unsigned n = 0;
+
+	if (file_begins(instance, "options/userstacktrace", '1') &&
+	    !pidfilter_list(tasks < 0 ? instance : tasks, &all))
+		n = mappings_listen(&all, fds);
+	for (unsigned i = 0; i < n; i++)
+		strbuf_format(&rings, i ? " %d" : "%d", fds[i]);
+	pids_clear(&all);
+}
+
 static int prepare(const struct request *rq)
 {
 	if (leave_parents_out(rq) < 0)
@@ -281,6 +297,7 @@ static int prepare(const struct request *rq)
 	if (rq->output != OUTPUT_DAT) {
 		record_names();
 		listen_for_ends();
+		listen_for_mappings();
 	}
 	return rq->about || rq->joins ? list_subjects(rq) : 0;
 }
@@ -315,6 +332,10 @@ static int stream(const struct request *rq, const char **argv)
 		fcntl(ends, F_SETFD, 0);
 		setenv(TASKSTATS_FD, fd, 1);
 	}
+	for (const char *s = rings.text; s && *s; s += *s == ' ')
+		fcntl((int)text_digits(&s), F_SETFD, 0);
+	if (rings.n)
+		setenv(MAPPINGS_RINGS, rings.text, 1);
 	if (for_names)
 		argv[n++] = "-n";
 	if (about && *about) {

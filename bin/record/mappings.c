@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mappings.c - read what traced tasks map and begin, in the order of time
+ *
+ * Each CPU has a ring buffer of the records (lib/proc/mappings.c).
+ */
+
+#include "base/base.h"
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "record.h"
+
+/* In the page before the records: struct perf_event_mmap_page has data_head, data_tail there. */
+enum { HEAD = 1024, TAIL = 1032 };
+
+static struct ring {
+	char *page, *data;
+	uint64_t at, until;     /* how many bytes are read, and were there at the last look */
+} rings[MAPPINGS_CPUS];
+static unsigned nrings;
+
+static void add_ring(int fd)
+{
+	char *page = mappings_map(fd);
+
+	if (page && nrings < MAPPINGS_CPUS)
+		rings[nrings++] = (struct ring){ page, page + sysconf(_SC_PAGESIZE), 0, 0 };
+}
+
+void mappings_open(int instance)
+{
+	const char *inherited = getenv(MAPPINGS_RINGS);
+	struct pids tasks = { 0 };
+	int fds[MAPPINGS_CPUS];
+	unsigned n = 0;
+
+	for (; inherited && *inherited; inherited += *inherited == ' ')
+		add_ring((int)text_digits(&inherited));
+	if (!inherited && !pidfilter_list(instance, &tasks))
+		n = mappings_listen(&tasks, fds);
+	for (unsigned i = 0; i < n; i++)
+		add_ring(fds[i]);
+	pids_clear(&tasks);
+}
+
+/* Copy n bytes at the offset `at` of what is in the ring buffer. */
+static void copy(const struct ring *r, uint64_t at, void *to, size_t n)
+{
+	size_t from = (size_t)at % MAPPINGS_RING, first = n < MAPPINGS_RING - from ? n : MAPPINGS_RING - from;
+
+	memcpy(to, r->data + from, first);
+	memcpy((char *)to + first, r->data, n - first);
+}
+
+static uint64_t head_of(const struct ring *r)
+{
+	return __atomic_load_n((uint64_t *)(void *)(r->page + HEAD), __ATOMIC_ACQUIRE);
+}
+
+/* Return the size of the next record, and its time in *time; 0 if there is none. */
+static size_t next(const struct ring *r, uint64_t *time)
+{
+	struct mapping_head h;
+
+	if (r->at == head_of(r))
+		return 0;
+	copy(r, r->at, &h, sizeof(h));
+	copy(r, r->at + h.size - sizeof(*time), time, sizeof(*time));
+	return h.size;
+}
+
+/*
+ * Look at all rings, unless one has a record of the last look. Return 0 if there is none. A record
+ * that comes after a look may be in one ring, and its cause not yet seen in another.
+ */
+static int look(void)
+{
+	int more = 0;
+
+	for (struct ring *r = rings; r < rings + nrings; r++)
+		more |= r->at < r->until;
+	for (struct ring *r = rings; !more && r < rings + nrings; r++)
+		r->until = head_of(r);
+	for (struct ring *r = rings; r < rings + nrings; r++)
+		more |= r->at < r->until;
+	return more;
+}
+
+const struct mapping *mappings_next(void)
+{
+	static union {
+		struct mapping m;
+		char bytes[UINT16_MAX + 1];
+	} record;
+	struct ring *oldest = NULL;
+	uint64_t time, least = 0;
+	size_t n, size = 0;
+
+	if (!look())
+		return NULL;
+	for (struct ring *r = rings; r < rings + nrings; r++) {
+		n = next(r, &time);
+		if (n && (!oldest || time < least)) {
+			oldest = r;
+			least = time;
+			size = n;
+		}
+	}
+	copy(oldest, oldest->at, &record, size);
+	memset(record.bytes + size - sizeof(time), 0, sizeof(time)); /* a name ends there */
+	oldest->at += size;
+	__atomic_store_n((uint64_t *)(void *)(oldest->page + TAIL), oldest->at, __ATOMIC_RELEASE);
+	return &record.m;
+}
