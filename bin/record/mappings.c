@@ -46,7 +46,8 @@ void mappings_open(int instance)
 /* Copy n bytes at the offset `at` of what is in the ring buffer. */
 static void copy(const struct ring *r, uint64_t at, void *to, size_t n)
 {
-	size_t from = (size_t)at % MAPPINGS_RING, first = n < MAPPINGS_RING - from ? n : MAPPINGS_RING - from;
+	size_t from = (size_t)at % MAPPINGS_RING;
+	size_t first = n < MAPPINGS_RING - from ? n : MAPPINGS_RING - from;
 
 	memcpy(to, r->data + from, first);
 	memcpy((char *)to + first, r->data, n - first);

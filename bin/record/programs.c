@@ -5,8 +5,8 @@
  * The symbols of the file that is mapped at an address name the function. The files belong to the
  * traced programs and are untrusted.
  *
- * A task may have ended or begun another program when its records are read. So the kernel tells what
- * a process maps from when it begins a program (mappings.c), and what its children have from it.
+ * A task may have ended or begun another program when its records are read. So the kernel tells
+ * what a process maps from when it begins a program (mappings.c), and which are its children.
  *
  * For a process that began its program before, and if the kernel tells nothing, /proc/PID/maps says
  * it. It is not read if procfs shows another name of the task than the task had at the record. The

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# shellcheck disable=SC2016,SC2030,SC2031 # words for another shell; each test is a process of its own
 # trace_syscalls: prints N lines for N calls, and counts lost events exactly
 # parts: 6
 
