@@ -195,6 +195,21 @@ read_of() {
 	done
 }
 
+@test "engines: both engines answer the README's question about the last ten minutes of a host" {
+	local now i
+	now=$(date +%s)
+	for i in 0 60 3600 86400; do
+		printf '{"host":"%s","seq":%d,"timeUnixNano":"%d000000000","event":"sys_exit_read","fields":{"ret":1,"lat":1.5}}\n' \
+			web "$i" $((now - i)) db "$i" $((now - i))
+	done >records
+	# shellcheck disable=SC2016 # backquotes of Markdown
+	sed -n '/^```sql$/,/^```$/{/^`/!p}' "$SQL/README.md" >queries.sql
+	for engine in duckdb clickhouse; do
+		SCHEMA=$SQL/$engine.sql SQL_FILE=queries.sql answers $engine records >got
+		[ "$(head -n 1 got)" = "read	2" ]
+	done
+}
+
 @test "engines: ClickHouse removes the records of a day after 30 days" {
 	awk -v now="$(date +%s)" 'BEGIN { for (i = 0; i < 60; i++)
 		printf "{\"host\":\"h\",\"seq\":%d,\"timeUnixNano\":\"%d000000000\"}\n", i + 1, now - i * 86400 }' >records
