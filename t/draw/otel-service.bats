@@ -49,4 +49,20 @@ load ../hooks
 	PACKAGES=$CLICKHOUSE TABLE=otel_traces node "$TREE/t/clickhouse/run.mjs" rows \
 		"$TREE/t/clickhouse/otel.sql" tree.sql >answer
 	[ "$(grep . answer | tr '\t' ' ')" = "$n $n 0" ]
+	# and in the picture of one of them
+	need_tool chromium chromedriver
+	/usr/bin/python3 -c 'import selenium' 2>/dev/null || skip "needs python3-selenium"
+	id=$(awk '$1 == "record" { print $2; exit }' all)
+	grep -h "$id" spans.[123] spans.calls | cat "$TREE/deploy/engines/waterfall.html" - >trace.html
+	HOME=$BATS_TEST_TMPDIR "$TREE/t/browser" "$PWD/trace.html#$id" >picture <<-'EOF'
+		print document.querySelectorAll('p')[0].textContent.match(/, ([0-9]+ spans, .*)/)[1]
+		print [...document.querySelectorAll('main .row')].map(e => e.ariaLevel + ' ' + e.title).sort().join('\n')
+	EOF
+	lines_are picture "6 spans, 0 errors
+1 request
+2 request
+2 statx
+3 request
+3 statx
+4 statx"
 }

@@ -68,7 +68,7 @@ def plain(line):
     """Return the line without what differs from run to run. A number alone is a result."""
     if re.fullmatch(r'\s*\d+\s*', line):
         return line.strip()
-    line = re.sub(r'0x[0-9a-f]+', 'N', line)
+    line = re.sub(r'0x[0-9a-f]+|\b[0-9a-f]{16,32}\b', 'N', line)
     line = re.sub(r'\[\d+\] [A-Za-z0-9.]{5}', '[N] .....', line)
     line = re.sub(r'\d([\d.:,]*\d)?[KMG]?', 'N', line)
     line = re.sub(r'\bN (us|ms|s)\b|(?<= )-(?= )', 'N us', line) # "-": not known

@@ -557,6 +557,43 @@ for i in range(4):
 	[ ! -e x.svg ]
 }
 
+@test "task: --otel is refused in one line where BPF or BTF is missing, and the program does not run" {
+	need_tracefs events/bpf_trace
+	need_tool setpriv
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86_64 or aarch64" ;;
+	esac
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"
+	mkdir -p sys/kernel
+	ln -s "$TRACEFS" sys/kernel/tracing
+	for hook in trace_syscalls 'trace_why --slower 1ms' trace_block trace_tcp trace_sched; do
+		# shellcheck disable=SC2086 # words
+		fails 111 'tfs-run: fatal: unable to make a BPF map: Operation not permitted; this needs CAP_BPF' \
+			setpriv --bounding-set -bpf,-sys_admin tfs-run $hook --otel -- touch ran
+		# shellcheck disable=SC2086 # words
+		fails 111 "tfs-run: fatal: unable to read $PWD/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF): No such file or directory" \
+			env TRACER_SYSFS_PATH="$PWD/sys" tfs-run $hook --otel -- touch ran
+	done
+	[ ! -e ran ]
+	nothing_left
+}
+
+@test "task: in which span of a service a call is made" {
+	need_tracefs events/bpf_trace
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86_64 or aarch64" ;;
+	esac
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"
+	hold "$PROG/published" -w 3
+	typed_later "tfs-run trace_syscalls -s lseek --otel --decode --pid $HELD"
+	session=$PID
+	release "$HELD"
+	finishes "$session" 0
+	[ "$(rows "published-$HELD .*: lseek\(-1, .*EBADF.* span_id=[0-9a-f]{15}[123] trace_flags=01$")" = 3 ]
+}
+
 @test "task: which system calls are made, each second" {
 	need_tracefs events/syscalls
 	calls 1000
