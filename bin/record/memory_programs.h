@@ -16,7 +16,7 @@ struct memory_plan {
 	char *const *names;     /* only these calls, up to NULL; none: all */
 	int tasks;              /* the instance whose pid filter says which tasks; 0: all */
 	size_t n;               /* number of fds */
-	int fds[16];            /* descriptors that keep the programs attached */
+	int fds[FD_SEND_MAX];   /* descriptors that keep the programs attached */
 };
 
 /*

@@ -5,7 +5,11 @@
 
 #include "memory_programs.h"
 
-enum { OTEL_PROCESSES = 16384, OTEL_NOTES = 64 * 1024 };
+enum {
+	OTEL_PROCESSES = 16384,
+	OTEL_NOTES = 64 * 1024,
+	OTEL_EVENTS = 12,       /* beside three other programs and the finder's socket in the plan's fds */
+};
 
 /* Where a process has the variable: the value of the map of places, by the pid of the process. */
 struct otel_place {

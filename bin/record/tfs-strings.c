@@ -176,6 +176,8 @@ int main(int argc, char **argv)
 	plan.names = argv + opt_index + 1;
 	if (*kind == 't' && *plan.names && (strcmp(*plan.names, "accept") || plan.names[1]))
 		usage_error(&tool, "only accept may follow tcp");
+	if (*kind == 'o' && argc - opt_index - 1 > OTEL_EVENTS)
+		usage_error(&tool, "at most %d events may follow otel", OTEL_EVENTS);
 	/* the hook gives names of events */
 	for (char **name = argv + opt_index; *kind == 'c' && *name; name++)
 		*name = (char *)(size_t)syscall_of_function(*name);
