@@ -182,13 +182,14 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 		const char *subsystem)
 {
 	const char *file = ask->file ? ask->file : "";
+	int strace = ask_has_word(ask->words, "--strace");
 	unsigned long top;
 
 	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .ready = h->ready };
 	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
-	o->human = ask->human || (o->terminal && !ask_has_word(ask->words, "--json"));
+	o->human = ask->human || (o->terminal && !strace && !ask_has_word(ask->words, "--json"));
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
 	/* it would overwrite the lines of PROG */
 	o->progress = o->counted && !ask->command && !ask->every;
@@ -208,6 +209,10 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 	}
 	if (check_ending(file) < 0 || (o->title.n && check_picture(ask, h) < 0))
 		return -1;
+	if (strace && (ask->human || ask->summary || o->json || o->title.n ||
+		       ask_has_word(ask->words, "--json")))
+		return err_msg("--strace prints text as strace does; leave it out, or --human, "
+			       "--summary, --json and -o FILE.json or FILE.svg");
 	if (ask->summary && (o->dat || ends_with(file, ".svg")))
 		return err_msg("--summary prints text or JSON, so -o %s is not possible; leave one "
 			       "of them out", file);

@@ -325,11 +325,13 @@ static void put_argument(struct decode *d, const struct decode_task *t, unsigned
 
 static void put_result(const struct decode *d, const struct decode_task *t, struct out *o)
 {
+	static struct people plain; /* without colours; a const would take room in the file */
 	int64_t result = t->values.result;
 	const char *name = name_of_error(error_of_result(result));
 
-	if (name && d->show->people && result > -512) { /* no error that only the kernel uses */
-		people_error(d->show->people, o, -result, name);
+	/* not the errors that only the kernel uses */
+	if (name && result > -512 && (d->strace || d->show->people)) {
+		people_error(d->strace ? &plain : d->show->people, o, -result, name);
 	} else if (t->call) {
 		o->at += call_print_result(t->tables, t->call, result, o->at, out_room(o));
 	} else if (name) {
@@ -779,6 +781,16 @@ static void put_json(struct decode *d, const struct decode_task *t,
 	out_string(o, cut ? ",\"cut\":true}\n" : "}\n");
 }
 
+/* Write the beginning of a line of strace -f -ttt: PID, and seconds since 1970. */
+static void put_strace_head(const struct decode *d, const struct decode_task *t,
+			    const struct record *r, struct out *o)
+{
+	int64_t us = (int64_t)((r->ts + 500) / 1000) + d->show->offset;
+
+	us = us < 0 ? 0 : us;
+	out_format(o, "%-5d %lld.%06d ", t->pid, (long long)us / 1000000, (int)(us % 1000000));
+}
+
 /* Write a call. r: the record of its beginning, or of its return if that is all there is. */
 static void put_record(struct decode *d, struct decode_task *t, const struct record *r,
 		       struct out *o)
@@ -801,7 +813,9 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
 		put_json(d, t, d->files ? &files : NULL, &line);
 	} else {
-		if (s->people)
+		if (d->strace)
+			put_strace_head(d, t, r, &line);
+		else if (s->people)
 			s->view->start(s, r, &line);
 		else
 			line.at += line_begin(s->line, r, line.at);
@@ -1063,7 +1077,8 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	t->values.result = e.result;
 	t->values.returned = 1;
 	use_memory(d, t);
-	if (shown && picks(d, t))
+	/* strace shows no return of a fork in the child */
+	if (shown && picks(d, t) && !(d->strace && fate == PAIRING_BORN))
 		put_record(d, t, fate == PAIRING_RETURNED ? &begin : r, o);
 	if (fate == PAIRING_RETURNED)
 		follow(d, t);
@@ -1272,7 +1287,8 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		{ "note", NULL, &d->note }, { "failed", &d->failed, NULL },
 		{ "succeeded", &d->succeeded, NULL }, { "names", &d->names, NULL },
 		{ "paths", &d->paths, NULL }, { "files", NULL, &d->files },
-		{ "reads", &d->reads, NULL }, { "host-paths", &d->follow.host_paths, NULL },
+		{ "reads", &d->reads, NULL }, { "strace", &d->strace, NULL },
+		{ "host-paths", &d->follow.host_paths, NULL },
 	};
 	uint64_t us;
 
@@ -1311,6 +1327,10 @@ void decode_check(const struct decode *d, const struct tool *tool, struct show *
 		usage_error(tool, "-D and -P cannot be combined; leave one out");
 	if (s->decoder && (d->on || s->process.kinds))
 		usage_error(tool, "-T cannot be combined with -D and -P");
+	if (d->strace && (s->json || s->people || s->otel.on || d->files))
+		usage_error(tool, "--strace cannot be combined with -j, -m, -O and --files");
+	s->strace = d->strace;
+	s->dated |= d->strace;
 	s->asked |= d->on;
 }
 

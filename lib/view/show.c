@@ -297,7 +297,7 @@ size_t show_date(const struct show *s, int64_t at, char *buf, size_t size)
 	struct out o = out_to(buf, size);
 	char date[TIME_DATE];
 
-	if (!s->dated || s->json)
+	if (!s->dated || s->json || s->strace)
 		return 0;
 	if (at < 0)
 		at = time_of_day_us() - s->offset;

@@ -358,6 +358,7 @@ struct show {
 	const char *keys[16 + PEOPLE_COLUMNS + 2]; /* the values that people.c looks for */
 	int json, header, exact; /* -j, -H, -x */
 	int dated;              /* -d */
+	int strace;             /* calls as strace(1) prints them, and no date line */
 	int traced;             /* the caller has named the traced tasks: name their children */
 	int tells;              /* -F, -G, or -j: print the facts of a record */
 	uint64_t signals;       /* -G: a bit for each; 0: all */
@@ -408,7 +409,7 @@ size_t show_traced(const struct show *, int pid, char *buf, size_t size);
 
 /*
  * Print the comment line of -d: the time of day at this time of the trace's clock, in
- * microseconds, or now if it is negative. Return its length; 0 without -d or with -j.
+ * microseconds, or now if it is negative. Return its length; 0 without -d or with -j or --strace.
  */
 size_t show_date(const struct show *, int64_t at, char *buf, size_t size);
 
@@ -500,6 +501,7 @@ int tcp_take(struct show *, const struct tool *, int letter);
 	"--host-paths  with -D: print absolute paths as the host has them\n" \
 	"--files CALL,...  with -D: print only these calls, by the path of their file\n" \
 	"--reads  with --files: also opens for reading\n" \
+	"--strace  with -D: print calls as strace -f -ttt -T does\n" \
 	"--id PREFIX  with -D: take user memory from the records that begin with PREFIX\n" \
 	"--abi ABI  with -D: the calls are those of this ABI\n" \
 	"--note NOTE  with -D: print this comment line, too\n"
@@ -522,6 +524,7 @@ struct decode {
 	int paths;              /* print absolute paths */
 	const char *files;      /* NULL, or print these calls by file: globs with commas between */
 	int reads;              /* and opens for reading */
+	int strace;             /* print calls as strace -f -ttt -T does */
 	struct follow follow;   /* set live */
 	const struct merge *merge; /* NULL, or where the records come from */
 

@@ -9,10 +9,10 @@ load ../helper
 # errors that a trace may have: none
 ERRORS="select name, idx, value from stats where value > 0 and severity in ('error', 'data_loss')"
 
-# need_processor: Set PERFETTO to the directory of the trace processor.
+# need_processor [SUITE]: Set PERFETTO to the directory of the trace processor of that suite.
 need_processor() {
 	need_tool python3 apt-get dpkg protoc
-	PERFETTO=$("$TREE/t/perfetto/make" 3>&- 2>make.err) ||
+	PERFETTO=$("$TREE/t/perfetto/make" "$@" 3>&- 2>make.err) ||
 		skip "needs the trace processor of Debian's chromium-shell: $(tail -n 1 make.err)"
 }
 
@@ -177,4 +177,34 @@ made() {
 		5000000000	5000200000
 		5000250000	5000450000
 	EOF
+}
+
+# by_name FILE: Print the number of the trace's calls by name, and then of its errors.
+by_name() {
+	ask "$1" "select name, count(*) from slice group by 1 order by 1"
+	ask "$1" "select s.name, a.string_value, count(*) from slice s join args a using (arg_set_id)
+		where a.key = 'ret' and a.string_value like '-1 %' group by 1, 2 order by 1, 2"
+}
+
+@test "trace_syscalls: --strace: the trace processor reads each line, with the calls and errors that it reads of strace" {
+	need_processor bookworm-security
+	need_tracefs events/syscalls
+	need_tool strace
+	grep -q strace_parse_failure "$PERFETTO/library" ||
+		skip "needs a trace processor that reads the text of strace (August 2026)"
+	printf '%s\n' 'cat /dev/null' 'ls /none' '(exit 7)' 'kill -0 $$' >work
+	tfs-run trace_syscalls --strace -o ours -- sh work 2>err
+	strace -f -ttt -T -o theirs sh work 2>err
+	by_name ours >got
+	file_has 20+ got
+	by_name theirs | diff got -
+	[ "$(ask ours 'select count(*) from slice')" = "$(wc -l <ours)" ]
+	[ -z "$(ask ours "select name, value from stats where value > 0 and name glob 'strace*'")" ]
+	[ -z "$(ask ours "$ERRORS")" ]
+	# the times, in microseconds, and the threads
+	ask ours "select t.tid, s.ts, s.dur, s.name from slice s join thread_track tt on s.track_id = tt.id
+		join thread t using (utid)" | LC_ALL=C sort >got
+	sed -E 's/^([0-9]+) +([0-9]+)\.([0-9]+) ([a-z0-9_]+).*<0\.0*([0-9]+)>$/\1\t\2\3000\t\5000\t\4/
+		s/\t0000\t/\t0\t/; s/^([0-9]+) +([0-9]+)\.([0-9]+) ([a-z0-9_]+).* = \?$/\1\t\2\3000\t0\t\4/' ours |
+		LC_ALL=C sort | diff - got
 }

@@ -386,6 +386,31 @@ overrun() {
 
 # ---- --numbers ------------------------------------------------------------------------
 
+@test "trace_syscalls: --strace prints lines that strace-graph reads, and contradicts what is not such text" {
+	local graph=/usr/share/doc/strace/examples/strace-graph.gz
+	need_tracefs events/syscalls
+	printf '%s\n' 'cat /dev/null' 'ls /none' '(exit 7)' true >work
+	tfs-run trace_syscalls --strace -o got -- sh work 2>err
+	grep -Eqx '[0-9]+ +[0-9]{10}\.[0-9]{6} openat\(AT_FDCWD, .*\) = -1 ENOENT \(No such file or directory\) <0\.[0-9]{6}>' got
+	file_has 0 <(grep -Evx '[0-9]+ +[0-9]{10}\.[0-9]{6} [a-z0-9_]+\(.*\) = (\?|.* <0\.[0-9]{6}>)' got)
+	for word in --json --otel '--clock counter'; do
+		# shellcheck disable=SC2086 # words
+		refuses trace_syscalls 100 '--strace cannot be combined with --json, --otel and a clock without seconds' \
+			--strace $word --pid $$
+	done
+	for word in --json --human --summary '-o x.json' '-o x.svg'; do
+		# shellcheck disable=SC2086 # words
+		fails 100 'tfs-run: fatal: --strace prints text as strace does; leave it out, or --human, --summary, --json and -o FILE.json or FILE.svg' \
+			tfs-run trace_syscalls --strace $word -- true
+	done
+	if [ ! -e "$graph" ] || ! command -v perl >found; then
+		skip "needs strace-graph, of Debian's package strace"
+	fi
+	zcat "$graph" | perl -M-warnings=portable - got >tree 2>said
+	file_has 4 <(grep -o 'sh work\|(anon)\|cat /dev/null\|ls /none' tree)
+	file_has 0 <(grep -v '^Hexadecimal number' said)
+}
+
 @test "trace_syscalls: --numbers records calls that have no name: as text, with returns, as JSON, slow ones, in the summary and for people" {
 	need_tracefs events/raw_syscalls
 	local unknown=$PROG/case/weird_sys way

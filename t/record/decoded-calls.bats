@@ -110,6 +110,28 @@ some_calls() {
 	EOF
 }
 
+@test "tfs-report: --strace prints calls as strace -f -ttt -T does, and in a child no return of a fork" {
+	need_tool python3
+	{
+		some_calls | sed '/end$/d'
+		printf '%s\n' '14 42 enter clone 0' '15 4194304 exit clone 0' '16 42 exit clone 4194304' \
+			'17 43 exit read 7' '18 4194304 enter nanosleep 0x1000' '19 42 demo'
+	} >records
+	DATE=0x660f9d93f0f4a by_hand <records
+	tfs-report -D --strace -e 'sys_*' file | diff - /dev/fd/3 3<<-'EOF'
+		42    1795476069.175692 openat(AT_FDCWD, "/etc/\"x\\y", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory) <0.000003>
+		42    1795476069.175696 read(3, "hello", 10) = 5 <0.000002>
+		42    1795476069.175699 close(3) = 0 <0.000002>
+		42    1795476069.175702 exit_group(0) = ?
+		42    1795476069.175704 clone(0, NULL, NULL, NULL, 0) = 4194304 <0.000002>
+		43    1795476069.175707 <... read resumed>) = 7
+		4194304 1795476069.175708 nanosleep(0x1000, NULL <unfinished ...>
+	EOF
+	by_hand <records
+	fails 1 "tfs-report: fatal: file has no date, or its trace clock does not count seconds" \
+		tfs-report -D --strace file
+}
+
 @test "tfs-report: without -D, records of calls are printed as ever" {
 	need_tool python3
 	some_calls | by_hand

@@ -130,6 +130,7 @@ lists() {
 	--user-stack  print the program's stack below each event, with names of functions
 	--decode  one line for each call, with decoded arguments, as strace has them
 	--raw  the kernel's own text, also for people
+	--strace  decoded: lines of strace -f -ttt -T, for programs that read those
 	--failed  decoded: only calls that fail
 	--errno ERROR...  decoded: only calls that fail with one of these errors
 	--fd N  decoded: only calls with this descriptor
