@@ -166,3 +166,22 @@ package_lives() {
 @test "deb: tfs-tools-static is installed, used, upgraded, removed and purged in a clean root" {
 	package_lives tfs-tools-static
 }
+
+# bats test_tags=alone,long
+@test "deb: the purge of one package leaves what the other one, which is installed, uses" {
+	need_packages
+	clean_root
+	cp "$DEB"/tfs-tools_[0-9]*.deb "$ROOT/one.deb"
+	cp "$DEB"/tfs-tools-static_[0-9]*.deb "$ROOT/two.deb"
+	within dpkg -i /one.deb >log
+	within dpkg -i /two.deb >log # it takes the place of the first
+	mkdir -p "$ROOT/var/lib/tfs" "$ROOT/run/tfs"
+	: >"$ROOT/var/lib/tfs/last-boot.dat"
+	within dpkg -P tfs-tools >log
+	[ -e "$ROOT/var/lib/tfs/last-boot.dat" ]
+	[ -d "$ROOT/run/tfs" ]
+	cmp "$TREE/deploy/init/tfs-flight.default" "$ROOT/etc/default/tfs-flight"
+	within dpkg -P tfs-tools-static >log
+	[ ! -e "$ROOT/var/lib/tfs" ]
+	[ ! -e "$ROOT/etc/default/tfs-flight" ]
+}
