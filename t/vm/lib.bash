@@ -103,7 +103,7 @@ add_publishers() {
 		>"$work/specs"
 	t/prog/publishers "$to/musl" "$gcc" -specs="$work/specs"
 	t/prog/publishers "$to/glibc" "$gcc" --sysroot="$tools" \
-		-isystem "$(echo "$tools"/usr/include/*-linux-gnu*)"
+		-isystem "$tools/usr/include/${gcc%-gcc}"
 }
 
 # add_modules NAME...: Add those that the kernel has as modules, each after the modules that
