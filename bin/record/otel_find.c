@@ -78,8 +78,15 @@ struct search {
 	uint64_t program[2];    /* device and inode of the program */
 	int musl;
 	int waits;              /* the loader has yet to write to the place of a relocation */
+	int hidden;             /* the kernel refused to open a file of the process */
 	uint64_t code;          /* bytes that can be executed and not written */
 };
+
+/* Note why a file could not be opened: a process that we may not look at is unknown. */
+static void note_refusal(struct search *s)
+{
+	s->hidden |= errno == EACCES || errno == EPERM;
+}
 
 /* Read two words of the process. Return 0 or -1. */
 static int read_words(const struct search *s, uint64_t at, uint64_t words[2])
@@ -150,6 +157,8 @@ static int look_at(struct otel_place *p, struct search *s, const char *line, con
 	str_format(path, sizeof(path), "%s/%d/map_files/%llx-%llx", path_procfs(), (int)s->pid,
 		   (unsigned long long)from, (unsigned long long)to);
 	f = file_at(path, id);
+	if (!f)
+		note_refusal(s);
 	if (!f || !f->tls.named)
 		return 0;
 	if (f->tls.offset && !memcmp(id, s->program, sizeof(id))) {
@@ -179,7 +188,7 @@ static void find(struct otel_place *p, struct search *s, const char *text)
 	}
 	if (p->state == OTEL_FOUND)
 		return;
-	p->state = s->waits ? OTEL_UNKNOWN : OTEL_NONE;
+	p->state = s->waits || s->hidden ? OTEL_UNKNOWN : OTEL_NONE;
 	p->pending = s->waits != 0;
 }
 
@@ -224,11 +233,12 @@ static int look(const struct otel *o, pid_t pid)
 	s.musl = program && program->tls.musl;
 	str_format(path, sizeof(path), "%s/%d/mem", path_procfs(), (int)pid);
 	s.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (s.memory < 0)
+		note_refusal(&s);
 	text = procfs_read(pid, "maps", NULL, &cut);
-	if (text)
-		find(&p, &s, text);
-	else
-		p.state = OTEL_NONE;
+	if (!text)
+		note_refusal(&s);
+	find(&p, &s, text ? text : "");
 	free(text);
 	fd_close(s.memory);
 	p.code = old.code ? old.code : s.code / (uint64_t)sysconf(_SC_PAGESIZE);
@@ -253,12 +263,15 @@ static int look_at_process(void *otel, pid_t pid)
 
 int otel_find_all(const struct memory_plan *plan, struct otel *o)
 {
+	const uint64_t needs = CAPS_SYS_PTRACE | CAPS_CHECKPOINT_RESTORE;
 	struct pids now = { 0 }, known = { 0 };
 	int r = 0;
 
 	o->all = !plan->tasks;
 	if (bpf_is_printing())
 		return 0;
+	if (!caps_have(needs))
+		return err_capability(needs, "unable to look at the files of other processes");
 	if (o->all)
 		return task_each_process(look_at_process, o);
 	/* A child of a process without a place is in the filter, which has no others at the end */

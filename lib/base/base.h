@@ -101,6 +101,7 @@ _Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
 #define CAPS_SYSLOG       CAPS(K_CAP_SYSLOG) /* addresses of symbols */
 #define CAPS_PERFMON      CAPS(K_CAP_PERFMON)
 #define CAPS_BPF          CAPS(K_CAP_BPF)
+#define CAPS_CHECKPOINT_RESTORE CAPS(K_CAP_CHECKPOINT_RESTORE) /* the files that a task maps */
 
 /*
  * Return a likely reason why the kernel refused a call with the error e: "; " and the capabilities
@@ -113,6 +114,9 @@ const char *caps_hint(int e, uint64_t needs);
 /* Report as err_errno does, with caps_hint; for a file, CAP_DAC_OVERRIDE is needed. */
 int err_capability(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int err_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Has the process all capabilities of the set? If not, set errno to EPERM. */
+int caps_have(uint64_t needs);
 
 /*
  * Give up all capabilities except those of the set. From then on, no program that the process runs
@@ -140,8 +144,8 @@ void confine_paths(uint64_t keep, const int *files, size_t n);
 /* For keep: the capabilities of a tool that streams the records of an instance. */
 #define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
 
-/* For keep: to read the files that a task maps: CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE. */
-#define CAPS_MAPPED (CAPS(K_CAP_DAC_READ_SEARCH) | CAPS(K_CAP_CHECKPOINT_RESTORE))
+/* For keep: to read the files that a task maps. */
+#define CAPS_MAPPED (CAPS(K_CAP_DAC_READ_SEARCH) | CAPS_CHECKPOINT_RESTORE)
 
 /* ---- options.c: declared options, and the command line of a tool -------------------- */
 

@@ -20,10 +20,11 @@ struct caps_half {
 	uint32_t effective, permitted, inheritable;
 };
 
-static const struct { uint64_t cap; char name[16]; } known[] = {
+static const struct { uint64_t cap; char name[20]; } known[] = {
 	{ CAPS_DAC_OVERRIDE, "DAC_OVERRIDE" }, { CAPS_NET_ADMIN, "NET_ADMIN" },
 	{ CAPS_SYS_PTRACE, "SYS_PTRACE" }, { CAPS_SYS_ADMIN, "SYS_ADMIN" },
 	{ CAPS_LEASE, "LEASE" }, { CAPS_PERFMON, "PERFMON" }, { CAPS_BPF, "BPF" },
+	{ CAPS_CHECKPOINT_RESTORE, "CHECKPOINT_RESTORE" },
 };
 
 void caps_keep(uint64_t keep)
@@ -52,6 +53,12 @@ static uint64_t effective(void)
 		return ~(uint64_t)0;
 	has = (uint64_t)sets[1].effective << 32 | sets[0].effective;
 	return has & CAPS_SYS_ADMIN ? has | CAPS_PERFMON | CAPS_BPF : has;
+}
+
+int caps_have(uint64_t needs)
+{
+	errno = EPERM;
+	return !(needs & ~effective());
 }
 
 /*

@@ -378,6 +378,25 @@ sched_switch
 syscalls/sys_enter_lseek"
 }
 
+@test "--otel names a missing capability; a program that may not be read is unknown, not without a context" {
+	need_context
+	need_tool setpriv
+	for missing in SYS_PTRACE CHECKPOINT_RESTORE; do
+		fails 111 "manager: fatal: unable to look at the files of other processes: Operation not permitted; this needs CAP_$missing" \
+			setpriv --bounding-set "-${missing,,}" "$MANAGER" --run trace_syscalls \
+			--args "--instance $MARK --pid $$ -s lseek --otel"
+	done
+	nothing_left
+	cp "$PROG/published" secret
+	chmod 700 secret
+	chown 4242 secret
+	setpriv --bounding-set -dac_override,-dac_read_search tfs-run trace_syscalls -s lseek --otel \
+		--instance "$MARK" -- setpriv --reuid 4242 --clear-groups ./secret 3 >got 2>err
+	grep 'secret-.*sys_lseek' got >calls
+	file_has 3 calls
+	run ! grep -v 'otel=unknown$' calls
+}
+
 @test "tfs-strings otel, and --otel of each hook, refuse another machine than x86-64 and arm64, and a kernel without BTF" {
 	need_tracefs events/syscalls
 	mkdir -p sys/kernel
