@@ -8,7 +8,7 @@
 enum {
 	OTEL_PROCESSES = 16384,
 	OTEL_NOTES = 64 * 1024,
-	OTEL_EVENTS = 12,       /* beside three other programs and the finder's socket in the plan's fds */
+	OTEL_EVENTS = 12,       /* the plan has room for them, three other programs and a socket */
 };
 
 /* Where a process has the variable: the value of the map of places, by the pid of the process. */
