@@ -260,6 +260,31 @@ of_pairs() {
 	lines_are counts "300 0"
 }
 
+@test "trace_tcp: --otel: a packet that a task drops has the span in which it does" {
+	need_context
+	need_tracefs events/skb/kfree_skb
+	grep -q SOCKET_CLOSE "$TRACEFS/events/skb/kfree_skb/format" ||
+		skip "needs drops of sockets that close (Linux 6.14)"
+	hold "$PROG/published" -w -d 20
+	watch trace_tcp --all --drops --otel
+	release "$HELD"
+	watch_stop
+	grep "published-$HELD .*SOCKET_CLOSE" got | sed "s/^/ by_pid=$HELD /" >drops
+	file_has 20 drops
+	for i in $(seq 20); do printf 'span_id=%08x%08x\n' "$HELD" "$i"; done >wanted
+	grep -o 'span_id=[0-9a-f]*' drops | cmp - wanted
+}
+
+@test "trace_why: --events --otel: an event between two calls has the span in which it happens" {
+	need_context
+	need_tracefs events/exceptions/page_fault_user
+	need_tracefs events/sched/sched_waking
+	hold "$PROG/published" -p -w 9
+	traced trace_why --events --otel
+	sed -n "s/.*page_fault_user: address=0x7000000\([1-9]\)0000 / by_pid=$HELD number=\1 /p" got >faults
+	[ "$(count_spans faults by_pid 'field("number")')" = "9 0 0 0" ]
+}
+
 @test "trace_tcp: --otel: the connections of a program that publishes nothing have no span" {
 	need_context
 	need_tracefs events/sock/inet_sock_set_state

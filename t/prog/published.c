@@ -2,17 +2,18 @@
 /*
  * published - publish a thread context (OTEP 4947) with another span for each call
  *
- *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] [-s | -c | -a | -b DISK] CALLS
+ *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] [-s | -c | -a | -d | -p | -b DISK] CALLS
  *
  * Each thread makes so many calls lseek(-1, SPAN, 0), while the span with this id is active. The id
  * is the pid of the thread, and a counter N in its low 32 bits. -s: it sleeps for 1 ms instead. -c:
  * it connects to port 1 of 127.1.0.N instead, where nobody listens. -a: it connects from 127.1.0.N
  * to itself in span 3N - 2, accepts in span 3N - 1, and closes both ends in span 3N; it closes
  * a connection from 127.1.0.0 that it has before all others in span 3 * CALLS + 1; it prints its
- * port. -b: it writes the
- * Nth block of 4096 bytes of the disk instead. -f: a child does so, too. -x: then
- * do all this again in the same program, executed anew. -l: the library publishes, and is loaded
- * after the first half of the calls. -w: print a line, and wait for a byte first.
+ * port. -d: it closes a Unix socket with a datagram that nobody has read instead. -p: it touches
+ * the page at 0x700000000000 + 0x10000 * N instead, without a call. -b: it writes the Nth block of
+ * 4096 bytes of the disk instead. -f: a child does so, too. -x: then do all this again in the same
+ * program, executed anew. -l: the library publishes, and is loaded after the first half of the
+ * calls. -w: print a line, and wait for a byte first.
  * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
  * -DPART=3 the program that loads it.
  */
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -72,9 +74,10 @@ static void (*by)(uint64_t trace, uint64_t span)
 #endif
 	;
 
-static char kind;       /* of -s, -c, -a, -b; 0: none of them */
+static char kind;       /* of -s, -c, -a, -d, -p, -b; 0: none of them */
 static int disk;
 static int listener, old[2];    /* of -a */
+#define PAGES 0x700000000000
 
 /* Connect to the listener from 127.1.0.N, and accept that, in two spans after this one. */
 static void make_pair(int pair[2], uint64_t n, uint64_t self, uint64_t span)
@@ -137,6 +140,15 @@ static void act(uint64_t self, uint64_t n)
 			_exit(1);
 		close(s);
 		break;
+	case 'd':
+		if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) || send(pair[0], "x", 1, 0) != 1)
+			_exit(1);
+		close(pair[1]);
+		close(pair[0]);
+		break;
+	case 'p':
+		*(volatile char *)(PAGES + 0x10000 * n) = 1;
+		break;
 	case 'b':
 		if (pwrite(disk, block, sizeof(block), (off_t)((n - 1) * sizeof(block))) < 0)
 			_exit(1);
@@ -169,7 +181,7 @@ int main(int argc, char **argv)
 	int c, threads = 0, forks = 0, again = 0;
 	char byte;
 
-	while ((c = getopt(argc, argv, "t:fxwl:scab:")) != -1)
+	while ((c = getopt(argc, argv, "t:fxwl:scadpb:")) != -1)
 		switch (c) {
 		case 't':
 			threads = atoi(optarg);
@@ -186,11 +198,18 @@ int main(int argc, char **argv)
 				return 1;
 			/* fall through */
 		case 'a':
+		case 'd':
+		case 'p':
 		case 's':
 		case 'c':
 			kind = (char)c;
 			if (c == 'a')
 				begin_pairs();
+			if (c == 'p' && (mmap((void *)PAGES, 1 << 24, PROT_READ | PROT_WRITE,
+					      MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+					 MAP_FAILED ||
+					 madvise((void *)PAGES, 1 << 24, MADV_NOHUGEPAGE)))
+				return 1;
 			break;
 		case 'l':
 			library = optarg;
