@@ -17,7 +17,9 @@ struct otel_place {
 	uint32_t pending;       /* to be found, perhaps anew */
 	int64_t offset;         /* from the thread pointer, or in the block of the module */
 	int64_t dtv;            /* from the thread pointer to the address of the table of blocks */
+	int64_t length;         /* from that table to the last module that it has */
 	uint64_t module;        /* the offset of the block in that table; 0: no block */
+	uint64_t words, word[2];        /* where the loader wrote the module, and what */
 	uint64_t code;          /* pages of code that the process had mapped at the last look */
 	uint64_t looks;         /* since the last exec */
 	uint64_t next_us;       /* no look before this time of otel_find.c */

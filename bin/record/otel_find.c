@@ -35,6 +35,8 @@ enum {
 	LOOKS = 64,             /* at a process; then wait between them */
 	PATIENCE = 16,          /* so many times longer than the last one took */
 	MODULES = 65536,        /* the most modules of a process */
+	PAGE_MOST = 65536,      /* the largest size of pages */
+	MAPS_MOST = 64 << 20,   /* the most bytes of mappings that are read */
 	LONG_US = 20000,        /* a look that takes longer */
 	STATIC_MOST = 1 << 24,  /* an offset from the thread pointer is less, an address is more */
 };
@@ -48,36 +50,40 @@ struct file {
 
 static struct table files;
 
-/* Return the file that a process has mapped there, or NULL. Set *id to its device and inode. */
-static const struct file *file_at(const char *path, uint64_t id[2])
+/* Return the regular file behind a link of procfs, or NULL; errno is ENOENT if the link is gone. */
+static const struct file *file_at(const char *path)
 {
-	struct stat st;
-	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	struct stat st, opened;
 	struct file *f;
+	int fd;
 
-	if (fd < 0)
+	errno = 0;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return NULL;
-	id[0] = st.st_dev;
-	id[1] = st.st_ino;
 	if (files.n >= FILES)
 		table_clear(&files);
 	files.size = sizeof(*f);
 	f = table_at(&files, (const char *)(const uint64_t []){
 		st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_ctim.tv_sec,
 		(uint64_t)st.st_ctim.tv_nsec }, 5 * sizeof(uint64_t));
-	if (!f->read++)
+	if (f->read)
+		return f;
+	fd = file_open(path, FILE_REGULAR, O_RDONLY, &opened);
+	f->read = fd >= 0 && opened.st_dev == st.st_dev && opened.st_ino == st.st_ino;
+	if (f->read)
 		elf_tls(fd, (uint64_t)st.st_size, VARIABLE, &f->tls);
-	close(fd);
-	return f;
+	fd_close(fd);
+	errno = ENOENT; /* another file was there then */
+	return f->read ? f : NULL;
 }
 
 /* A search in a process. */
 struct search {
 	pid_t pid;
 	int memory;             /* its /proc/PID/mem */
-	uint64_t program[2];    /* device and inode of the program */
 	int musl;
-	int waits;              /* the loader has yet to write to the place of a relocation */
+	int by_loader;          /* the user executed the loader, and it the program */
+	int waits;              /* the loader is at work on a library */
 	int hidden;             /* the kernel refused to open a file of the process */
 	uint64_t code;          /* bytes that can be executed and not written */
 };
@@ -94,53 +100,41 @@ static int read_words(const struct search *s, uint64_t at, uint64_t words[2])
 	return pread(s->memory, words, 16, (off_t)at) == 16 ? 0 : -1;
 }
 
-/* Set the place to that of a module. Return 1, or 0 if there cannot be such a module. */
-static int set_module(struct otel_place *p, const struct search *s, const uint64_t words[2])
-{
-	/* struct pthread: tcbhead_t of glibc, or its last member in musl on arm64 */
-
-	if (!words[0] || words[0] >= MODULES)
-		return 0;
-	p->dtv = X86_64 ? 8 : s->musl ? -8 : 0;
-	p->module = words[0] * (s->musl ? 8 : 16);
-	p->offset = (int64_t)words[1];
-	return 1;
-}
-
 /* Set the place by what the loader has written for the file at base. Return 1, or 0. */
 static int set_place(struct otel_place *p, const struct search *s, const struct elf_tls *t,
 		     uint64_t base)
 {
-	uint64_t words[2];
+	int direct = t->form == ELF_TLS_OFFSET;
 
-	if (read_words(s, base + t->words, words) < 0)
+	p->words = base + t->words;
+	if (read_words(s, p->words, p->word) < 0 || !p->word[0])
 		return 0;
-	switch (t->form) {
-	case ELF_TLS_OFFSET:
-		p->offset = (int64_t)words[0];
-		return words[0] != 0;
-	case ELF_TLS_OWN_MODULE:
-		words[1] = t->value;
-		return set_module(p, s, words);
-	case ELF_TLS_MODULE:
-		return set_module(p, s, words);
-	case ELF_TLS_DESC:
-		if (!words[0])
-			return 0;
-		p->offset = (int64_t)words[1];
-		if (words[1] + STATIC_MOST < 2 * STATIC_MOST)
-			return words[1] != 0;
-		/* before 2.34, glibc resolves it at its first use; until then it is a relocation */
-		return !read_words(s, words[1], words) && words[0] != t->words &&
-		       set_module(p, s, words);
+	p->offset = (int64_t)(p->word[direct ? 0 : 1] + t->value);
+	if (t->form == ELF_TLS_DESC) {
+		direct = p->word[1] + STATIC_MOST < 2 * STATIC_MOST;
+		if (!direct) {
+			p->words = p->word[1];
+			/* before 2.34, glibc resolves it at its first use: it is a relocation */
+			if (read_words(s, p->words, p->word) < 0 || p->word[0] == t->words)
+				return 0;
+			p->offset = (int64_t)(p->word[1] + t->value);
+		}
 	}
-	return 0;
+	if (direct)
+		return p->offset && (uint64_t)p->offset + STATIC_MOST < 2 * STATIC_MOST;
+	/* struct pthread: tcbhead_t of glibc, or its last member in musl on arm64 */
+	p->dtv = X86_64 ? 8 : s->musl ? -8 : 0;
+	p->length = s->musl ? 0 : -16;
+	p->module = p->word[0] * (s->musl ? 8 : 16);
+	if (t->form == ELF_TLS_OWN_MODULE)
+		p->offset = (int64_t)t->value;
+	return p->word[0] && p->word[0] < MODULES;
 }
 
 /* Look at a line of maps, "FROM-TO r-xp OFFSET MAJOR:MINOR INODE   PATH". Return 1 if found. */
 static int look_at(struct otel_place *p, struct search *s, const char *line, const char *end)
 {
-	uint64_t from = text_hex(&line, end), to, offset, id[2];
+	uint64_t from = text_hex(&line, end), to, offset;
 	const struct file *f;
 	char path[96];
 
@@ -156,16 +150,19 @@ static int look_at(struct otel_place *p, struct search *s, const char *line, con
 		return 0;
 	str_format(path, sizeof(path), "%s/%d/map_files/%llx-%llx", path_procfs(), (int)s->pid,
 		   (unsigned long long)from, (unsigned long long)to);
-	f = file_at(path, id);
+	f = file_at(path);
 	if (!f)
 		note_refusal(s);
-	if (!f || !f->tls.named)
+	if (!f || !f->tls.named) {
+		s->waits |= !f && errno == ENOENT;
 		return 0;
-	if (f->tls.offset && !memcmp(id, s->program, sizeof(id))) {
-		p->offset = f->tls.offset;
-		return 1;
 	}
-	if (!f->tls.words)
+	if (!f->tls.words) { /* not a library */
+		p->offset = s->by_loader && f->tls.loader ? f->tls.offset : 0;
+		return p->offset != 0;
+	}
+	/* of several mappings of a file, one has the code */
+	if (offset + PAGE_MOST <= f->tls.code_from || offset >= f->tls.code_end)
 		return 0;
 	if (set_place(p, s, &f->tls, from - offset - f->tls.code))
 		return 1;
@@ -174,22 +171,51 @@ static int look_at(struct otel_place *p, struct search *s, const char *line, con
 	return 0;
 }
 
-/* Find the variable of the process. */
-static void find(struct otel_place *p, struct search *s, const char *text)
+/*
+ * Find the variable in the libraries of the process. A process may have as many mappings as it
+ * likes, so read them in parts, and no more than MAPS_MOST bytes of them.
+ */
+static void find(struct otel_place *p, struct search *s)
 {
-	const char *next;
+	static char text[64 * 1024]; /* longer than any line */
+	size_t n = 0, all = 0;
+	const char *end;
+	char path[64];
+	ssize_t got;
+	int fd;
 
-	for (const char *line = text; *line; line = next) {
-		const char *end = line + strcspn(line, "\n");
+	str_format(path, sizeof(path), "%s/%d/maps", path_procfs(), (int)s->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		note_refusal(s);
+	while (all < MAPS_MOST && (got = read(fd, text + n, sizeof(text) - n)) > 0) {
+		const char *line = text;
 
-		next = end + (*end == '\n');
-		if (look_at(p, s, line, end))
-			p->state = OTEL_FOUND;
+		n += (size_t)got;
+		all += (size_t)got;
+		while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
+			if (look_at(p, s, line, end))
+				p->state = OTEL_FOUND;
+			line = end + 1;
+		}
+		n -= (size_t)(line - text);
+		memmove(text, line, n);
 	}
+	fd_close(fd);
 	if (p->state == OTEL_FOUND)
 		return;
-	p->state = s->waits || s->hidden ? OTEL_UNKNOWN : OTEL_NONE;
+	p->state = s->waits || s->hidden || all >= MAPS_MOST ? OTEL_UNKNOWN : OTEL_NONE;
 	p->pending = s->waits != 0;
+}
+
+/* Does musl's loader start the program, which names no loader if it is one? */
+static int is_musl(const struct file *program, const char *exe)
+{
+	char path[PATH_MAX];
+	ssize_t n = program->tls.loader ? 0 : readlink(exe, path, sizeof(path) - 1);
+
+	path[n < 0 ? 0 : n] = '\0';
+	return program->tls.loader == ELF_MUSL || strstr(path, "musl");
 }
 
 /*
@@ -212,8 +238,9 @@ static void look_again(pid_t pid, uint64_t now)
 }
 
 /*
- * Write the place of the process to the map. If the programs see more code while this is read, they
- * do so again at the next event: the old number of pages stays. Return 1 if no look is to follow.
+ * Write the place of the process to the map. If the process changes its code while its mappings are
+ * read, the programs see at the next event that it has not as many pages of code as were read, and
+ * send a note. Return 1 if no look is to follow.
  */
 static int look(const struct otel *o, pid_t pid)
 {
@@ -221,27 +248,27 @@ static int look(const struct otel *o, pid_t pid)
 	struct otel_place p = { 0 }, old = { 0 };
 	const struct file *program;
 	uint64_t begun = (uint64_t)time_now_us();
-	char path[64], *text;
-	int cut;
+	char path[64];
 
 	if (bpf_lookup(o->places, &pid, &old) < 0) /* it has ended */
 		return 1;
 	if (begun < old.next_us)
 		return 0;
 	str_format(path, sizeof(path), "%s/%d/exe", path_procfs(), (int)pid);
-	program = file_at(path, s.program);
-	s.musl = program && program->tls.musl;
-	str_format(path, sizeof(path), "%s/%d/mem", path_procfs(), (int)pid);
-	s.memory = open(path, O_RDONLY | O_CLOEXEC);
-	if (s.memory < 0)
-		note_refusal(&s);
-	text = procfs_read(pid, "maps", NULL, &cut);
-	if (!text)
-		note_refusal(&s);
-	find(&p, &s, text ? text : "");
-	free(text);
-	fd_close(s.memory);
-	p.code = old.code ? old.code : s.code / (uint64_t)sysconf(_SC_PAGESIZE);
+	program = file_at(path);
+	if (program && program->tls.offset) {
+		p = (struct otel_place){ .state = OTEL_FOUND, .offset = program->tls.offset };
+	} else {
+		s.musl = program && is_musl(program, path);
+		s.by_loader = program && !program->tls.loader;
+		str_format(path, sizeof(path), "%s/%d/mem", path_procfs(), (int)pid);
+		s.memory = open(path, O_RDONLY | O_CLOEXEC);
+		if (s.memory < 0)
+			note_refusal(&s);
+		find(&p, &s);
+		fd_close(s.memory);
+	}
+	p.code = s.code / (uint64_t)sysconf(_SC_PAGESIZE);
 	p.looks = old.looks + 1;
 	if (!old.looks && p.state != OTEL_FOUND)
 		look_again(pid, begun);

@@ -41,7 +41,7 @@ enum { HEAD = 28, HEAD_VALID = 24, HEAD_FLAGS = 25 };
 #define SLOTS(X) \
 	X(PROCESS, FP, -8) X(TASK, FP, -16) X(READ, FP, -24) X(RECORD, FP, -56) \
 	X(TRACE, FP, -96) X(TRACE_LOW, FP, -88) X(SPAN, FP, -80) X(STATE, FP, -72) \
-	X(PRINTED, FP, -64) X(FORMAT, FP, -144) X(PLACE, FP, -208)
+	X(PRINTED, FP, -64) X(FORMAT, FP, -144) X(PLACE, FP, -240)
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 enum { CONTEXT = 40, FORMAT_SIZE = TRACE - FORMAT };
@@ -106,16 +106,15 @@ static void send_note(struct bpf_code *c, const struct otel *o)
 	emit_call(c, FN_RINGBUF_OUTPUT);
 }
 
-/* If the task R9 maps more or less code than at the last look, the place R6 is to be found anew. */
+/* If the task R9 maps more or less code than at the last look, look at the place R6 again. */
 static void see_code(struct bpf_code *c, const struct otel *o, const struct offsets *at)
 {
+	emit_get(c, R1, R6, otel_place, state);
+	emit_jump_if_imm(c, R1, JEQ, OTEL_FOUND, "is_found");
 	read_word(c, R9, at->mm, "same_code");
 	read_word(c, R8, at->code, "same_code");
 	emit_get(c, R1, R6, otel_place, code);
 	emit_jump_if(c, R1, JEQ, R8, "same_code");
-	emit_jump_if(c, R8, JGT, R1, "more_code");
-	emit_set_imm(c, R6, otel_place, state, OTEL_UNKNOWN); /* its library may be gone */
-	emit_label(c, "more_code");
 	emit_set(c, R6, otel_place, code, R8);
 	emit_set_imm(c, R6, otel_place, pending, 1);
 	emit_label(c, "same_code");
@@ -125,8 +124,32 @@ static void see_code(struct bpf_code *c, const struct otel *o, const struct offs
 	emit_label(c, "is_found");
 }
 
+/*
+ * If the loader's words are not those that the place R6 was found by, the library is gone, or was
+ * not ready: find the place anew, and jump to unknown.
+ */
+static void check_words(struct bpf_code *c, const struct otel *o)
+{
+	emit_get(c, R3, R6, otel_place, words);
+	emit_jump_if_imm(c, R3, JEQ, 0, "same_words"); /* the program's own variable */
+	read_memory(c, FN_PROBE_READ_USER, RECORD, 16);
+	emit_jump_if_imm(c, R0, JNE, 0, "other_words");
+	emit_load(c, SIZE_DW, R1, FP, RECORD);
+	emit_get(c, R2, R6, otel_place, word[0]);
+	emit_jump_if(c, R1, JNE, R2, "other_words");
+	emit_load(c, SIZE_DW, R1, FP, RECORD + 8);
+	emit_get(c, R2, R6, otel_place, word[1]);
+	emit_jump_if(c, R1, JEQ, R2, "same_words");
+	emit_label(c, "other_words");
+	emit_set_imm(c, R6, otel_place, state, OTEL_UNKNOWN);
+	emit_set_imm(c, R6, otel_place, pending, 1);
+	send_note(c, o);
+	emit_jump(c, "unknown");
+	emit_label(c, "same_words");
+}
+
 /* Copy the record of the task R9, whose place is R6, to TRACE, SPAN and STATE. */
-static void read_context(struct bpf_code *c, const struct offsets *at)
+static void read_context(struct bpf_code *c, const struct otel *o, const struct offsets *at)
 {
 	for (int slot = TRACE; slot < TRACE + CONTEXT; slot += 8)
 		emit_store_imm(c, SIZE_DW, FP, slot, 0);
@@ -137,16 +160,24 @@ static void read_context(struct bpf_code *c, const struct offsets *at)
 	emit_jump_if_imm(c, R1, JNE, 0, "unknown");
 	emit_jump(c, "read");
 	emit_label(c, "found");
+	check_words(c, o);
 	read_word(c, R9, at->thread_pointer, "unknown");
 	emit_get(c, R1, R6, otel_place, module);
 	emit_jump_if_imm(c, R1, JEQ, 0, "static");
 	emit_get(c, R1, R6, otel_place, dtv);
 	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
+	emit_mov(c, R9, R8);
+	emit_get(c, R1, R6, otel_place, length);
+	emit_alu(c, ALU_ADD, R8, R1);
+	follow_pointer(c);
+	emit_get(c, R1, R6, otel_place, word[0]);
+	emit_jump_if(c, R1, JGT, R8, "read"); /* the thread's table is shorter, or */
+	emit_mov(c, R8, R9);
 	emit_get(c, R1, R6, otel_place, module);
 	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
-	emit_address(c, R1, R8, 1); /* -1: the thread has no such block yet */
+	emit_address(c, R1, R8, 1); /* -1: it has no such block yet */
 	emit_jump_if_imm(c, R1, JLE, 1, "read");
 	emit_label(c, "static");
 	emit_get(c, R1, R6, otel_place, offset);
@@ -248,7 +279,7 @@ static void emit_event(struct bpf_code *c, const struct memory_plan *p, const st
 	emit_call(c, FN_GET_CURRENT_TASK);
 	emit_mov(c, R9, R0);
 	see_code(c, o, at);
-	read_context(c, at);
+	read_context(c, o, at);
 	print_context(c, p, o);
 	emit_out(c, 0);
 }

@@ -114,6 +114,85 @@ static int load_table(const struct elf *e, uint64_t offset, uint64_t n, unsigned
 	return load(e, n ? offset : 0, n * size, t);
 }
 
+/*
+ * Set *offset to the file offset of the address. Return 0, or -1, silent, if the address is
+ * not in a segment with this flag, PF_X or PF_W.
+ */
+static int segment_offset(const struct elf *e, uint64_t address, unsigned flag, uint64_t *offset)
+{
+	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
+		const unsigned char *p = e->segments.v + i;
+		uint64_t from = FIELD(e, p, Phdr, p_vaddr);
+
+		if (FIELD(e, p, Phdr, p_type) == PT_LOAD &&
+		    FIELD(e, p, Phdr, p_flags) & flag && address >= from &&
+		    address - from < FIELD(e, p, Phdr, p_filesz)) {
+			*offset = address - from + FIELD(e, p, Phdr, p_offset);
+			return *offset < e->size ? 0 : -1;
+		}
+	}
+	return -1;
+}
+
+/* Append a section. All of them are linked with the second one, the names of the symbols. */
+static void add_section(struct elf *e, unsigned type, uint64_t address, uint64_t size)
+{
+	unsigned char *s = e->sections.v + e->sections.size;
+	uint64_t offset = 0;
+	int known = address && !segment_offset(e, address, PF_R, &offset);
+	const struct { size_t at, n; uint64_t v; } fields[] = {
+		{ offsetof(Elf64_Shdr, sh_type), 4, known ? type : SHT_NULL },
+		{ offsetof(Elf64_Shdr, sh_offset), 8, offset },
+		{ offsetof(Elf64_Shdr, sh_size), 8, size },
+		{ offsetof(Elf64_Shdr, sh_link), 4, 1 },
+	};
+	for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++)
+		for (size_t i = 0; i < fields[f].n; i++)
+			s[fields[f].at + (e->big ? fields[f].n - 1 - i : i)] =
+				(unsigned char)(fields[f].v >> 8 * i);
+	e->sections.size += sizeof(Elf64_Shdr);
+}
+
+/*
+ * Make a table of sections for a file that has none, of the symbols and relocations that the
+ * loader finds in the dynamic segment. Return 0, or -1, reported.
+ */
+static int make_sections(struct elf *e)
+{
+	/* the table of symbols has no size, but another table begins after it */
+	enum { SYMBOLS, NAMES, HASH, GNU_HASH, VERSIONS, RELA, TABLES, PLT = TABLES,
+	       NAMES_SIZE, RELA_SIZE, PLT_SIZE, ENTRIES };
+	static const uint64_t tags[] = { DT_SYMTAB, DT_STRTAB, DT_HASH, DT_GNU_HASH, DT_VERSYM,
+		DT_RELA, DT_JMPREL, DT_STRSZ, DT_RELASZ, DT_PLTRELSZ };
+	uint64_t v[ENTRIES] = { 0 }, end = UINT64_MAX;
+	struct elf_table all = { 0 };
+
+	for (uint64_t i = 0; i < e->segments.size && !all.v; i += e->segment_size) {
+		const unsigned char *p = e->segments.v + i;
+
+		if (FIELD(e, p, Phdr, p_type) == PT_DYNAMIC &&
+		    load(e, FIELD(e, p, Phdr, p_offset), FIELD(e, p, Phdr, p_filesz), &all) < 0)
+			return -1;
+	}
+	for (uint64_t at = 0; all.size - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn))
+		for (size_t i = 0; i < ENTRIES; i++)
+			if (FIELD(e, all.v + at, Dyn, d_tag) == tags[i])
+				v[i] = FIELD(e, all.v + at, Dyn, d_un);
+	free(all.v);
+	for (size_t i = NAMES; i < TABLES; i++)
+		if (v[i] > v[SYMBOLS] && v[i] < end)
+			end = v[i];
+	e->sections.v = calloc(4, sizeof(Elf64_Shdr));
+	if (!e->sections.v)
+		return err_msg("out of memory");
+	e->section_size = sizeof(Elf64_Shdr);
+	add_section(e, SHT_DYNSYM, v[SYMBOLS], end - v[SYMBOLS]);
+	add_section(e, SHT_STRTAB, v[NAMES], v[NAMES_SIZE]);
+	add_section(e, SHT_RELA, v[RELA], v[RELA_SIZE]);
+	add_section(e, SHT_RELA, v[PLT], v[PLT_SIZE]);
+	return 0;
+}
+
 static int read_head(struct elf *e)
 {
 	unsigned char head[sizeof(Elf64_Ehdr)] = { 0 };
@@ -137,6 +216,8 @@ static int read_head(struct elf *e)
 	if (load_table(e, FIELD(e, head, Ehdr, e_phoff), FIELD(e, head, Ehdr, e_phnum),
 		       e->segment_size, SIZE(e, Phdr), &e->segments) < 0)
 		return -1;
+	if (e->wide && !FIELD(e, head, Ehdr, e_shnum))
+		return make_sections(e);
 	return load_table(e, FIELD(e, head, Ehdr, e_shoff), FIELD(e, head, Ehdr, e_shnum),
 			  e->section_size, SIZE(e, Shdr), &e->sections);
 }
@@ -161,26 +242,6 @@ static const unsigned char *section(const struct elf *e, unsigned type, uint64_t
 static int load_section(const struct elf *e, const unsigned char *s, struct elf_table *t)
 {
 	return load(e, FIELD(e, s, Shdr, sh_offset), FIELD(e, s, Shdr, sh_size), t);
-}
-
-/*
- * Set *offset to the file offset of the address. Return 0, or -1, silent, if the address is
- * not in a segment with this flag, PF_X or PF_W.
- */
-static int segment_offset(const struct elf *e, uint64_t address, unsigned flag, uint64_t *offset)
-{
-	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
-		const unsigned char *p = e->segments.v + i;
-		uint64_t from = FIELD(e, p, Phdr, p_vaddr);
-
-		if (FIELD(e, p, Phdr, p_type) == PT_LOAD &&
-		    FIELD(e, p, Phdr, p_flags) & flag && address >= from &&
-		    address - from < FIELD(e, p, Phdr, p_filesz)) {
-			*offset = address - from + FIELD(e, p, Phdr, p_offset);
-			return *offset < e->size ? 0 : -1;
-		}
-	}
-	return -1;
 }
 
 /* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is not code. */
@@ -571,40 +632,45 @@ static void read_segments(const struct elf *e, const struct symbol *s, struct el
 {
 	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
 		const unsigned char *p = e->segments.v + i;
-		uint64_t type = FIELD(e, p, Phdr, p_type);
+		uint64_t type = FIELD(e, p, Phdr, p_type), offset = FIELD(e, p, Phdr, p_offset);
 		char path[32] = "";
 
-		if (type == PT_LOAD && FIELD(e, p, Phdr, p_flags) & PF_X && !t->code)
-			t->code = FIELD(e, p, Phdr, p_vaddr) - FIELD(e, p, Phdr, p_offset);
+		if (type == PT_LOAD && FIELD(e, p, Phdr, p_flags) & PF_X && !t->code_end) {
+			t->code = FIELD(e, p, Phdr, p_vaddr) - offset;
+			t->code_from = offset;
+			t->code_end = offset + FIELD(e, p, Phdr, p_filesz);
+		}
 		if (type == PT_TLS && s->defined)
 			t->offset = own_offset(e, p, s->value);
-		if (type == PT_INTERP &&
-		    pread(e->fd, path, sizeof(path) - 1, (off_t)FIELD(e, p, Phdr, p_offset)) > 0)
-			t->musl = strstr(path, "ld-musl") != NULL;
+		if (type == PT_INTERP && pread(e->fd, path, sizeof(path) - 1, (off_t)offset) > 0)
+			t->loader = strstr(path, "ld-musl") ? ELF_MUSL : ELF_GLIBC;
 	}
 }
 
-/* Take the relocation if it is about the variable. */
+/*
+ * Take the relocation if it is about the variable. If none is, take one about the block of its
+ * file: code by the local-dynamic model has it, and a library that uses only its own variables.
+ */
 static void take_relocation(const struct elf *e, const unsigned char *r, const struct symbol *s,
 			    struct elf_tls *t)
 {
 	uint64_t info = FIELD(e, r, Rela, r_info), about = ELF64_R_SYM(info);
 	uint64_t type = ELF64_R_TYPE(info);
-	int own = !about && s->defined, here = own && FIELD(e, r, Rela, r_addend) == s->value;
+	int own = !about && s->defined && !t->words;
 
 	for (size_t i = 0; i < sizeof(tls_kinds) / sizeof(*tls_kinds); i++) {
-		if (e->machine != tls_kinds[i].machine)
+		if (e->machine != tls_kinds[i].machine || (about != s->index && !own))
 			continue;
-		if (type == tls_kinds[i].offset && (about == s->index || here))
+		if (type == tls_kinds[i].offset)
 			t->form = ELF_TLS_OFFSET;
-		else if (type == tls_kinds[i].desc && (about == s->index || here))
+		else if (type == tls_kinds[i].desc)
 			t->form = ELF_TLS_DESC;
-		else if (type == tls_kinds[i].module && (about == s->index || own))
+		else if (type == tls_kinds[i].module)
 			t->form = own ? ELF_TLS_OWN_MODULE : ELF_TLS_MODULE;
 		else
 			continue;
 		t->words = FIELD(e, r, Rela, r_offset);
-		t->value = s->value;
+		t->value = own ? s->value - FIELD(e, r, Rela, r_addend) : 0;
 	}
 }
 
@@ -613,7 +679,7 @@ void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *t)
 	struct elf e = { .path = "", .discreet = SILENT, .fd = fd, .size = size };
 	struct variable v = { .name = name };
 	const unsigned char *s;
-	uint64_t i = 0;
+	uint64_t i = 0, all = 0;
 	int dynamic = 0;
 
 	*t = (struct elf_tls){ 0 };
@@ -625,14 +691,15 @@ void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *t)
 		t->named = v.symbol.index != 0;
 		read_segments(&e, &v.symbol, t);
 	}
-	while (dynamic && !t->words && (s = section(&e, SHT_RELA, &i))) {
-		struct elf_table all = { 0 };
+	while (dynamic && all < SILENT_MOST && (s = section(&e, SHT_RELA, &i))) {
+		struct elf_table part = { 0 };
 
-		load_section(&e, s, &all);
-		for (uint64_t at = 0; all.v && all.size - at >= SIZE(&e, Rela);
+		load_section(&e, s, &part);
+		for (uint64_t at = 0; part.v && part.size - at >= SIZE(&e, Rela);
 		     at += SIZE(&e, Rela))
-			take_relocation(&e, all.v + at, &v.symbol, t);
-		free(all.v);
+			take_relocation(&e, part.v + at, &v.symbol, t);
+		free(part.v);
+		all += part.size;
 	}
 	elf_close(&e);
 }

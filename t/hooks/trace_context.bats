@@ -118,6 +118,81 @@ of_loaded() {
 	of_loaded "$FROM"/[!e]*.so # musl's loader refuses exec.so
 }
 
+# strip_sections FILE: Remove the ELF file's table of sections, which the loader does not read.
+strip_sections() {
+	head -c 8 /dev/zero | dd of="$1" bs=1 seek=40 conv=notrunc status=none
+	head -c 6 /dev/zero | dd of="$1" bs=1 seek=58 conv=notrunc status=none
+}
+
+@test "trace_syscalls: --otel finds the variable in a program and in libraries without sections" {
+	need_context
+	publishers glibc "${CC:-cc}"
+	cp "$FROM/dynamic" .
+	strip_sections dynamic
+	of_each 500 ./dynamic -w 500
+	for library in "$FROM"/*.so; do
+		cp "$library" libpublish.so
+		strip_sections libpublish.so
+		of_each 1500 "$FROM/linked" -w -t 2 500
+	done
+}
+
+@test "trace_syscalls: --otel finds the variable if the user executes the loader of glibc or musl" {
+	need_context
+	need_tool readelf
+	for libc in "glibc ${CC:-cc}" "musl musl-gcc"; do
+		# shellcheck disable=SC2086 # words
+		publishers $libc
+		loader=$(readelf -lW "$FROM/dynamic" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+		of_each 500 "$loader" "$FROM/dynamic" -w 500
+		for library in "$FROM"/*.so; do
+			cp "$library" libpublish.so
+			of_each 1500 "$loader" "$FROM/linked" -w -t 2 500
+		done
+	done
+}
+
+@test "trace_syscalls: --otel: a library that takes the address and the number of another one is never wrong" {
+	need_context
+	publishers glibc "${CC:-cc}"
+	for other in "$FROM"/before-*.so; do
+		library=$FROM/${other##*before-}
+		hold "$FROM/exchanged" -w 1000 "$library" "$other" "$library" "$other" "$other" "$library"
+		traced trace_syscalls -s lseek --otel "${ROOM[@]}"
+		told got >counts
+		read -r right wrong none unknown <counts
+		cat counts
+		[ "$wrong $none" = "0 0" ] && [ $((right + unknown)) = 6000 ] && [ "$right" -ge 1000 ]
+	done
+}
+
+@test "trace_syscalls: --otel: a thread that never used the variable has no span, whatever lies behind its table" {
+	need_context
+	for libc in "glibc ${CC:-cc}" "musl musl-gcc"; do
+		# shellcheck disable=SC2086 # words
+		publishers $libc
+		others=()
+		for i in $(seq 20); do
+			cp "$FROM/another" "another$i.so"
+			others+=("./another$i.so")
+		done
+		for library in "$FROM"/[!e]*.so; do
+			hold "$FROM/exchanged" -t -w 500 "${others[@]}" "$library"
+			traced trace_syscalls -s lseek --otel "${ROOM[@]}"
+			[ "$(told got)" = "500 0 4000 0" ]
+		done
+	done
+}
+
+@test "trace_syscalls: --otel finds a library among 60,000 mappings" {
+	need_context
+	publishers glibc "${CC:-cc}"
+	[ "$(cat /proc/sys/vm/max_map_count)" -ge 65000 ] || skip "needs vm.max_map_count of 65000"
+	hold "$FROM/exchanged" -m 60000 -w 500 "$FROM/Bsymbolic.so"
+	traced trace_syscalls -s lseek --otel "${ROOM[@]}"
+	[ "$(told got)" = "500 0 0 0" ]
+}
+
 # count_spans FILE KEY NUMBER: Print how many lines carry the span NUMBER of the task whose pid is the field
 # KEY, how many another one, none, and an unknown one. NUMBER is an expression of awk.
 count_spans() {

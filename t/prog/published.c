@@ -15,7 +15,7 @@
  * program, executed anew. -l: the library publishes, and is loaded after the first half of the
  * calls. -w: print a line, and wait for a byte first.
  * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
- * -DPART=3 the program that loads it.
+ * -DPART=3 the program that loads it. -DBEFORE: there are so many words before the variable.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -45,6 +45,9 @@ struct context {
 	unsigned char flags, size[2];
 };
 
+#ifdef BEFORE
+__thread uint64_t before[BEFORE] = { 1 };
+#endif
 __thread struct context *otel_thread_ctx_v1;
 static __thread struct context context;
 
