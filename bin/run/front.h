@@ -194,10 +194,10 @@ void output_clear(struct output *o);
 
 /*
  * Tell a person at a terminal that the trace begins, and how it ended. If none is set, the filter
- * printed nothing, and output_end says so also without a terminal.
+ * printed nothing, and output_end says so also without a terminal. status: that of the session
  */
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid);
-void output_end(const struct output *o, const struct ask *ask, int none);
+void output_end(const struct output *o, const struct ask *ask, int none, int status);
 
 /* ---- catalog.c: the hooks of all subsystems, and those of the user ------------------ */
 
@@ -259,7 +259,7 @@ int sessions_end(const char *name);
 
 /* ---- recorded.c: what a trace.dat says about its recording ---------------------------- */
 
-/* If events were lost, print their number, as tfs-record does. Errors are reported. */
-void recorded_losses(const char *path);
+/* Set the numbers of lost events of the output. Errors are reported. */
+void recorded_losses(const char *path, struct output *);
 
 #endif

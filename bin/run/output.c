@@ -352,6 +352,7 @@ int output_copy(struct output *o, const char *path)
 	char dir[PATH_MAX];
 	ssize_t n;
 
+	recorded_losses(path, o);
 	if (from < 0)
 		return err_errno("unable to open %s", path);
 	while ((n = read(from, text, sizeof(text))) > 0)
@@ -360,7 +361,6 @@ int output_copy(struct output *o, const char *path)
 	close(from);
 	if (n)
 		return err_errno("unable to write %s; the trace is in %s", o->file, path);
-	recorded_losses(path); /* nobody reads the stderr of the session's tfs-record */
 	unlink(path);
 	/* the session's directory, which the manager left because of the file */
 	str_format(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
@@ -626,21 +626,28 @@ static unsigned long buffer_size(char *const *words)
 	return kb;
 }
 
-/* Tell a person how many events are lost, and what keeps them. */
-static void tell_loss(const struct output *o, const struct ask *ask)
+/* Tell how many events are lost, and what keeps them. status: that of the session */
+static void tell_loss(const struct output *o, const struct ask *ask, int status)
 {
 	unsigned long kb = larger_buffer(o, buffer_size(ask->words));
+	unsigned long long unwritten = o->lost - o->overwritten;
 	char of[48] = "", advice[80] = "";
 
 	/* a call that was lost by half has no line, so the sum would not be exact */
 	if (!o->decoded)
 		str_format(of, sizeof(of), " of %llu", o->events + o->lost);
-	if (o->overwritten && kb)
+	if (unwritten > o->overwritten && o->dat && !status) /* the disk is not full */
+		str_format(advice, sizeof(advice), "; a larger --size keeps more");
+	else if (o->overwritten && kb)
 		str_format(advice, sizeof(advice), "; --buffer %lu may keep them all", kb);
-	else if (o->overwritten)
+	else if (o->overwritten && !o->dat)
 		str_format(advice, sizeof(advice), "; -o FILE.dat keeps up with more");
-	err_note("%llu%s events are lost%s%s", o->lost, of, o->overwritten ?
-		 ", because the buffer was full" : ": they were not written", advice);
+	if (o->dat)
+		err_note("lost %llu events: %llu overwritten in a full buffer, %llu not written%s",
+			 o->lost, o->overwritten, unwritten, advice);
+	else
+		err_note("%llu%s events are lost%s%s", o->lost, of, o->overwritten ?
+			 ", because the buffer was full" : ": they were not written", advice);
 }
 
 /*
@@ -693,16 +700,18 @@ static void tell_none(const struct ask *ask)
 	free(why.text);
 }
 
-void output_end(const struct output *o, const struct ask *ask, int none)
+void output_end(const struct output *o, const struct ask *ask, int none, int status)
 {
 	int person = isatty(STDERR_FILENO) && (o->human || o->file || ask->summary);
 
+	if (o->dat && o->lost) /* a trace.dat has no last line that says it */
+		tell_loss(o, ask, status);
 	if (o->dat || (!person && !none))
-		return; /* recorded_losses reports the losses of a trace.dat */
+		return;
 	if (ask->file && o->events && person)
 		err_note("%s has %llu events", ask->file, o->events);
 	if (o->lost)
-		tell_loss(o, ask);
+		tell_loss(o, ask, status);
 	else if (!o->events && strcmp(ask->hook, "trace_flight")) /* it says why it dumped none */
 		tell_none(ask);
 	else if (none)

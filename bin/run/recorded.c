@@ -5,20 +5,16 @@
 #include "front.h"
 #include "tracedat/tracedat.h"
 
-void recorded_losses(const char *path)
+void recorded_losses(const char *path, struct output *o)
 {
-	unsigned long long over = 0, cut = 0;
 	struct dat d;
 
 	if (dat_file(&d, path) < 0 || dat_read_head(&d) < 0)
 		return;
+	o->lost = o->overwritten = 0;
 	for (size_t i = 0; i < d.nbuffers; i++) {
-		over += d.buffers[i].lost;
-		cut += d.buffers[i].unwritten;
+		o->overwritten += d.buffers[i].lost;
+		o->lost += d.buffers[i].lost + d.buffers[i].unwritten;
 	}
 	dat_close(&d);
-	if (over || cut)
-		err_note("lost %llu events: %llu overwritten in a full buffer, %llu not written; "
-			 "a larger %s keeps more", over + cut, over, cut,
-			 cut > over ? "--size" : "--buffer");
 }

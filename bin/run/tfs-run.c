@@ -685,7 +685,7 @@ static int end(struct run *r, const struct ask *ask, const char *path)
 	if (r->no_reader > 1 ||
 	    (r->no_reader && (!r->output.filter[0] || filter == 128 + SIGPIPE)))
 		reader_broken_pipe();
-	output_end(&r->output, ask, filter == NO && !r->failed);
+	output_end(&r->output, ask, filter == NO && !r->failed, r->status);
 	/* the manager is silent once it has printed the path */
 	if (r->status && !r->failed)
 		err_msg("the session ended early with status %d: memory or the disk is short, or "

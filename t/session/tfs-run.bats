@@ -722,6 +722,15 @@ hook() {
 	[ "$lost" -gt 0 ]
 	[ "$stderr" = "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written; a larger --size keeps more" ]
 	[ "$(tail -n 1 got)" = "# lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
+	# a limit on the size of files is like a full disk, of which no --size keeps more
+	run -111 --separate-stderr bash -c 'ulimit -f 1100 &&
+		exec tfs-run trace_syscalls -s getppid --buffer 8192 -o y.dat -- "$1" 100000' \
+		bash "$PROG/calls" </dev/null
+	tfs-report y.dat >got
+	lost=$((100000 - $(grep -c ': sys_getppid()$' got)))
+	[ "$lost" -gt 0 ]
+	[ "$(grep -c '^tfs-run: lost ' <<<"$stderr")" = 1 ]
+	grep -qx "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written" <<<"$stderr"
 	# no loss, no message
 	rm x.dat
 	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 10 </dev/null

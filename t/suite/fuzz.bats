@@ -82,7 +82,8 @@ targets() {
 	mkdir path
 	for tool in sh gcc cc ar as ld mkdir basename printf grep rm mktemp dirname tail cat find \
 		make sed sort awk tr cmp cp mv touch nproc; do
-		ln -s "$(command -v "$tool")" path
+		# not ccache, which looks for the compiler in the PATH
+		ln -s "$(type -ap "$tool" | grep -v /ccache/ | head -n 1)" path
 	done
 	PATH=$PWD/path tree/t/fuzz/run 0 words args >out 2>err
 	grep -q 'no clang with libFuzzer' err
