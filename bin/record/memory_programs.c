@@ -15,6 +15,7 @@
  * After an exec, the words and the environment are on the stack of the new program.
  */
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 
 #include "base/base.h"
@@ -134,7 +135,7 @@ struct entry {
 	uint8_t exec;
 	uint8_t at_entry, at_return;    /* has such items */
 	uint8_t variants;
-	uint8_t pad;
+	uint8_t messages;               /* of a socket, which is the first argument */
 	uint16_t by;                    /* the register whose value chooses a variant */
 	uint64_t pad_8;
 	struct item items[CALL_ARGS];
@@ -181,6 +182,14 @@ enum { NEW_WORDS = 0x1e8, NEW_ENV = 0x1f0 };
 /* The errors of a call that a signal interrupted: EINTR, ERESTART_RESTARTBLOCK */
 enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
 
+/* The members on the way from a task to the protocol of a socket */
+#define STEP_MEMBERS(X) \
+	X(FILES, task_struct, files) X(TABLE, files_struct, fdt) X(MOST, fdtable, max_fds) \
+	X(FDS, fdtable, fd) X(PRIVATE, file, private_data) X(BACK, socket, file) X(SK, socket, sk) \
+	X(FAMILY, sock_common, skc_family) X(PROTOCOL, sock, sk_protocol)
+#define STEP_NAME(NAME, structure, member) NAME,
+enum { STEP_MEMBERS(STEP_NAME) STEPS };
+
 /* The programs */
 struct memory {
 	const struct memory_plan *p;
@@ -198,6 +207,8 @@ struct memory {
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
 	int status;             /* on x86, that of thread_info.status in struct task_struct */
 	int may_goto;           /* the kernel has this instruction */
+	int steps[STEPS];       /* offsets from a task to the protocol of a socket; -1: not known */
+	int messages;           /* the call that is described passes messages */
 	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: not used */
 	int piece;              /* most bytes of a string in a record */
 	unsigned numbers;       /* the most numbers in a record */
@@ -546,6 +557,80 @@ static void print_compat(struct bpf_code *c, const struct memory *m)
 	set(c, FIRST, 0);
 }
 
+/* to = the number at R3, from the kernel's memory; 0 if there is none. Overwrites R0 to R5. */
+static void follow_step(struct bpf_code *c, enum bpf_size size, enum bpf_reg to)
+{
+	read_kernel(c, size == SIZE_DW ? 8 : size == SIZE_W ? 4 : 2);
+	emit_load(c, size, to, FP, SLOT);
+}
+
+/*
+ * Print the protocol if the first argument is a netlink socket. A socket and its file point to each
+ * other.
+ */
+static void print_protocol(struct bpf_code *c, const struct memory *m)
+{
+	char text[32];
+	size_t n = str_format(text, sizeof(text), "%s %c0 %%llx", m->p->id, tag_of(m, 'p'));
+
+	for (int i = 0; i < STEPS; i++)
+		if (m->steps[i] < 0)
+			return;
+	jump_if_entry(c, messages, JEQ, 0, "no_protocol");
+	emit_load(c, word_size, R1, R7, REGS + args[0][0] - FROM);
+	if (MODE_MASK) {
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native_socket");
+		emit_load(c, SIZE_W, R1, R7, REGS + args[MODE_MASK != 0][0] - FROM);
+		emit_label(c, "native_socket");
+	}
+	emit_alu32(c, ALU_MOV, R1, R1);
+	store(c, LEFT, R1);
+	emit_call(c, FN_GET_CURRENT_TASK);
+	emit_address(c, R3, R0, m->steps[FILES]);
+	follow_step(c, word_size, R3);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[TABLE]);
+	follow_step(c, word_size, R3);
+	store(c, WORDS, R3);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[MOST]);
+	follow_step(c, SIZE_W, R1);
+	load(c, R2, LEFT);
+	emit_jump_if(c, R1, JLE, R2, "no_protocol");
+	load(c, R3, WORDS);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[FDS]);
+	follow_step(c, word_size, R3);
+	load(c, R1, LEFT);
+	emit_alu_imm(c, ALU_MUL, R1, WORD);
+	emit_alu(c, ALU_ADD, R3, R1);
+	follow_step(c, word_size, R3);
+	store(c, LEFT, R3);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[PRIVATE]);
+	follow_step(c, word_size, R3);
+	store(c, WORDS, R3);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[BACK]);
+	follow_step(c, word_size, R1);
+	load(c, R2, LEFT);
+	emit_jump_if(c, R1, JNE, R2, "no_protocol");
+	load(c, R3, WORDS);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[SK]);
+	follow_step(c, word_size, R3);
+	store(c, WORDS, R3);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[FAMILY]);
+	follow_step(c, SIZE_H, R1);
+	emit_jump_if_imm(c, R1, JNE, AF_NETLINK, "no_protocol");
+	load(c, R3, WORDS);
+	emit_alu_imm(c, ALU_ADD, R3, m->steps[PROTOCOL]);
+	follow_step(c, SIZE_H, R3);
+	emit_string(c, R7, FORMAT_DATA, text);
+	load(c, R1, FIRST);
+	emit_alu_imm(c, ALU_ADD, R1, '0');
+	emit_store(c, SIZE_B, R7, FORMAT_DATA + m->id + 2, R1);
+	emit_address(c, R1, R7, FORMAT_DATA);
+	emit_mov_imm(c, R2, (int32_t)n + 1);
+	emit_call(c, FN_TRACE_PRINTK);
+	set(c, FIRST, 0);
+	emit_label(c, "no_protocol");
+}
+
 /*
  * Find the entry of the call and the buffer: R6 and R7. Copy the registers. Jump out if there
  * is nothing to read.
@@ -594,6 +679,8 @@ static void begin(struct bpf_code *c, const struct memory *m)
 		print_compat(c, m);
 		emit_label(c, "known");
 	}
+	if (m->entering)
+		print_protocol(c, m);
 	find_variant(c, m);
 }
 
@@ -1515,6 +1602,7 @@ static uint16_t describe_points(struct memory *m, int compat, const struct call_
 		struct point *to = &m->point[first + i];
 
 		call_pointer(m->tables[compat], a, i, &p);
+		m->messages |= p.arg.message && m->p->data;
 		describe(&item, m->p, &p.arg, compat, -1);
 		if (item.kind != DATA)
 			item.most = 0;
@@ -1560,12 +1648,14 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 	struct item *item = e->items;
 	unsigned rounds = 4;
 
+	m->messages = 0;
 	e->exec = (uint8_t)exec;
 	e->known = NO_MEMORY;
 	for (unsigned i = 0; i < call->nargs; i++) {
 		*item = (struct item){ .digit = (uint8_t)('0' + i),
 				       .arg = (uint16_t)(args[compat][i] - FROM) };
 		describe(item, m->p, &call->args[i], compat, arrays);
+		m->messages |= call->args[i].message && m->p->data;
 		arrays += exec && call->args[i].kind == CALL_STRINGS;
 		if (!item->kind)
 			continue;
@@ -1580,6 +1670,8 @@ static void describe_call(struct entry *e, struct memory *m, const struct call *
 	}
 	if (item < e->items + CALL_ARGS)
 		*item = (struct item){ .kind = END };
+	e->messages = m->messages && call->args[0].kind == CALL_FD;
+	e->at_entry |= e->messages;
 	if (rounds > m->rounds)
 		m->rounds = rounds;
 	if (compat) /* the tag k tells which call it is */
@@ -1693,8 +1785,12 @@ static void find_offsets(struct memory *m, unsigned version)
 	m->status = version < KERNEL(5, 11) ? 8 : 16;
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	m->pid = -1;
+	memset(m->steps, -1, sizeof(m->steps));
 	if (btf_read(&btf, path) < 0)
 		return;
+#define FIND_STEP(NAME, structure, member) \
+	m->steps[NAME] = btf_member(&btf, #structure, #member);
+	STEP_MEMBERS(FIND_STEP)
 	m->pid = btf_member(&btf, "task_struct", "pid");
 	info = btf_member(&btf, "task_struct", "thread_info");
 	status = btf_member(&btf, "thread_info", "status");

@@ -261,6 +261,7 @@ struct call_user {
 	struct call_memory pointed;             /* of pointers: struct call_piece, and its bytes */
 	size_t last;                            /* private: the newest piece */
 	int big;                /* the traced host is big-endian */
+	uint8_t netlink;        /* 1 + the protocol of the first argument, a netlink socket; or 0 */
 	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
 	uint64_t registers[CALL_ARGS];
 	size_t room;            /* private: of all texts */

@@ -194,6 +194,7 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	const char *s = record + (n < 3 ? n : 3), *end = record + n;
 	char tag = n ? *record : '\0';
 	struct call_memory *m;
+	uint64_t protocol = 0;
 	int r = -1;
 
 	if (n > 3 && arg == CALL_ARGS && record[2] == ' ' && strchr("DEde", tag))
@@ -233,6 +234,10 @@ int call_user_add(struct call_user *u, const char *record, size_t n)
 	case 'r':
 		r = set_registers(u, arg, s, end);
 		break;
+	case 'p':
+		r = read_hex(&s, end, &protocol);
+		u->netlink = (uint8_t)(1 + protocol);
+		break;
 	case 'n':
 		r = add(u, &u->program, s, (size_t)(end - s));
 		break;
@@ -267,6 +272,7 @@ static struct call_bytes as_given(struct call_bytes path, int fd)
 
 void call_user_get(const struct call_user *u, const struct call *call, struct call_values *v)
 {
+	v->netlink = u->netlink;
 	for (unsigned i = 0; i < CALL_ARGS; i++) {
 		const struct call_bytes *entry = &u->entry[i].bytes, *after = &u->after[i].bytes;
 
@@ -311,6 +317,7 @@ void call_user_clear(struct call_user *u)
 	clear(&u->program);
 	clear(&u->pointed);
 	u->nregisters = 0;
+	u->netlink = 0;
 }
 
 void call_user_free(struct call_user *u)

@@ -802,7 +802,9 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	if (out_room(o) < LINE_MOST || (d->files && !files_of(d, t, &files)))
 		return;
 	d->last = t; /* for print_fd */
-	if (t->call && t->call->args[0].kind == CALL_FD)
+	if (!t->used)
+		t->values.netlink = 0;
+	if (!t->values.netlink && t->call && t->call->args[0].kind == CALL_FD)
 		t->values.netlink = (uint8_t)follow_netlink(&d->follow, t->pid,
 							    (int)t->values.args[0]);
 	/* the files of a pair have names when it exists */

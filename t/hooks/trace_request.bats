@@ -431,8 +431,7 @@ refuse() {
 	chain_server -m thread -y 50
 	chain_middle -m thread
 	tfs-run -m distributed trace_request --netns "$MARK-dtc" "$MARK-dtm" "$MARK-dts" \
-		--from 10."$NET".0.0/16 --events sched:sched_switch sched:sched_waking 'raw_syscalls:*' \
-		--buffer 16384 -- \
+		--from 10."$NET".0.0/16 --events sched:sched_switch sched:sched_waking 'raw_syscalls:*' -- \
 		"$PROG/netns" exec "$MARK-dtc" "$PROG/chain" client "${TARGET[@]}" </dev/null >got.s
 	read -r client middle server < <(sed -n 's/.*: dtB [0-9a-f]* \([0-9]*\) .*/\1/p' got.s | paste -s)
 	tfs-why -r got.s >out

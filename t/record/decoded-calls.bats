@@ -673,6 +673,35 @@ a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1
 	grep -Fq 'msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[0, 1]}]' trace
 }
 
+@test "decode: prints the messages of netlink sockets that were opened before the session" {
+	need_tracefs events/raw_syscalls
+	need_tool python3
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF)"
+	strings_work
+	hold python3 -c '
+import socket, struct
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+u = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)
+a, b = socket.socketpair()
+print("ready", flush=True)
+input()
+m = struct.pack("=IHHIIBxHiII", 32, 18, 0x301, 5, 0, 0, 0, 0, 0, 0)
+s.send(m)
+s.recv(32)
+u.send(m)
+a.send(m)'
+	watch trace_syscalls --decode -s sendto recvfrom --data 32 --pid "$HELD"
+	release
+	finishes "$HELD" 0
+	watch_end
+	link='nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST|NLM_F_DUMP, nlmsg_seq=5, nlmsg_pid=0}'
+	cat got # for a test that fails
+	[ "$(grep -Fc "sendto(3, [{nlmsg_len=32, $link, {ifi_family=AF_UNSPEC, " got)" = 1 ]
+	[ "$(grep -c 'recvfrom(3, \[{nlmsg_len=[0-9]*, nlmsg_type=RTM_NEWLINK, ' got)" = 1 ]
+	[ "$(grep -c 'sendto([0-9], \[{nlmsg_len=32, nlmsg_type=TCPDIAG_GETSOCK, ' got)" = 1 ]
+	[ "$(grep -c 'sendto([0-9], " \\0' got)" = 1 ]
+}
+
 @test "decode: prints a message of a netlink socket beyond the bytes of --data, and no other text" {
 	need_tracefs events/raw_syscalls
 	need_tool python3
