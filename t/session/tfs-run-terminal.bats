@@ -37,9 +37,11 @@ shows() {
 	screen | grep -Eq -e "$1"
 }
 
-# types LINE: Type the line, and then a command that prints its number and status.
+# types LINE: Type the line, and then a command that prints its number and status. Clear the screen
+# first: a slow shell leaves the lines of the last one there for a while.
 types() {
 	TYPED=$((${TYPED-0} + 1))
+	in_tmux send-keys -R
 	in_tmux send-keys -l "clear; $1; echo end$TYPED=\$?"
 	in_tmux send-keys Enter
 }
