@@ -723,6 +723,7 @@ hook() {
 	[ "$stderr" = "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written; a larger --size keeps more" ]
 	[ "$(tail -n 1 got)" = "# lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
 	# a limit on the size of files is like a full disk, of which no --size keeps more
+	# shellcheck disable=SC2016 # a word for bash
 	run -111 --separate-stderr bash -c 'ulimit -f 1100 &&
 		exec tfs-run trace_syscalls -s getppid --buffer 8192 -o y.dat -- "$1" 100000' \
 		bash "$PROG/calls" </dev/null
