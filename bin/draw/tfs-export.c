@@ -157,7 +157,7 @@ static void tell_left_out(uint64_t time)
 		/* OTLP's records have it as a field of an event */
 		n = str_format(line, sizeof(line),
 			       "{\"timeUnixNano\":\"%llu\",\"event\":\"left_out\","
-			       "\"fields\":{\"left_out\":%llu,\"by\":\"%s\",\"lat\":0}}",
+			       "\"fields\":{\"left_out\":%llu,\"by\":\"%s\",\"lat\":0.0}}",
 			       (unsigned long long)time, *counts[i].n, counts[i].by);
 		*counts[i].n = 0;
 		number++;

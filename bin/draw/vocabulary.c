@@ -8,8 +8,8 @@
 
 #include "export.h"
 
-/* How a value is written: as it is, as an address, or by its name. */
-enum form { PLAIN, ADDRESS, TRANSPORT, NETWORK };
+/* How a value is written: as it is, as an address, as a port unless it is 0, or by its name. */
+enum form { PLAIN, ADDRESS, PORT, TRANSPORT, NETWORK };
 
 /* The fields that have names of their own; of the events of sockets only, if network is set. */
 static const struct { const char *field, *name; int network; enum form form; } words[] = {
@@ -21,10 +21,10 @@ static const struct { const char *field, *name; int network; enum form form; } w
 	{ "otel", "tfs.otel", 0, PLAIN },
 	{ "saddr", "network.local.address", 1, ADDRESS },
 	{ "saddr_v6", "network.local.address", 1, ADDRESS },
-	{ "sport", "network.local.port", 1, PLAIN },
+	{ "sport", "network.local.port", 1, PORT },
 	{ "daddr", "network.peer.address", 1, ADDRESS },
 	{ "daddr_v6", "network.peer.address", 1, ADDRESS },
-	{ "dport", "network.peer.port", 1, PLAIN },
+	{ "dport", "network.peer.port", 1, PORT },
 	{ "family", "network.type", 1, NETWORK },
 	{ "protocol", "network.transport", 1, TRANSPORT },
 };
@@ -109,6 +109,8 @@ static int put_form(struct export_word *w, const struct export_record *r, struct
 
 	if (form == PLAIN || (form == ADDRESS && w->value.n && *w->value.text == '"'))
 		return 1;
+	if (form == PORT) /* 0: the socket has none yet */
+		return text_part_is(w->value, "0") ? -1 : 1;
 	if (form == ADDRESS) {
 		if (!put_address(&o, w->value))
 			return 0;

@@ -287,7 +287,7 @@ spans() {
 		T3 S7 - 1 lost events 09600 09600 - cpu.logical_number=1 tfs.seq=6 tfs.lost=204
 		T2 S6 - 1 dd 07100 09100 - thread.id=8 thread.name=dd
 		T1 S2 - 1 task 05000 09000 - thread.id=7 thread.name=task
-		T4 S8 - 1 left_out 09600 09600 - tfs.seq=7 tfs.arg.left_out=1 tfs.arg.by=no duration tfs.lat=0
+		T4 S8 - 1 left_out 09600 09600 - tfs.seq=7 tfs.arg.left_out=1 tfs.arg.by=no duration tfs.lat=0.0
 	EOF
 }
 
@@ -404,7 +404,7 @@ in_span() {
 	local six='"saddr":[0,0,0,0],"daddr":[0,0,0,0],"saddr_v6":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"daddr_v6":[32,1,13,184,0,0,0,0,0,0,0,0,0,0,0,2]'
 	{
 		event 7 1 "{\"sport\":80,\"dport\":443,\"family\":2,\"protocol\":6,$four}" inet_sock_set_state
-		event 7 2 "{\"sport\":80,\"dport\":443,\"family\":10,\"protocol\":17,$six}" inet_sock_set_state
+		event 7 2 "{\"sport\":0,\"dport\":443,\"family\":10,\"protocol\":17,$six}" inet_sock_set_state
 		event 7 3 '{"saddr":"::1","sport":1,"daddr":"fe80::2","dport":2,"side":"connect","lat":1.0}' tcp_connect
 		event 7 4 '{"saddr":[1,2,3],"protocol":300,"family":3}' inet_sock_set_state
 		# the error of a ping, whose protocol is ICMP
@@ -412,7 +412,7 @@ in_span() {
 	} | sed 's/demo/sock/' | tfs-export -n -f logs -H web | by_schema logs | sed 's/.*tfs.system=sock //' >got
 	diff - got <<-'EOF'
 		network.local.port=80 network.peer.port=443 network.type=ipv4 network.transport=tcp network.local.address=127.0.0.1 network.peer.address=10.0.0.2
-		network.local.port=80 network.peer.port=443 network.type=ipv6 network.transport=udp network.local.address=::1 network.peer.address=2001:db8::2
+		network.peer.port=443 network.type=ipv6 network.transport=udp network.local.address=::1 network.peer.address=2001:db8::2
 		network.local.address=::1 network.local.port=1 network.peer.address=fe80::2 network.peer.port=2 tfs.arg.side=connect tfs.lat=1.0
 		tfs.arg.saddr=[1,2,3] tfs.arg.protocol=300 tfs.arg.family=3
 		tfs.arg.error=111 tfs.arg.protocol=1 network.type=ipv4
