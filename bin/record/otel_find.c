@@ -73,7 +73,8 @@ static const struct file *file_at(const char *path)
 	if (f->read)
 		elf_tls(fd, (uint64_t)st.st_size, VARIABLE, &f->tls);
 	fd_close(fd);
-	errno = ENOENT; /* another file was there then */
+	if (fd >= 0)
+		errno = ENOENT; /* another file was there then */
 	return f->read ? f : NULL;
 }
 
