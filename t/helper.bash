@@ -223,6 +223,7 @@ lacks() {
 	local option
 	case $1 in
 	events/syscalls) option=CONFIG_FTRACE_SYSCALLS ;;
+	user_events_data) option=CONFIG_USER_EVENTS ;;
 	events/raw_syscalls) option=CONFIG_HAVE_SYSCALL_TRACEPOINTS ;;
 	set_ftrace_notrace_pid) option=CONFIG_FUNCTION_TRACER ;;
 	set_ftrace_filter) option=CONFIG_DYNAMIC_FTRACE ;;

@@ -66,13 +66,16 @@ static void skip_expression(struct compiler *c)
 	}
 }
 
-/* Note that the part from s up to the token is not supported; all, if the text is a copy. */
+/*
+ * Note that the part from s up to the token is not supported; all, if the text is a copy. The
+ * kernel itself prints events of programs by their fields (user_events), not by their print fmt.
+ */
 static void note_unclear(struct compiler *c, const char *s)
 {
 	const char *fmt = c->e->print_fmt, *end = fmt + strlen(fmt);
 	int copy = (uintptr_t)s < (uintptr_t)fmt || (uintptr_t)s > (uintptr_t)end;
 
-	if (c->e->unclear)
+	if (c->e->unclear || !strncmp(c->e->system, "user_events", 11))
 		return;
 	c->e->unclear = copy ? fmt : s;
 	c->e->unclear_len = (uint32_t)(copy ? end - fmt : c->from - s);
@@ -289,6 +292,7 @@ static const struct field *find_field(struct compiler *c)
 static struct expr record_field(struct compiler *c)
 {
 	const struct field *f;
+	int dynamic;
 
 	if (c->token != T_ARROW)
 		return compile_fail(c);
@@ -297,9 +301,11 @@ static struct expr record_field(struct compiler *c)
 		if (c->token != T_NAME)
 			return compile_fail(c);
 		f = find_field(c);
+		/* REC->__data_loc_NAME is the location; events of programs have REC->NAME */
+		dynamic = f && f->place && f->place != PLACE_REST && *c->from != '_';
 		lexer_next(c);
 	} while (c->token == '.');
-	return f ? field_expr(c, f) : compile_fail(c);
+	return f && !dynamic ? field_expr(c, f) : compile_fail(c);
 }
 
 /* Parse "(field)" of a macro that finds the memory of a __data_loc or __rel_loc field. */

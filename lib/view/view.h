@@ -490,21 +490,21 @@ int tcp_take(struct show *, const struct tool *, int letter);
 /* The options of decode.c, for struct tool. */
 #define DECODE_OPTIONS \
 	"-D, --decode  decode system calls: one line for each, at its return\n" \
-	"--failed  with -D: print only calls that fail\n" \
-	"--succeeded  with -D: print only calls that succeed\n" \
-	"--errno ERROR,...  with -D: print only calls that fail with one of these errors\n" \
-	"--fd N:0-2147483647  with -D: print only calls with this descriptor\n" \
-	"--slower US  with -D: print only calls that took so many microseconds\n" \
-	"--path GLOB  with -D: print only calls with a path that GLOB matches\n" \
-	"--names  with -D: print the files of descriptors\n" \
-	"--paths  with -D: print absolute paths\n" \
-	"--host-paths  with -D: print absolute paths as the host has them\n" \
-	"--files CALL,...  with -D: print only these calls, by the path of their file\n" \
+	"--failed  with -D: only calls that fail\n" \
+	"--succeeded  with -D: only calls that succeed\n" \
+	"--errno ERROR,...  with -D: only calls that fail with these errors\n" \
+	"--fd N:0-2147483647  with -D: only calls with this descriptor\n" \
+	"--slower US  with -D: only calls that took so many microseconds\n" \
+	"--path GLOB  with -D: only calls with a path that GLOB matches\n" \
+	"--names  with -D: the files of descriptors\n" \
+	"--paths  with -D: absolute paths\n" \
+	"--host-paths  with -D: absolute paths as the host has them\n" \
+	"--files CALL,...  with -D: only these calls, by the path of their file\n" \
 	"--reads  with --files: also opens for reading\n" \
-	"--strace  with -D: print calls as strace -f -ttt -T does\n" \
-	"--id PREFIX  with -D: take user memory from the records that begin with PREFIX\n" \
+	"--strace  with -D: lines as strace prints them\n" \
+	"--id PREFIX  with -D: take user memory from records that begin with PREFIX\n" \
 	"--abi ABI  with -D: the calls are those of this ABI\n" \
-	"--note NOTE  with -D: print this comment line, too\n"
+	"--note NOTE  with -D: this comment line, too\n"
 
 /* All zero at first. */
 struct decode {
@@ -570,7 +570,7 @@ void decode_free(struct decode *);
 	"--depth N:0-32  with --why: so many waits that follow each other; default 3\n" \
 	"--top N:1-  with --why: so many tasks or calls, and parts of each; default 5\n" \
 	"--of PID,...  with --why: account only these tasks and their later children\n" \
-	"--folded  with --why: print lines for flame graphs\n" \
+	"--folded  with --why: lines for flame graphs\n" \
 	"--begin EVENT  with --why: account the time of a task from this event, a glob, on\n" \
 	"--end EVENT  with --why: until this event\n"
 

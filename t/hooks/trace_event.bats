@@ -118,6 +118,21 @@ act_traced() {
 		"$MANAGER" --run trace_hist --args "--instance $MARK --pid $CALLS -e tcp_retransmit_skb -k dport"
 }
 
+@test "trace_event: prints the events that a program registers and writes itself, with their arrays, beside its calls" {
+	need_tracefs user_events_data
+	need_tracefs events/syscalls
+	hold "$PROG/user_event" 2
+	watch trace_event -e "user_events:tfs_$HELD" sys_enter_getppid --pid "$HELD"
+	release
+	watch_end
+	sed -n 's/^.* [0-9.]*: //p' got | diff - <(
+		for id in 1 2; do
+			printf '%s\n' "tfs_$HELD: version=1 event_id=$id extension={} payload={0x47,0x0,0x43,0x0} word=a\\nb\\\"c delta=-5" \
+				'sys_getppid()'
+		done
+	)
+}
+
 @test "trace_event: --filter passes the events for which the filter holds" {
 	need_tracefs events/raw_syscalls/sys_enter
 	calls 1000

@@ -191,6 +191,28 @@ has() {
 	grep -Fq 'E|77|function1' perfetto
 }
 
+@test "case user-events: the events of programs have their arrays, as .NET 10 writes them, and strings of both kinds" {
+	gunzip <"$CASES/user-events.gz.dat" >file
+	tfs-report file >text 2>err
+	file_has 0 err
+	sed -n '1,3p; 9,14p; $p' text | sed 's/^.*[.][0-9]\{6\}: //' | diff - /dev/fd/3 3<<-'EOF'
+		dotnet_gc: version=1 event_id=1 extension={} payload={0x0,0x0,0x0,0x0,0x2,0x0,0x0,0x0,0x47,0x0,0x43,0x0,0x0,0x0}
+		sys_getppid()
+		OTelActivity: version=1 event_id=2 extension={0x2,0x10,0x1,0x2,0x3,0x4,0x5,0x6,0x7,0x8,0x9,0xa,0xb,0xc,0xd,0xe,0xf,0x10} payload={0x1,0x0,0x0,0x0,0x2,0x0,0x0,0x0,0x47,0x0,0x43,0x0,0x0,0x0}
+		demo_simple: count=0 delta=-5 name=a\nb\"c
+		demo_text: count=0 text=hello \"wörld\"\n
+		demo_rel: count=0 text=relative
+		demo_struct: blob={0x30,0x31,0x32,0x33,0x34,0x35,0x36,0x37,0x38,0x39,0x61,0x62,0x63,0x64,0x65,0x0} x=7
+		demo_empty: 
+		demo_simple.0: other=77
+		Demo_Provider_L4K1: eventheader_flags=7 version=1 id=100 tag=0 opcode=1 level=4
+	EOF
+	tfs-report -j file | sed -n '1s/.*"fields"://p' | diff - <(
+		echo '{"version":1,"event_id":1,"extension":[],"payload":[0,0,0,0,2,0,0,0,71,0,67,0,0,0]}}')
+	[ "$(tfs-count -k event <text | awk '{ n += $1 } END { print n }')" = 27 ]
+	[ "$(tfs-perfetto file | tr -c '[:print:]' '\n' | grep -c demo_text)" -ge 1 ]
+}
+
 @test "case systrace: names that begin in column 0 are read" {
 	[ "$(tfs-count <"$CASES/systrace-column0.txt" | awk '{ n += $1 } END { print n }')" = 4 ]
 }
