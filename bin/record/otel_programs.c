@@ -196,6 +196,7 @@ static void read_context(struct bpf_code *c, const struct otel *o, const struct 
 	emit_mov(c, R1, R3);
 	emit_alu(c, ALU_OR, R1, R4);
 	emit_jump_if_imm(c, R1, JEQ, 0, "read");
+	emit_jump_if_imm(c, R5, JEQ, 0, "read");
 	for (int i = 0; i < 3; i++)
 		emit_store(c, SIZE_DW, FP, TRACE + 8 * i, (enum bpf_reg)(R3 + i));
 	emit_load(c, SIZE_B, R1, FP, RECORD + HEAD_FLAGS);

@@ -184,6 +184,13 @@ strip_sections() {
 	done
 }
 
+@test "trace_syscalls: --otel: a record without a trace or a span, or that is not valid, is none; absent memory is unknown" {
+	need_context
+	hold "$PROG/illrecords" -w
+	traced trace_syscalls -s lseek --otel
+	[ "$(told got)" = "3 0 5 7" ]
+}
+
 @test "trace_syscalls: --otel finds a library among 60,000 mappings" {
 	need_context
 	publishers glibc "${CC:-cc}"
