@@ -728,8 +728,9 @@ hook() {
 		exec tfs-run trace_syscalls -s getppid --buffer 8192 -o y.dat -- "$1" 100000' \
 		bash "$PROG/calls" </dev/null
 	tfs-report y.dat >got
-	lost=$((100000 - $(grep -c ': sys_getppid()$' got)))
-	[ "$lost" -gt 0 ]
+	# the program goes on after the session has ended, which nobody counts
+	lost=$(sed -n 's/^# lost \([0-9]*\) events: 0 overwritten in a full buffer, \1 not written$/\1/p' got)
+	[ "$lost" -gt 0 ] && [ $((lost + $(grep -c ': sys_getppid()$' got))) -le 100000 ]
 	[ "$(grep -c '^tfs-run: lost ' <<<"$stderr")" = 1 ]
 	grep -qx "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written" <<<"$stderr"
 	# no loss, no message
