@@ -53,9 +53,18 @@ static void copy(const struct ring *r, uint64_t at, void *to, size_t n)
 	memcpy((char *)to + first, r->data, n - first);
 }
 
+/* Machines of 32 bits have no atomic access to such a word; the kernel there changes half of it. */
+static volatile uint64_t *word_at(const struct ring *r, int at)
+{
+	return (volatile uint64_t *)(void *)(r->page + at);
+}
+
 static uint64_t head_of(const struct ring *r)
 {
-	return __atomic_load_n((uint64_t *)(void *)(r->page + HEAD), __ATOMIC_ACQUIRE);
+	uint64_t head = *word_at(r, HEAD);
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return head;
 }
 
 /* Return the size of the next record, and its time in *time; 0 if there is none. */
@@ -110,6 +119,7 @@ const struct mapping *mappings_next(void)
 	copy(oldest, oldest->at, &record, size);
 	memset(record.bytes + size - sizeof(time), 0, sizeof(time)); /* a name ends there */
 	oldest->at += size;
-	__atomic_store_n((uint64_t *)(void *)(oldest->page + TAIL), oldest->at, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	*word_at(oldest, TAIL) = oldest->at;
 	return &record.m;
 }
