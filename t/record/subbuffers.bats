@@ -144,9 +144,9 @@ same_lines() {
 				gsub(/[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+/,
 					"H", ours)
 			}
-			# another session may have loaded a program where an ended one was
-			gsub(/ bpf_prog_[0-9a-f]+[0-9a-zA-Z_]*/, " bpf_prog", theirs)
-			gsub(/ bpf_prog_[0-9a-f]+[0-9a-zA-Z_]*/, " bpf_prog", ours)
+			# a program of another session may have ended, and another one be at its address
+			gsub(/ (bpf_prog_[0-9a-f]+[0-9a-zA-Z_]*|0xffffffffc[0-9a-f]+)/, " bpf_prog", theirs)
+			gsub(/ (bpf_prog_[0-9a-f]+[0-9a-zA-Z_]*|0xffffffffc[0-9a-f]+)/, " bpf_prog", ours)
 			if (theirs == ours) next
 			if (hollow) {
 				for (n = 1; substr(theirs, n, 1) == substr(ours, n, 1); n++)
