@@ -557,9 +557,11 @@ static void print_compat(struct bpf_code *c, const struct memory *m)
 	set(c, FIRST, 0);
 }
 
-/* to = the number at R3, from the kernel's memory; 0 if there is none. Overwrites R0 to R5. */
-static void follow_step(struct bpf_code *c, enum bpf_size size, enum bpf_reg to)
+/* to = the kernel's number of this size at R3 + at; 0 if it is absent. Overwrites R0 to R5. */
+static void follow(struct bpf_code *c, enum bpf_reg to, enum bpf_size size, int at)
 {
+	if (at)
+		emit_alu_imm(c, ALU_ADD, R3, at);
 	read_kernel(c, size == SIZE_DW ? 8 : size == SIZE_W ? 4 : 2);
 	emit_load(c, size, to, FP, SLOT);
 }
@@ -586,40 +588,32 @@ static void print_protocol(struct bpf_code *c, const struct memory *m)
 	emit_alu32(c, ALU_MOV, R1, R1);
 	store(c, LEFT, R1);
 	emit_call(c, FN_GET_CURRENT_TASK);
-	emit_address(c, R3, R0, m->steps[FILES]);
-	follow_step(c, word_size, R3);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[TABLE]);
-	follow_step(c, word_size, R3);
+	emit_mov(c, R3, R0);
+	follow(c, R3, word_size, m->steps[FILES]);
+	follow(c, R3, word_size, m->steps[TABLE]);
 	store(c, WORDS, R3);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[MOST]);
-	follow_step(c, SIZE_W, R1);
+	follow(c, R1, SIZE_W, m->steps[MOST]);
 	load(c, R2, LEFT);
 	emit_jump_if(c, R1, JLE, R2, "no_protocol");
 	load(c, R3, WORDS);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[FDS]);
-	follow_step(c, word_size, R3);
+	follow(c, R3, word_size, m->steps[FDS]);
 	load(c, R1, LEFT);
 	emit_alu_imm(c, ALU_MUL, R1, WORD);
 	emit_alu(c, ALU_ADD, R3, R1);
-	follow_step(c, word_size, R3);
+	follow(c, R3, word_size, 0);
 	store(c, LEFT, R3);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[PRIVATE]);
-	follow_step(c, word_size, R3);
+	follow(c, R3, word_size, m->steps[PRIVATE]);
 	store(c, WORDS, R3);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[BACK]);
-	follow_step(c, word_size, R1);
+	follow(c, R1, word_size, m->steps[BACK]);
 	load(c, R2, LEFT);
 	emit_jump_if(c, R1, JNE, R2, "no_protocol");
 	load(c, R3, WORDS);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[SK]);
-	follow_step(c, word_size, R3);
+	follow(c, R3, word_size, m->steps[SK]);
 	store(c, WORDS, R3);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[FAMILY]);
-	follow_step(c, SIZE_H, R1);
+	follow(c, R1, SIZE_H, m->steps[FAMILY]);
 	emit_jump_if_imm(c, R1, JNE, AF_NETLINK, "no_protocol");
 	load(c, R3, WORDS);
-	emit_alu_imm(c, ALU_ADD, R3, m->steps[PROTOCOL]);
-	follow_step(c, SIZE_H, R3);
+	follow(c, R3, SIZE_H, m->steps[PROTOCOL]);
 	emit_string(c, R7, FORMAT_DATA, text);
 	load(c, R1, FIRST);
 	emit_alu_imm(c, ALU_ADD, R1, '0');

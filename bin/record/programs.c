@@ -5,12 +5,12 @@
  * The symbols of the file that is mapped at an address name the function. The files belong to the
  * traced programs and are untrusted.
  *
- * A task may have ended or begun another program when its records are read. So the kernel tells
- * what a process maps from when it begins a program (mappings.c), and which are its children.
+ * A task may have ended, or executed another program, when its records are read. So the kernel says
+ * what a process maps from its exec on, and which children it has (mappings.c).
  *
- * For a process that began its program before, and if the kernel tells nothing, /proc/PID/maps says
- * it. It is not read if procfs shows another name of the task than the task had at the record. The
- * link in /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
+ * /proc/PID/maps says it for a program that was executed before the session, and if the kernel does
+ * not. It is read only while the task still has the name that it had at the record. The link in
+ * /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
  */
 #include <sys/stat.h>
 

@@ -88,7 +88,7 @@ int dat_parts_hold(struct dat_parts *);
  */
 int dat_parts_join(struct dat_parts *, int more);
 
-/* ---- mappings.c: what traced tasks map and begin, told at that moment ---------------------- */
+/* ---- mappings.c: the files that traced tasks map, and the programs that they execute ------- */
 
 /* The beginnings of a record (linux/perf_event.h), whose texts end with a NUL */
 struct mapping_head {

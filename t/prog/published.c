@@ -5,15 +5,18 @@
  *	published [-t THREADS] [-f] [-x] [-w] [-l LIBRARY] [-s | -c | -a | -d | -p | -b DISK] CALLS
  *
  * Each thread makes so many calls lseek(-1, SPAN, 0), while the span with this id is active. The id
- * is the pid of the thread, and a counter N in its low 32 bits. -s: it sleeps for 1 ms instead. -c:
- * it connects to port 1 of 127.1.0.N instead, where nobody listens. -a: it connects from 127.1.0.N
- * to itself in span 3N - 2, accepts in span 3N - 1, and closes both ends in span 3N; it closes
- * a connection from 127.1.0.0 that it has before all others in span 3 * CALLS + 1; it prints its
- * port. -d: it closes a Unix socket with a datagram that nobody has read instead. -p: it touches
- * the page at 0x700000000000 + 0x10000 * N instead, without a call. -b: it writes the Nth block of
- * 4096 bytes of the disk instead. -f: a child does so, too. -x: then do all this again in the same
- * program, executed anew. -l: the library publishes, and is loaded after the first half of the
- * calls. -w: print a line, and wait for a byte first.
+ * is the pid of the thread, and a counter N in its low 32 bits. Instead of these calls:
+ *	-s  it sleeps for 1 ms
+ *	-c  it connects to port 1 of 127.1.0.N, where nobody listens
+ *	-a  it prints its port, connects from 127.1.0.N to it in span 3N - 2, accepts in span 3N - 1,
+ *	    and closes both ends in span 3N. It has a connection from 127.1.0.0 before all others,
+ *	    and closes it in span 3 * CALLS + 1
+ *	-d  it closes a Unix socket with a datagram that nobody has read
+ *	-p  it touches the page at 0x700000000000 + 0x10000 * N, without a call
+ *	-b  it writes the Nth block of 4096 bytes of the disk
+ * -f: a child does so, too. -x: then do all this again in the same program, executed anew. -l: the
+ * library publishes, and is loaded after the first half of the calls. -w: print a line, and wait
+ * for a byte first.
  * With -DPART=1 this is the library alone, with -DPART=2 the program that is linked with it, with
  * -DPART=3 the program that loads it. -DBEFORE: there are so many words before the variable.
  */
