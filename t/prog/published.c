@@ -8,9 +8,9 @@
  * is the pid of the thread, and a counter N in its low 32 bits. Instead of these calls:
  *	-s  it sleeps for 1 ms
  *	-c  it connects to port 1 of 127.1.0.N, where nobody listens
- *	-a  it prints its port, connects from 127.1.0.N to it in span 3N - 2, accepts in span 3N - 1,
- *	    and closes both ends in span 3N. It has a connection from 127.1.0.0 before all others,
- *	    and closes it in span 3 * CALLS + 1
+ *	-a  it prints its port, connects from 127.1.0.N to it in span 3N - 2, accepts in span
+ *	    3N - 1, and closes both ends in span 3N. It has a connection from 127.1.0.0 before all
+ *	    others, and closes it in span 3 * CALLS + 1
  *	-d  it closes a Unix socket with a datagram that nobody has read
  *	-p  it touches the page at 0x700000000000 + 0x10000 * N, without a call
  *	-b  it writes the Nth block of 4096 bytes of the disk
