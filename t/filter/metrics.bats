@@ -5,19 +5,21 @@
 
 load ../helper
 
-# debian PACKAGE: Set ROOT to a directory with the files of Debian's package.
+# debian PACKAGE...: Set ROOT to a directory with the files of Debian's packages, without those that
+# they depend on.
 debian() {
 	need_tool apt-get dpkg
-	ROOT=$("$TREE/t/vm/fetch" bookworm "$(dpkg --print-architecture)" "$1" 3>&- 2>fetch.err) ||
-		skip "needs $1 of Debian: $(tail -n 1 fetch.err)"
+	ROOT=$("$TREE/t/vm/fetch" bookworm "$(dpkg --print-architecture)" "$@" 3>&- 2>fetch.err) ||
+		skip "needs $* of Debian: $(tail -n 1 fetch.err)"
 }
 
-# parsed: Print each sample that prometheus_client finds in standard input.
+# parsed: Print each sample that prometheus_client finds in standard input. -S: No package that this
+# machine happens to have serves it.
 parsed() {
 	need_tool python3
-	debian python3-prometheus-client
+	debian python3-prometheus-client python3-decorator
 	cat >metrics
-	PYTHONPATH=$ROOT/usr/lib/python3/dist-packages /usr/bin/python3 - <<-'EOF'
+	PYTHONPATH=$ROOT/usr/lib/python3/dist-packages /usr/bin/python3 -S - <<-'EOF'
 		from prometheus_client.openmetrics.parser import text_string_to_metric_families
 		for family in text_string_to_metric_families(open("metrics").read()):
 		    for s in family.samples:
