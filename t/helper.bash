@@ -266,6 +266,14 @@ need_tool() {
 	done
 }
 
+# need_mounts: Skip unless a program can have mounts of its own. In a chroot whose root is no mount
+# point, unshare(1) fails: it has no root to make private.
+need_mounts() {
+	need_tool unshare
+	unshare -m true 2>unshare.err ||
+		skip "needs mounts of its own (unshare -m): $(tail -n 1 unshare.err)"
+}
+
 # Set SMALL_SHELL to a shell whose own system calls are few and known.
 small_shell() {
 	SMALL_SHELL=(dash)

@@ -762,7 +762,7 @@ x'"
 
 @test "trace_request: says how to mount bpffs if it is missing" {
 	need_probe
-	need_tool unshare
+	need_mounts
 	status=0
 	# shellcheck disable=SC2016 # the other shell's
 	unshare -m "$BASH" -c 'mount -t tmpfs none "$0" && exec "$@"' "$BPFFS" "$MANAGER" \

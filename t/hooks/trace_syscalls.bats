@@ -537,7 +537,7 @@ in_every_shell() {
 # without_syscalls ARGS: Run the manager with events/syscalls as an empty directory.
 without_syscalls() {
 	need_tracefs events/raw_syscalls
-	need_tool unshare
+	need_mounts
 	: >out; : >err
 	cat >without <<-'END'
 	[ ! -d "$1" ] || mount -t tmpfs none "$1" || exit 9

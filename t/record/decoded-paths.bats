@@ -70,7 +70,7 @@ host_paths() {
 @test "trace_syscalls: --host-paths knows a chroot from before the trace, also in a mount namespace" {
 	need_cached_names
 	need_tracefs events/syscalls
-	unshare -m true || skip "needs mount namespaces (unshare -m)"
+	need_mounts
 	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
 	mkfifo go
 	for how in env 'unshare -m'; do
@@ -95,7 +95,7 @@ host_paths() {
 
 @test "trace_syscalls: --host-paths follows mounts and pivot_root, spaces in names, and marks what the host lacks" {
 	need_cached_names
-	unshare -m true || skip "needs mount namespaces (unshare -m)"
+	need_mounts
 	for what in pivot pivotdot; do
 		rm -rf d
 		traced $what --names --host-paths

@@ -127,8 +127,7 @@ nothing_unfinished() {
 # in_small SIZE COMMAND...: Run COMMAND, for which alone small/ is a disk of that size.
 in_small() {
 	need_root
-	need_tool unshare
-	unshare -m true 2>/dev/null || skip "needs mount namespaces (unshare -m)"
+	need_mounts
 	mkdir -p small
 	# shellcheck disable=SC2016 # the shell's own
 	unshare -m sh -c 'mount -t tmpfs -o "size=$1,mode=755" tmpfs small && shift && exec "$@"' \
@@ -596,7 +595,7 @@ has_waited() {
 
 @test "tfs-record: kernel: wakes once a second while nothing happens" {
 	new_instance
-	unshare -m true || skip "needs a mount namespace"
+	need_mounts
 	# the names of the whole kernel: many new names, of other sessions, wake it more often
 	: >names
 	# shellcheck disable=SC2016 # the other shell's

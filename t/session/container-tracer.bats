@@ -168,8 +168,7 @@ was_reset() {
 
 @test "caller: after a SIGKILL of the caller its sessions go on until --clear ends all of them" {
 	need_tracefs events/syscalls
-	need_tool unshare
-	unshare -m true 2>/dev/null || skip "needs mount namespaces (unshare -m)"
+	need_mounts
 	calls 300
 	cat >caller.sh <<-'END'
 	cd "$1" || exit

@@ -436,7 +436,7 @@ not() {
 
 @test "manager: refuses a hook whose kernel option is missing, and names the option" {
 	need_tracefs events/syscalls
-	need_tool unshare
+	need_mounts
 	# hide files behind empty directories, as on a kernel without them
 	cat >without <<-'END'
 	mount -t tmpfs none "$1/events/syscalls" && mount -t tmpfs none "$1/events/raw_syscalls" &&
@@ -1328,7 +1328,7 @@ named() {
 
 @test "manager: looks at TRACER_SYSFS_PATH and TRACER_PROCFS_PATH" {
 	need_tracefs events/syscalls
-	need_tool unshare
+	need_mounts
 	calls 10
 	mkdir -p host/proc host/sys
 	cat >elsewhere <<-'END'

@@ -1014,14 +1014,9 @@ small() {
 		small "size=$1,nr_inodes=$2" "${@:3}"
 }
 
-need_unshare() {
-	need_tracefs
-	need_tool unshare
-	unshare -m true 2>/dev/null || skip "needs mount namespaces (unshare -m)"
-}
-
 @test "manager: reports a run directory without a free inode on one clear line, and leaves nothing" {
-	need_unshare
+	need_tracefs
+	need_mounts
 	calls 1
 	no='No space left on device'
 	set -- "$MANAGER" --run trace_syscalls --args "--instance $MARK --time 20 --pid $CALLS"
@@ -1038,7 +1033,8 @@ need_unshare() {
 }
 
 @test "manager: in a run directory without free space a FIFO works, and a file is refused" {
-	need_unshare
+	need_tracefs
+	need_mounts
 	calls 1
 	cat >full <<-'EOF'
 		mkdir "$TFS_RUNDIR/rest"
@@ -1073,7 +1069,8 @@ fills_up() {
 }
 
 @test "manager: a file in a run directory that becomes full has whole lines and counts its lost events" {
-	need_unshare
+	need_tracefs
+	need_mounts
 	calls 100
 	OTHER=$CALLS OTHER_GO=$GO
 	calls 20000
@@ -1095,7 +1092,8 @@ fills_up() {
 }
 
 @test "manager: a trace.dat in a run directory that becomes full counts the events that it lacks" {
-	need_unshare
+	need_tracefs
+	need_mounts
 	calls -e 100
 	OTHER=$CALLS OTHER_GO=$GO
 	calls -e 100000
@@ -1136,7 +1134,8 @@ fills_up() {
 }
 
 @test "manager: reports a tracefs mounted read-only on one clear line, and leaves nothing" {
-	need_unshare
+	need_tracefs
+	need_mounts
 	calls 1
 	# shellcheck disable=SC2016 # for the inner shell
 	fails 111 "manager: fatal: unable to make instance tfs.$MARK: Read-only file system" \

@@ -210,7 +210,7 @@ full() {
 
 @test "policy: without a limit of the size, files fill at most half of the run directory's disk" {
 	need_tracefs
-	need_tool unshare
+	need_mounts
 	unset TFS_POLICY
 	[ ! -e /etc/tfs/policy ] || skip "needs a host without /etc/tfs/policy"
 	mkdir small
@@ -218,7 +218,6 @@ full() {
 		# shellcheck disable=SC2016 # the shell's own
 		unshare -m sh -c 'mount -t tmpfs -o size=4m,mode=755 none small && TFS_RUNDIR=$PWD/small/run "$@"' - "$@"
 	}
-	in_small true || skip "needs a mount namespace"
 	fails 111 "manager: fatal: --size: with this session, the files of all sessions may take 2049 KB, and 2048 KB are allowed; remove those of ended sessions, give a smaller --size, or see tfs-policy(5)" \
 		in_small "$MANAGER" --run trace_event \
 		--args "--instance $MARK --pid $$ -t 1 -e sched_process_exit --output file --size 2049"

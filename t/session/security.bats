@@ -340,12 +340,11 @@ only_looked_at() {
 
 @test "tfs-report: reads a file without a mounted /proc, and does not open a device" {
 	odd_files
-	need_tool unshare
+	need_mounts
 	dat full
 	bare() {
 		unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$@"
 	}
-	bare true || skip "needs a mount namespace"
 	bare tfs-report file >out
 	[ ! -s out ]
 	fails 111 "tfs-report: fatal: device is not a regular file" bare tfs-report device
