@@ -27,8 +27,8 @@ clean_root() {
 	local dir
 	need_tool mmdebstrap
 	ROOT=$BATS_TEST_TMPDIR/root
-	mmdebstrap --quiet --variant=minbase "$@" "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
-		"$ROOT" 3>&- 2>mmdebstrap.log || skip "needs a Debian mirror: $(tail -n 1 mmdebstrap.log)"
+	"$TREE/t/debian" "$ROOT" "$@" 3>&- 2>mmdebstrap.log ||
+		skip "needs a Debian mirror: $(tail -n 1 mmdebstrap.log)"
 	for dir in proc sys dev; do
 		mount --rbind "/$dir" "$ROOT/$dir"
 		mount --make-rslave "$ROOT/$dir"
