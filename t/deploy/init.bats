@@ -138,17 +138,16 @@ mount -t tracefs nodev /sys/kernel/tracing" ]
 	each_shell configured
 }
 
-# the session's instance
-records_flight() {
-	[ "$(cat "$TRACEFS/instances/tfs.$MARK/tracing_on" 2>/dev/null)" = 1 ]
-}
-
 recorder_lives() {
 	flight start
 	[ "$status" = 0 ]
 	[ "$output" = 'Starting tfs-flight: OK' ]
-	eventually records_flight
+	# it records at once
+	[ "$(cat "$TRACEFS/instances/tfs.$MARK/tracing_on")" = 1 ]
 	pid=$(cat tfs-flight.pid)
+	flight status
+	[ "$status" = 0 ]
+	[ "$output" = "tfs-flight runs, process $pid" ]
 	# a second start leaves the recorder alone
 	flight start
 	[ "$status" = 0 ] && [ -z "$output" ]
@@ -162,7 +161,45 @@ recorder_lives() {
 	[ ! -e tfs-flight.pid ]
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 	[ "$(ls "tfs-flight/ftrace/$MARK")" = dump.1 ]
+	flight status
+	[ "$status" = 3 ]
+	[ "$output" = 'tfs-flight is stopped' ]
 	rm -r tfs-flight
+}
+
+# recorder_fails OPTIONS MESSAGE: The recorder cannot start with the options.
+recorder_fails() {
+	echo "TFS_FLIGHT=\"$1 --instance $MARK\"" >default/tfs-flight
+	flight start
+	[ "$status" != 0 ]
+	[ "$output" = "Starting tfs-flight: $2FAIL" ]
+	[ ! -e tfs-flight.pid ]
+	flight status
+	[ "$status" = 3 ]
+}
+
+recorder_dies() {
+	recorder_fails '-e sched_process_exi' "tfs-run: fatal: no event is called 'sched_process_exi'; did you mean \
+sched_process_exit, sched_process_exec, sched_process_wait?
+"
+	mkdir tools
+	printf '#!/bin/sh\n[ "$1" = --check ]\n' >tools/tfs-run # it fails after the check
+	chmod +x tools/tfs-run
+	flight_script "$PWD/tools"
+	recorder_fails '-e sched_process_exit' ''
+	flight_script
+	# it is killed
+	echo "TFS_FLIGHT='-e sched_process_exit --locked --instance $MARK'" >default/tfs-flight
+	flight start
+	[ "$output" = 'Starting tfs-flight: OK' ]
+	pid=$(cat tfs-flight.pid)
+	kill -KILL "$pid"
+	eventually gone "$pid"
+	flight status
+	[ "$status" = 1 ]
+	[ "$output" = 'tfs-flight has ended by itself' ]
+	eventually test ! -e "$TRACEFS/instances/tfs.$MARK"
+	rm -r tfs-flight tfs-flight.pid
 }
 
 # bats test_tags=long
@@ -179,6 +216,13 @@ recorder_lives() {
 	each_shell recorder_lives
 	rm links/start-stop-daemon
 	! command -v start-stop-daemon || each_shell recorder_lives
+}
+
+@test "init: tfs-flight says that a recorder did not start, and why; status tells how it ended" {
+	need_tracefs events/sched
+	need_tool start-stop-daemon
+	flight_script
+	SHELL_TO_TEST='sh' recorder_dies
 }
 
 @test "init: the sample of /etc/default has the options of the unit" {
