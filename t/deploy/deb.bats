@@ -11,12 +11,20 @@ setup_file() {
 	export MAKEFLAGS=
 	command -v dpkg-buildpackage dh musl-gcc git >/dev/null || return 0
 	git -C "$TREE" rev-parse --git-dir >/dev/null 2>&1 || return 0
+	unmet >/dev/null || return 0
 	mkdir "$BATS_FILE_TMPDIR/deb"
 	"$TREE/deploy/deb/build" "$BATS_FILE_TMPDIR/deb" 3>&-
 }
 
+# unmet: Print the packages that the build needs and this machine lacks; succeed if there are none.
+unmet() {
+	! dpkg-checkbuilddeps "$TREE/deploy/deb/debian/control" 2>&1 | grep -o 'Unmet build dependencies.*'
+}
+
 need_packages() {
+	local unmet
 	need_tool dpkg-buildpackage dh musl-gcc git
+	unmet=$(unmet) || skip "needs build dependencies: ${unmet#*: }"
 	DEB=$BATS_FILE_TMPDIR/deb
 	[ -d "$DEB" ] || skip "needs a git checkout"
 }
