@@ -131,6 +131,9 @@ size_t latency_key(struct latency *t, const struct trace_line *l, const char *co
 	size_t found = trace_line_values(&t->key, l, keys);
 
 	latency_key_origin(t, l);
+	for (; *keys; keys++)
+		if (trace_line_is_idle(l, *keys))
+			strbuf_format(&t->key, " cpu %.*s", (int)l->cpu.n, l->cpu.text);
 	return found;
 }
 

@@ -47,6 +47,7 @@ struct latency {
 	uint64_t least;                 /* print no latency of fewer microseconds */
 	struct pids only;               /* latencies that these tasks began; empty: all */
 	struct pids except;             /* latency_sched.c: but not of these tasks */
+	int once;                       /* latency_keys.c: a beginning that is open goes on */
 	int beginnings;                 /* print the beginnings, too */
 	int ends;                       /* print ends without a beginning, too */
 	int some_end;                   /* do not count beginnings without an end */
@@ -95,7 +96,8 @@ void latency_start_clear(struct latency_start *);
 /*
  * Append what separates keys of different traces to latency.key: a text line never ends
  * the beginning of a JSON line, and no host ends the beginning of another host. latency_key first
- * sets it to the values of the keys, and returns as trace_line_values does.
+ * sets it to the values of the keys, and the CPU of an idle task, and returns as trace_line_values
+ * does.
  */
 void latency_key_origin(struct latency *, const struct trace_line *);
 size_t latency_key(struct latency *, const struct trace_line *, const char *const *keys);

@@ -84,6 +84,8 @@ static void begin(struct latency *t, const struct latency_event *m)
 	struct keyed *k;
 
 	if (!latency_unselected(t, m->l)) {
+		if (t->once && !make_key(t, &t->first, m->l) && find(t))
+			return;
 		k = keyed_begin(t, m->l);
 		if (k)
 			latency_start_set(t, &k->begun, m, NULL);

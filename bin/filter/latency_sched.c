@@ -9,6 +9,11 @@
  * about to sleep. It is then woken before it runs again, but it waits from the switch on.
  * The kernel also wakes running tasks; then no wait begins.
  *
+ * A wake-up is sched_waking and then sched_wakeup or sched_wakeup_new. The last of these that the
+ * trace has begins the wait. The kernel reports sched_waking before it knows whether the task has
+ * left its CPU. If the task leaves it afterwards as if to sleep, it is woken at once, unless it
+ * went on before: then another wake-up comes.
+ *
  * A task may wait when the trace begins or ends. Every other incomplete wait of a task lacks
  * an event inside the trace: the event was lost, or the kernel does not record the events of
  * a task. If a hidden task gives the CPU to another task, the trace has neither the end of
@@ -22,8 +27,13 @@
 
 struct waiter {
 	struct table_entry entry;       /* by pid and origin */
-	enum { NOT_SEEN, RUNS, SLEEPS, WOKEN, WAITS } now; /* WOKEN: may have been running */
-	struct latency_start wait;      /* in the states WOKEN and WAITS */
+	/*
+	 * WOKEN: may have been running; WAKING: sched_waking came while it ran; DOZES: and then it
+	 * left the CPU, to sleep or to wait
+	 */
+	enum { NOT_SEEN, RUNS, WAKING, SLEEPS, DOZES, WOKEN, WAITS } now;
+	int begun;                      /* by sched_waking, in the states WOKEN and WAITS */
+	struct latency_start wait;      /* in the states DOZES, WOKEN and WAITS */
 };
 
 static int is_followed(const struct latency *t, pid_t pid)
@@ -55,6 +65,7 @@ static void forget_dead(struct latency *t, struct waiter *w, pid_t pid)
 static void wake_up(struct latency *t, const struct latency_event *m)
 {
 	pid_t pid = latency_task(m->l, ".pid");
+	int waking = !strcmp(m->event, "sched_waking");
 	struct waiter *w;
 
 	if (!pid && !t->only.n)
@@ -62,9 +73,14 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	if (!is_followed(t, pid))
 		return;
 	w = waiter(t, m->l, pid);
-	if (w->now != NOT_SEEN && w->now != SLEEPS)
+	if (w->now == RUNS || w->now == WAKING)
+		w->now = waking ? WAKING : RUNS;
+	if (w->now == RUNS || w->now == WAKING ||
+	    (w->now >= WOKEN && (waking || !w->begun)))
 		return;
-	w->now = w->now == SLEEPS ? WAITS : WOKEN;
+	if (w->now < WOKEN)
+		w->now = w->now == NOT_SEEN ? WOKEN : WAITS;
+	w->begun = waking;
 	latency_start_set(t, &w->wait, m, NULL);
 }
 
@@ -73,16 +89,21 @@ static void switch_from(struct latency *t, const struct latency_event *m, pid_t 
 {
 	enum task_wait next = trace_line_wait(m->l);
 	struct waiter *w = waiter(t, m->l, pid);
+	int waking = w->now == WAKING || (w->now == WOKEN && w->begun);
 
 	/* WAITS: the switch to the task is missing; WOKEN: the task ran all the time */
 	t->no_end += w->now == WAITS;
 	t->lost_end += w->now == WAITS;
 	latency_start_clear(&w->wait);
+	w->begun = 0;
 	if (next == WAIT_NONE && trace_line_key(m->l, "prev_state").n) {
 		forget_dead(t, w, pid);
 	} else if (next == WAIT_RUNNABLE) {
 		w->now = WAITS;
 		latency_start_set(t, &w->wait, m, NULL);
+	} else if (waking) {
+		w->now = DOZES;
+		latency_start_keep(t, &w->wait, m, NULL);
 	} else {
 		w->now = SLEEPS;
 	}
@@ -93,7 +114,7 @@ static void switch_to(struct latency *t, const struct latency_event *m, pid_t pi
 {
 	struct waiter *w = waiter(t, m->l, pid);
 
-	if (w->now == WAITS || w->now == WOKEN) {
+	if (w->now >= DOZES) {
 		latency_start_print(t, &w->wait, m);
 	} else {
 		t->no_begin++;
@@ -101,6 +122,7 @@ static void switch_to(struct latency *t, const struct latency_event *m, pid_t pi
 		t->lost_begin += w->now != NOT_SEEN || t->gap;
 	}
 	latency_start_clear(&w->wait);
+	w->begun = 0;
 	w->now = RUNS;
 }
 
@@ -145,7 +167,7 @@ static int event(struct latency *t, const struct latency_event *m)
 {
 	if (!strcmp(m->event, "sched_switch"))
 		return switch_tasks(t, m);
-	if (!strcmp(m->event, "sched_wakeup") || !strcmp(m->event, "sched_wakeup_new"))
+	if (trace_line_wakes(m->l))
 		wake_up(t, m);
 	else if (t->only.n && !strcmp(m->event, "sched_process_fork"))
 		return latency_follow_fork(t, m->l);
@@ -158,8 +180,8 @@ static void forget_one(struct latency *t, void *entry)
 {
 	struct waiter *w = entry;
 
-	t->no_end += w->now == WAITS || w->now == WOKEN;
-	t->lost_end += !t->ended && (w->now == WAITS || w->now == WOKEN);
+	t->no_end += w->now >= WOKEN;
+	t->lost_end += !t->ended && w->now >= WOKEN;
 	latency_start_clear(&w->wait);
 }
 

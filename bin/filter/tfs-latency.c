@@ -58,7 +58,8 @@ static const struct tool tool = {
 static const struct pair {
 	const char *name;
 	const struct latency_matcher *matcher;
-	const char *from, *to, *carried; /* of latency_keys: what -s, -e and -c would be */
+	/* of latency_keys: what -s, -e and -c would be; the kernel begins a mutex's wait twice */
+	const char *from, *to, *carried;
 } pairs[] = {
 	{ "syscalls", &latency_calls, NULL, NULL, NULL },
 	{ "block", &latency_block, NULL, NULL, NULL },
@@ -186,7 +187,8 @@ static char **choose_pair(char **operands)
 		matcher = pairs[i].matcher;
 		from = pairs[i].from;
 		to = pairs[i].to;
-		if (pairs[i].carried && !*t.keys)
+		t.once = pairs[i].carried != NULL;
+		if (t.once && !*t.keys)
 			*t.keys = *t.names = pairs[i].carried;
 		operands++;
 		if (!from)

@@ -33,6 +33,8 @@ static const struct form {
 	/* the plugins of trace-cmd */
 	{ "sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
 	  "%c{next_comm}:%d{next_pid} [%d{next_prio}]" },
+	{ "sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
+	  "%c{next_comm}:%d{next_pid} [%d{next_prio}] Latency: %w{latency} usecs" }, /* -w */
 	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] CPU:%d{target_cpu}" },
 	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] success=%d CPU:%d{target_cpu}" },
 	/* trace-cmd without plugins takes the names of the format */
@@ -58,6 +60,8 @@ static const struct form {
 	{ "contention_end", "%w{lock_addr} (ret=%d)" },
 	{ "sys_enter", "NR %w{NR} (%s{})" },
 	{ "sys_exit", "NR %w{NR} = %w{=}" },
+	/* trace-cmd, perf and the formats have no name before the result of a return */
+	{ "sys_exit_*", "%d{ret}" },
 	/* tracers, whose own text is in tracers[] below: the text of their formats */
 	{ "osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
 	  "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}" },

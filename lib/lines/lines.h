@@ -138,6 +138,12 @@ enum task_wait trace_line_wait(const struct trace_line *);
 /* Does the event wake up the task .pid? */
 int trace_line_wakes(const struct trace_line *);
 
+/*
+ * Does the key name the idle task of the line's CPU? All idle tasks have pid 0, so what keeps a
+ * state of each task needs the CPU, too.
+ */
+int trace_line_is_idle(const struct trace_line *, const char *key);
+
 /* ---- fields.c: values of several keys, and lines with more fields -------------------- */
 
 /* Append a string of the line for people and tables: in the escapes of ESCAPE_TEXT only. */

@@ -33,3 +33,9 @@ int trace_line_wakes(const struct trace_line *l)
 	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
 	       text_part_is(l->event, "sched_wakeup_new");
 }
+
+int trace_line_is_idle(const struct trace_line *l, const char *key)
+{
+	return (!strcmp(key, "pid") || !strcmp(key, "prev_pid") || !strcmp(key, "next_pid")) &&
+	       text_part_is(trace_line_key(l, key), "0");
+}

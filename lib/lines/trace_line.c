@@ -586,8 +586,11 @@ struct text_part trace_line_number(const struct trace_line *l)
 {
 	const char *s = l->body.text, *end = s ? s + l->body.n : s, *number;
 
-	if (l->json || !s || !begins(s, end, "NR "))
-		return trace_line_key(l, l->json ? "id" : "NR");
+	if (l->json || !s || !begins(s, end, "NR ")) {
+		struct text_part id = trace_line_key(l, "id"); /* also with options/fields */
+
+		return id.n || l->json ? id : trace_line_key(l, "NR");
+	}
 	for (number = s += strlen("NR "); s < end && !is_blank(*s); s++)
 		;
 	return (struct text_part){ number, (size_t)(s - number) };

@@ -1279,3 +1279,36 @@ at() {
 	tfs-latency -d -s a -e b trace.txt </dev/null >got
 	cmp got trace.txt
 }
+
+# task_waits EVENT...: Print the waits of task 7, and how many lack an end or a beginning. An event is
+# TIME:out (it sleeps), TIME:pre (it is preempted), TIME:in, TIME:waking or TIME:wakeup.
+task_waits() {
+	local e idle='comm=swapper/0 pid=0 prio=120' task='comm=w pid=7 prio=120'
+	local -A of=([out]="$task prev_state=S ==> $idle" [pre]="$task prev_state=R+ ==> $idle"
+		[in]="$idle prev_state=R ==> $task" [waking]=$task [wakeup]=$task)
+	for e; do
+		printf '          <idle>-0       [000] d..2. %s: ' "1.000${e%%:*}"
+		case ${e#*:} in
+		wak*) echo "sched_${e#*:}: ${of[${e#*:}]} target_cpu=000" ;;
+		*) sed -E 's/(comm|pid|prio)=/next_&/g; :a; s/next_(.* ==> )/prev_\1/; ta' \
+			<<<"sched_switch: ${of[${e#*:}]}" ;;
+		esac
+	done | tfs-latency wakeup 2>/dev/null | sed -n 's/.*lat=//p; s/^# .*: \([0-9]*\) .*, \([0-9]*\) .*/\1-\2/p' |
+		paste -sd' '
+}
+
+@test "tfs-latency: a wait begins with the last of sched_waking and sched_wakeup, and once" {
+	[ "$(task_waits 200:out 300:waking 310:in)" = 10 ]
+	[ "$(task_waits 200:out 300:waking 304:wakeup 310:in)" = 6 ]
+	[ "$(task_waits 200:out 304:wakeup 310:in)" = 6 ]
+	[ "$(task_waits 200:pre 300:waking 304:wakeup 310:in)" = 110 ]
+	# it is woken while it runs: before it has left the CPU, or without leaving it
+	[ "$(task_waits 100:pre 110:in 190:waking 200:out 220:in)" = '10 20' ]
+	[ "$(task_waits 100:pre 110:in 190:waking 200:out 205:wakeup 220:in)" = '10 15' ]
+	[ "$(task_waits 100:pre 110:in 150:waking 200:out 300:waking 305:in)" = '10 5' ]
+	[ "$(task_waits 100:pre 110:in 150:waking 151:wakeup 200:out 300:in)" = '10 0-1' ]
+	[ "$(task_waits 100:pre 110:in 190:waking 200:out)" = 10 ]
+	[ "$(task_waits 150:waking 200:out 220:in)" = 20 ]
+	[ "$(task_waits 150:waking 151:wakeup 200:out 220:in)" = 0-1 ]
+	[ "$(task_waits 200:out 300:waking)" = 1-0 ]
+}

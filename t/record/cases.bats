@@ -225,3 +225,28 @@ has() {
 @test "case rtla: lines of osnoise, timerlat and hwlat are events" {
 	[ "$(tfs-count <"$CASES/rtla.txt" | awk '{ n += $1 } END { print n }')" = 6 ]
 }
+
+@test "case trace-cmd exit: the bare result of a return is its result, so an error is one" {
+	[ "$(tfs-summary <"$CASES/trace-cmd-exit.txt" | awk '$NF == "openat" { print $1, $2 }')" = '1 1' ]
+	[ "$(tfs-count -k ret <"$CASES/trace-cmd-exit.txt" | sed 1d)" = '      1 0xfffffffffffffffe' ]
+}
+
+@test "case waking only: a wait begins with sched_waking if the trace has no sched_wakeup" {
+	tfs-latency wakeup <"$CASES/waking-only.txt" | grep -o 'lat=.*\|^#.*' | diff - <(
+		printf 'lat=%s\n' 50 50)
+}
+
+@test "case locks: the wait for a mutex has its spinning in it, and the idle task of each CPU waits alone" {
+	tfs-latency locks <"$CASES/locks.txt" | grep -o 'flags=.*\|^#.*' | diff - <(
+		printf 'flags=%s\n' 'MUTEX|SPIN lat=1000' 'SPIN lat=50' 'SPIN lat=90')
+}
+
+@test "case idle CPUs: each CPU has an idle task of its own" {
+	tfs-latency -s softirq_entry -e softirq_exit <"$CASES/idle-cpus.txt" |
+		grep -o 'lat=.*\|^#.*' | diff - <(printf 'lat=%s\n' 100 100)
+}
+
+@test "case trace-cmd -w: a switch with the latency of its wake-up is a switch" {
+	tfs-latency wakeup <"$CASES/trace-cmd-w.txt" | grep -o 'lat=.*\|^#.*' | diff - <(
+		echo lat=500)
+}
