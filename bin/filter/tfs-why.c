@@ -50,7 +50,8 @@ static const struct tool tool = {
 /* The first argument of a task's call: its descriptor, or the address of a futex. */
 struct argument {
 	struct table_entry entry;
-	char text[32];
+	uint64_t value;
+	int known;
 };
 
 static struct table arguments = { .size = sizeof(struct argument) };
@@ -98,6 +99,8 @@ static struct why_who who_at(const struct trace_line *l, const char *pid, const 
 
 	/* a line has two tasks at most */
 	turn = !turn;
+	if (text_part_is(name, "<...>"))
+		name.n = 0; /* the kernel has forgotten it */
 	if (name.n)
 		name = strbuf_unescaped(&text[turn], name, 0);
 	if (name.n && l->host.n) {
@@ -124,22 +127,24 @@ static enum why_leave leave_of(const struct trace_line *l)
 	}
 }
 
-/* Keep the first argument of the call that begins. */
+/* Keep the first argument of the call that begins. The kernel and perf write it in hexadecimal. */
 static void keep_argument(const struct trace_line *l, int32_t pid)
 {
 	struct argument *a = table_at(&arguments, (const char *)&pid, sizeof(pid));
 	const char *at = l->body.text, *end = at ? at + l->body.n : at;
-	struct text_part value = { 0 };
+	char text[24], *rest;
+	size_t n = 0;
 
-	if (at && (at = memchr(at, l->prefix[0] ? ':' : '(', l->body.n))) {
-		for (at++; at < end && *at == ' '; at++)
-			;
-		value = (struct text_part){ at, 0 };
-		while (at + value.n < end && at[value.n] != ',' && at[value.n] != ')')
-			value.n++;
-	}
-	str_format(a->text, sizeof(a->text), "%.*s", (int)(value.n < 30 ? value.n : 0),
-		   value.n ? value.text : "");
+	a->known = 0;
+	if (!at || !(at = memchr(at, l->prefix[0] ? ':' : '(', l->body.n)))
+		return;
+	for (at++; at < end && *at == ' '; at++)
+		;
+	while (at + n < end && n < sizeof(text) - 1 && at[n] != ',' && at[n] != ')')
+		n++;
+	str_format(text, sizeof(text), "%.*s", (int)n, at);
+	a->value = strtoull(text, &rest, 16);
+	a->known = n && !*rest;
 }
 
 /* Say what a task waits for in this call (struct why). */
@@ -148,9 +153,7 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 	const struct argument *a = table_find(&arguments, (const char *)&pid, sizeof(pid));
 
 	(void)unused;
-	wait->on = why_word(name, "");
-	str_format(wait->detail, sizeof(wait->detail), a && *a->text ? "%s(%s)" : "%s", name,
-		   a ? a->text : "");
+	why_describe(wait, name, a && a->known ? &a->value : NULL, "");
 }
 
 /* Account the entry or the return of a call. Return 0 if the line is neither. */
@@ -158,17 +161,35 @@ static int take_call(const struct trace_line *l, uint64_t ts, struct why_who by)
 {
 	struct call_task *task;
 	enum pairing_fate fate;
+	int64_t result;
 
 	if (!trace_line_side(l))
 		return 0;
 	fate = line_calls_event(&line_calls, l, &task);
 	if (fate == PAIRING_NOTHING || l->decoded)
 		return 1;
-	if (fate == PAIRING_BEGAN || fate == PAIRING_NO_RETURN)
+	if (fate == PAIRING_BEGAN || fate == PAIRING_NO_RETURN) {
 		keep_argument(l, by.pid);
-	why_call(&why, ts, by, line_calls.name.text,
-		 fate == PAIRING_BEGAN || fate == PAIRING_NO_RETURN);
+		why_call(&why, ts, by, line_calls.name.text);
+	} else {
+		why_return(&why, ts, by, line_calls.name.text,
+			   line_calls_result(l, &result) < 0 ? 0 : result);
+	}
 	return 1;
+}
+
+/* Return the word of softirq_entry: vec=9 [action=RCU]. */
+static struct text_part softirq_of(const struct trace_line *l)
+{
+	static const char key[] = "[action=";
+	const char *at = memmem(l->body.text, l->body.n, key, sizeof(key) - 1), *end, *close;
+
+	if (!at)
+		return (struct text_part){ 0 };
+	at += sizeof(key) - 1;
+	end = l->body.text + l->body.n;
+	close = memchr(at, ']', (size_t)(end - at));
+	return (struct text_part){ at, (size_t)((close ? close : end) - at) };
 }
 
 /* Account an interrupt. Return 0 if the line is about none. */
@@ -192,7 +213,7 @@ static int take_irq(const struct trace_line *l, uint64_t ts, int cpu, struct why
 		}
 		if (!text_part_is((struct text_part){ l->event.text + n, l->event.n - n }, "entry"))
 			continue;
-		what = trace_line_key(l, i ? "action" : "name");
+		what = i == 1 ? softirq_of(l) : trace_line_key(l, "name");
 		if (!what.n)
 			what = (struct text_part){ events[i], n - 1 };
 		str_format(name, sizeof(name), "%.*s", (int)(what.n < 31 ? what.n : 31), what.text);
@@ -281,6 +302,8 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 		why_disk(&why, ts, by, disk);
 	} else if (text_part_is(l->event, "task_throttled") && !has_flag(l, "shHzZ")) {
 		why_throttled(&why, ts, by);
+	} else if (text_part_is(l->event, "signal_deliver")) {
+		why_signal(&why, ts, by, (int)number(l, "sig"));
 	} else if (text_part_is(l->event, "page_fault_user")) {
 		why_fault(&why, ts, by, (uint64_t)number(l, "address"));
 	} else if (!take_call(l, ts, by) && !take_irq(l, ts, cpu, by)) {

@@ -14,7 +14,7 @@
 
 enum kind {
 	UNDECIDED, OTHER, SWITCH, WAKING, NEWTASK, EXEC, CALL, RETURN, IRQ, IRQ_END, SOFTIRQ,
-	VECTOR, DISK, FAULT, THROTTLE,
+	VECTOR, DISK, FAULT, THROTTLE, SIGNAL,
 };
 
 enum { FIELDS = 5 };
@@ -52,9 +52,10 @@ static const struct account_event *event_at(const struct record *r)
 		{ "task:task_newtask", NEWTASK, { "pid", "comm" } },
 		{ "sched:sched_process_exec", EXEC, { "old_pid" } },
 		{ "raw_syscalls:sys_enter", CALL, { "id" } },
-		{ "raw_syscalls:sys_exit", RETURN, { "id" } },
+		{ "raw_syscalls:sys_exit", RETURN, { "id", "ret" } },
 		{ "syscalls:sys_enter_*", CALL, { "__syscall_nr" } },
-		{ "syscalls:sys_exit_*", RETURN, { "__syscall_nr" } },
+		{ "syscalls:sys_exit_*", RETURN, { "__syscall_nr", "ret" } },
+		{ "signal:signal_deliver", SIGNAL, { "sig" } },
 		{ "irq:irq_handler_entry", IRQ, { "name" } },
 		{ "irq:irq_handler_exit", IRQ_END, { NULL } },
 		{ "irq:softirq_entry", SOFTIRQ, { "vec" } },
@@ -129,30 +130,16 @@ static enum why_leave leave_of(int64_t state)
 /* Say what a task waits for in this call (struct why). */
 static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
 {
-	struct out o = out_to(wait->detail, sizeof(wait->detail) - 2);
 	const struct call_values *values;
 	const struct call *c = decode_call(account.decode, pid, &values);
+	const int same = c && !strcmp(c->name, name) && c->nargs;
 	char file[128] = "";
 
 	(void)unused;
-	out_string(&o, name);
-	if (c && !strcmp(c->name, name) && c->nargs &&
-	    (c->args[0].kind == CALL_FD || c->args[0].kind == CALL_DIRFD)) {
-		if (c->args[0].kind == CALL_FD)
-			follow_print_fd(&account.decode->follow, pid, (int)values->args[0], file,
-					sizeof(file));
-		out_char(&o, '(');
-		out_signed(&o, (int)values->args[0]);
-		out_string(&o, *file ? "<" : "");
-		out_string(&o, file);
-		out_string(&o, *file ? ">)" : ")");
-	} else if (c && !strncmp(name, "futex", 5)) {
-		out_char(&o, '(');
-		out_address(&o, values->args[0]);
-		out_char(&o, ')');
-	}
-	*o.at = '\0';
-	wait->on = why_word(name, file);
+	if (same && c->args[0].kind == CALL_FD)
+		follow_print_fd(&account.decode->follow, pid, (int)values->args[0], file,
+				sizeof(file));
+	why_describe(wait, name, same ? &values->args[0] : NULL, file);
 }
 
 /* Write the context in which the task ends its window (struct why). */
@@ -241,6 +228,9 @@ static void take(const struct account_event *of, const struct record *r)
 		if (!(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI)))
 			why_throttled(w, r->ts, current(r));
 		break;
+	case SIGNAL:
+		why_signal(w, r->ts, current(r), (int)get(of, 0, r).i);
+		break;
 	case FAULT:
 		why_fault(w, r->ts, current(r), get(of, 0, r).u);
 		break;
@@ -272,10 +262,10 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 		why_lost(w);
 	take_joined(r);
 	if (of && of->kind == RETURN)
-		why_call(w, r->ts, current(r), call = name_of_call(r, of), 0);
+		why_return(w, r->ts, current(r), call = name_of_call(r, of), get(of, 1, r).i);
 	account.decoder(decode, r, lost, &hidden, buf, size);
 	if (of && of->kind == CALL)
-		why_call(w, r->ts, current(r), call = name_of_call(r, of), 1);
+		why_call(w, r->ts, current(r), call = name_of_call(r, of));
 	else if (of && of->kind != RETURN && of->kind != OTHER)
 		take(of, r);
 	if (w->scope == WHY_SPANS && of)

@@ -46,6 +46,8 @@ struct why_task {
 	uint8_t quota;          /* its last event says that its cgroup has used up its quota */
 	uint8_t throttled;      /* it lost its CPU because of that */
 	uint8_t wakes;          /* its last event woke a task, or made one */
+	uint8_t waited;         /* since its last call began, */
+	uint8_t interrupted;    /* until a signal ended the wait */
 	int cpu;                /* the last one */
 	uint64_t since;         /* of the state */
 	uint64_t born;          /* 0: before the trace */
@@ -120,6 +122,7 @@ void why_begin(struct why *w)
 	w->in_user = name_of(w, "user");
 	w->others = name_of(w, WHY_OTHERS);
 	w->between = name_of(w, "network and queues");
+	w->a_signal = name_of(w, "a signal");
 }
 
 static struct why_cpu *cpu_of(struct why *w, int cpu)
@@ -147,7 +150,10 @@ static void open_window(struct why *w, struct why_task *t, uint32_t label)
 	t->wait = 0;
 }
 
-/* Return the task, of which nothing is known if it is a new one. */
+/*
+ * Return the task, of which nothing is known if it is a new one. It may have begun among the lost
+ * events, so its account begins with its first event after them.
+ */
 static struct why_task *find(struct why *w, int32_t pid)
 {
 	struct why_task **near = &w->near[(uint32_t)pid % WHY_NEAR], *t = *near;
@@ -157,7 +163,7 @@ static struct why_task *find(struct why *w, int32_t pid)
 	t = table_at(&w->tasks, (const char *)&pid, sizeof(pid));
 	if (!t->pid) {
 		t->pid = pid;
-		t->since = w->first;
+		t->since = w->losses ? w->now : w->first;
 		t->losses = w->losses;
 		t->subject = w->all != 0;
 	}
@@ -174,6 +180,13 @@ static struct why_task *task_of(struct why *w, struct why_who who)
 	if (t->subject && !t->window && !t->dead && w->scope == WHY_TASKS)
 		open_window(w, t, 0);
 	return t;
+}
+
+uint32_t why_comm(const struct why *w, int32_t pid, uint64_t ns)
+{
+	const struct why_task *t = table_find(&w->tasks, (const char *)&pid, sizeof(pid));
+
+	return t && t->born <= ns ? t->comm : 0;
 }
 
 void why_subject(struct why *w, struct why_who who)
@@ -225,6 +238,7 @@ static int by_part(const void *a, const void *b)
 	       x->on != y->on ? x->on < y->on ? -1 : 1 :
 	       x->detail != y->detail ? x->detail < y->detail ? -1 : 1 :
 	       x->comm != y->comm ? x->comm < y->comm ? -1 : 1 :
+	       x->signal != y->signal ? x->signal < y->signal ? -1 : 1 :
 	       (x->pid > y->pid) - (x->pid < y->pid);
 }
 
@@ -445,6 +459,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 			t->wait = node;
 			t->wait_begin = t->since;
 			t->wait_end = ts;
+			t->waited = 1;
 		}
 		if (part.state == WHY_BLOCKED && who && who->task && who->task != t && w->depth)
 			expand_wait(w, t->window, node, who->task, t->since, ts);
@@ -454,6 +469,63 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 	t->since = ts;
 	t->seen = 1;
 	t->away = 0;
+}
+
+/* Copy the part of the task's last wait alone. Return 0 if it is not known any more. */
+static int last_wait(const struct why *w, const struct why_task *t, struct why_node *part)
+{
+	if (!t->window || !t->wait || t->window->node[t->wait].on == w->others)
+		return 0;
+	*part = t->window->node[t->wait];
+	part->next = 0;
+	part->ns = t->wait_end - t->wait_begin;
+	part->n = 1;
+	return 1;
+}
+
+/* The last wait in the past of the task ended as this part says. */
+static void correct_past(struct why_task *t, const struct why_node *part)
+{
+	for (uint32_t i = t->npast; i-- > t->nsums;) {
+		struct segment *past = past_of(t, i);
+
+		if (past->begin == t->wait_begin && past->part.state == WHY_BLOCKED) {
+			past->part.comm = part->comm;
+			past->part.pid = part->pid;
+			past->part.signal = part->signal;
+			return;
+		}
+	}
+}
+
+/* Another one ended the last wait of the task than was known: move its time to this part. */
+static void ended_by(struct why_task *t, const struct why_node *part)
+{
+	struct why_node *old = &t->window->node[t->wait];
+
+	old->ns -= part->ns;
+	old->n--;
+	correct_past(t, part);
+	t->wait = why_add(t->window, 0, part);
+}
+
+/*
+ * A signal ended the last wait of the task. If other waits have the same part, and it says what
+ * their waker did, the share of this wait in that is not known, and it stays.
+ */
+static void ended_by_signal(struct why *w, struct why_task *t, uint32_t signal)
+{
+	struct why_node part;
+
+	if (!last_wait(w, t, &part))
+		return;
+	part.signal = signal;
+	if (t->window->node[t->wait].n == 1) {
+		t->window->node[t->wait].signal = signal;
+		correct_past(t, &part);
+	} else if (!part.first) {
+		ended_by(t, &part);
+	}
 }
 
 static void spend_unknown(struct why *w, struct why_task *t, uint64_t ts, uint32_t what)
@@ -572,9 +644,10 @@ static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 /* The task's part until now ends, and it still runs. */
 static struct why_task *running(struct why *w, struct why_who who, uint64_t ts, int leaves)
 {
-	struct why_task *t = task_of(w, who);
+	struct why_task *t;
 
 	why_time(w, ts);
+	t = task_of(w, who);
 	t->quota = t->wakes = 0;
 	if (t->dead)
 		return t;
@@ -726,11 +799,13 @@ void why_switch(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum w
 void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft, int hard,
 		struct why_who woken)
 {
-	struct why_task *b = by.pid ? task_of(w, by) : NULL, *t;
+	struct why_task *b, *t;
 	const struct why_cpu *c;
-	struct waker waker = { b, b ? b->comm : 0 };
+	struct waker waker;
 
 	why_time(w, ts);
+	b = by.pid ? task_of(w, by) : NULL;
+	waker = (struct waker){ b, b ? b->comm : 0 };
 	if (b && !soft && !hard)
 		b->wakes = 1;
 	if (!woken.pid)
@@ -757,7 +832,10 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 	t->woken = 0;
 }
 
-/* A new task begins to be in this state. like: its maker, or what it was before; NULL: unknown. */
+/*
+ * A new task begins to be in this state. like: its maker, or what it was before; NULL: unknown. It
+ * stays a subject if the user has named its pid, and no task with that pid has ended.
+ */
 static struct why_task *begins(struct why *w, uint64_t ts, struct why_who who,
 			       const struct why_task *like, enum why_state state)
 {
@@ -771,7 +849,8 @@ static struct why_task *begins(struct why *w, uint64_t ts, struct why_who who,
 	*t = (struct why_task){ .entry = entry, .pid = who.pid, .since = ts, .born = ts,
 				.seen = 1, .calls = like && like->calls,
 				.state = (uint8_t)state, .losses = w->losses,
-				.subject = (like && like->subject) || w->all };
+				.subject = (like && like->subject) || w->all ||
+					   (t->subject && !t->dead) };
 	return task_of(w, who);
 }
 
@@ -812,27 +891,47 @@ void why_exec(struct why *w, uint64_t ts, struct why_who who, int32_t old)
 	task_of(w, who);
 }
 
-void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name, int begins)
+/* Return the task, which is alive, runs, and makes a call; or NULL. */
+static struct why_task *caller(struct why *w, uint64_t ts, struct why_who who)
 {
-	struct why_task *t;
-	struct why_wait wait = { .on = "" };
+	struct why_task *t = who.pid ? running(w, who, ts, 0) : NULL;
 
-	if (!who.pid)
-		return;
-	t = running(w, who, ts, 0);
-	if (t->dead)
-		return;
+	if (!t || t->dead)
+		return NULL;
 	t->calls = 1;
 	w->calls = 1;
-	if (begins) {
-		t->call = name_of(w, name);
-		t->disk = 0;
-		t->fault = 0;
-		if (t->subject && w->scope == WHY_CALLS) {
-			close_window(w, t); /* the call did not return */
-			open_window(w, t, 0);
-		}
+	return t;
+}
+
+void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name)
+{
+	struct why_task *t = caller(w, ts, who);
+
+	if (!t)
 		return;
+	t->call = name_of(w, name);
+	t->disk = 0;
+	t->fault = 0;
+	t->waited = t->interrupted = 0;
+	if (t->subject && w->scope == WHY_CALLS) {
+		close_window(w, t); /* the call did not return */
+		open_window(w, t, 0);
+	}
+}
+
+void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name, int64_t result)
+{
+	/* the highest one is ERESTART_RESTARTBLOCK of include/linux/errno.h */
+	enum { ERESTART_FIRST = 512, ERESTART_LAST = 516 };
+	struct why_task *t = caller(w, ts, who);
+	struct why_wait wait = { .on = "" };
+
+	if (!t)
+		return;
+	if (t->waited && (result == -EINTR ||
+			  (result <= -ERESTART_FIRST && result >= -ERESTART_LAST))) {
+		t->interrupted = 1;
+		ended_by_signal(w, t, w->a_signal);
 	}
 	if (t->window && t->window->unnamed) {
 		struct why_node *node = &t->window->node[t->window->unnamed];
@@ -848,6 +947,21 @@ void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name, 
 		close_window(w, t);
 	}
 	t->call = t->disk = 0;
+}
+
+void why_signal(struct why *w, uint64_t ts, struct why_who who, int signal)
+{
+	struct why_task *t = who.pid ? running(w, who, ts, 0) : NULL;
+	const char *name = name_of_signal(signal);
+	char number[32];
+
+	if (!t || !t->interrupted)
+		return;
+	t->interrupted = 0;
+	str_format(number, sizeof(number), "signal %d", signal);
+	/* each thread of a process that a signal ends gets SIGKILL, whichever was sent */
+	ended_by_signal(w, t, name_of(w, signal == SIGKILL ? "a fatal signal" :
+				      name ? name : number));
 }
 
 void why_irq(struct why *w, uint64_t ts, int cpu, struct why_who by, const char *name, int begins)
@@ -893,20 +1007,24 @@ void why_fault(struct why *w, uint64_t ts, struct why_who who, uint64_t address)
 
 void why_throttled(struct why *w, uint64_t ts, struct why_who by)
 {
-	struct why_task *t = by.pid ? task_of(w, by) : NULL;
-	/* the cgroup of the task that it woke may be another one */
-	const int own = t && !t->wakes;
+	struct why_task *t;
+	int own;
 
 	why_time(w, ts);
-	if (t)
-		running(w, by, ts, 0)->quota = (uint8_t)own;
+	if (!by.pid)
+		return;
+	t = task_of(w, by);
+	own = !t->wakes; /* the cgroup of the task that it woke may be another one */
+	running(w, by, ts, 0)->quota = (uint8_t)own;
 }
 
 /* Account the time of the task until now. It runs, unless it has just left its CPU. */
 static struct why_task *until(struct why *w, struct why_who who, uint64_t ts)
 {
-	struct why_task *t = task_of(w, who);
+	struct why_task *t;
 
+	why_time(w, ts);
+	t = task_of(w, who);
 	return t->seen && t->state != WHY_RUNNING && t->since == ts ? t : running(w, who, ts, 0);
 }
 
@@ -916,8 +1034,8 @@ void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part l
 
 	if (!who.pid)
 		return;
-	t = task_of(w, who);
 	why_time(w, ts);
+	t = task_of(w, who);
 	if (t->window && runs) /* its time ends now */
 		until(w, who, ts);
 	close_window(w, t);
@@ -948,35 +1066,19 @@ void why_close(struct why *w, uint64_t ts, int32_t pid)
 void why_message(struct why *w, int32_t reader, int32_t sender)
 {
 	struct why_task *t = find(w, reader), *s = find(w, sender);
-	struct why_node *old, part;
-	uint32_t node = t->wait;
+	struct why_node part;
 
-	t->wait = 0;
-	if (!t->window || !node || !reader || !sender || t == s)
-		return;
-	old = &t->window->node[node];
-	if (old->first || old->on == w->others) /* more is known of its waker, or less of it */
-		return;
-	part = *old;
-	part.next = 0;
-	part.ns = t->wait_end - t->wait_begin;
-	part.n = 1;
-	part.comm = s->comm;
-	part.pid = s->pid;
-	old->ns -= part.ns;
-	old->n--;
-	for (uint32_t i = t->npast; i-- > t->nsums;) {
-		struct segment *past = past_of(t, i);
-
-		if (past->begin == t->wait_begin && past->part.state == WHY_BLOCKED) {
-			past->part.comm = part.comm;
-			past->part.pid = part.pid;
-			break;
-		}
+	if (!reader || !sender || t == s || !last_wait(w, t, &part) ||
+	    t->window->node[t->wait].first) /* more is known of its waker */
+		part.n = 0;
+	if (part.n) {
+		part.comm = s->comm;
+		part.pid = s->pid;
+		ended_by(t, &part);
+		if (w->depth)
+			expand_wait(w, t->window, t->wait, s, t->wait_begin, t->wait_end);
 	}
-	node = why_add(t->window, 0, &part);
-	if (w->depth)
-		expand_wait(w, t->window, node, s, t->wait_begin, t->wait_end);
+	t->wait = 0;
 }
 
 void why_event(struct why *w, uint64_t ts, struct why_who who, const char *event, const char *call)

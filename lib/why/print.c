@@ -19,7 +19,8 @@ static const char *const words[WHY_STATES] = {
 static int is_same(const struct why_node *a, const struct why_node *b, int merge)
 {
 	return a->state == b->state && a->on == b->on && a->detail == b->detail &&
-	       a->comm == b->comm && (a->pid == b->pid || (merge && a->comm && a->pid && b->pid));
+	       a->comm == b->comm && a->signal == b->signal &&
+	       (a->pid == b->pid || (merge && a->comm && a->pid && b->pid));
 }
 
 uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node *part)
@@ -56,6 +57,41 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 	v[at].ns += more.ns;
 	v[at].n += more.n;
 	return full && node ? 0 : at;
+}
+
+/* Make one of the parts of a node that are the same, and of their parts. */
+static void merge(struct why_window *window, uint32_t node)
+{
+	struct why_node *v = window->node;
+
+	for (uint32_t a = v[node].first; a; a = v[a].next) {
+		for (uint32_t *link = &v[a].next, b; (b = *link);) {
+			uint32_t *last = &v[a].first;
+
+			if (!v[b].n || !is_same(&v[a], &v[b], window->merge)) {
+				link = &v[b].next;
+				continue;
+			}
+			v[a].ns += v[b].ns;
+			v[a].n += v[b].n;
+			if (v[a].pid != v[b].pid)
+				v[a].pid = SEVERAL;
+			while (*last)
+				last = &v[*last].next;
+			*last = v[b].first;
+			*link = v[b].next;
+		}
+		merge(window, a);
+	}
+}
+
+/* Give tasks whose names were not known yet the names that events told later. */
+static void name_parts(const struct why *w, struct why_window *window)
+{
+	for (size_t i = 1; i < window->n; i++)
+		if (!window->node[i].comm && window->node[i].pid > 0)
+			window->node[i].comm = why_comm(w, window->node[i].pid, window->end);
+	merge(window, 0);
 }
 
 /* ---- parts in order ---- */
@@ -176,7 +212,10 @@ static void put_part(const struct why *w, struct out *o, const struct why_node *
 		put_name(w, o, node->detail);
 		if (!node->on && !node->detail)
 			out_string(o, "not known for what");
-		out_string(o, node->comm || node->pid ? ", woken by " : ", not woken");
+		out_string(o, node->signal || node->comm || node->pid ? ", woken by " :
+			   ", not woken");
+		put_name(w, o, node->signal);
+		out_string(o, node->signal && (node->comm || node->pid) ? " from " : "");
 		put_task(w, o, node);
 		return;
 	}
@@ -338,6 +377,7 @@ static void print_json_parts(const struct why *w, const struct why_window *windo
 		out_format(&o, "%s{\"state\":\"%s\"", i ? "," : "", words[part->state]);
 		put_json_string(w, &o, "on", part->on);
 		put_json_string(w, &o, "detail", part->detail);
+		put_json_string(w, &o, "signal", part->signal);
 		out_format(&o, ",\"count\":%llu,\"ns\":%llu", (unsigned long long)part->n,
 			   (unsigned long long)part->ns);
 		if (part->comm || part->pid) {
@@ -436,6 +476,7 @@ size_t why_end(struct why *w)
 {
 	why_close_all(w);
 	for (size_t i = 0; i < w->nkept; i++) {
+		name_parts(w, w->kept[i]);
 		if (w->json) {
 			print_json(w, w->kept[i]);
 		} else if (w->folded) {

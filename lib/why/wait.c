@@ -14,6 +14,20 @@ static int is_listed(const char *list, const char *word)
 	return 0;
 }
 
+/* Calls whose first argument tells nothing of what they wait for. */
+#define NO_OBJECT "pause vfork clone exit exit_group nanosleep clock_nanosleep " \
+	"clock_nanosleep_time64 select pselect6 pselect6_time64 _newselect socketcall ipc sync msync " \
+	"waitid prctl ioperm"
+
+/* Is the argument a descriptor, a pid or another int, and no address? */
+static int is_small(uint64_t argument)
+{
+	enum { BITS = 22 }; /* of PID_MAX_LIMIT; the kernel has less than that below address 0 */
+
+	return argument >> BITS == 0 || (int64_t)argument >> BITS == -1 ||
+	       (argument >> 32 == 0 && (int32_t)argument >> BITS == -1);
+}
+
 const char *why_word(const char *call, const char *file)
 {
 	/* arrays, not pointers: each wait searches them */
@@ -56,6 +70,29 @@ const char *why_word(const char *call, const char *file)
 		if (!strncmp(file, files[i].file, strlen(files[i].file)))
 			return files[i].word;
 	return !strncmp(file, anon, sizeof(anon) - 1) ? "event" : "call";
+}
+
+void why_describe(struct why_wait *wait, const char *call, const uint64_t *first, const char *file)
+{
+	struct out o = out_to(wait->detail, sizeof(wait->detail) - 2);
+	const int64_t number = first ? (int32_t)*first : 0;
+
+	wait->on = why_word(call, file);
+	out_string(&o, call);
+	if (first && !strcmp(wait->on, "futex")) {
+		out_char(&o, '(');
+		out_address(&o, *first);
+		out_char(&o, ')');
+	} else if (first && number == AT_FDCWD && (*first >> 32 == 0 || *first >> 32 == UINT32_MAX)) {
+		out_string(&o, "(AT_FDCWD)");
+	} else if (first && number != -1 && is_small(*first) && !is_listed(NO_OBJECT, call)) {
+		out_char(&o, '(');
+		out_signed(&o, number);
+		out_string(&o, *file ? "<" : "");
+		out_string(&o, file);
+		out_string(&o, *file ? ">)" : ")");
+	}
+	*o.at = '\0';
 }
 
 int why_sends(const char *call)

@@ -79,7 +79,7 @@ struct why {
 	size_t nnames, names_room;
 	struct why_task *near[WHY_NEAR];        /* tasks and CPUs that were looked up last */
 	struct why_cpu *near_cpus[WHY_NEAR];
-	uint32_t interrupt, in_call, in_user, others, between; /* names */
+	uint32_t interrupt, in_call, in_user, others, between, a_signal; /* names */
 	uint64_t first, now;
 	int begun;                      /* there was an event */
 	int filtered;                   /* the trace has only the switches of some tasks */
@@ -112,8 +112,12 @@ void why_new_task(struct why *, uint64_t ts, struct why_who by, struct why_who c
  * task is not the first one of its process; 0: not known.
  */
 void why_exec(struct why *, uint64_t ts, struct why_who, int32_t old);
-/* A call begins, or ends (begins is 0). */
-void why_call(struct why *, uint64_t ts, struct why_who, const char *name, int begins);
+/* A call begins. */
+void why_call(struct why *, uint64_t ts, struct why_who, const char *name);
+/* A call ends with this result. If a signal has interrupted it, the signal ended its wait. */
+void why_return(struct why *, uint64_t ts, struct why_who, const char *name, int64_t result);
+/* The task takes this signal. If the last call was interrupted, this signal did it. */
+void why_signal(struct why *, uint64_t ts, struct why_who, int signal);
 /* An interrupt begins, or ends (begins is 0). */
 void why_irq(struct why *, uint64_t ts, int cpu, struct why_who by, const char *name, int begins);
 /* The task sends a request to this disk. */
@@ -155,6 +159,13 @@ unsigned long long why_switches(const struct why *);
  */
 const char *why_word(const char *call, const char *file);
 
+/*
+ * Set what a task waits for in this call: its word, and the call with the argument that tells it,
+ * as in read(3<pipe:[77]>), futex(0x7f0012345678), wait4(17). first: the first argument; NULL: it
+ * is not known; -1 means any, and is left out. file: as for why_word.
+ */
+void why_describe(struct why_wait *, const char *call, const uint64_t *first, const char *file);
+
 /* Does the call send, so that a soft interrupt within it is its own? */
 int why_sends(const char *call);
 
@@ -171,6 +182,7 @@ struct why_node {
 	uint32_t on, detail;    /* numbers of names */
 	uint32_t comm;          /* of who ended it, or of who ran instead */
 	int32_t pid;            /* 0: it was no task */
+	uint32_t signal;        /* by which it was ended, or 0 */
 	uint32_t first, next;   /* numbers of nodes; 0: none */
 	uint8_t state;
 };
@@ -194,6 +206,9 @@ struct why_window {
  * that part is "others". Return its number; 0 for others below a part.
  */
 uint32_t why_add(struct why_window *, uint32_t node, const struct why_node *part);
+
+/* Return the name of a task that had it at ns; 0: not known. */
+uint32_t why_comm(const struct why *, int32_t pid, uint64_t ns);
 
 /* Return the number of a name. */
 uint32_t why_name(struct why *, const char *s, size_t n);

@@ -67,7 +67,7 @@ need_x86() {
     5.0 %    100 ms    in futex
     5.0 %    100 ms    interrupt disk0
    35.0 %    700 ms  blocked
-   35.0 %    700 ms    futex: futex(7f00), woken by helper 20
+   35.0 %    700 ms    futex: futex(0x7f00), woken by helper 20
    10.0 %    200 ms  throttled by the quota of its cgroup
     5.0 %    100 ms  waiting for a CPU
     5.0 %    100 ms    the CPU was idle
@@ -77,12 +77,12 @@ need_x86() {
 	tfs-why in >out
 	[ "$(grep -c '^[a-z]' out)" = 2 ]
 	# the helper is traced as well, so it has a past
-	[ "$(sed -n '7,10p' out)" = '   35.0 %    700 ms    futex: futex(7f00), woken by helper 20
+	[ "$(sed -n '7,10p' out)" = '   35.0 %    700 ms    futex: futex(0x7f00), woken by helper 20
    15.0 %    300 ms      helper 20: running
-   15.0 %    300 ms      helper 20: blocked, sleep: nanosleep(1), woken by interrupt
+   15.0 %    300 ms      helper 20: blocked, sleep: nanosleep, woken by interrupt
     5.0 %    100 ms      helper 20: waiting for a CPU, behind other 30' ]
 	tfs-why -d 0 in | sed -n '7,8p' >out
-	lines_are out '   35.0 %    700 ms    futex: futex(7f00), woken by helper 20
+	lines_are out '   35.0 %    700 ms    futex: futex(0x7f00), woken by helper 20
    10.0 %    200 ms  throttled by the quota of its cgroup'
 }
 
@@ -191,8 +191,8 @@ for line in open("out"):
 @test "tfs-why: -c accounts each call, -s and -e a window, and -m leaves out short ones" {
 	need_x86
 	{ futex; rest; } >in
-	[ "$(tfs-why -c in | grep '^[a-z]')" = 'main 10, futex(7f00): 900 ms
-helper 20, nanosleep(1): 500 ms' ]
+	[ "$(tfs-why -c in | grep '^[a-z]')" = 'main 10, futex(0x7f00): 900 ms
+helper 20, nanosleep: 500 ms' ]
 	[ "$(tfs-why -c -m 600ms in | grep -c '^[a-z]')" = 1 ]
 	[ "$(tfs-why -c -n 1 in | tail -n 1)" = '# 1 shorter ones are not shown, 500 ms together' ]
 	[ "$(tfs-why -s sys_exit -e 'irq_handler_e*y' in | head -n 1)" = 'main 10, sys_exit: 600 ms' ]
@@ -300,7 +300,7 @@ main 10: 400 ms
    25.0 %    100 ms    user code
    25.0 %    100 ms    in pause
    50.0 %    200 ms  blocked
-   50.0 %    200 ms    signal: pause(0), woken by thread 11
+   50.0 %    200 ms    signal: pause, woken by thread 11
    50.0 %    200 ms      thread 11: running
     0.0 %      0 ns  unknown
 sleep 10: 400 ms
@@ -310,14 +310,71 @@ sleep 10: 400 ms
     0.0 %      0 ns  unknown'
 }
 
+@test "tfs-why: a wait that a signal ended names the signal, and who sent it" {
+	need_x86
+	{
+		echo '# traced: 10 main'
+		at 0 1.000000 ..... main-10 'sys_enter: NR 35 (7f00, 0, 0, 0, 0, 0)'
+		to 0 1.000000 main-10 S swapper/0-0
+		wakes 1 1.200000 sh-30 main-10
+		to 0 1.200000 swapper/0-0 R main-10
+		at 0 1.200000 ..... main-10 'sys_exit: NR 35 = -516'
+		at 0 1.200000 ..... main-10 'signal_deliver: sig=10 errno=0 code=0 sa_handler=55 sa_flags=0'
+		at 0 1.200000 ..... main-10 'sys_enter: NR 35 (7f00, 0, 0, 0, 0, 0)'
+		to 0 1.200000 main-10 S swapper/0-0
+		wakes 1 1.500000 sh-30 main-10
+		to 0 1.500000 swapper/0-0 R main-10
+		at 0 1.500000 ..... main-10 'sys_exit: NR 35 = -4'
+		at 0 1.500000 ..... main-10 'sys_enter: NR 34 ()'
+		to 0 1.500000 main-10 S swapper/0-0
+		wakes 1 1.900000 sh-30 main-10
+		to 0 1.900000 swapper/0-0 R main-10
+		at 0 1.900000 ..... main-10 'sys_exit: NR 34 = -514'
+		at 0 1.900000 ..... main-10 'signal_deliver: sig=9 errno=0 code=0 sa_handler=0 sa_flags=0'
+		at 0 1.900000 ..... main-10 'sys_enter: NR 0 (3, 7f00, 1, 0, 0, 0)'
+		to 0 1.900000 main-10 S swapper/0-0
+		wakes 1 2.000000 sh-30 main-10
+		to 0 2.000000 swapper/0-0 R main-10
+		at 0 2.000000 ..... main-10 'sys_exit: NR 0 = 1'
+		at 0 2.000000 ..... main-10 'signal_deliver: sig=10 errno=0 code=0 sa_handler=55 sa_flags=0'
+	} >in
+	tfs-why in >out
+	lines_are out 'main 10: 1.00 s
+  100.0 %   1.00 s   blocked
+   40.0 %    400 ms    signal: pause, woken by a fatal signal from sh 30
+   30.0 %    300 ms    sleep: nanosleep, woken by a signal from sh 30
+   20.0 %    200 ms    sleep: nanosleep, woken by SIGUSR1 from sh 30
+   10.0 %    100 ms    call: read(3), woken by sh 30
+    0.0 %      0 ns  unknown'
+	tfs-why -j in >json
+	grep -qF '{"state":"blocked","on":"sleep","detail":"nanosleep","signal":"SIGUSR1","count":1,"ns":200000000,"waker":{"pid":30,"comm":"sh"}}' json
+}
+
+@test "tfs-why: a task that is named only later has one line, with its name" {
+	need_x86
+	{
+		echo '# traced: 10 main'
+		to 0 1.000000 main-10 S swapper/0-0
+		wakes 1 1.200000 '<...>-30' main-10
+		to 0 1.200000 swapper/0-0 R main-10
+		to 0 1.300000 main-10 S swapper/0-0
+		wakes 1 1.500000 sh-30 main-10
+		to 0 1.500000 swapper/0-0 R main-10
+	} >in
+	tfs-why in >out
+	grep -Fx '   80.0 %    400 ms    not known for what, woken by sh 30, 2 times' out
+	grep 'woken by' out >woken
+	file_has 1 woken
+}
+
 @test "tfs-why: -j and -f tell the same times" {
 	need_x86
 	{ futex; rest; } >in
 	tfs-why -j in >json
 	[ "$(grep -c '"total_ns":2000000000' json)" = 2 ]
-	grep -qF '{"state":"blocked","on":"futex","detail":"futex(7f00)","count":1,"ns":700000000,"waker":{"pid":20,"comm":"helper"},"parts":[{"state":"running","count":2,"ns":300000000}' json
+	grep -qF '{"state":"blocked","on":"futex","detail":"futex(0x7f00)","count":1,"ns":700000000,"waker":{"pid":20,"comm":"helper"},"parts":[{"state":"running","count":2,"ns":300000000}' json
 	[ "$(tfs-why -f -p 10 in | awk '{ n += $NF } END { print n }')" = 2000000 ]
-	[ "$(tfs-why -f in | grep -c '^main;blocked;futex: futex(7f00), woken by helper 20;helper 20;')" = 3 ]
+	[ "$(tfs-why -f in | grep -c '^main;blocked;futex: futex(0x7f00), woken by helper 20;helper 20;')" = 3 ]
 }
 
 @test "tfs-why: a window begins and ends at the calls of raw_syscalls, by their names" {
@@ -329,7 +386,7 @@ sleep 10: 400 ms
 	tfs-why -s sched_switch -e sys_exit_futex in | sed -n '1,3p' >out
 	lines_are out 'main 10, sched_switch: 800 ms
    87.5 %    700 ms  blocked
-   87.5 %    700 ms    futex: futex(7f00), woken by helper 20'
+   87.5 %    700 ms    futex: futex(0x7f00), woken by helper 20'
 }
 
 @test "tfs-why: refuses JSON, and a trace without switches" {
@@ -384,7 +441,7 @@ a:main 10: 1.10 s
    77.3 %    850 ms  blocked
    77.3 %    850 ms    socket: recvfrom(3), woken by b:server 10
    31.8 %    350 ms      network and queues, 2 times
-   27.3 %    300 ms      b:server 10: blocked, sleep: nanosleep(1), woken by interrupt
+   27.3 %    300 ms      b:server 10: blocked, sleep: nanosleep, woken by interrupt
    18.2 %    200 ms      b:server 10: running
    18.2 %    200 ms  running
    18.2 %    200 ms    user code
@@ -394,7 +451,7 @@ a:main 10: 1.10 s
 
 b:server 10, request 11: 500 ms
    60.0 %    300 ms  blocked
-   60.0 %    300 ms    sleep: nanosleep(1), woken by interrupt
+   60.0 %    300 ms    sleep: nanosleep, woken by interrupt
    40.0 %    200 ms  running
    40.0 %    200 ms    user code
     0.0 %      0 ns  unknown'

@@ -249,4 +249,35 @@ has() {
 @test "case trace-cmd -w: a switch with the latency of its wake-up is a switch" {
 	tfs-latency wakeup <"$CASES/trace-cmd-w.txt" | grep -o 'lat=.*\|^#.*' | diff - <(
 		echo lat=500)
+
+@test "case lostborn: of a task that is first seen after a loss, nothing before that is blocked" {
+	tfs-why "$CASES/lostborn.txt" | sed -n '/^k/,$p' | sed -n '1,3p' | diff - /dev/fd/3 3<<-'EOF'
+		k 400: 1.00 s
+		   99.9 %    999 ms  blocked
+		   99.9 %    999 ms    not known for what, not woken
+	EOF
+	tfs-why "$CASES/lostborn.txt" | grep -A 4 '^a 100' | diff - /dev/fd/3 3<<-'EOF'
+		a 100: 2.00 s; events were lost in 1 of its intervals
+		    0.0 %   1.00 ms  running
+		    0.1 %   1.00 ms    user code
+		  100.0 %   1.99 s   unknown
+		  100.0 %   1.99 s     events lost
+	EOF
+}
+
+@test "case why_born: -p names a task that begins within the trace" {
+	tfs-why -p 8 "$CASES/why_born.txt" | sed -n '1,4p' | diff - /dev/fd/3 3<<-'EOF'
+		sh 8: 300 ms
+		   66.7 %    199 ms  running
+		   66.7 %    199 ms    user code
+		   33.3 %    100 ms  blocked
+	EOF
+}
+
+@test "case why_args: descriptors and pids are decimal" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs the numbers of the calls of x86-64"
+	tfs-why "$CASES/why_args.txt" | grep woken | diff - /dev/fd/3 3<<-'EOF'
+		   66.7 %    199 ms    call: read(10), woken by interrupt
+		   33.3 %  99.96 ms    child: wait4(10550), woken by interrupt
+	EOF
 }
