@@ -16,8 +16,8 @@ static int is_listed(const char *list, const char *word)
 
 /* Calls whose first argument tells nothing of what they wait for. */
 #define NO_OBJECT "pause vfork clone exit exit_group nanosleep clock_nanosleep " \
-	"clock_nanosleep_time64 select pselect6 pselect6_time64 _newselect socketcall ipc sync msync " \
-	"waitid prctl ioperm"
+	"clock_nanosleep_time64 select pselect6 pselect6_time64 _newselect socketcall ipc sync " \
+	"msync waitid prctl ioperm poll ppoll ppoll_time64 mmap mmap2 brk"
 
 /* Is the argument a descriptor, a pid or another int, and no address? */
 static int is_small(uint64_t argument)
@@ -83,11 +83,12 @@ void why_describe(struct why_wait *wait, const char *call, const uint64_t *first
 		out_char(&o, '(');
 		out_address(&o, *first);
 		out_char(&o, ')');
-	} else if (first && number == AT_FDCWD && (*first >> 32 == 0 || *first >> 32 == UINT32_MAX)) {
-		out_string(&o, "(AT_FDCWD)");
 	} else if (first && number != -1 && is_small(*first) && !is_listed(NO_OBJECT, call)) {
 		out_char(&o, '(');
-		out_signed(&o, number);
+		if (number == AT_FDCWD)
+			out_string(&o, "AT_FDCWD");
+		else
+			out_signed(&o, number);
 		out_string(&o, *file ? "<" : "");
 		out_string(&o, file);
 		out_string(&o, *file ? ">)" : ")");

@@ -249,6 +249,7 @@ has() {
 @test "case trace-cmd -w: a switch with the latency of its wake-up is a switch" {
 	tfs-latency wakeup <"$CASES/trace-cmd-w.txt" | grep -o 'lat=.*\|^#.*' | diff - <(
 		echo lat=500)
+}
 
 @test "case lostborn: of a task that is first seen after a loss, nothing before that is blocked" {
 	tfs-why "$CASES/lostborn.txt" | sed -n '/^k/,$p' | sed -n '1,3p' | diff - /dev/fd/3 3<<-'EOF'
