@@ -6,14 +6,18 @@
 
 load ../helper
 
-# Each test uses the packages of the first.
+# Each test uses the packages of this build. Beside it they are built once more, in another place, on
+# another continent.
 setup_file() {
 	export MAKEFLAGS=
 	command -v dpkg-buildpackage dh musl-gcc git >/dev/null || return 0
 	git -C "$TREE" rev-parse --git-dir >/dev/null 2>&1 || return 0
 	unmet >/dev/null || return 0
-	mkdir "$BATS_FILE_TMPDIR/deb"
+	mkdir "$BATS_FILE_TMPDIR"/{deb,again,elsewhere}
+	TMPDIR=$BATS_FILE_TMPDIR/elsewhere TZ=Asia/Tokyo LC_ALL=C.UTF-8 \
+		"$TREE/deploy/deb/build" "$BATS_FILE_TMPDIR/again" 3>&- &
 	"$TREE/deploy/deb/build" "$BATS_FILE_TMPDIR/deb" 3>&-
+	wait "$!"
 }
 
 # unmet: Print the packages that the build needs and this machine lacks; succeed if there are none.
@@ -90,6 +94,14 @@ newer() {
 	dpkg-deb -x "$DEB"/tfs-tools-static_*.deb static
 	[ "$(wc -c <static/usr/bin/tfs)" -le $((976 * 1024)) ]
 	run -1 grep -q '/ld-\(linux\|musl\)' static/usr/bin/tfs
+}
+
+# bats test_tags=alone,long
+@test "deb: each build of a tree makes the same packages" {
+	need_packages
+	for file in "$DEB"/*.deb; do
+		cmp "$file" "$BATS_FILE_TMPDIR/again/${file##*/}"
+	done
 }
 
 # bats test_tags=alone,long
