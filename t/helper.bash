@@ -274,6 +274,14 @@ need_mounts() {
 		skip "needs mounts of its own (unshare -m): $(tail -n 1 unshare.err)"
 }
 
+# need_host_root: Skip unless paths are those of the host: its root is that of process 1.
+need_host_root() {
+	root_of() {
+		awk '$5 == "/" { print $3, $4 }' "/proc/$1/mountinfo"
+	}
+	[ "$(root_of self)" = "$(root_of 1)" ] || skip "needs the root of process 1, and has another"
+}
+
 # Set SMALL_SHELL to a shell whose own system calls are few and known.
 small_shell() {
 	SMALL_SHELL=(dash)

@@ -152,6 +152,7 @@ has() {
 }
 
 @test "case chr: with --host-paths a path in a chroot is the host's" {
+	need_host_root
 	mkdir -p root/sub
 	decoded chr --host-paths
 	grep -Fqx "openat(AT_FDCWD, \"$PWD/root/sub\", O_RDONLY) = 3" calls || { cat calls; return 1; }

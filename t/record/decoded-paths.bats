@@ -58,6 +58,7 @@ host_paths() {
 
 @test "trace_syscalls: --host-paths in a chroot has the paths of the host, and --paths those of the chroot" {
 	need_cached_names
+	need_host_root
 	traced chroot --names --host-paths
 	host_paths "$DIR"
 	rm -r "$DIR"
@@ -69,6 +70,7 @@ host_paths() {
 
 @test "trace_syscalls: --host-paths knows a chroot from before the trace, also in a mount namespace" {
 	need_cached_names
+	need_host_root
 	need_tracefs events/syscalls
 	need_mounts
 	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
@@ -95,6 +97,7 @@ host_paths() {
 
 @test "trace_syscalls: --host-paths follows mounts and pivot_root, spaces in names, and marks what the host lacks" {
 	need_cached_names
+	need_host_root
 	need_mounts
 	for what in pivot pivotdot; do
 		rm -rf d
