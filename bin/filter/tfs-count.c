@@ -17,23 +17,25 @@
 #include "lines/lines.h"
 
 static struct opt_list keys = { .v = OPT_LIST("event") };
-static int header, by_name, metrics;
+static int header, by_name, json, metrics;
 static unsigned long most = ULONG_MAX, every;
 
 static const struct tool tool = {
 	.name = "tfs-count",
 	.help =
-		"tfs-count [-HM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
+		"tfs-count [-HjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
 		"count the events of a trace by the values of a key\n"
 		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
 		"-n, --top N:1-  print only the N most frequent values\n"
 		"-s, --sort count|name  the most frequent value first (default), or by name\n"
 		OPTION_EVERY
 		OPTION_METRICS
-		"-H, --header  print a header, and system calls without sys_enter_\n",
+		"-H, --header  print a header, and system calls without sys_enter_\n"
+		"-j, --json  print a JSON object for each line\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header },
-		{ 'i', .number = &every }, { 'M', .flag = &metrics }, { 0 },
+		{ 'i', .number = &every }, { 'j', .flag = &json }, { 'M', .flag = &metrics },
+		{ 0 },
 	},
 };
 
@@ -61,7 +63,13 @@ static void tell_missing(void)
 		if ((e = table.v[i]) && strspn(e->key, "-\t") != strlen(e->key))
 			return;
 	for (const char **key = keys.v; table.n && *key; key++)
-		stdout_print("# no event has the key %s\n", *key);
+		if (json) {
+			stdout_print("{\"comment\":\"no event has the key\"");
+			json_print_string("key", (struct text_part){ *key, strlen(*key) });
+			stdout_print("}\n");
+		} else {
+			stdout_print("# no event has the key %s\n", *key);
+		}
 }
 
 static void print_header(int people)
@@ -86,6 +94,12 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
 	static struct strbuf values;
 	unsigned long long tenths = at->ms ? c->n * 10000 / at->ms : 0;
 
+	if (json) {
+		stdout_print("{\"events\":%llu", c->n);
+		json_print_keys(keys.v, c->entry.key);
+		stdout_print("}\n");
+		return;
+	}
 	values.n = 0;
 	strbuf_puts(&values, c->entry.key);
 	if (header)
@@ -100,7 +114,7 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
 static void print_table(const struct interval_now *at)
 {
 	struct table rows = { .v = xcalloc(table.n + 1, sizeof(*rows.v)) };
-	const int people = every && interval_people();
+	const int people = every && !json && interval_people();
 
 	for (size_t i = 0; i < table.room; i++) {
 		struct counted *c = (void *)table.v[i];
@@ -126,6 +140,8 @@ static void print_table(const struct interval_now *at)
 		c->before += c->n;
 		c->n = 0;
 	}
+	if (json && every && !rows.n && !at->all)
+		stdout_print("{\"events\":0}\n");
 	free(rows.v);
 }
 
@@ -137,8 +153,11 @@ int main(int argc, char **argv)
 	header = isatty(STDOUT_FILENO);
 	while (opt_next(&tool, argc, argv) != -1)
 		by_name = *opt_value == 'n';
-	if (metrics && every)
-		usage_error(&tool, "--metrics cannot be combined with --every");
+	if (metrics && (every || json))
+		usage_error(&tool, "--metrics cannot be combined with %s",
+			    every ? "--every" : "--json");
+	header &= !json;
+	f.comments.json = json;
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_table);

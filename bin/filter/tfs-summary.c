@@ -405,28 +405,9 @@ static void print_row(const struct sums *v, const char *name)
 	stdout_print("  %s\n", name);
 }
 
-/* Print the members of a row's key, which are numbers for pid and cpu. */
-static void print_keys(const char *key)
-{
-	const char *const *k = *sum.keys ? sum.keys : kinds[*key - '0'].keys;
-
-	for (const char *s = key + 1; *k; k++) {
-		size_t n = strcspn(s, "\t");
-		const char *name = *k + (**k == '.');
-
-		if ((!strcmp(name, "pid") || !strcmp(name, "cpu")) &&
-		    strspn(s, "0123456789") == n)
-			stdout_print(",\"%s\":%.*s", name, (int)n, s);
-		else
-			json_print_name(name, text_part_is((struct text_part){ s, n }, "-") ?
-					(struct text_part){ NULL, 0 } :
-					(struct text_part){ s, n });
-		s += n + (s[n] == '\t');
-	}
-}
-
 static void print_object(const struct sums *v, const char *key)
 {
+	const char *const *keys = sum.keys;
 	char cell[DECIMAL_TEXT];
 
 	for (size_t i = 0; i < nshown; i++) {
@@ -436,7 +417,7 @@ static void print_object(const struct sums *v, const char *key)
 			     strcmp(cell, "-") ? cell : "null");
 	}
 	if (key)
-		print_keys(key);
+		json_print_keys(*keys ? keys : kinds[*key - '0'].keys, key + 1);
 	stdout_print("}\n");
 }
 
@@ -647,6 +628,18 @@ static enum summary_column column_at(const char *text)
 	return (enum summary_column)i;
 }
 
+/* Refuse the value of -s or -c, and list the columns. */
+static _Noreturn void no_column(const char *text)
+{
+	struct strbuf all = { 0 };
+
+	for (size_t i = 0; i < NAME; i++)
+		if (columns[i].name)
+			strbuf_format(&all, "%s, ", columns[i].name);
+	usage_error(&tool, "not a column: '%.80s'; there are %sand name to sort by", text,
+		    all.text);
+}
+
 /* Read the value of -s or -c. */
 static void parse_columns(int letter, const char *text)
 {
@@ -657,9 +650,7 @@ static void parse_columns(int letter, const char *text)
 
 		if (c == COLUMNS || (letter == 'c' && c == NAME) || n == COLUMNS ||
 		    (letter == 's' && strchr(text, ',')))
-			usage_error(&tool, "not a column: '%.80s'; there are share, calls, "
-				    "calls/s, errors, total, avg, min, p50, p99, max, the fields "
-				    "of -a, and name to sort by", text);
+			no_column(text);
 		if (letter == 's')
 			sort_column = c;
 		else
@@ -721,13 +712,14 @@ int main(int argc, char **argv)
 	if (sort)
 		parse_columns('s', sort);
 	sum.keys = given_keys.v;
+	in.comments.json = json;
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&in, every, print_table);
 	input_begin();
 	while (input_read(&in))
 		if (!input_event(&in)) {
-			sum.other |= *in.line != '#' && *in.line != '{';
+			sum.other |= *in.line != '#' && (*in.line != '{' || in.l.miss);
 			comments_keep(&in.comments, in.line);
 			/* the end of an open call may be that of a later call */
 			calls.pairing.losses += (uint32_t)comments_is_gap(in.line);

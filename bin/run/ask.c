@@ -241,10 +241,26 @@ int ask_is_own(const char *word)
 	return find_own(word, &o, &value);
 }
 
-static int is_of_summary(const char *name)
+int ask_is_of_summary(const char *line)
 {
-	return !strcmp(name, "top") || !strcmp(name, "sort") || !strcmp(name, "every") ||
-	       !strcmp(name, "per");
+	return !strncmp(line, "--summary", 9) || strstr(line, "  with --summary: ");
+}
+
+int ask_check_summary(const struct ask *ask, const struct hook *h)
+{
+	const char *value;
+	struct opt o;
+	size_t i;
+
+	for (char **word = ask->words; *word && !ask->summary; word++) {
+		if (!find_own(*word, &o, &value) || !ask_is_of_summary(o.line))
+			continue;
+		for (i = 0; i < h->noptions && !opt_is(&h->options[i], *word, &value); i++)
+			;
+		if (i == h->noptions)
+			return err_msg("--%s needs --summary; add it", o.name);
+	}
+	return 0;
 }
 
 /* Take tfs-run's own options out of the words after HOOK. The other words are the hook's. */
@@ -270,7 +286,7 @@ static void take_own(struct ask *ask, const struct tool *tool)
 	for (char **from = ask->words; *from; from++) {
 		size_t i = 0;
 
-		if (!find_own(*from, &o, &value) || (!ask->summary && is_of_summary(o.name))) {
+		if (!find_own(*from, &o, &value) || (!ask->summary && ask_is_of_summary(o.line))) {
 			*to++ = *from;
 			continue;
 		}

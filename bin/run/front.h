@@ -36,6 +36,9 @@ int ask_has_word(char *const *words, const char *word);
 /* The options of tfs-run that may stand after HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
 extern const char *const ask_options[];
 
+/* Is this one of those lines about --summary, or about an option of it? */
+int ask_is_of_summary(const char *line);
+
 /* Read the words after tfs-run's name. Exit MISUSED if they are wrong. */
 void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
@@ -67,6 +70,9 @@ int ask_check_first(const struct ask *ask, const struct hook *h);
  * tracers as seconds. Return 0, or -1, reported.
  */
 int ask_check_units(const struct ask *ask, const struct hook *);
+
+/* Check that no option of --summary stands without it. Return 0, or -1, reported. */
+int ask_check_summary(const struct ask *ask, const struct hook *);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
 int ask_hook_is_program(const struct ask *ask);
@@ -179,7 +185,7 @@ void output_show(struct output *o, const char **text, size_t *n);
 /* Close the output and wait for the tool. Return its exit status, or REFUSED, reported. */
 int output_close(struct output *o);
 
-/* If a person is to know them, count the events in n bytes of the trace. */
+/* If a person or output_end is to know them, count the events in n bytes of the trace. */
 void output_count(struct output *o, const char *text, size_t n);
 
 /*
@@ -234,6 +240,12 @@ int catalog_choose(struct catalog_hook *hook, const char *dir, const char *subsy
 int catalog_suggest(const char *dir, const char *subsystem, const char *word);
 
 /* ---- help.c: print what hooks there are, and what one of them does ------------------ */
+
+/*
+ * Run a program, whose path is argv[0], without input. Write its first line, without what an error
+ * message begins with, to why (size bytes). Return its exit status.
+ */
+int help_ask(const char *const *argv, char *why, size_t size);
 
 /* Print all hooks by the question that they answer, and why some cannot run here. */
 void help_list(const char *dir, const char *subsystem);

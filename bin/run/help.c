@@ -7,44 +7,55 @@
 
 /* ---- what this kernel can run ------------------------------------------------------------ */
 
-/*
- * Run the hook's manager with --check. Write its first line, without the names of the
- * manager and the hook, to why (size bytes). Return its exit status.
- */
-static int ask_manager(const struct catalog_hook *h, char *why, size_t size)
+int help_ask(const char *const *argv, char *why, size_t size)
 {
-	char manager[PATH_MAX + 16], *line, *text = why;
-	size_t n = 0, skip = strlen(h->name);
-	int ends[2], status;
+	char *line;
+	size_t n = 0;
+	int ends[2];
 	ssize_t got;
 	pid_t pid;
 
-	str_format(manager, sizeof(manager), "%s/manager", h->dir);
 	if (pipe(ends) < 0 || (pid = fork()) < 0) {
-		str_format(why, size, "unable to run %s: %s", manager, strerror(errno));
+		str_format(why, size, "unable to run %s: %s", *argv, strerror(errno));
 		return REFUSED;
 	}
 	if (!pid) {
+		int null = open("/dev/null", O_RDONLY);
+
+		if (null >= 0)
+			dup2(null, STDIN_FILENO);
 		dup2(ends[1], STDOUT_FILENO);
 		dup2(ends[1], STDERR_FILENO);
 		close(ends[0]);
-		execv(manager, (char *[]){ manager, (char *)"--check", (char *)(size_t)h->name,
-					   NULL });
-		err_errno("unable to run %s", manager);
+		execv(*argv, (char *const *)(size_t)argv);
+		err_errno("unable to run %s", *argv);
 		_exit(126);
 	}
 	close(ends[1]);
 	while (n < size - 1 && (got = read(ends[0], why + n, size - 1 - n)) > 0)
 		n += (size_t)got;
 	close(ends[0]);
-	status = child_wait(pid);
 	why[n] = '\0';
 	why[strcspn(why, "\n")] = '\0';
-	if ((line = strstr(text, "fatal: ")))
-		text = line + 7;
-	if (!strncmp(text, h->name, skip) && !strncmp(text + skip, ": ", 2))
-		text += skip + 2;
-	memmove(why, text, strlen(text) + 1);
+	if ((line = strstr(why, "fatal: ")))
+		memmove(why, line + 7, strlen(line + 7) + 1);
+	return child_wait(pid);
+}
+
+/*
+ * Run the hook's manager with --check. Write its first line, without the names of the
+ * manager and the hook, to why (size bytes). Return its exit status.
+ */
+static int ask_manager(const struct catalog_hook *h, char *why, size_t size)
+{
+	char manager[PATH_MAX + 16];
+	size_t skip = strlen(h->name);
+	int status;
+
+	str_format(manager, sizeof(manager), "%s/manager", h->dir);
+	status = help_ask((const char *[]){ manager, "--check", h->name, NULL }, why, size);
+	if (!strncmp(why, h->name, skip) && !strncmp(why + skip, ": ", 2))
+		memmove(why, why + skip + 2, strlen(why + skip + 2) + 1);
 	return status;
 }
 
@@ -166,9 +177,11 @@ int help_hook(const struct catalog_hook *h, const char *const *front_options)
 {
 	struct hook parsed;
 	size_t selectors;
+	int summary;
 
 	if (hook_read(&parsed, h->dir, h->name) < 0)
 		return -1;
+	summary = !parsed.summary || strncmp(parsed.summary, "none", 4);
 	for (selectors = parsed.ncommon; selectors; selectors--)
 		if (!strcmp(parsed.options[selectors - 1].name, "all"))
 			break;
@@ -190,7 +203,8 @@ int help_hook(const struct catalog_hook *h, const char *const *front_options)
 	if (*front_options)
 		stdout_print("\nthe output:\n");
 	for (; *front_options; front_options++)
-		opt_print(*front_options);
+		if (summary || !ask_is_of_summary(*front_options))
+			opt_print(*front_options);
 	stdout_print("\n");
 	print_examples(&parsed);
 	stdout_print("man %s has the fields, the cost and all messages.\n", h->name);

@@ -81,38 +81,52 @@ static int names_event(char *const *words, const char *event)
 }
 
 /*
- * Check that the hook's events have a duration or stacks, so that the picture has more than a tick
- * for each. Return 0, or -1, reported. The header of the hook tells, see trace-hook(5):
- *	# picture: none  WHY
- *	# picture: with|without OPTION|EVENT...  WHY
+ * Check that the hook has the view, by this line of its header, see trace-hook(5); NULL: it has.
+ *	# VIEW: none  WHY
+ *	# VIEW: with|without OPTION|EVENT...  WHY
+ * option asks for the view; verb is what the hook does with it. Return 0, or -1, reported.
  */
-static int check_picture(const struct ask *ask, const struct hook *h)
+static int check_view(const struct ask *ask, const struct hook *h, const char *line,
+		      const char *option, const char *verb, const char *view)
 {
-	const char *s = h->picture ? h->picture : "none", *why = strstr(s, "  ");
-	const char *kind = s, *rest;
+	const char *why = line ? strstr(line, "  ") : NULL, *kind = line, *rest;
 	struct strbuf list = { 0 };
-	size_t n = strcspn(s, " ");
+	size_t n = line ? strcspn(line, " ") : 0;
 	char word[60];
 	int has = 0;
 
-	if (!why || has_stacks(ask))
+	if (!why)
 		return 0;
-	for (s += n; s < why; s += n) {
-		s++;
-		n = strcspn(s, " ");
-		rest = s + n;
-		str_format(word, sizeof(word), "%.*s", (int)n, s);
+	for (line += n; line < why; line += n) {
+		line++;
+		n = strcspn(line, " ");
+		rest = line + n;
+		str_format(word, sizeof(word), "%.*s", (int)n, line);
 		has |= *word == '-' ? ask_has_word(ask->words, word) :
 		       names_event(ask->words, word);
 		strbuf_format(&list, "%s%s", !list.n ? "" : rest == why ? " or " : ", ", word);
 	}
 	why += 2;
 	if (!strncmp(kind, "none", 4))
-		return err_msg("-o %s: %s draws no picture: %s", ask->file, h->name, why);
+		return err_msg("%s: %s %s no %s: %s", option, h->name, verb, view, why);
 	if (has == !strncmp(kind, "with ", 5))
 		return 0;
-	return err_msg("-o %s: %s draws %s %s: %s", ask->file, h->name,
-		       has ? "no picture with" : "a picture only with", list.text, why);
+	if (has)
+		return err_msg("%s: %s %s no %s with %s: %s", option, h->name, verb, view,
+			       list.text, why);
+	return err_msg("%s: %s %s a %s only with %s: %s", option, h->name, verb, view, list.text,
+		       why);
+}
+
+/* Check that the hook's events have a duration or stacks, so that there is more than ticks. */
+static int check_picture(const struct ask *ask, const struct hook *h)
+{
+	struct strbuf option = { 0 };
+
+	if (has_stacks(ask))
+		return 0;
+	strbuf_format(&option, "-o %s", ask->file);
+	return check_view(ask, h, h->picture, option.text, "draws", "picture");
 }
 
 /* Add a word of the command, quoted if a shell would split or expand it. */
@@ -149,7 +163,8 @@ static void plan_picture(struct output *o, const struct ask *ask, const char *su
 static void plan_summary(struct output *o, const struct ask *ask, const struct hook *h)
 {
 	const char **word = o->filter, **end = o->filter + sizeof(o->filter) / sizeof(*word) - 1;
-	char **words = h->summary ? words_split(h->summary, &(const char *){ NULL }) : NULL;
+	char **words = h->summary && *h->summary == '-' ?
+		       words_split(h->summary, &(const char *){ NULL }) : NULL;
 	char *keys = xstrdup(ask->per ? ask->per : ""), *save;
 
 	*word++ = "tfs-summary";
@@ -178,12 +193,41 @@ static void plan_summary(struct output *o, const struct ask *ask, const struct h
 	}
 }
 
+/* Find the tool beside tfs-run. Write its path to path (PATH_MAX bytes). 0, or -1, reported. */
+static int find_tool(const char *tool, char *path)
+{
+	char bin[PATH_MAX];
+
+	if (program_directory(bin) < 0)
+		return -1;
+	if (str_format(path, PATH_MAX, "%s/%s", bin, tool) < PATH_MAX && !access(path, X_OK))
+		return 0;
+	return err_msg("no %s in %s: the installation is not complete", tool, bin);
+}
+
+/* Let the filter read nothing, so that it checks its options. Return 0, or -1, reported. */
+static int check_filter(const struct output *o)
+{
+	const char *argv[sizeof(o->filter) / sizeof(*o->filter)];
+	char path[PATH_MAX], why[PATH_MAX], *usage;
+
+	memcpy(argv, o->filter, sizeof(argv));
+	if (find_tool(*argv, path) < 0)
+		return -1;
+	*argv = path;
+	if (help_ask(argv, why, sizeof(why)) != MISUSED)
+		return 0;
+	usage = strstr(why, "; usage: ");
+	if (usage)
+		*usage = '\0';
+	return err_msg("--summary: %s", why);
+}
+
 int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 		const char *subsystem)
 {
 	const char *file = ask->file ? ask->file : "";
 	int strace = ask_has_word(ask->words, "--strace");
-	unsigned long top;
 
 	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .ready = h->ready };
 	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
@@ -207,7 +251,8 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 		o->reader[1] = "-c";
 		o->reader[2] = h->columns;
 	}
-	if (check_ending(file) < 0 || (o->title.n && check_picture(ask, h) < 0))
+	if (check_ending(file) < 0 || (o->title.n && check_picture(ask, h) < 0) ||
+	    (ask->summary && check_view(ask, h, h->summary, "--summary", "has", "summary") < 0))
 		return -1;
 	if (strace && (ask->human || ask->summary || o->json || o->title.n ||
 		       ask_has_word(ask->words, "--json")))
@@ -224,26 +269,10 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 		return err_msg("--color: '%.80s' is not auto, always or never", ask->color);
 	if (ask->color && !strcmp(ask->color, "always") && !o->human)
 		return err_msg("--color always is for lines for people; add --human");
-	if (ask->top && !ask->summary)
-		return err_msg("--top needs --summary");
-	if (ask->top && text_number(ask->top, 1, LONG_MAX, &top) < 0)
-		return err_msg("--top: '%.80s' is not a number of at least 1", ask->top);
-	return 0;
+	return ask->summary ? check_filter(o) : 0;
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
-
-/* Find the tool beside tfs-run. Write its path to path (PATH_MAX bytes). 0, or -1, reported. */
-static int find_tool(const char *tool, char *path)
-{
-	char bin[PATH_MAX];
-
-	if (program_directory(bin) < 0)
-		return -1;
-	if (str_format(path, PATH_MAX, "%s/%s", bin, tool) < PATH_MAX && !access(path, X_OK))
-		return 0;
-	return err_msg("no %s in %s: the installation is not complete", tool, bin);
-}
 
 /*
  * Start a tool with a pipe as its standard input, and *fd as its standard output; or the other way
@@ -448,7 +477,7 @@ static void count_line(struct output *o)
 
 void output_count(struct output *o, const char *text, size_t n)
 {
-	if (!o->human && !o->counted)
+	if (!o->human && !o->counted && !o->filter[0])
 		return;
 	o->bytes += n;
 	for (const char *end = text + n; text < end; text++) {

@@ -722,7 +722,8 @@ int main(int argc, char **argv)
 		return answer(&ask, hooks);
 	choose_hook(&ask, hooks, &hook);
 	if (hook_read(&parsed, hook.dir, hook.name) < 0 || ask_check_first(&ask, &parsed) < 0 ||
-	    peers_check_options(&ask, &parsed) < 0 || ask_check_units(&ask, &parsed) < 0)
+	    peers_check_options(&ask, &parsed) < 0 || ask_check_units(&ask, &parsed) < 0 ||
+	    ask_check_summary(&ask, &parsed) < 0)
 		return MISUSED;
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)

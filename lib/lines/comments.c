@@ -123,11 +123,25 @@ void comments_end(struct comments *r)
 
 /* ---- output ---- */
 
+/* Print a comment line of text as an object. */
+static void print_object(const char *line)
+{
+	static struct strbuf text;
+
+	line += strspn(line, "# ");
+	text.n = 0;
+	strbuf_escaped(&text, line, strlen(line), ESCAPE_JSON);
+	stdout_print("{\"comment\":\"%s\"}\n", text.text);
+}
+
 void comments_print(struct comments *r)
 {
 	comments_end(r);
 	for (unsigned i = 0; i < r->n; i++)
-		stdout_print("%s\n", r->line[i]);
+		if (r->json && *r->line[i] == '#')
+			print_object(r->line[i]);
+		else
+			stdout_print("%s\n", r->line[i]);
 }
 
 int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset)

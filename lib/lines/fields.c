@@ -120,9 +120,11 @@ void json_print_string(const char *name, struct text_part s)
 	static struct strbuf quoted;
 
 	quoted.n = 0;
-	strbuf_puts(&quoted, "");
+	strbuf_puts(&quoted, ",\"");
+	strbuf_escaped(&quoted, name, strlen(name), ESCAPE_JSON);
+	strbuf_puts(&quoted, s.text ? "\":\"" : "\":null");
 	strbuf_escaped(&quoted, s.text, s.n, ESCAPE_JSON);
-	stdout_print(s.text ? ",\"%s\":\"%s\"" : ",\"%s\":null", name, quoted.text);
+	stdout_print("%s%s", quoted.text, s.text ? "\"" : "");
 }
 
 void json_print_name(const char *name, struct text_part s)
@@ -131,4 +133,25 @@ void json_print_name(const char *name, struct text_part s)
 
 	plain.n = 0;
 	json_print_string(name, s.text ? strbuf_unescaped(&plain, s, 0) : s);
+}
+
+void json_print_keys(const char *const *keys, const char *values)
+{
+	for (const char *s = values; *keys; keys++) {
+		size_t n = strcspn(s, "\t");
+		const char *name = *keys + (**keys == '.');
+		struct text_part value = { s, n };
+
+		if ((!strcmp(name, "pid") || !strcmp(name, "cpu")) &&
+		    n && strspn(s, "0123456789") == n) {
+			size_t zeros = strspn(s, "0"); /* 001 is no number of JSON */
+
+			zeros -= zeros == n;
+			stdout_print(",\"%s\":%.*s", name, (int)(n - zeros), s + zeros);
+		} else {
+			json_print_name(name, text_part_is(value, "-") ?
+					(struct text_part){ NULL, 0 } : value);
+		}
+		s += n + (s[n] == '\t');
+	}
 }

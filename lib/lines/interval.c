@@ -73,7 +73,8 @@ static void tick(long long now, int all)
 
 	if (all)
 		at.ms = (unsigned long)(now - this.began);
-	at.rows = all || rows < 8 ? ULONG_MAX : rows - 5; /* title, header, total, and the cursor */
+	/* without the title, header, total, and the cursor */
+	at.rows = all || rows < 8 || !this.people ? ULONG_MAX : rows - 5;
 	put_ms(time, sizeof(time), now - this.began);
 	stdout_flush();
 	this.text.n = 0;
@@ -124,7 +125,7 @@ void interval_begin(struct input *in, unsigned long every,
 	this.print = print;
 	this.fd = in->in.fd;
 	this.marks = !isatty(STDOUT_FILENO);
-	this.people = !this.marks || getenv(PEOPLE_SCREEN);
+	this.people = !in->comments.json && (!this.marks || getenv(PEOPLE_SCREEN));
 	this.began = this.last = time_now_ms();
 	this.next = this.began + (long long)every;
 	if (every)

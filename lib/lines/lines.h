@@ -179,6 +179,9 @@ void trace_line_with_fields(struct strbuf *, const struct trace_line *, const ch
 void json_print_string(const char *name, struct text_part);
 void json_print_name(const char *name, struct text_part);
 
+/* Print such members for the keys and their values, as trace_line_values has set them. */
+void json_print_keys(const char *const *keys, const char *values);
+
 /* ---- decimal.c: a number in a trace -------------------------------------------------- */
 
 struct decimal {

@@ -11,6 +11,8 @@
  *	# stream: alone
  *	# stream: ready
  *	# summary: OPTION...
+ *	# summary: none  WHY
+ *	# summary: with|without OPTION|EVENT...  WHY
  *	# question: TEXT
  *	# example: COMMAND[  TEXT]
  *	# columns: NAME[:WIDTH]=FIELD[-PREFIX]...
@@ -72,8 +74,8 @@ static int are_columns(const char *s)
 	return !n;
 }
 
-/* Does the value say when events make a picture, and after two spaces why not otherwise? */
-static int is_picture(const char *s)
+/* Does the value say when there is such a view, and after two spaces why not otherwise? */
+static int is_condition(const char *s)
 {
 	return strstr(s, "  ") && (!strncmp(s, "none  ", 6) ||
 	       ((!strncmp(s, "with ", 5) || !strncmp(s, "without ", 8)) &&
@@ -94,9 +96,12 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 		return are_columns(value) ? NULL : "not columns: ";
 	} else if (!strcmp(key, "summary")) {
 		r->summary = value;
+		return *value == '-' || is_condition(value) ? NULL :
+		       "not options, 'none', 'with' or 'without' and a reason: ";
 	} else if (!strcmp(key, "picture")) {
 		r->picture = value;
-		return is_picture(value) ? NULL : "not 'none', 'with' or 'without' and a reason: ";
+		return is_condition(value) ? NULL :
+		       "not 'none', 'with' or 'without' and a reason: ";
 	} else if (!strcmp(key, "requires")) {
 		if (r->nrequires == sizeof(r->requires) / sizeof(*r->requires))
 			return "too many requirements";

@@ -41,7 +41,7 @@ struct hook {
 	const char *examples[4];    /* "COMMAND[  TEXT]" */
 	size_t nexamples;
 	const char *columns;        /* of lines for people; NULL: none */
-	const char *summary;        /* options of tfs-summary; NULL: none */
+	const char *summary;        /* options of tfs-summary, or as picture; NULL: none */
 	const char *picture;        /* which lines make one, and why others do not; NULL: all */
 	int alone;                  /* its stream works without a reader */
 	int ready;                  /* the first line of its stream says that it is ready */

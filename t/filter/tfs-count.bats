@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-count [-HM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
+USAGE='tfs-count [-HjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
 
 # counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
@@ -70,7 +70,7 @@ json() {
 
 @test "tfs-count: --help, also after other options, lists the options, one line each" {
 	cat >want <<-'END'
-		usage: tfs-count [-HM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
+		usage: tfs-count [-HjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
 		tfs-count - count the events of a trace by the values of a key
 
 		  -k, --key KEY         count by KEY: event (default), comm, pid, cpu, time, or
@@ -83,6 +83,7 @@ json() {
 		  -M, --metrics         print metrics for Prometheus instead, when the trace
 		                        ends
 		  -H, --header          print a header, and system calls without sys_enter_
+		  -j, --json            print a JSON object for each line
 	END
 	for words in --help -h '-k x --help' '-n 3 -h' '-h --nosuch' '--help -x'; do
 		# shellcheck disable=SC2086 # words
@@ -292,6 +293,32 @@ of() {
 1 [1,[2]]' -k list
 	json | sed '$d' | counts '1 -
 1 c\\' -k .comm
+}
+
+@test "tfs-count: -j prints an object for each line, also for what is missing or was lost, and in each interval" {
+	text | tfs-count -j -k pid -k comm -k 'a"b' -n 2 >got
+	cat >want <<-'END'
+		{"events":5,"pid":31534,"comm":"ls","a\"b":null}
+		{"events":1,"pid":12,"comm":"<...>","a\"b":null}
+		{"comment":"lost 12 events: 12 overwritten in a full buffer, 0 not written"}
+	END
+	diff want got
+	text | tfs-count -j -k nothing | grep -Fqx '{"comment":"no event has the key","key":"nothing"}'
+	json | tfs-count -jH -k comm >got
+	cat >want <<-'END'
+		{"events":1,"comm":"a\"b"}
+		{"events":1,"comm":"null"}
+		{"lost":7,"overwritten":7,"unwritten":0}
+	END
+	diff want got
+	text | tfs-count -j -k cpu -i 1h | sed 's/:[0-9.]*,/:0,/' >got
+	cat >want <<-'END'
+		{"seconds":0,"events":5,"cpu":1}
+		{"seconds":0,"events":1,"cpu":0}
+		{"seconds":0,"events":1,"cpu":10}
+		{"comment":"lost 12 events: 12 overwritten in a full buffer, 0 not written"}
+	END
+	diff want got
 }
 
 @test "tfs-count: exits 1 if there is no event, and counts the lines that should be events" {

@@ -66,9 +66,11 @@ head_refused() {
 	"$MANAGER" --describe good | cmp with -
 }
 
-@test "hook: picture says which words make one and why others do not, and a mistake in it is refused" {
+@test "hook: picture and summary say which words make one and why others do not, and a mistake is refused" {
 	for line in none 'none because' 'with  no word' '--slower  only these' 'without --raw no'; do
 		head_refused "# picture: $line" "line 3: not 'none', 'with' or 'without' and a reason: $line"
+		[[ $line = --* ]] || head_refused "# summary: $line" \
+			"line 3: not options, 'none', 'with' or 'without' and a reason: $line"
 	done
 	hook good <<-'END'
 	# description: good

@@ -121,6 +121,8 @@ lines() {
 		-M	print metrics for Prometheus instead, when the trace ends
 		--header	print a header, and system calls without sys_enter_
 		-H	print a header, and system calls without sys_enter_
+		--json	print a JSON object for each line
+		-j	print a JSON object for each line
 		--help	list the options
 		--version	print the version
 	END
