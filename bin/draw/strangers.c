@@ -108,8 +108,10 @@ static unsigned host_flags(const struct strangers *s, const char *key)
 /* If a traced task makes a task, that is traced as well. */
 static void read_child(struct strangers *s, const struct trace_line *l)
 {
-	if (text_part_is(l->event, "task_newtask") && trace_line_key(l, ".pid").n)
-		task_of(s, l, trace_line_key(l, ".pid"))->flags |= TRACED;
+	const char *child, *comm;
+
+	if (trace_line_born(l, &child, &comm))
+		task_of(s, l, trace_line_key(l, child))->flags |= TRACED;
 }
 
 void strangers_comment(struct strangers *s, const char *line)

@@ -168,11 +168,14 @@ int latency_follow_task(struct latency *t, pid_t pid)
 	return 0;
 }
 
-int latency_follow_fork(struct latency *t, const struct trace_line *l)
+int latency_follow_child(struct latency *t, const struct trace_line *l)
 {
-	if (!pids_has(&t->only, latency_task(l, ".pid")))
+	const char *child, *comm;
+
+	if (!t->only.n || !trace_line_born(l, &child, &comm) ||
+	    !pids_has(&t->only, latency_task(l, "pid")))
 		return 0;
-	return latency_follow_task(t, latency_task(l, "child_pid"));
+	return latency_follow_task(t, latency_task(l, child));
 }
 
 void latency_forget_all(struct latency *t, struct table *all,

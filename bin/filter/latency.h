@@ -108,9 +108,9 @@ pid_t latency_task(const struct trace_line *, const char *key);
 /* Is the task of the event one that latency.only does not select? */
 int latency_unselected(const struct latency *, const struct trace_line *);
 
-/* Add a task, or the child of a fork of such a task, to latency.only. -1: reported. */
+/* Add a task, or the task that such a task makes by this event, to latency.only. -1: reported. */
 int latency_follow_task(struct latency *, pid_t);
-int latency_follow_fork(struct latency *, const struct trace_line *);
+int latency_follow_child(struct latency *, const struct trace_line *);
 
 /* Free all entries of the table, after fn has freed what they point to. */
 void latency_forget_all(struct latency *, struct table *,

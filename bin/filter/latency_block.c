@@ -359,8 +359,6 @@ static void requeue(struct latency *t, const struct latency_event *m)
 
 static int event(struct latency *t, const struct latency_event *m)
 {
-	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
-		return latency_follow_fork(t, m->l);
 	if (!strcmp(m->event, "block_bio_queue"))
 		queue(t, m);
 	else if (!strcmp(m->event, "block_bio_complete"))

@@ -27,8 +27,6 @@ static int event(struct latency *t, const struct latency_event *m)
 	enum pairing_fate fate;
 	struct call_task *task;
 
-	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
-		return latency_follow_fork(t, m->l);
 	if (latency_unselected(t, m->l))
 		return 0;
 	fate = line_calls_event(&calls, m->l, &task);

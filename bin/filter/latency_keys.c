@@ -121,8 +121,6 @@ static int event(struct latency *t, const struct latency_event *m)
 {
 	size_t n = t->suffix ? strlen(t->suffix) : 0;
 
-	if (t->only.n && !strcmp(m->event, "sched_process_fork"))
-		return latency_follow_fork(t, m->l);
 	if (t->suffix && m->l->stack)
 		return 0;
 	if (t->suffix && (t->event.n <= n || strcmp(m->event + t->event.n - n, t->suffix))) {

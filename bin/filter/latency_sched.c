@@ -169,8 +169,6 @@ static int event(struct latency *t, const struct latency_event *m)
 		return switch_tasks(t, m);
 	if (trace_line_wakes(m->l))
 		wake_up(t, m);
-	else if (t->only.n && !strcmp(m->event, "sched_process_fork"))
-		return latency_follow_fork(t, m->l);
 	else if (t->only.n && !strcmp(m->event, "sched_process_exec"))
 		return exec(t, m);
 	return 0;

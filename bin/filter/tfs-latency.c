@@ -96,7 +96,7 @@ static int each_line(void)
 		stdout_print("# lat: %s from the beginning to the end\n",
 			     m.digits < 0 ? "units of the trace clock" : "microseconds");
 	header = 0;
-	return matcher->event(&t, &m);
+	return latency_follow_child(&t, l) < 0 ? -1 : matcher->event(&t, &m);
 }
 
 static void print_unpaired(void)

@@ -277,6 +277,7 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 {
 	struct why_who by = who_at(l, "pid", "comm");
 	int cpu = (int)(number(l, "cpu") % 65536) + host_of(l) * 65536;
+	const char *child, *comm;
 	char disk[40], *comma;
 	struct text_part part;
 
@@ -286,8 +287,8 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 	} else if (trace_line_wakes(l)) {
 		why_waking(&why, ts, cpu, by, has_flag(l, "sH"), has_flag(l, "hHzZ"),
 			   who_at(l, ".pid", ".comm"));
-	} else if (text_part_is(l->event, "sched_process_fork")) {
-		why_new_task(&why, ts, by, who_at(l, "child_pid", "child_comm"));
+	} else if (trace_line_born(l, &child, &comm)) {
+		why_new_task(&why, ts, by, who_at(l, child, comm));
 	} else if (text_part_is(l->event, "sched_process_exec")) {
 		why_exec(&why, ts, by, (int32_t)number(l, "old_pid"));
 	} else if ((text_part_is(l->event, "block_bio_queue") ||

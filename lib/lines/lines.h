@@ -124,7 +124,7 @@ size_t event_text_length(const char *s, size_t n);
 /* Are there only fields of trace_line_add_field between s and end? */
 int event_text_only_appended(const char *s, const char *end);
 
-/* ---- sched.c: switches and wake-ups -------------------------------------------------- */
+/* ---- sched.c: switches, wake-ups and new tasks --------------------------------------- */
 
 /* The state of a task that does not run. */
 enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
@@ -143,6 +143,12 @@ int trace_line_wakes(const struct trace_line *);
  * state of each task needs the CPU, too.
  */
 int trace_line_is_idle(const struct trace_line *, const char *key);
+
+/*
+ * Does the task that runs make a task by this event? Set the keys of the new one's pid and name.
+ * Each new task has task_newtask, but threads of io_uring and vhost have no sched_process_fork.
+ */
+int trace_line_born(const struct trace_line *, const char **pid, const char **comm);
 
 /* ---- fields.c: values of several keys, and lines with more fields -------------------- */
 

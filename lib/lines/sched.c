@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* sched.c - what switches and wake-ups say, for tfs-latency(1) wakeup and the pictures of tasks */
+/* sched.c - what switches, wake-ups and new tasks say, for tfs-latency(1) and the pictures */
 
 #include "lines/lines.h"
 
@@ -38,4 +38,14 @@ int trace_line_is_idle(const struct trace_line *l, const char *key)
 {
 	return (!strcmp(key, "pid") || !strcmp(key, "prev_pid") || !strcmp(key, "next_pid")) &&
 	       text_part_is(trace_line_key(l, key), "0");
+}
+
+int trace_line_born(const struct trace_line *l, const char **pid, const char **comm)
+{
+	int fork = text_part_is(l->event, "sched_process_fork");
+
+	*pid = fork ? "child_pid" : ".pid";
+	*comm = fork ? "child_comm" : ".comm";
+	return !*l->prefix && (fork || text_part_is(l->event, "task_newtask")) &&
+	       trace_line_key(l, *pid).n;
 }

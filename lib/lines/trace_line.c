@@ -552,6 +552,30 @@ int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
 	return 0;
 }
 
+static struct text_part field_of_event(const struct trace_line *l, const char *key)
+{
+	struct text_part field;
+
+	if (!l->json)
+		return field_of_text(l, key);
+	field = member(l->body.text, l->body.text + l->body.n, key);
+	if (!field.text && l->facts.text)
+		field = member(l->facts.text, l->facts.text + l->facts.n, key);
+	return field.text ? field : argument(l, key);
+}
+
+/* The text of a fork has the fields parent_pid and parent_comm as pid and comm. Accept both. */
+static struct text_part field_of_parent(const struct trace_line *l, const char *key)
+{
+	static const char *const names[][2] = { { "pid", "parent_pid" }, { "comm", "parent_comm" } };
+
+	for (int i = 0; l->body.text && text_part_is(l->event, "sched_process_fork") && i < 2; i++)
+		for (int json = 0; json < 2; json++)
+			if (!strcmp(key, names[i][!json]))
+				return field_of_event(l, names[i][json]);
+	return none;
+}
+
 struct text_part trace_line_key(const struct trace_line *l, const char *key)
 {
 	const struct { const char *name; struct text_part part; } heads[] = {
@@ -572,14 +596,8 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
 		       !strcmp(key, "lat") && *l->lat ?
 		       (struct text_part){ l->lat, strlen(l->lat) } : none;
-	if (!l->json)
-		return l->body.text ? field_of_text(l, key) : none;
-	if (!l->body.text)
-		return none;
-	field = member(l->body.text, l->body.text + l->body.n, key);
-	if (!field.text && l->facts.text)
-		field = member(l->facts.text, l->facts.text + l->facts.n, key);
-	return field.text ? field : argument(l, key);
+	field = l->body.text ? field_of_event(l, key) : none;
+	return field.text ? field : field_of_parent(l, key);
 }
 
 struct text_part trace_line_number(const struct trace_line *l)

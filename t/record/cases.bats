@@ -6,6 +6,10 @@
 
 load ../helper
 
+undo() {
+	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
+}
+
 CASES=$TREE/t/cases
 CASE=$PROG/case
 
@@ -282,4 +286,41 @@ has() {
 		   66.7 %    199 ms    call: read(10), woken by interrupt
 		   33.3 %  99.96 ms    child: wait4(10550), woken by interrupt
 	EOF
+}
+
+@test "case jfork: the wait of a child is that of its parent's selection, from JSON as from text" {
+	tfs-latency -p 100 wakeup <"$CASES/jfork.json" | grep -q '"next_pid":101,.*"lat":100}}$'
+	head -n 1 "$CASES/jfork.json" | tfs-count -k .pid -k .comm -k parent_pid -k child_pid | grep -Eq '^ +1 100\s+a\s+100\s+101$'
+	# text says pid and comm for the parent; task_newtask tells of children, too
+	head=$'          a-100 [000] ..... 1.000000: '
+	wakes=$'          a-100 [000] ..... 1.000100: sched_wakeup: comm=a pid=101 prio=120 target_cpu=000\n'
+	wakes+='          a-100 [000] ..... 1.000200: sched_switch: prev_comm=a prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=a next_pid=101 next_prio=120'
+	fork="${head}sched_process_fork: comm=a pid=100 child_comm=a child_pid=101"
+	for line in "$fork" "${head}task_newtask: pid=101 comm=a clone_flags=80810f00 oom_score_adj=0"; do
+		[ "$(printf '%s\n' "$line" "$wakes" | tfs-latency -p 100 wakeup | grep -c 'next_pid=101 .* lat=100$')" = 1 ]
+		[ -z "$(printf '%s\n' "$line" "$wakes" | tfs-latency -p 99 wakeup)" ]
+	done
+	tfs-count -k .pid -k parent_pid -k parent_comm <<<"$fork" | grep -Eq '^ +1 100\s+100\s+a$'
+}
+
+@test "case kids: a child and a thread have as many waits in JSON as in text" {
+	need_tracefs events/sched/sched_wakeup
+	for json in '' --json; do
+		tfs-run trace_sched --instance "$MARK" ${json:+"$json"} -- "$CASE/kids" >trace 2>err </dev/null 3>&- 4>&-
+		sed -n '/lat["=]/s/.*next_comm"\{0,1\}[=:]"\{0,1\}\([a-z]*\)[" ].*/\1/p' trace | sort | uniq -c |
+			awk '$2 == "kid" || $2 == "thread" { print $2, ($1 >= 20) }' | diff - <(printf '%s\n' 'kid 1' 'thread 1')
+	done
+}
+
+# The kernel reports threads of io_uring by task_newtask, but not as forks.
+@test "case uring_blk: what io_uring's own threads do is of the program that made them" {
+	loop
+	for how in s a b; do
+		for json in '' --json; do
+			tfs-run trace_block --instance "$MARK" --device "$LOOP" ${json:+"$json"} \
+				-- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&- ||
+				skip "needs io_uring"
+			[ "$(grep -c 'lat["=]' trace)" = 20 ] || { echo "$how"; cat trace; return 1; }
+		done
+	done
 }
