@@ -4,7 +4,7 @@
  *
  * Requires: records in files or on standard input; or with -d a device that is traced.
  * DIR is a device's directory in debugfs. With -i, blk-text also prints I/O of the tasks'
- * children, which the instance's event sched_process_fork reports.
+ * children, which the instance's event task_newtask reports.
  * Records are printed in the order of their times, which count from the first record. I/O
  * belongs to the task that queues it. Records of kernel threads and interrupts about the
  * same sectors are printed too, until the I/O is complete. SIGHUP, SIGINT, SIGTERM and
@@ -193,7 +193,7 @@ static int look(struct blk_stream *s, int last)
 
 	if (relay_read(&s->relay, last, keep, s) < 0)
 		return -1;
-	if (blk_pick_forks(&s->pick) < 0)
+	if (blk_pick_children(&s->pick) < 0)
 		return -1;
 	find_records(s, before);
 	if (s->odd)
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 	int r;
 
 	s.to = CONSUMER;
-	s.pick.fork_pipe = -1;
+	s.pick.child_pipe = -1;
 	if (parse(&s, argc, argv) < 0 || begin(&s) < 0)
 		return REFUSED;
 	r = dirs.n ? live(&s) : recorded(&s, argv + opt_index, (size_t)(argc - opt_index));

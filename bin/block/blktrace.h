@@ -189,22 +189,22 @@ struct blk_request {
 	uint32_t device;
 };
 
-/* All zero except for fork_pipe: select the records of all tasks. */
+/* All zero except for child_pipe: select the records of all tasks. */
 struct blk_pick {
 	int only_selected;      /* select only tasks in selected, and their children */
 	struct pids selected, excluded; /* both sorted */
-	int fork_pipe;          /* trace_pipe of the instance that records forks; -1: none */
-	char line[512];         /* incomplete last line of fork_pipe */
+	int child_pipe;         /* trace_pipe of the instance that records new tasks; -1: none */
+	char line[512];         /* incomplete last line of child_pipe */
 	size_t nline;
 	struct blk_request *busy; /* requests of selected tasks that are not complete */
 	size_t nbusy, room;
 };
 
-/* Select the tasks that the instance follows. blk_pick_forks adds their children. */
+/* Select the tasks that the instance follows. blk_pick_children adds their children. */
 int blk_pick_follow(struct blk_pick *, const char *instance);
 
-/* Select the children in the forks that the instance has recorded since the last call. */
-int blk_pick_forks(struct blk_pick *);
+/* Select the new tasks that the instance has recorded since the last call. */
+int blk_pick_children(struct blk_pick *);
 
 /* Is the record selected? Call it once for each record, in the order of time. */
 int blk_picked(struct blk_pick *, const struct blk_record *);

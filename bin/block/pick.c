@@ -9,40 +9,31 @@
 /* Requests that are not complete. If there are more, the device has lost some completions. */
 #define MOST_UNDER_WAY 65536
 
-/*
- * Select the child if this event line is "...: sched_process_fork: ... child_pid=N". Return 0,
- * or -1, reported.
- */
-static int learn_fork(struct blk_pick *k, const char *line)
+/* Select the new task if this line of the kernel is a task_newtask. Return 0, or -1, reported. */
+static int learn_child(struct blk_pick *k, const char *line)
 {
-	static const char key[] = "child_pid=";
-	const char *p = NULL, *next = line;
-	pid_t pid;
+	/* longer than a task's name, which may contain any text, and newlines */
+	static const char event[] = ": task_newtask: pid=";
+	const char *p = strstr(line, event);
+	pid_t pid = p ? (p += strlen(event), (pid_t)text_digits(&p)) : 0;
 
-	/* a newline in a task's name makes a line that is not an event line */
-	if (!strstr(line, ": sched_process_fork: "))
-		return 0;
-	/* the last one in the line, because a task's name may contain the same text */
-	while ((next = strstr(next, key)))
-		p = next += strlen(key);
-	pid = p ? text_pid(p) : 0;
 	if (!pid || pids_has(&k->selected, pid))
 		return 0;
 	pids_add(&k->selected, pid);
 	return pids_sort(&k->selected);
 }
 
-int blk_pick_forks(struct blk_pick *k)
+int blk_pick_children(struct blk_pick *k)
 {
 	char text[4096];
 	ssize_t n;
 
-	while (k->fork_pipe >= 0 && (n = read(k->fork_pipe, text, sizeof(text))) > 0)
+	while (k->child_pipe >= 0 && (n = read(k->child_pipe, text, sizeof(text))) > 0)
 		for (ssize_t i = 0; i < n; i++) {
 			int end = text[i] == '\n';
 
 			k->line[k->nline] = end ? '\0' : text[i];
-			if (end && learn_fork(k, k->line) < 0)
+			if (end && learn_child(k, k->line) < 0)
 				return -1;
 			k->nline = end ? 0 : k->nline + (k->nline < sizeof(k->line) - 1);
 		}
@@ -111,8 +102,8 @@ int blk_pick_follow(struct blk_pick *k, const char *instance)
 		return -1;
 	k->only_selected = 1;
 	/* open this before pidfilter_list, so that no child is missed in between */
-	k->fork_pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	r = k->fork_pipe < 0 ? err_file("unable to open trace_pipe of %s", instance) :
+	k->child_pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	r = k->child_pipe < 0 ? err_file("unable to open trace_pipe of %s", instance) :
 	    pidfilter_list(dir, &k->selected);
 	close(dir);
 	return r;

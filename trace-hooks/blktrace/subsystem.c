@@ -3,9 +3,9 @@
  * subsystem.c - blktrace: a session traces block devices
  *
  * The hook sets up the tracing of the devices, with the session's name as key. The session also has
- * an instance, tfs-blk.SESSION. The instance follows the selected tasks, records their forks, and
- * holds the lock that shows whether the session is alive. It is made first and removed last. So the
- * tracing of a device is stale if no live janitor has the instance of its key.
+ * an instance, tfs-blk.SESSION. The instance follows the selected tasks, records the new tasks that
+ * they make, and holds the lock that shows whether the session is alive. It is made first and
+ * removed last. So the tracing of a device is stale if no live janitor has the instance of its key.
  */
 #include <sys/vfs.h>
 
@@ -62,8 +62,9 @@ static int check(const struct request *rq, int root)
 /* ---- the session ------------------------------------------------------------------- */
 
 /*
- * Make the instance. Record the forks of the followed tasks in it for blk-text, because a child may
- * live and die between two looks at the list of tasks.
+ * Make the instance. Record the new tasks of the followed tasks in it for blk-text, because a child
+ * may live and die between two looks at the list of tasks, and the kernel does not follow threads of
+ * io_uring.
  */
 static int open_session(const struct request *rq)
 {
@@ -76,7 +77,7 @@ static int open_session(const struct request *rq)
 	if (rq->all_tasks)
 		return 0;
 	return recording_follow(rq, instance) < 0 ? -1 :
-	       ctl_write(instance, "events/sched/sched_process_fork/enable", "1", 0);
+	       ctl_write(instance, "events/task/task_newtask/enable", "1", 0);
 }
 
 static int hook_env(const struct request *rq, const char **variables)
