@@ -63,8 +63,8 @@ static int check(const struct request *rq, int root)
 
 /*
  * Make the instance. Record the new tasks of the followed tasks in it for blk-text, because a child
- * may live and die between two looks at the list of tasks, and the kernel does not follow threads of
- * io_uring.
+ * may live and die between two looks at the list of tasks, and the kernel does not follow threads
+ * of io_uring.
  */
 static int open_session(const struct request *rq)
 {
