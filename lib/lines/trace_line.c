@@ -567,7 +567,9 @@ static struct text_part field_of_event(const struct trace_line *l, const char *k
 /* The text of a fork has the fields parent_pid and parent_comm as pid and comm. Accept both. */
 static struct text_part field_of_parent(const struct trace_line *l, const char *key)
 {
-	static const char *const names[][2] = { { "pid", "parent_pid" }, { "comm", "parent_comm" } };
+	static const char *const names[][2] = {
+		{ "pid", "parent_pid" }, { "comm", "parent_comm" },
+	};
 
 	for (int i = 0; l->body.text && text_part_is(l->event, "sched_process_fork") && i < 2; i++)
 		for (int json = 0; json < 2; json++)
