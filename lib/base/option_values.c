@@ -115,7 +115,7 @@ static const char *check_known(const struct opt *o, const char *s, char *why)
 static const char *check_key(const struct opt *o, const char *s, char *why)
 {
 	(void)o, (void)why;
-	return *s && strcmp(s, ".") ? s : NULL;
+	return *s && strcmp(s, ".") && !text_has_control(s) ? s : NULL;
 }
 
 static const char *check_text(const struct opt *o, const char *s, char *why)

@@ -195,7 +195,7 @@ static int ask_hook(struct janitor *j)
 	close(ends[0]);
 	if (stream_parse(s, n, j->rq->hook->name, j->tools) < 0)
 		return -1;
-	if (j->rq->json && s->word[0] && *s->word[0] != '-')
+	if (j->rq->json && s->tool)
 		return err_msg("%s: --json is not possible: %s prints no events",
 			       j->rq->hook->name, s->word[0]);
 	return 0;
@@ -300,7 +300,7 @@ static int exclude_session(struct janitor *j, int pids)
 		pids_add(&us, pid[0]);
 		j->parts[streams] = pid[1];
 	}
-	if (streams != (j->rq->output != OUTPUT_DAT && j->words.filter ? 2 : 1))
+	if (streams != (j->rq->output != OUTPUT_DAT && *j->words.filter ? 2 : 1))
 		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	else
 		r = recording_own_tasks(&us);
@@ -492,7 +492,7 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 /* Return whether the stream has output at its end: the hook's own tool or a filter does. */
 static int writes_at_end(const struct janitor *j)
 {
-	return (j->words.word[0] && *j->words.word[0] != '-') || j->words.filter;
+	return j->words.tool || *j->words.filter;
 }
 
 /* Undo everything that exists. Return 0, or -1, reported. */

@@ -56,12 +56,9 @@ static const char *check_value(const struct opt *o, const char *s)
 	char why[OPT_WHY];
 
 	/* the hook gets many values with spaces between them (option_variable) */
-	if (o->type == TYPE_TEXT && o->many && o->for_hook && strchr(s, ' '))
+	if (o->many && o->for_hook && strchr(s, ' '))
 		return err_msg("--%s: '%.80s' has a space, which would make it two values; give "
 			       "each value as a word", o->name, s), NULL;
-	/* the hook may print the value as a word for its stream (stream_parse) */
-	if (o->type == TYPE_TEXT && o->for_hook && !strcmp(s, STREAM_FILTER))
-		return err_msg("--%s: '%s' alone is not a value; leave it out", o->name, s), NULL;
 	if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z')
 		return err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s),
 		       NULL;

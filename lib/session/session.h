@@ -346,20 +346,19 @@ int recording_exclude_session(int instance);
 /* ---- stream.c: the processes that write a session's output ------------------------- */
 
 #define STREAM_WORDS_MAX 64
-
-/* A line of a hook that is only this word begins the filter. No option can have it as value. */
-#define STREAM_FILTER "|"
+#define STREAM_BYTES 32768 /* half of a pipe, so no hook blocks */
 
 /* The words that a hook printed, see trace-hook(5). Initialize it with zeros. */
 struct stream_words {
-	char text[32768];                    /* half of a pipe, so no hook blocks */
-	const char *word[STREAM_WORDS_MAX];  /* options, or a tool and its options; NULL ends */
-	const char *const *filter;           /* the words of the filter; NULL: none */
+	char text[STREAM_BYTES];
+	int tool;                            /* the first word is a tool */
+	const char *word[STREAM_WORDS_MAX];  /* options, after the tool; NULL ends */
+	const char *filter[STREAM_WORDS_MAX]; /* the filter and its arguments; NULL: none */
 };
 
 /*
- * Split the n bytes of text into words, overwriting it, and check that the tools among them exist.
- * Return 0, or -1, reported.
+ * Find the words in n bytes of text, the records of trace-hook(5), and check them: the tools exist,
+ * and no word has a control character. Return 0, or -1, reported.
  */
 int stream_parse(struct stream_words *, size_t n, const char *hook, const char *tools);
 

@@ -30,28 +30,72 @@ static int check_tool(const char *hook, const char *tools, const char *name)
 		       name);
 }
 
+/* Return the word at *p, which a NUL ends before end, and move *p after it. NULL: there is none. */
+static const char *take_word(const char **p, const char *end)
+{
+	const char *word = *p, *nul = memchr(word, '\0', (size_t)(end - word));
+
+	*p = nul ? nul + 1 : end;
+	return nul ? word : NULL;
+}
+
+/* Return where words of this kind go, or NULL if there is no such kind, or one of it already. */
+static const char **place_of(struct stream_words *s, const char *kind)
+{
+	if (!strcmp(kind, "options"))
+		return s->word;
+	if (!strcmp(kind, "filter"))
+		return *s->filter ? NULL : s->filter;
+	if (strcmp(kind, "tool") || *s->word)
+		return NULL;
+	s->tool = 1;
+	return s->word;
+}
+
+/* Take one record. Only its first word is a verb, because its second word tells where it ends. */
+static int take_record(struct stream_words *s, const char **p, const char *end, const char *hook,
+		       const char *tools)
+{
+	const char *kind = take_word(p, end), *count = take_word(p, end), *word, **to;
+	unsigned long n;
+	size_t at = 0;
+
+	if (!kind || !count || !(to = place_of(s, kind)) ||
+	    text_number(count, 0, STREAM_BYTES, &n) < 0)
+		return err_msg("%s: the hook printed '%.80s' where options, tool or filter and the "
+			       "number of its words must stand; see trace-hook(5)", hook,
+			       kind ? kind : "");
+	while (to[at])
+		at++;
+	for (; n; n--) {
+		word = take_word(p, end);
+		if (!word)
+			return err_msg("%s: the hook printed fewer words than it says; see "
+				       "trace-hook(5)", hook);
+		if (text_has_control(word))
+			return err_msg("%s: the hook printed '%.80s', which has a control "
+				       "character", hook, word);
+		if (at == STREAM_WORDS_MAX - 1)
+			return err_msg("%s: the hook printed too many arguments", hook);
+		to[at++] = word;
+	}
+	if (*kind != 'o')
+		return check_tool(hook, tools, *to ? *to : "");
+	return 0;
+}
+
 int stream_parse(struct stream_words *s, size_t n, const char *hook, const char *tools)
 {
-	size_t words = 0;
-	char *end;
+	const char *p = s->text, *end = s->text + n;
 
-	if (n == sizeof(s->text) || (n && s->text[n - 1] != '\n'))
-		return err_msg("%s: the hook printed too many arguments, or no newline after the "
-			       "last argument", hook);
-	for (char *p = s->text; p < s->text + n; p = end + 1) {
-		end = memchr(p, '\n', (size_t)(s->text + n - p));
-		*end = '\0';
-		if (words == STREAM_WORDS_MAX - 1)
-			return err_msg("%s: the hook printed too many arguments", hook);
-		if (!s->filter && !strcmp(p, STREAM_FILTER))
-			s->filter = &s->word[words++ + 1];
-		else
-			s->word[words++] = p;
-	}
-	if (s->word[0] && *s->word[0] != '-' && check_tool(hook, tools, s->word[0]) < 0)
-		return -1;
-	if (s->filter)
-		return check_tool(hook, tools, *s->filter ? *s->filter : "");
+	if (n == sizeof(s->text))
+		return err_msg("%s: the hook printed too many arguments", hook);
+	if (n && !memchr(p, '\0', n))
+		return err_msg("%s: the hook printed lines; it must pass words by printf '%%s\\0', "
+			       "see trace-hook(5)", hook);
+	while (p < end)
+		if (take_record(s, &p, end, hook, tools) < 0)
+			return -1;
 	return 0;
 }
 
@@ -106,7 +150,7 @@ int stream_hold(const struct request *rq, const struct stream_words *s, int pids
 	pid_t self[2];
 	char c;
 
-	if (rq->output != OUTPUT_DAT && s->filter)
+	if (rq->output != OUTPUT_DAT && *s->filter)
 		split();
 	self[0] = task_self();
 	self[1] = getpid();
@@ -137,7 +181,7 @@ static int for_eyes(const struct request *rq, const struct stream_words *s)
 		if (!strcmp(*word, "-x") || !strcmp(*word, "-k"))
 			return 0;
 	return people && !strcmp(people, FOR_EYES) && rq->output == OUTPUT_FIFO && rq->date &&
-	       !rq->json && !rq->header && !rq->hook->alone && !s->filter;
+	       !rq->json && !rq->header && !rq->hook->alone && !*s->filter;
 }
 
 void stream_run(const struct request *rq, const struct stream_words *s, const char *tools)
@@ -157,18 +201,18 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 		if (rq->output == OUTPUT_LINES) /* the filter writes packets */
 			tool.output = OUTPUT_FIFO;
 	}
-	if (rq->output != OUTPUT_DAT && *s->word && **s->word != '-' && !rq->hook->alone) {
+	if (rq->output != OUTPUT_DAT && s->tool && !rq->hook->alone) {
 		manager_subsystem.hook_env(rq, variables);
 		for (const char **v = variables; *v; v++)
 			putenv((char *)(size_t)*v);
-		if (!s->filter)
+		if (!*s->filter)
 			limit_output(rq);
 		run(tools, s->word);
 	}
 	tool.human = for_eyes(rq, s);
 	if (manager_subsystem.stream(&tool, argv) < 0)
 		_exit(REFUSED);
-	if (rq->hook->alone && *word) /* this tool takes the options of a stream */
+	if (rq->hook->alone && s->tool) /* this tool takes the options of a stream */
 		argv[0] = *word++;
 	for (; rq->output != OUTPUT_DAT && *word; word++) {
 		while (argv[n])

@@ -1005,7 +1005,7 @@ CPU:1 [LOST 3 EVENTS]
 		set -eu
 		tfs-write events/syscalls/sys_enter_getppid/enable 1 \
 			events/syscalls/sys_exit_getppid/enable 1
-		printf '%s\n' '|' tfs-latency syscalls
+		printf '%s\0' filter 2 tfs-latency syscalls
 	EOF
 	calls 1
 	other=$CALLS

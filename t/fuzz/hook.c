@@ -112,11 +112,10 @@ int valid(const struct opt *o, const char *s)
 				    "0123456789_.-*?[]!%")] &&
 		       (!strchr(s, '%') || (strrchr(s, '%') == s + (*s == '!')));
 	case TYPE_KEY:
-		return *s && strcmp(s, ".");
 	case TYPE_TEXT:
-		/* a space would part the values of a hook, and | would begin a filter */
-		return *s && !text_has_control(s) &&
-		       !(o->for_hook && ((o->many && strchr(s, ' ')) || !strcmp(s, "|")));
+		/* a space would part the values of a hook */
+		return *s && (o->type == TYPE_TEXT || strcmp(s, ".")) && !text_has_control(s) &&
+		       !(o->for_hook && o->many && strchr(s, ' '));
 	case TYPE_ERROR:
 		return error_of_name(s, strlen(s)) != 0;
 	case TYPE_CHOICE:

@@ -5,10 +5,31 @@
 
 load ../helper
 
-# prints WORD...: Make a hook that records getppid and prints these words, one per line.
+# prints [WORD...] [| WORD...]: Make a hook that records getppid, and prints these words: a tool, or
+# options, and a filter.
 prints() {
+	local word kind=options
+	local -a first=() filter=()
+
 	[ -n "${HOOKS-}" ] || own_tree
-	printf "printf '%%s\\\\n'%s\n" "$(printf " '%s'" "$@")" >words
+	case ${1--} in [-\|]*) ;; *) kind=tool ;; esac
+	for word; do
+		if [ "${#filter[@]}" != 0 ]; then
+			filter+=("$word")
+		elif [ "$word" = '|' ]; then
+			filter=(filter)
+		else
+			first+=("$word")
+		fi
+	done
+	prints_bytes "$kind" "${#first[@]}" "${first[@]}" \
+		${filter:+filter $((${#filter[@]} - 1)) "${filter[@]:1}"}
+}
+
+# prints_bytes WORD...: Make a hook that records getppid, and prints each word with a NUL.
+prints_bytes() {
+	[ -n "${HOOKS-}" ] || own_tree
+	printf "printf '%%s\\\\0'%s\n" "$(printf " '%s'" "$@")" >words
 	make_hook prints <<-END
 	# description: prints words
 	# requires: events/syscalls
@@ -131,23 +152,62 @@ prints_refused() {
 	prints_refused "printed '', which is not a tool of tfs-tools" -j '|'
 	# shellcheck disable=SC2046 # a word each
 	prints_refused "printed too many arguments" $(printf -- '-%s ' {1..64})
-	prints_refused "printed too many arguments, or no newline after the last argument" \
-		"-$(printf 'x%.0s' {1..32768})"
+	prints_refused "printed too many arguments" "-$(printf 'x%.0s' {1..32768})"
 }
 
 @test "hook: a hook may print as many bytes as trace-hook(5) says, and not one more" {
 	need_tracefs events/syscalls
-	most=$(sed -n 's/^The hook may print at most 63 words and \([0-9]*\) bytes, newlines included\.$/\1/p' \
+	most=$(sed -n 's/^The hook may print at most 63 words of a kind and \([0-9]*\) bytes in total\.$/\1/p' \
 		"$TREE/trace-hooks/trace-hook.5")
 	own_tree
 	own_tool counted <<<'while read -r line; do :; done; echo "${#1}"'
-	word=$(printf 'x%.0s' $(seq $((most - 11)))) # "|", "counted" and three newlines
+	word=$(printf 'x%.0s' $(seq $((most - 28)))) # "options", 0, "filter", 2, "counted" and NULs
 	prints '|' counted "$word"
 	calls 1
 	watch_whole prints --pid "$CALLS"
-	lines_are got "$((most - 11))"
-	prints_refused "printed too many arguments, or no newline after the last argument" \
-		'|' counted "x$word"
+	lines_are got "$((most - 28))"
+	prints_refused "printed too many arguments" '|' counted "x$word"
+}
+
+# refused_bytes REASON COMMAND: Fail unless a hook that runs COMMAND is refused for REASON.
+refused_bytes() {
+	make_hook prints <<-END
+	# description: prints words
+	$2
+	END
+	fails 111 "manager: fatal: prints: the hook printed $1" \
+		"$MANAGER" --run prints --args "--instance $MARK --pid $$"
+	nothing_left
+}
+
+@test "hook: no word behind a kind and a number becomes a kind, and what is no record is refused" {
+	need_tracefs events/syscalls
+	where='where options, tool or filter and the number of its words must stand; see trace-hook(5)'
+	a_line='lines; it must pass words by printf '"'%s\\0'"', see trace-hook(5)'
+	own_tree
+	refused_bytes "$a_line" 'echo -j'
+	refused_bytes "$a_line" "printf '%s\\n' '|' sigwait-run /bin/true"
+	refused_bytes "$a_line" 'printf x'
+	refused_bytes "'|' $where" "printf '%s\\0' '|' tfs-count"
+	refused_bytes "'sigwait-run' $where" "printf '%s\\0' options 1 -j sigwait-run 1 x"
+	refused_bytes "'filter' $where" "printf '%s\\0' filter -1 tfs-count"
+	refused_bytes "'options' $where" "printf '%s\\0' options '' -j"
+	refused_bytes "'filter' $where" "printf '%s\\0' filter 1 tfs-count filter 1 tfs-hist"
+	refused_bytes "'tool' $where" "printf '%s\\0' options 1 -j tool 1 tfs-catpipe"
+	refused_bytes "'tool' $where" "printf '%s\\0' tool 1 tfs-catpipe tool 1 tfs-catpipe"
+	refused_bytes "'filter' $where" "printf '%s\\0' filter"
+	refused_bytes "fewer words than it says; see trace-hook(5)" "printf '%s\\0' options 2 -j"
+	refused_bytes "fewer words than it says; see trace-hook(5)" "printf 'options\\0001\\0-j'"
+	refused_bytes "'-k?filter', which has a control character" "printf '%s\\0' options 1 '-k
+filter'"
+	refused_bytes "'', which is not a tool of tfs-tools" "printf '%s\\0' filter 0"
+
+	# kinds, numbers and the old verb as values: the filter gets them as they are
+	prints_bytes options 1 -j filter 8 as-is options 1 -j '|' filter 1 tfs-count
+	own_tool as-is <<<'while read -r line; do :; done; echo "$*"'
+	calls 1
+	watch_whole prints --pid "$CALLS"
+	lines_are got 'options 1 -j | filter 1 tfs-count'
 }
 
 @test "hook: a filter that fails ends the session with 111, even if it prints a message" {
@@ -176,7 +236,7 @@ prints_refused() {
 	make_hook alone <<-'END'
 	# description: works alone
 	# stream: alone
-	printf '%s\n' tfs-flight -b 0
+	printf '%s\0' tool 3 tfs-flight -b 0
 	END
 	refused 100 "--last: '0' is not from 1 to 2147483647 milliseconds; give a time such as 500ms, 5s, 2m or 1h; usage: $(synopsis tfs-flight)" \
 		--run alone --args "--instance $MARK --pid $$"

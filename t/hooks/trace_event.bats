@@ -404,7 +404,7 @@ begins_anew() {
 	make_hook dies <<-'EOF'
 		# description: a tool that dies with its reader
 		tfs-event sched:sched_process_exit
-		echo mortal
+		printf '%s\0' tool 1 mortal
 	EOF
 	start_session dies --output fifo --all
 	stream=$(own_tasks | tail -n 1)

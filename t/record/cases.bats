@@ -32,6 +32,14 @@ has() {
 	done
 }
 
+@test "case readlink-newline: a user's link to a path that is a filter's name runs no program as root" {
+	need_tracefs events/syscalls
+	need_tool setpriv
+	bash "$CASES/readlink-newline.sh" "$TREE" >said 2>err
+	tail -n 2 said | diff - <(printf '%s\n' 'status 100' 'no proof')
+	grep -qE "^tfs-run: fatal: --path: '/tmp/ru.*/log' leads to a path with control characters$" err
+}
+
 @test "case off64: offsets, sizes and results have 64 bits" {
 	decoded off64
 	has 'ftruncate(3, 6442450944) = 0' 'lseek(3, 5368709120, SEEK_SET) = 5368709120' \

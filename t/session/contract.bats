@@ -301,7 +301,7 @@ USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK
 		# description: records something
 		# stream: alone
 		tfs-write events/sched/sched_switch/enable 1
-		printf '%s\n' looks
+		printf '%s\0' tool 1 looks
 	END
 	run -0 --separate-stderr "$MANAGER" --check works --args "--instance $MARK --pid $$"
 	[ "$output" = 'works: yes' ]

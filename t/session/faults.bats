@@ -115,7 +115,7 @@ echoing_hook() {
 		# description: every call twice
 		# requires: events/syscalls/sys_enter_getppid
 		tfs-event syscalls:sys_enter_getppid syscalls:sys_exit_getppid
-		printf '%s\n' '|' tfs-latency syscalls
+		printf '%s\0' filter 2 tfs-latency syscalls
 	EOF
 }
 
@@ -690,7 +690,7 @@ lost() {
 		# description: lines of JSON
 		# requires: events/syscalls/sys_enter_getppid
 		tfs-event syscalls:sys_enter_getppid
-		echo -j
+		printf '%s\0' options 1 -j
 	EOF
 	for hook in 'trace_syscalls --syscall getppid' json; do
 		# a full ring buffer alone has text for 40 reads, if all calls come before the stream
@@ -951,7 +951,7 @@ slow_tool() {
 	chmod +x tree/bin/slow
 	make_hook slow <<-'EOF'
 		# description: a tool that is slow at the end
-		printf '%s\n' slow '|' tfs-latency -d -s '*:pid' -e '*_long:pid'
+		printf '%s\0' tool 1 slow filter 6 tfs-latency -d -s '*:pid' -e '*_long:pid'
 	EOF
 	calls 1
 	start_session slow --output fifo --pid "$CALLS"
@@ -1235,7 +1235,7 @@ clean_manager() {
 	chmod +x tree/bin/mortal
 	make_hook dies <<-'EOF'
 		# description: a tool that dies with its reader
-		echo mortal
+		printf '%s\0' tool 1 mortal
 	EOF
 	calls 1
 	start_session dies --output fifo --pid "$CALLS"

@@ -75,6 +75,47 @@ hostile_names=(
 	not $'--pid 1\r' "--pid: '1?' is not a pid, a number from 1 to 4194304"
 }
 
+@test "hostile: no type of a value takes control characters, and no value of many a space" {
+	need_tracefs
+	own_tree
+	make_hook keys <<-'END'
+	# description: keys
+	# option: --key KEY...  keys
+	# option: --glob GLOB,...  globs
+	set -- tfs-count
+	for key in $HOOK_KEY; do set -- "$@" -k "$key"; done
+	printf '%s\0' filter $# "$@"
+	END
+	for value in $'pid\n|\nsigwait-run\n/x' $'pid\t-o' $'pid\x1b[2J' $'pid\x7f' $'pid\xc2\x85'; do
+		refused 100 "--key: '$(tr '\n\t\33\177' '????' <<<"$value" | head -c -1 | sed $'s/\xc2\x85/??/')' is not a key, the name of a field such as pid" \
+			--run keys --args "--instance $MARK --pid $$ --key '$value'"
+	done
+	for option in key glob; do
+		refused 100 "--$option: 'pid -o/x' has a space, which would make it two values; give each value as a word" \
+			--run keys --args "--instance $MARK --pid $$ --$option 'pid -o/x'"
+	done
+	nothing_left
+}
+
+@test "hostile: a link of another user to a path with control characters adds no word to a stream" {
+	need_tracefs events/syscalls
+	for name in $'x\n|\nsigwait-run' $'end\n' $'tab\t' $'\x1b[2J' $'del\x7f'; do
+		mkdir "$name"
+		rm -f link
+		ln -s "$PWD/$name" link
+		fails 100 "manager: fatal: --path: '$PWD/link' leads to a path with control characters" \
+			"$MANAGER" --run trace_files --args "--instance $MARK --pid $$ --path $PWD/link"
+	done
+	mkdir $'c1\xc2\x85' # no control character for the shell of a hook
+	ln -sfn $'c1\xc2\x85' link
+	fails 111 "manager: fatal: trace_files: the hook printed '--path=$PWD/c1??', which has a control character" \
+		"$MANAGER" --run trace_files --args "--instance $MARK --pid $$ --path $PWD/link"
+	ln -sfn 'option 1 |' link # what only the shell of a careless hook would split
+	mkdir 'option 1 |'
+	run -0 "$MANAGER" --check trace_files --args "--instance $MARK --pid $$ --path $PWD/link"
+	nothing_left
+}
+
 @test "hostile: a NUL ends an argument of exec, and the next word is an argument of its own" {
 	run -123 --separate-stderr "$BASH" -c 'printf "%s\0" --run trace_syscalls --args "--pid 1 --time 1\0--clear" | xargs -0 "$1"' - "$MANAGER"
 	[ -z "$output" ]
@@ -437,7 +478,7 @@ wont_run_in() {
 	own_tree
 	make_hook chatty <<-END
 	# description: talks and listens
-	echo -j
+	printf '%s\0' options 1 -j
 	cat >"$BATS_TEST_TMPDIR/heard"
 	END
 	calls 0

@@ -88,11 +88,6 @@ setup_file() {
 	done
 	refused 100 "--symbol: 'acts_work x=+0(%di)' has a space, which would make it two values; give each value as a word" \
 		--run trace_uprobe --args "--instance $MARK --pid $$ --binary $PWD/tgt --symbol 'acts_work x=+0(%di)'"
-	# a word of the janitor's protocol
-	refused 100 "--budget: '|' alone is not a value; leave it out" \
-		--run trace_flight --args "--instance $MARK --pid $$ -e sched_switch --budget '|'"
-	refused 100 "--key: '|' alone is not a value; leave it out" \
-		--run trace_count --args "--instance $MARK --pid $$ -e sched_switch --key '|'"
 }
 
 @test "policy: --all needs a line, and so does a hook that allows no selector" {
