@@ -204,7 +204,10 @@ $(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildc
 	$(Q)$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 
-build/lib/base/numbers.o: build/gen/syscall_numbers.h
+build/lib/base/numbers.o: build/gen/syscall_numbers.h build/gen/syscall_names.h
+build/gen/syscall_names.h: lib/base/syscall_names.in
+	@mkdir -p $(@D)
+	$(Q)LC_ALL=C sed -n 's/ /\\0/g; s/^[a-z].*/"&\\0\\0"/p' $< >$@
 build/gen/syscall_numbers.h: build/flags
 	@mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
@@ -249,7 +252,7 @@ check-vm:
 soak: all
 	t/soak $(SECONDS)
 
-lint: build/gen/syscall_numbers.h build/gen/svg_script.h build/gen/syscalls_data.h
+lint: build/gen/syscall_numbers.h build/gen/syscall_names.h build/gen/svg_script.h build/gen/syscalls_data.h
 	t/lint
 
 # which lines of C the tests of check-quick reach

@@ -4,7 +4,7 @@
  *
  * Requires: nothing. The table comes from the kernel headers of the build.
  *	NAME...  print the numbers of these calls, one per line; "newstat", as tracefs
- *	         calls it, is "stat"
+ *	         calls it, is "stat", and "pread" of the C library is "pread64"
  * Without NAME, syscall-nr prints all calls, one per line: number and name.
  * Exit: 0 printed, 1 there is no such call, 100 usage error.
  */
@@ -21,12 +21,11 @@ static const struct tool tool = {
 /* Return the number of the call, or -1. */
 static int nr(const char *name)
 {
-	const char *call = NULL;
+	const char *wanted = syscall_of_name(name), *call = NULL;
 	int n;
 
-	name = syscall_of_function(name);
-	while ((call = syscall_next(call, &n)))
-		if (!strcmp(call, name))
+	while (wanted && (call = syscall_next(call, &n)))
+		if (!strcmp(call, wanted))
 			return n;
 	return -1;
 }

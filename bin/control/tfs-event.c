@@ -40,10 +40,33 @@ struct event_names {
 	size_t n;
 };
 
-/* Return whether the glob matches the event SYSTEM:EVENT. */
-static int matches(const char *glob, const char *name)
+/*
+ * Return whether the glob matches the event SYSTEM:EVENT, or is another name of its system call:
+ * syscalls:sys_enter_umount2 is sys_enter_umount.
+ */
+static enum serves matches(const char *glob, const char *name)
 {
-	return glob_matches(glob, strchr(glob, ':') ? name : strchr(name, ':') + 1);
+	const char *event = strchr(name, ':') + 1, *call;
+
+	if (glob_matches(glob, strchr(glob, ':') ? name : event))
+		return SERVES;
+	if (strncmp(name, "syscalls:sys_", 13))
+		return SERVES_NOT;
+	glob += strncmp(glob, "syscalls:", 9) ? 0 : 9;
+	call = event + (event[4] == 'e' && event[5] == 'n' ? 10 : 9);
+	return strncmp(glob, event, (size_t)(call - event)) ? SERVES_NOT :
+	       syscall_serves(call, glob + (call - event));
+}
+
+/* Return how well a glob matches the event that it matches best. */
+static enum serves best_match(const char *glob, const struct event_names *all)
+{
+	enum serves best = SERVES_NOT, m;
+
+	for (size_t i = 0; i < all->n && best < SERVES; i++)
+		if ((m = matches(glob, all->name[i])) > best)
+			best = m;
+	return best;
 }
 
 /* Print an error for a glob without a match, with the nearest names. Return -1. */
@@ -82,23 +105,22 @@ static void parse_events(struct event_names *all, char *text)
  */
 static int select_events(struct event_names *all, char **globs)
 {
+	char *chosen = xcalloc(all->n + 1, 1);
 	size_t n = 0;
 
 	for (char **g = globs; *g; g++) {
-		size_t i;
+		enum serves best = best_match(*g, all);
 
-		for (i = 0; i < all->n && !matches(*g, all->name[i]); i++)
-			;
-		if (i == all->n)
+		if (best == SERVES_NOT)
 			return no_such_event(*g, all);
+		for (size_t i = 0; i < all->n; i++)
+			chosen[i] |= matches(*g, all->name[i]) >= best;
 	}
 	for (size_t i = 0; i < all->n; i++)
-		for (char **g = globs; *g; g++)
-			if (matches(*g, all->name[i])) {
-				all->name[n++] = all->name[i];
-				break;
-			}
+		if (chosen[i])
+			all->name[n++] = all->name[i];
 	all->n = n;
+	free(chosen);
 	return 0;
 }
 

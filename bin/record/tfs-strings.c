@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 	if (*kind == 'o' && argc - opt_index - 1 > OTEL_EVENTS)
 		usage_error(&tool, "at most %d events may follow otel", OTEL_EVENTS);
 	/* the hook gives names of events */
-	for (char **name = argv + opt_index; *kind == 'c' && *name; name++)
+	for (char **name = argv + opt_index + 1; *kind == 'c' && *name; name++)
 		*name = (char *)(size_t)syscall_of_function(*name);
 	plan.root = tracefs_open(NULL, "", NULL);
 	if (plan.root < 0 || has_filter(&plan) < 0)

@@ -630,6 +630,19 @@ const char *syscall_next(const char *name, int *number);
 /* Return the call of a kernel function: sys_newstat is stat. A function not known here is kept. */
 const char *syscall_of_function(const char *function);
 
+/* Return the call here that has this name, or whose function has; NULL: there is none. */
+const char *syscall_of_name(const char *name);
+
+/*
+ * Does this function serve a call of that name (syscall_names.in)? A name of the second kind means
+ * this function only if the kernel has none of the third.
+ */
+enum serves { SERVES_NOT, SERVES_IF_NO_OTHER, SERVES };
+enum serves syscall_serves(const char *function, const char *name);
+
+/* Is this the name of a call that a function of another name serves? */
+int syscall_is_other_name(const char *name);
+
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
 /* Do as calloc(3) and reallocarray(3), but never return NULL. */

@@ -142,24 +142,121 @@ const char *syscall_next(const char *name, int *number)
 	return name;
 }
 
-const char *syscall_of_function(const char *function)
+/* Each row of syscall_names.in: the function and its names, with a NUL after each and the row. */
+static const char function_rows[] =
+#include "syscall_names.h"
+	;
+
+/* Return the next word of a row, NULL at its end. Set *weak if the word has a ~. */
+static const char *next_name(const char *name, int *weak)
 {
-	static const char functions[][2][12] = {
-		{ "fstat", "newfstat" }, { "lstat", "newlstat" }, { "mmap2", "mmap_pgoff" },
-		{ "sendfile", "sendfile64" }, { "stat", "newstat" }, { "umount", "oldumount" },
-		{ "umount2", "umount" }, { "uname", "newuname" },
-	};
+	name += strlen(name) + 1;
+	*weak = *name == '~';
+	return *name ? name + *weak : NULL;
+}
+
+/* A row, and the name of the call here once somebody has asked for it. */
+struct function {
+	const char *row, *call;
+};
+
+static int by_name(const void *function, const void *row)
+{
+	return strcmp(function, ((const struct function *)row)->row);
+}
+
+static struct function functions[256];
+static size_t nfunctions;
+
+static void read_functions(void)
+{
+	int weak;
+
+	for (const char *s = nfunctions ? "" : function_rows; *s; s++) {
+		functions[nfunctions++].row = s;
+		for (const char *name = s; name; name = next_name(name, &weak))
+			s = name + strlen(name) + 1;
+	}
+}
+
+/* Return the row of the function, or NULL. */
+static struct function *row_of(const char *function)
+{
+	read_functions();
+	return bsearch(function, functions, nfunctions, sizeof(*functions), by_name);
+}
+
+enum serves syscall_serves(const char *function, const char *name)
+{
+	const struct function *f = row_of(function);
+	const char *word = f ? f->row : NULL;
+	int weak;
+
+	if (!strcmp(function, name))
+		return SERVES;
+	while (word && (word = next_name(word, &weak)))
+		if (!strcmp(word, name))
+			return weak ? SERVES_IF_NO_OTHER : SERVES;
+	return SERVES_NOT;
+}
+
+static int is_call_here(const char *name)
+{
 	const char *call = NULL;
-	size_t i = 0;
 	int n;
 
-	while (i < COUNT(functions) && strcmp(functions[i][1], function))
-		i++;
-	if (i == COUNT(functions))
-		return function;
-	/* where both calls exist, as on s390, the function umount is still that of umount2 */
-	while (strcmp(function, "umount") && (call = syscall_next(call, &n)))
-		if (!strcmp(call, function))
-			return function;
-	return functions[i][0];
+	while ((call = syscall_next(call, &n)))
+		if (!strcmp(call, name))
+			return 1;
+	return 0;
+}
+
+const char *syscall_of_function(const char *function)
+{
+	struct function *f = row_of(function);
+	const char *first = NULL;
+	int weak;
+
+	for (const char *name = f ? f->row : NULL; name && !f->call;) {
+		name = next_name(name, &weak);
+		if (!name || (!weak && is_call_here(name)))
+			f->call = name ? name : first ? first : f->row;
+		else if (!weak && !first)
+			first = name;
+	}
+	return f ? f->call : function;
+}
+
+int syscall_is_other_name(const char *name)
+{
+	int weak;
+
+	read_functions();
+	for (size_t i = 0; i < nfunctions; i++)
+		for (const char *word = functions[i].row; (word = next_name(word, &weak));)
+			if (!strcmp(word, name) && strcmp(word, functions[i].row))
+				return 1;
+	return 0;
+}
+
+const char *syscall_of_name(const char *name)
+{
+	const char *call = syscall_of_function(name), *other = NULL;
+
+	/* where both calls exist, as on s390, the function umount is that of umount2 */
+	if (is_call_here(name) && strcmp(name, "umount"))
+		return name;
+	if (is_call_here(call))
+		return call;
+	for (size_t i = 0; i < nfunctions; i++) {
+		enum serves serves = syscall_serves(functions[i].row, name);
+
+		call = syscall_of_function(functions[i].row);
+		if (serves == SERVES_NOT || !is_call_here(call))
+			continue;
+		if (serves == SERVES)
+			return call;
+		other = call;
+	}
+	return other;
 }

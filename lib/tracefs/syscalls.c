@@ -2,7 +2,8 @@
 /*
  * syscalls.c - names of system calls from globs, classes and negations
  *
- * The names are those of events/syscalls: the kernel's function newstat is the call stat.
+ * The names are those of events/syscalls, which are those of the kernel's functions, and the other
+ * names that these calls have: the function newstat is the call stat.
  */
 
 #include "base/base.h"
@@ -111,10 +112,17 @@ static char **all_calls(int root, size_t *n)
 	return v;
 }
 
+/* Return the length of the beginning of a word that says whether it is an entry or a return. */
+static size_t side_length(const char *word)
+{
+	return !strncmp(word, "sys_exit_", 9) ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
+}
+
 /* Is the word more than the name of one call? */
 static int needs_list(int root, const char *word)
 {
-	return word[strcspn(word, "*?[!%")] || (globs_of(word) && !is_call(root, word));
+	return word[strcspn(word, "*?[!%")] || (globs_of(word) && !is_call(root, word)) ||
+	       syscall_is_other_name(word + side_length(word));
 }
 
 /* Return "sys_exit_" and the name as allocated text if the word has that prefix. */
@@ -138,17 +146,6 @@ void syscalls_suggest(int root, const char *word, struct suggest *near)
 	free(all);
 }
 
-/* The call stat has the event newstat. */
-static void use_event_name(int root, const char **word)
-{
-	char name[256], *copy;
-
-	if (!is_call(root, *word) &&
-	    str_format(name, sizeof(name), "new%s", *word) < sizeof(name) && is_call(root, name) &&
-	    (copy = strdup(name)))
-		*word = copy;
-}
-
 /* The expansion of the words of one option. */
 struct expansion {
 	int root;
@@ -164,8 +161,12 @@ static int choose(struct expansion *x, const char *given, int not)
 {
 	const char *word = given + not, *globs;
 	int exits = !strncmp(word, "sys_exit_", 9), any = 0;
+	enum serves best = SERVES_IF_NO_OTHER;
 
-	word += exits ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
+	word += side_length(word);
+	for (size_t i = 0; i < x->n && best < SERVES; i++)
+		if (syscall_serves(x->all[i], word) == SERVES)
+			best = SERVES;
 	globs = *word == '%' ? globs_of(word + 1) : is_call(x->root, word) ? NULL : globs_of(word);
 	if (!globs && *word == '%')
 		return err_msg("--%s: no class of system calls '%.80s'; the classes are file, "
@@ -173,8 +174,8 @@ static int choose(struct expansion *x, const char *given, int not)
 	for (size_t i = 0; i < x->n; i++) {
 		const char *call = x->all[i];
 
-		if (globs ? !one_matches(globs, call) : !glob_matches(word, call) &&
-		    (strncmp(call, "new", 3) || strcmp(call + 3, word)))
+		if (globs ? !one_matches(globs, call) :
+			    !glob_matches(word, call) && syscall_serves(call, word) < best)
 			continue;
 		any = 1;
 		x->chosen[i + (exits ? x->n : 0)] = !not;
@@ -197,7 +198,6 @@ int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
 	int needed = 0, positive = 0;
 
 	for (size_t i = 0; i < *n; i++) {
-		use_event_name(root, &(*v)[i]);
 		needed |= needs_list(root, (*v)[i]);
 		positive |= *(*v)[i] != '!';
 	}

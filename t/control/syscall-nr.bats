@@ -47,6 +47,40 @@ load ../helper
 	[ "${found-}" = 1 ]
 }
 
+@test "syscall-nr: accepts the names that other ABIs, strace and the C library have for a call" {
+	while read -r call names; do
+		syscall-nr "$call" >want 2>&1 || continue # not of this architecture
+		for name in $names; do
+			syscall-nr "$name" | cmp - want
+		done
+	done <<-'END'
+		umount2 umount
+		sendfile sendfile64
+		uname newuname
+		stat newstat stat64
+		fstat newfstat fstat64
+		lstat newlstat lstat64
+		newfstatat fstatat fstatat64
+		pread64 pread
+		pwrite64 pwrite
+		lseek _llseek llseek lseek64
+		select _newselect old_select
+		pselect6 pselect pselect6_time64
+		clock_gettime clock_gettime64
+		futex futex_time64
+		getuid getuid32
+		getrlimit ugetrlimit
+		prlimit64 prlimit
+		fadvise64 fadvise64_64 arm_fadvise64_64 posix_fadvise
+		sync_file_range sync_file_range2 arm_sync_file_range
+		mmap mmap2 mmap64
+		wait4 waitpid wait3
+		rt_sigaction sigaction
+		recvfrom recv
+	END
+	[ -s want ]
+}
+
 @test "syscall-nr: cuts a name of 100000 bytes in the message" {
 	run -1 --separate-stderr syscall-nr "$(printf '%0100000d' 0)"
 	[ -z "$output" ]

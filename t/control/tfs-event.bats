@@ -74,6 +74,43 @@ irq:softirq_raise' ]
 	run ! grep -v '^sched:sched_wak' "$DIR/set_event"
 }
 
+@test "tfs-event: kernel: accepts the names that strace and the C library have for a call, and those of 32-bit code" {
+	need_tracefs events/syscalls
+	while read -r event names; do
+		[ -e "$TRACEFS/events/syscalls/sys_enter_$event" ] || continue
+		for name in $names; do
+			tfs-event -l "sys_enter_$name" "syscalls:sys_exit_$name" >got
+			grep -qx "syscalls:sys_enter_$event" got
+			grep -qx "syscalls:sys_exit_$event" got
+		done
+	done <<-'END'
+		umount umount2
+		sendfile64 sendfile
+		newuname uname
+		newstat stat
+		newfstat fstat
+		newlstat lstat
+		newfstatat fstatat
+		pread64 pread
+		pwrite64 pwrite
+		select _newselect
+		pselect6 pselect pselect6_time64
+		clock_gettime clock_gettime64
+		clock_nanosleep clock_nanosleep_time64
+		futex futex_time64
+		getuid getuid32
+		getrlimit ugetrlimit
+		prlimit64 prlimit
+	END
+	# a name that has no function of its own, but means one
+	[ -e "$TRACEFS/events/syscalls/sys_enter_stat64" ] ||
+		outputs 0 syscalls:sys_enter_newstat tfs-event -l sys_enter_stat64
+	[ -e "$TRACEFS/events/syscalls/sys_enter_llseek" ] ||
+		outputs 0 syscalls:sys_enter_lseek tfs-event -l sys_enter__llseek
+	run -111 --separate-stderr tfs-event -l sys_enter_umount22
+	[[ $stderr = "tfs-event: fatal: no event is called 'sys_enter_umount22'; did you mean sys_enter_umount, "* ]]
+}
+
 @test "tfs-event: kernel: -l without a name prints all of available_events" {
 	need_tracefs
 	tfs-event -l | cmp - "$TRACEFS/available_events"

@@ -300,6 +300,23 @@ overrun() {
 	done
 }
 
+@test "trace_syscalls: accepts the names of strace and the C library, and leaves calls out by them" {
+	need_tracefs events/syscalls/sys_enter_newuname
+	need_tool strace
+	for words in '-s uname' '-s sys_enter_uname,fstatat' '-s newuname' '-s olduname'; do
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_syscalls $words -o got -- uname
+		[ "$(grep -c ': sys_newuname(' got)" = "$(strace -fe trace=uname uname 2>&1 | grep -c '^uname(')" ]
+	done
+	tfs-run trace_syscalls -s sys_exit_uname -o got -- uname
+	grep -q ': sys_newuname -> 0x0' got
+	tfs-run trace_syscalls -s '!uname' -s '!fstat' -s '!pread' -o got -- uname
+	run -1 grep -E ': sys_(newuname|newfstat|pread64)\(' got
+	tfs-run trace_count -s uname,umount2,sendfile -o got -- uname
+	grep -q '[0-9] sys_enter_newuname' got
+	tfs-run trace_flight -e sched_switch --dump-on slow:umount2,uname:1s --all --check
+}
+
 @test "trace_syscalls: traces all calls without --syscall, and with --syscall without a name" {
 	need_tracefs events/syscalls
 	small_shell
