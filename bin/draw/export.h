@@ -66,6 +66,7 @@ struct origin_task {
 /* Set up with origin_begin. */
 struct origin {
 	const char *host, *session;
+	char unnamed[24];               /* the session, if it has no other name */
 	char name[65], boot[37], id[37]; /* this host's; empty if unknown */
 	char names[512];                /* members of JSON, of $OTEL_RESOURCE_ATTRIBUTES */
 	int processes;                  /* look up programs and services, too */
@@ -78,6 +79,12 @@ struct origin {
  * -1, reported, if a name has other characters than letters, digits and "-_.:".
  */
 int origin_begin(struct origin *, const char *host, const char *session);
+
+/*
+ * Name a session that has no name after the time of its first record, which is the same if the
+ * trace is exported once more.
+ */
+void origin_session(struct origin *, uint64_t time);
 
 /*
  * Return the container of the record's task, which is looked up once a second, because pids are

@@ -130,6 +130,14 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 	return 0;
 }
 
+void origin_session(struct origin *o, uint64_t time)
+{
+	if (*o->session)
+		return;
+	str_format(o->unnamed, sizeof(o->unnamed), "%llu", (unsigned long long)time);
+	o->session = o->unnamed;
+}
+
 /* ---- containers --------------------------------------------------------------------------- */
 
 static size_t hex_digits(const char *s)

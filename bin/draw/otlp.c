@@ -120,7 +120,9 @@ static void put_integer(struct out *o, const char *key, uint64_t n)
 
 /*
  * Set next_resource to that of the record. A service names itself by the environment of its
- * process; otherwise the name is that of its program, or of its task.
+ * process; otherwise the name is that of its program. Of a process that cannot be looked up, the
+ * names of its tasks are no services: a program names its threads as it likes. On another host they
+ * are all that is known.
  */
 static void set_resource(struct otlp *o, const struct export_record *r)
 {
@@ -128,6 +130,8 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 	const struct origin_task *t = origin_of(from, r);
 	/* the ends of the resource need room, too */
 	struct out b = strbuf_out(&o->next_resource, RESOURCE_MOST);
+	const struct text_part own = { "\"tfs-tools\"", 11 };
+	const struct text_part unknown = { "\"unknown_service\"", 17 };
 	const char *start = b.at;
 
 	b.end -= REST / 4;
@@ -143,8 +147,8 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 	put_plain(&b, "k8s.pod.uid", t->pod);
 	put_members(&b, start, t->names); /* what the process says of itself comes second */
 	if (!memmem(start, (size_t)(b.at - start), "\"service.name\"", 14))
-		put_named(&b, "service.name", json_unquoted(r->comm).n ? r->comm :
-			  (struct text_part){ "\"tfs-tools\"", 11 });
+		put_named(&b, "service.name", !json_unquoted(r->comm).n ? own :
+			  from->no_tasks || r->host.n ? r->comm : unknown);
 	if (!r->host.n)
 		put_members(&b, start, from->names);
 	b.end += REST / 4;

@@ -33,7 +33,8 @@ static const struct tool tool = {
 		"export a trace as JSON or OpenTelemetry (OTLP) logs and spans\n"
 		"-f, --format json|logs|spans  json, or OTLP: logs or spans; default json\n"
 		"-H, --host HOST  the name of the host; default: the kernel's\n"
-		"-s, --session SESSION  the name of the session; default $TFS_INSTANCE\n"
+		"-s, --session SESSION  the name of the session; default $TFS_INSTANCE,\n"
+		"                       or the time of the first record\n"
 		"-n, --no-containers  do not look for containers: the trace is from another host\n"
 		"-m, --line-size N:4096-1073741823  "
 		"the longest line, at least 4096; default 1 MiB\n"
@@ -211,6 +212,7 @@ static void take(const char *line, size_t n)
 	if (over_rate && r.time / SECOND != last / SECOND)
 		tell_left_out(r.time);
 	last = r.time;
+	origin_session(&origin, r.time);
 	number++;
 	if (is_within(&r))
 		put_record(&r);

@@ -2,10 +2,10 @@
 -- duckdb.sql - tables and views over records of tfs-export, for DuckDB 1.0 and later
 --
 -- Set the files first:  SET VARIABLE records = '/var/log/tfs/*.json';
--- A record that was delivered twice has the same boot, session and number, and counts once.
+-- A record that was delivered twice has the same time, boot, session and number, and counts once.
 
 CREATE OR REPLACE TABLE records AS
-SELECT DISTINCT ON (host, boot_id, session, seq) *, to_timestamp(timeUnixNano / 1e9) AS time
+SELECT DISTINCT ON (host, timeUnixNano, boot_id, session, seq) *, to_timestamp(timeUnixNano / 1e9) AS time
 FROM read_json(getvariable('records'), format = 'newline_delimited', columns = {
     host: 'VARCHAR', boot_id: 'VARCHAR', session: 'VARCHAR', seq: 'UBIGINT',
     container_id: 'VARCHAR', pod_uid: 'VARCHAR', timeUnixNano: 'BIGINT', cpu: 'INTEGER',

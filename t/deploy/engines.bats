@@ -86,6 +86,19 @@ answered() {
 	answered clickhouse
 }
 
+@test "engines: DuckDB and ClickHouse count each trace of a boot whose session has no name, and each once" {
+	some_lines
+	tfs-export -n -H web a.json >a
+	tfs-export -n -H web b.json >b
+	cat a b a >records
+	echo 'SELECT count(*), count(DISTINCT session) FROM records;' >queries.duckdb
+	sed 's/;/ FINAL;/' queries.duckdb >queries.clickhouse
+	for engine in duckdb clickhouse; do
+		SQL_FILE=queries.$engine answers $engine records >got
+		[ "$(grep . got)" = "$(wc -l < <(cat a b))"$'\t2' ]
+	done
+}
+
 # need_rows: Set READ to the program that makes rows as a collector does.
 need_rows() {
 	need_tool python3 apt-get dpkg

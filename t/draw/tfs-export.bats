@@ -191,7 +191,7 @@ need_schema() {
 	for format in json logs spans; do
 		for options in '' -x; do
 			# shellcheck disable=SC2086 # no word or one
-			tfs-export -n -m 4096 -f $format $options <lines >got
+			tfs-export -n -H web -s mine -m 4096 -f $format $options <lines >got
 			# shellcheck disable=SC2086 # no word or one
 			python3 - "$format" $options 3<got <<-'EOF'
 				import json, sys
@@ -202,7 +202,7 @@ need_schema() {
 				    assert len(records) == 596, len(records)
 				    assert [r["seq"] for r in records] == list(range(1, 597))
 				    cut = sum("cut" in r.get("fields", r) for r in records)
-				    assert cut == (212 if sys.argv[2:] else 410), cut
+				    assert cut == (218 if sys.argv[2:] else 418), cut
 			EOF
 		done
 	done
@@ -249,8 +249,8 @@ need_schema() {
 	file_has 1 lines
 	by_schema logs <lines >got
 	diff - got <<-EOF
-		host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd service.name=task | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
-		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=task | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
+		host.name=web tfs.boot_id=$BOOT tfs.session=mine container.id=4f2a00112233445566778899aabbccdd service.name=unknown_service | 1795559358000000005 INFO demo thread.id=7 thread.name=task cpu.logical_number=1 tfs.seq=1 tfs.system=demo tfs.arg.a=-1 tfs.arg.s=x	y tfs.arg.big=18446744073709551615 tfs.arg.f=1.5 tfs.arg.n=[1,2] tfs.arg.z=null tfs.arg.t=True
+		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=unknown_service | 1795559358000000006 INFO sys_exit_openat thread.id=8 thread.name=task cpu.logical_number=1 tfs.seq=2 tfs.system=demo tfs.ret=-2 tfs.lat=1.5 tfs.arg.filename="/x"
 		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=tfs-tools | 1795559358000000007 WARN lost_events cpu.logical_number=1 tfs.seq=3 tfs.lost=204
 		host.name=web tfs.boot_id=$BOOT tfs.session=mine service.name=tfs-tools | 1795559358000000007 WARN lost_events tfs.seq=4 tfs.lost=205 tfs.overwritten=205
 	EOF
@@ -421,14 +421,14 @@ in_span() {
 
 @test "tfs-export: OTLP names the service as its process does, its program, the host and the cluster" {
 	need_schema
-	mkdir -p proc/7 proc/9 proc/1/root/etc
+	mkdir -p proc/6 proc/7 proc/9 proc/1/root/etc
 	echo 0123456789abcdef0123456789abcdef >proc/1/root/etc/machine-id
 	printf 'Name:\tworker\nTgid:\t9\nPid:\t7\nUid:\t0\t0\t0\t0\n' >proc/7/status
 	ln -s /usr/bin/shopd proc/9/exe
 	event 7 5 '{"a":1}' >line
 	export OTEL_RESOURCE_ATTRIBUTES='k8s.node.name=n1, k8s.cluster.name = c%20d ,wrong , =,service.name=other'
 	local all='host.name=web host.id=0123456789abcdef0123456789abcdef'
-	all="$all tfs.boot_id=$BOOT process.pid=9 process.executable.name=shopd"
+	all="$all tfs.boot_id=$BOOT tfs.session=1795559358000000005 process.pid=9 process.executable.name=shopd"
 	local own='k8s.node.name=n1 k8s.cluster.name=c d |'
 	tfs-export -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >got
 	printf 'A=b\0OTEL_SERVICE_NAME=shop\0OTEL_RESOURCE_ATTRIBUTES=k8s.pod.name=p,service.name=no,host.name=x,process.pid=1,tfs.session=z\0' >proc/9/environ
@@ -440,9 +440,15 @@ in_span() {
 		$all service.name=shop k8s.pod.name=p $own
 		$all service.name="till" $own
 	EOF
+	# threads of a process that has ended, and of the kernel
+	printf 'Name:\tworker\nTgid:\t6\nPid:\t6\nUid:\t0\t0\t0\t0\n' >proc/6/status
+	for pid in 4 5 6; do
+		event $pid 5 '{"a":1}' | sed "s/task/worker-$pid/"
+	done | tfs-export -f logs -H web | by_schema logs | grep -o 'service.name=[^ ]*' | sort | uniq -c >got
+	echo '      3 service.name=unknown_service' | diff - got
 	# a trace of another host
 	tfs-export -n -f logs -H web <line | by_schema logs | sed 's/|.*/|/' >got
-	echo "host.name=web tfs.boot_id=$BOOT service.name=task k8s.node.name=n1 k8s.cluster.name=c d |" | diff - got
+	echo "host.name=web tfs.boot_id=$BOOT tfs.session=1795559358000000005 service.name=task k8s.node.name=n1 k8s.cluster.name=c d |" | diff - got
 }
 
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
@@ -493,7 +499,7 @@ in_span() {
 		mark 70 8000 'dtR 2a 70 a2' a
 	} | tfs-export -n -f spans >lines
 	# ids without leading zeros, and the ids of calls, which are hashes, as OWN
-	by_schema spans <lines | sed 's/.*host.name=\(.\) service.name=task |/\1/; s/179555935800000//g
+	by_schema spans <lines | sed 's/.*host.name=\(.\) tfs.session=[0-9]* service.name=task |/\1/; s/179555935800000//g
 		s/- thread.*tfs.seq=[0-9]* *//; s/ 0\{14\}a10\{14\}a1 / 1 /; s/f\{13\}/!/g
 		s/ 0*\([ab][12]\)/ \1/g; s/ [0-9a-f]\{16\} \(.* read \)/ OWN \1/; s/ *$//' |
 		sort -k 7n >got
