@@ -399,11 +399,15 @@ int output_copy(struct output *o, const char *path)
 
 int output_close(struct output *o)
 {
-	int r = o->fd < 0 ? 0 : close(o->fd);
+	int r = o->fd < 0 ? 0 : close(o->fd), status = o->pid ? child_wait(o->pid) : 0;
 
+	if (status > 128 && status != 128 + SIGPIPE) /* it has not reported that itself */
+		err_msg("%s was killed by signal %d (%s)",
+			o->filter[0] ? o->filter[0] : o->reader[0], status - 128,
+			strsignal(status - 128));
 	if (o->file && r < 0)
 		return err_errno("unable to write %s", o->file), REFUSED;
-	return o->pid ? child_wait(o->pid) : 0;
+	return status;
 }
 
 /* ---- a terminal --------------------------------------------------------------------------- */

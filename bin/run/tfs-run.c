@@ -63,6 +63,7 @@ struct run {
 	pid_t manager, prog;    /* 0: not started, or reaped */
 	int prog_over;          /* PROG has ended, but is not reaped yet */
 	int status;             /* of the manager */
+	int from;               /* its standard output: the path, and why the session failed */
 	int signals;            /* a signalfd */
 	int trace;              /* -1: closed */
 	struct output output;
@@ -632,17 +633,17 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 static int begin(struct run *r, const struct ask *ask, const struct catalog_hook *hook,
 		 char *manager, const char *prog, const char *more, char *path)
 {
-	int release = -1, dump = 0, from, signo, status;
+	int release = -1, dump = 0, signo, status;
 	char *args;
 
 	r->signals = hold_signals();
 	if (ask->command)
 		r->prog = hold(prog, ask->command, ask->file != NULL, &release);
 	args = make_args(ask->words, &r->output, more, r->prog);
-	r->manager = start_manager(manager, (char *)(size_t)hook->name, args, &from);
+	r->manager = start_manager(manager, (char *)(size_t)hook->name, args, &r->from);
 	free(args);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
-	signo = await_path(from, r->signals, path, &dump);
+	signo = await_path(r->from, r->signals, path, &dump);
 	if (signo) {
 		status = abandon(r, release, signo > 0 ? signo : 0);
 		output_drop(&r->output);
@@ -674,23 +675,38 @@ static int wait_for_prog(const struct run *r, const char *name)
 	return status;
 }
 
+/* Print why the manager failed. It has ended, and said so only by its standard output. */
+static void tell_failure(const struct run *r)
+{
+	char why[FAILURE_MAX];
+	ssize_t n;
+
+	fcntl(r->from, F_SETFL, O_NONBLOCK);
+	n = read(r->from, why, sizeof(why) - 1);
+	why[n > 0 ? n : 0] = '\0';
+	err_msg("the session ended early with status %d: %s; see the end of the trace", r->status,
+		n > 0 ? why : "memory or the disk is short, or somebody ended its processes");
+}
+
 /* The trace is over: complete the output, and tell a person how it ended. Return the status. */
 static int end(struct run *r, const struct ask *ask, const char *path)
 {
 	int status = r->prog ? wait_for_prog(r, *ask->command) : 0, filter;
 
-	if (r->output.dat && output_copy(&r->output, path) < 0)
+	/* a recorder that failed may have left no file */
+	if (r->output.dat && (!r->status || !access(path, F_OK)) &&
+	    output_copy(&r->output, path) < 0)
 		r->failed = REFUSED;
 	filter = output_close(&r->output);
 	if (r->no_reader > 1 ||
 	    (r->no_reader && (!r->output.filter[0] || filter == 128 + SIGPIPE)))
 		reader_broken_pipe();
 	output_end(&r->output, ask, filter == NO && !r->failed, r->status);
-	/* the manager is silent once it has printed the path */
 	if (r->status && !r->failed)
-		err_msg("the session ended early with status %d: memory or the disk is short, or "
-			"somebody ended its processes; see the end of the trace", r->status);
-	return r->failed ? r->failed : r->status ? r->status : status ? status : filter;
+		tell_failure(r);
+	if (r->failed || r->status)
+		return r->failed ? r->failed : r->status;
+	return filter > NO && filter != 128 + SIGPIPE ? filter : status ? status : filter;
 }
 
 int main(int argc, char **argv)

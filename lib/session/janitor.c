@@ -62,7 +62,9 @@ struct janitor {
 	size_t nkeeps;
 	pid_t stream;     /* 0: none runs */
 	pid_t parts[2];   /* the processes of the stream; 0: not so many */
-	int stream_status;
+	const char *failed; /* the process of the stream that failed, and its status; NULL: none */
+	int status;
+	int errors[2];    /* a pipe: what the stream writes to stderr */
 	int misused;      /* the hook or a tool reported a usage error */
 	char path[PATH_MAX];
 };
@@ -253,9 +255,11 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	struct stat st;
 
 	end_programs(j); /* close the copies of this process */
-	/* no process reads stderr any more, and SIGPIPE would end a process that writes to it */
-	if (!alone)
-		fd_to_null(STDERR_FILENO);
+	/* the janitor reads it at the end; what the pipe does not take is lost */
+	if (!alone) {
+		dup2(j->errors[1], STDERR_FILENO);
+		fcntl(j->errors[0], F_SETFD, 0); /* without a reader SIGPIPE would end a tool */
+	}
 	if (stream_hold(j->rq, &j->words, pids, go))
 		stream_run(j->rq, &j->words, j->tools);
 	fd = openat(j->dir, "trace", (alone ? O_RDWR : O_WRONLY) | O_NOFOLLOW | O_CLOEXEC);
@@ -283,6 +287,12 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	stream_run(&rq, &j->words, j->tools);
 }
 
+/* Does the stream have two processes? Then the janitor's child is the filter. */
+static int has_filter(const struct janitor *j)
+{
+	return j->rq->output != OUTPUT_DAT && *j->words.filter;
+}
+
 /*
  * Exclude the session's own tasks: those of recording_own_tasks, and the processes of the stream,
  * which write their pids to pids: the pid in procfs, and the pid for the janitor. Return 0, or
@@ -300,7 +310,7 @@ static int exclude_session(struct janitor *j, int pids)
 		pids_add(&us, pid[0]);
 		j->parts[streams] = pid[1];
 	}
-	if (streams != (j->rq->output != OUTPUT_DAT && *j->words.filter ? 2 : 1))
+	if (streams != (has_filter(j) ? 2 : 1))
 		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	else
 		r = recording_own_tasks(&us);
@@ -423,6 +433,65 @@ static int reader_is_there(const struct janitor *j)
 	return unread_bytes(j, O_WRONLY) >= 0;
 }
 
+/* A reader that left is not a failure, nor is a filter that ended with NO: it printed nothing. */
+static int is_failure(int status)
+{
+	return status > NO && status != TIMED_OUT && status != 128 + SIGPIPE;
+}
+
+static const char *tool_name(const struct janitor *j)
+{
+	const char *argv[STREAM_ARGV];
+
+	if (j->rq->output != OUTPUT_DAT && j->words.tool)
+		return j->words.word[0];
+	return manager_subsystem.stream(j->rq, argv) < 0 ? "the stream" : argv[0];
+}
+
+/*
+ * Keep which process of the stream failed. The janitor's child has ended with this status. The tool
+ * before a filter is the child of the filter, and then of the janitor (PR_SET_CHILD_SUBREAPER). The
+ * kernel has killed it if it outlived the filter. early: the stream had no reason to end.
+ */
+static void judge_stream(struct janitor *j, int status, int early)
+{
+	pid_t tool = j->parts[j->parts[0] == j->stream];
+	int before = 0;
+
+	if (has_filter(j) && tool && await(j, tool, GIVE_UP_MS, 0) &&
+	    waitpid(tool, &before, 0) == tool)
+		before = child_status(before);
+	j->stream = 0;
+	if (is_failure(before) && (before != 128 + SIGKILL || !is_failure(status))) {
+		j->failed = tool_name(j);
+		j->status = before;
+	} else if (is_failure(status) || early) {
+		j->failed = has_filter(j) ? *j->words.filter : tool_name(j);
+		j->status = status;
+	}
+}
+
+/* Tell the manager which process failed, and why. */
+static void tell_manager(const struct janitor *j)
+{
+	char how[160], said[1024], text[FAILURE_MAX];
+	ssize_t n = read(j->errors[0], said, sizeof(said) - 1);
+	char *why;
+
+	said[n > 0 ? n : 0] = '\0';
+	why = strstr(said, ": fatal: ");
+	why = why ? why + strlen(": fatal: ") : said;
+	why[strcspn(why, "\n")] = '\0';
+	if (j->status > 128)
+		str_format(how, sizeof(how), "was killed by signal %d (%s)", j->status - 128,
+			   strsignal(j->status - 128));
+	else
+		str_format(how, sizeof(how), "ended with status %d", j->status);
+	str_format(text, sizeof(text), "%s %s: %s", j->failed, how,
+		   *why ? why : "memory or the disk is short, or somebody ended it");
+	send(j->manager, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void tell_stream(const struct janitor *j, int signo)
 {
 	if (kill(-j->stream, signo) < 0)
@@ -486,7 +555,7 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 	 * killing it is not a failure, because no reader exists; but it may have ended just before
 	 */
 	if (ended || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-		j->stream_status = child_status(status);
+		judge_stream(j, child_status(status), 0);
 }
 
 /* Return whether the stream has output at its end: the hook's own tool or a filter does. */
@@ -535,11 +604,16 @@ static int take_down(struct janitor *j, int by_itself)
 /* Handle a stream that ended too early. Return 0 if a new stream was started, else -1. */
 static int stream_ended(struct janitor *j, int status)
 {
-	j->stream = 0;
 	/* a tool without support for several readers lost its reader; another may come */
-	if (child_status(status) == 128 + SIGPIPE && j->rq->output < OUTPUT_FILE)
-		return start_stream(j, NULL) < 0 ? j->stream_status = REFUSED, -1 : 0;
-	j->stream_status = child_status(status) > NO ? child_status(status) : REFUSED;
+	if (child_status(status) != 128 + SIGPIPE || j->rq->output >= OUTPUT_FILE) {
+		judge_stream(j, child_status(status), 1);
+		return -1;
+	}
+	j->stream = 0;
+	if (!start_stream(j, NULL))
+		return 0;
+	j->failed = "the stream";
+	j->status = REFUSED;
 	return -1;
 }
 
@@ -572,16 +646,6 @@ static int watch(struct janitor *j)
 	}
 }
 
-/*
- * Return whether the stream failed. A reader that left is not a failure, nor is a filter that ended
- * with NO because it had nothing to print.
- */
-static int stream_failed(const struct janitor *j)
-{
-	return j->stream_status > NO && j->stream_status != TIMED_OUT &&
-	       j->stream_status != 128 + SIGPIPE;
-}
-
 int janitor_run(const struct request *rq, const char *tools, int manager)
 {
 	static const int mine[] = { SIGCHLD, SIGTERM, 0 };
@@ -591,9 +655,10 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 	setsid(); /* only the manager gets SIGINT from the terminal */
 	fd_to_null(STDIN_FILENO);
 	fd_to_null(STDOUT_FILENO);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	j.signals = wait_signals(mine);
 	j.rundir = rundir_open(manager_subsystem.name, j.path);
-	if (j.signals < 0 || j.rundir < 0)
+	if (j.signals < 0 || j.rundir < 0 || pipe2(j.errors, O_CLOEXEC | O_NONBLOCK) < 0)
 		return REFUSED;
 	r = set_up(&j);
 	if (!r) {
@@ -605,7 +670,10 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 	}
 	if (take_down(&j, by_itself) < 0)
 		return REFUSED;
-	if (r || (!rq->dry && stream_failed(&j)))
-		return (r ? j.misused : j.stream_status == MISUSED) ? MISUSED : REFUSED;
-	return DONE;
+	if (r)
+		return j.misused ? MISUSED : REFUSED;
+	if (rq->dry || !j.failed)
+		return DONE;
+	tell_manager(&j);
+	return j.status == MISUSED ? MISUSED : REFUSED;
 }

@@ -334,12 +334,22 @@ static int end_unseen(const struct request *rq, pid_t pid, int status)
 	return status == REFUSED && r == MISUSED ? r : status;
 }
 
+/* Send tfs-run, which prints it, the reason for the failure that the janitor has sent. */
+static void forward_reason(int janitor, int to)
+{
+	char why[FAILURE_MAX];
+	ssize_t n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
+
+	if (to >= 0 && n > 0)
+		fd_write_all(to, why, (size_t)n);
+}
+
 int session_run(const struct request *rq, const char *tools)
 {
 	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq, .signals = &signals,
 			  .tasks = rq->all_tasks || rq->joins ? NULL : members };
 	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
-	int errors = -1, status, r, signo = 0;
+	int errors = -1, person, status, r, signo = 0;
 	pid_t pid;
 
 	if (make_way(rq) < 0)
@@ -360,13 +370,16 @@ int session_run(const struct request *rq, const char *tools)
 		close(w.fd);
 		return end_unseen(rq, pid, status);
 	}
+	person = getenv(FOR_PEOPLE) ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : -1;
 	fd_to_null(STDOUT_FILENO);
 	fd_to_null(STDERR_FILENO);
 	r = wait_for_end(&w, rq, &signo);
 	if ((r == ENDED_TIME || r == ENDED_TASKS) && send(w.fd, &byte, 1, MSG_NOSIGNAL) < 0)
 		r = ENDED_FD; /* the janitor ended the session first */
-	close(w.fd);
+	shutdown(w.fd, SHUT_WR);
 	status = wait_for_janitor(pid, rq);
+	forward_reason(w.fd, person);
+	close(w.fd);
 	return r < 0 ? REFUSED : status;
 }
 

@@ -451,6 +451,9 @@ extern struct subsystem manager_subsystem;
  */
 int janitor_run(const struct request *rq, const char *tools, int manager);
 
+/* The most bytes of the janitor's message about a stream that failed, with a NUL. */
+enum { FAILURE_MAX = 600 };
+
 /* The manager sends this before it hangs up if neither a signal nor --clear ended the session. */
 #define ENDED_BY_ITSELF 'e'
 

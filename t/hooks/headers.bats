@@ -589,3 +589,8 @@ refused_later() {
 	[ "$(sed -n 4p seen)" = 0 ]
 	grep -qx "$$" seen
 }
+
+@test "hooks: no hook loses the status of a tool to a pipe" {
+	# shellcheck disable=SC2016 # a pattern
+	run -1 grep -nE '\$\((tfs|blk|dt|pids|syscall)-[^()|]*\|' "$TREE"/trace-hooks/*/hooks.d/*
+}

@@ -374,6 +374,41 @@ file_left() {
 	done
 }
 
+@test "tfs-run: each process of a stream that fails or is killed fails the session, and is named with the reason" {
+	need_tracefs events/syscalls
+	fails() { # REASON COMMAND...
+		local stderr
+		run -111 --separate-stderr "${@:2}"
+		[ "$stderr" = "tfs-run: fatal: the session ended early with status 111: $1; see the end of the trace" ] ||
+			{ echo "$stderr"; return 1; }
+	}
+	killed="was killed by signal 9 (Killed): memory or the disk is short, or somebody ended it"
+	# shellcheck disable=SC2016 # of PROG
+	local tool='pid=$(pgrep -f "^tfs-(catpipe|record) .*$0") && ' kill='kill -9 "$pid"; '
+	# shellcheck disable=SC2016
+	local wait='while [ -e "/proc/$pid" ]; do :; done'
+	# shellcheck disable=SC2016
+	local filter='read -r _ _ _ pid _ <"/proc/$pid/stat" && '
+	count=(tfs-run trace_count --instance "$MARK" -s getppid -- sh -c)
+	fails "tfs-catpipe $killed" "${count[@]}" "$tool$kill$wait" "tfs[.]$MARK"
+	fails "tfs-count $killed" "${count[@]}" "$tool$filter$kill$wait" "tfs[.]$MARK"
+	fails "tfs-catpipe $killed" tfs-run trace_syscalls --instance "$MARK" -s getppid -- \
+		sh -c "$tool$kill$wait" "tfs[.]$MARK"
+	fails "tfs-record $killed" tfs-run trace_syscalls --instance "$MARK" -s getppid -o x.dat -- \
+		sh -c "$tool$kill$wait" "tfs[.]$MARK"
+	[ "${TFS_VARIANT-}" = '' ] || return 0 # other builds need more memory
+	# shellcheck disable=SC2016
+	fails "tfs-catpipe ended with status 111: out of memory" \
+		sh -c 'ulimit -v 7000; exec "$@"' sh tfs-run trace_count --instance "$MARK" -- true
+}
+
+@test "tfs-run: the tool that makes its output fails the run, whatever PROG returns" {
+	# shellcheck disable=SC2016 # of PROG
+	run -137 --separate-stderr tfs-run trace_syscalls --instance "$MARK" -s getppid --summary -- \
+		sh -c 'kill -9 "$(pgrep -x tfs-summary -P "$PPID")"; exit 3'
+	[ "$stderr" = 'tfs-run: fatal: tfs-summary was killed by signal 9 (Killed)' ]
+}
+
 @test "manager: a reader gets end of file if the stream is killed meanwhile" {
 	kept_calls 1000
 	session --output fifo --pid "$CALLS" "$KEEP"
