@@ -427,18 +427,26 @@ static void write_account(struct stream *s)
 	free(text.text);
 }
 
-/* Write a line that says how much a program kept this tool from reading in procfs. */
+/* Write lines that say what this tool was to read in procfs, and could not. */
 static void write_unread(struct stream *s)
 {
 	char line[CONSUMER_LAST];
 	struct out o = out_to(line, sizeof(line));
 
-	if (!procfs_missed() || s->to.full)
+	if (s->to.full)
 		return;
-	out_format(&o, s->show.json ? "{\"unread\":%llu}\n" :
-		   "# %llu reads of /proc were cut or left out: names or paths are missing\n",
-		   procfs_missed());
-	write_lines(s, line, (size_t)(o.at - line));
+	if (procfs_missed())
+		out_format(&o, s->show.json ? "{\"unread\":%llu}\n" :
+			   "# %llu reads of /proc were cut or left out: names or paths are "
+			   "missing\n",
+			   procfs_missed());
+	if (s->show.subjects.unplaced)
+		out_format(&o, s->show.json ? "{\"unplaced\":%llu}\n" :
+			   "# %llu tasks were made in a cgroup and ended before it was known in "
+			   "which: they are missing if it was a selected one\n",
+			   s->show.subjects.unplaced);
+	if (o.at > line)
+		write_lines(s, line, (size_t)(o.at - line));
 }
 
 /* Write the last lines: if the date has moved, if events were lost, why a write failed. */

@@ -617,7 +617,7 @@ int cgroup_is_named(const char *path, const struct cgroup_name *name)
 	if (name->container)
 		return cgroup_container(path, id) && !strncmp(id, name->text, n);
 	if (*name->text == '/')
-		return !strncmp(path, name->text, n) && (!path[n] || path[n] == '/');
+		return n == 1 || (!strncmp(path, name->text, n) && (!path[n] || path[n] == '/'));
 	for (const char *s = path; (s = strstr(s, name->text)); s++)
 		if (s > path && s[-1] == '/' && (!s[n] || s[n] == '/'))
 			return 1;
@@ -628,12 +628,12 @@ int cgroup_names_task(const struct cgroup_name *name, pid_t pid)
 {
 	char path[PATH_MAX], *text, *at;
 	struct membership m;
-	int is = 0;
+	int is = -1;
 
 	/* not procfs_read: the answer cannot wait, and no task makes this file long */
 	str_format(path, sizeof(path), "%s/%d/cgroup", path_procfs(), (int)pid);
 	text = at = file_read(AT_FDCWD, path, NULL);
-	while (!is && next_membership(&at, &m))
+	while (is <= 0 && next_membership(&at, &m))
 		is = cgroup_is_named(m.path, name);
 	free(text);
 	return is;

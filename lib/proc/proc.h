@@ -244,7 +244,7 @@ int cgroup_expect(const char *text, char *path);
 /* Does the path lead to the cgroup of this name, or to one below it? */
 int cgroup_is_named(const char *path, const struct cgroup_name *);
 
-/* Is the task in such a cgroup now? */
+/* Return whether the task is in such a cgroup now; -1: it is gone, or procfs does not tell. */
 int cgroup_names_task(const struct cgroup_name *, pid_t);
 
 /* Open the root of the hierarchy of cgroup v2, by the mount table. -1, silent. */

@@ -250,18 +250,18 @@ int recording_check_tasks(const struct request *rq)
 		struct cgroup c;
 
 		plain |= s->kind == SELECT_PID;
-		if (s->kind == SELECT_LATER && !rq->joins)
+		if (s->kind == SELECT_LATER && !rq->waits)
 			return err_msg("no cgroup of a container whose id begins with '%s'; "
 				       "give the id, not the name, or the cgroup with --cgroup",
 				       s->text);
-		if (rq->joins || s->kind != SELECT_CGROUP || s->pid)
+		if (rq->waits || s->kind != SELECT_CGROUP || s->pid)
 			continue;
 		r = cgroup_find(s->text, &c);
 		if (r)
 			return r < 0 ? -1 : err_msg("no such cgroup: '%.200s'; give a path, "
 						    "its last part, or a pid", s->text);
 	}
-	if (!plain && !rq->all_tasks && !rq->joins) {
+	if (!plain && !rq->all_tasks && !rq->waits) {
 		r = select_pids(rq->selectors, rq->nselectors, 0, &found);
 		if (!r && !found.n)
 			r = err_msg("no task to trace: the selectors match none; correct them");
@@ -385,9 +385,9 @@ static int add_all(const struct selector *selectors, size_t n, int instance, int
 int recording_follow(const struct request *rq, int instance)
 {
 	size_t added;
-	int r = add_all(rq->selectors, rq->nselectors, instance, !rq->joins, &added);
+	int r = add_all(rq->selectors, rq->nselectors, instance, !rq->waits, &added);
 
-	if (r || added || rq->joins)
+	if (r || added || rq->waits)
 		return r;
 	return err_msg("no task to trace: the selected tasks have ended, or are the session's own");
 }

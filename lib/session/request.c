@@ -425,10 +425,11 @@ static int is_empty_cgroup(const struct selector *s)
 	return !r && !n;
 }
 
-/* Append how tasks of the selector join later, if they do. */
-static void add_rule(struct strbuf *rules, const struct selector *s)
+/* Append how tasks of the selector join later, if they do. Return 0, or -1, reported. */
+static int add_rule(struct strbuf *rules, const struct selector *s)
 {
-	char path[PATH_MAX];
+	struct cgroup c;
+	int r = 0;
 
 	switch (s->kind) {
 	case SELECT_COMM:
@@ -441,13 +442,16 @@ static void add_rule(struct strbuf *rules, const struct selector *s)
 		strbuf_format(rules, "container=%s\n", s->text);
 		break;
 	case SELECT_CGROUP:
-		if (s->pid || cgroup_expect(s->text, path) < 0) /* it has a task */
-			break;
-		strbuf_format(rules, "cgroup=%s\n", path);
+		r = s->pid ? cgroup_of(s->pid, &c) : cgroup_find(s->text, &c);
+		if (r < 0)
+			return -1;
+		if (!r || !cgroup_expect(s->text, c.path))
+			strbuf_format(rules, "cgroup=%s\n", c.path);
 		break;
 	default:
 		break;
 	}
+	return 0;
 }
 
 /* The buffer of each CPU while all tasks are recorded, unless --buffer says another size. */
@@ -456,24 +460,24 @@ enum { WAITING_KB = 8192 };
 int request_wait(struct request *rq)
 {
 	struct strbuf rules = { 0 };
-	int waits = 0;
+	int r = 0;
 
 	/* a hook that selects, the stream of a flight recorder, and a file of all tasks cannot */
 	if (rq->hook->selects || rq->hook->alone || rq->output == OUTPUT_DAT || rq->all_tasks ||
 	    rq->parents.n || !manager_subsystem.waits)
 		return 0;
-	for (size_t i = 0; i < rq->nselectors && !waits; i++) {
+	for (size_t i = 0; i < rq->nselectors && !r; i++) {
 		const struct selector *s = &rq->selectors[i];
 
-		waits = s->kind == SELECT_CGROUP ? is_empty_cgroup(s) :
-			s->kind == SELECT_COMM || s->kind == SELECT_UID || s->kind == SELECT_LATER;
+		rq->waits |= s->kind == SELECT_CGROUP ? is_empty_cgroup(s) :
+			     s->kind == SELECT_COMM || s->kind == SELECT_UID ||
+			     s->kind == SELECT_LATER;
+		r = add_rule(&rules, s);
 	}
-	for (size_t i = 0; waits && i < rq->nselectors; i++)
-		add_rule(&rules, &rq->selectors[i]);
 	rq->joins = rules.text;
 	if (rq->joins && !rq->buffer_kb)
 		rq->buffer_kb = WAITING_KB;
-	return 0;
+	return r;
 }
 
 int request_expand_syscalls(struct request *rq, int root)

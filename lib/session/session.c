@@ -347,7 +347,7 @@ static void forward_reason(int janitor, int to)
 int session_run(const struct request *rq, const char *tools)
 {
 	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq, .signals = &signals,
-			  .tasks = rq->all_tasks || rq->joins ? NULL : members };
+			  .tasks = rq->all_tasks || rq->waits ? NULL : members };
 	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
 	int errors = -1, person, status, r, signo = 0;
 	pid_t pid;

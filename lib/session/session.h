@@ -119,6 +119,7 @@ struct request {
 	int all_tasks;               /* --all, or a hook without selectors */
 	/* how tasks join later: rules of tfs-catpipe -W, one per line; NULL: only as children */
 	char *joins;
+	int waits;                   /* a selector may have no task now: go on without tasks */
 	const struct subject *about; /* an event that selects_subjects means; NULL: none */
 	const struct subject *subject; /* one in other tasks alone, for a hook that selects */
 	long ms;                     /* time limit; -1: none */
@@ -160,9 +161,9 @@ int request_no_option(const struct hook *r, const char *word, const char *const 
 int request_find_containers(struct request *rq);
 
 /*
- * Let the stream take the tasks that come later: those of --comm and --uid, and those of cgroups
- * and containers that have no task yet. Call it after request_find_containers. If the stream cannot
- * do that, change nothing. Return 0, or -1, reported.
+ * Let the stream take the tasks that come later: those of --comm and --uid, and those that enter
+ * cgroups and containers. Call it after request_find_containers. If the stream cannot do that,
+ * change nothing. Return 0, or -1, reported.
  */
 int request_wait(struct request *rq);
 

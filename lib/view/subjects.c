@@ -148,8 +148,9 @@ static const char *value_of(const char *rule, const char *key)
 }
 
 /*
- * Does the task join by this rule, of the kind KEY=VALUE without its newline? At the events before
- * those by which a task joins, return whether it or its child may join.
+ * Does the task join by this rule, of the kind KEY=VALUE without its newline? -1: it is gone before
+ * that can be told. At the events before those by which a task joins, return whether it or its
+ * child may join.
  */
 static int joins(const struct subjects *s, const struct about *a, const struct event_set *evs,
 		 const struct event *e, const struct record *r, int pid, const char *rule)
@@ -167,9 +168,9 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 	case JOIN_CGROUP:
 		return cgroup.text && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
 	case JOIN_NEW:
-		return cgroup.text &&
-		       number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP &&
-		       (is_in(s->joining, record_pid(evs, r)) || cgroup_names_task(&cgroup, pid));
+		return !cgroup.text || has(s, pid) ||
+		       !(number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP) ? 0 :
+		       is_in(s->joining, record_pid(evs, r)) ? 1 : cgroup_names_task(&cgroup, pid);
 	case POPULATED: /* by the parent of a child that clone3 makes there */
 		return cgroup.text && number(evs, event_field(e, "val"), r) &&
 		       cgroup_is_named(string(evs, e, "path", r), &cgroup);
@@ -206,6 +207,7 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 	int pid = other ? (int)other : record_pid(evs, r);
 	int running = record_pid(evs, r), before = a->join == POPULATED || a->join == SETS_UID;
 	char rule[PATH_MAX + 16];
+	int unplaced = 0, is;
 	size_t n;
 
 	/* a thread that executes a program takes the pid of its process */
@@ -214,7 +216,9 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 	for (const char *at = s->rules; *at; at += n + 1) {
 		n = strcspn(at, "\n");
 		str_format(rule, sizeof(rule), "%.*s", (int)n, at);
-		if (!joins(s, a, evs, e, r, pid, rule))
+		is = joins(s, a, evs, e, r, pid, rule);
+		unplaced |= is < 0;
+		if (is <= 0)
 			continue;
 		if (before)
 			put(s->joining, running, 1);
@@ -223,6 +227,7 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 		if (a->join == JOIN_CGROUP)
 			set_threads(s, pid);
 	}
+	s->unplaced += unplaced && !has(s, pid);
 	if (!before)
 		put(s->joining, running, 0);
 }

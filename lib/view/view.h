@@ -98,6 +98,8 @@ struct subjects {
 	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its
 				   child may join */
 	struct event_notes about; /* private: which task an event is about */
+	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, gone before it was
+					known in which */
 };
 
 /* Begin with these tasks; rules and hidden are set, or NULL. Return 0, or -1, reported. */

@@ -39,9 +39,20 @@ getppids() {
 	grep -c ': sys_getppid()$' "$1" || :
 }
 
+# followed: Print the pids that the session follows. If the stream selects the events, an instance of
+# its own has them.
+followed() {
+	local list=$TRACEFS/instances/tfs.$MARK+tasks
+	if [ -d "$list" ]; then
+		paste -sd ' ' "$list/set_event_pid"
+	else
+		control set_event_pid
+	fi
+}
+
 # filter_is PID...: Succeed if exactly these pids are traced now.
 filter_is() {
-	[ "$(control set_event_pid)" = "$(printf '%s\n' "$@" | sort -n | paste -sd ' ')" ]
+	[ "$(followed)" = "$(printf '%s\n' "$@" | sort -n | paste -sd ' ')" ]
 }
 
 # two_calls N: Hold two programs calls; OTHER is the pid of the first, and OTHER_GO releases it.
@@ -885,7 +896,7 @@ dead() {
 
 # followed PID: Succeed if PID is traced now.
 is_followed() {
-	control set_event_pid | tr ' ' '\n' | grep -qx "$1"
+	followed | tr ' ' '\n' | grep -qx "$1"
 }
 
 # container NAME: Make a cgroup of this name below $CGROUP.

@@ -194,3 +194,56 @@ getppids() {
 			--run "$hook" --args "${words#"$hook"} --comm $NAME"
 	done
 }
+
+@test "selections: --cgroup and --container take a task that enters a cgroup with tasks, from its first call on" {
+	need_cgroup
+	need_tracefs events/syscalls
+	id=$(printf 'c%010x%053d' $$ 7)
+	BELOW=$CGROUP/docker-$id.scope
+	mkdir "$BELOW"
+	calls 10
+	first=$CALLS first_go=$GO
+	echo "$first" >"$BELOW/cgroup.procs"
+	for form in "--cgroup $BELOW" "--cgroup /${CGROUP##*/}/docker-$id.scope" "--cgroup docker-$id.scope" \
+		"--cgroup $first" "--container ${id:0:20}" "--pid $$ --cgroup $CGROUP"; do
+		rm -f got
+		# shellcheck disable=SC2086 # words
+		watch trace_syscalls --syscall getppid $form
+		strangers
+		# the shell enters, and executes the program at once
+		later inside 1000
+		watch_stop
+		echo "$form: $(grep -c " $NAME-.*: sys_getppid()$" got)"
+		[ "$(grep -c " $NAME-.*: sys_getppid()$" got)" = 1000 ]
+		! grep -q '^#' got
+	done
+	# the session ends with the last task
+	watch trace_syscalls --syscall getppid --cgroup "$BELOW"
+	echo >"$first_go"
+	watch_end
+	rmdir "$BELOW"
+	BELOW=
+	[ "$(grep -c ': sys_getppid()$' got)" = 10 ]
+}
+
+@test "selections: --cgroup counts the tasks that clone3 makes in a cgroup and that end too early" {
+	need_cgroup
+	need_tracefs events/syscalls/sys_enter_clone3
+	[ "$(stat -f -c %t "$CGROUP")" = 63677270 ] || skip "needs a cgroup of version 2"
+	BELOW=$CGROUP/$NAME
+	mkdir "$BELOW"
+	calls 10
+	first_go=$GO
+	echo "$CALLS" >"$BELOW/cgroup.procs"
+	hold "$PROG/joins" into "$BELOW" 100
+	watch trace_syscalls --syscall getppid --cgroup "$BELOW"
+	release "$HELD"
+	echo >"$first_go"
+	watch_end
+	rmdir "$BELOW"
+	BELOW=
+	seen=$(grep ': sys_getppid()$' got | grep -vc ' calls-' || :)
+	missed=$(sed -n 's/^# \([0-9]*\) tasks were made in a cgroup and ended before .*/\1/p' got)
+	echo "$seen calls, $missed tasks"
+	[ $((seen + 3 * ${missed:-0})) = 300 ]
+}

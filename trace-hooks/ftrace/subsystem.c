@@ -111,7 +111,7 @@ static int follow_all(const struct request *rq, int where)
 {
 	int watched, r;
 
-	if (!recording_names_cgroup(rq) || rq->joins)
+	if (!recording_names_cgroup(rq) || rq->waits)
 		return recording_follow(rq, where);
 	watched = recording_watch_cgroup(instances, beside_name(rq, ENTRIES_SUFFIX));
 	if (watched < 0)
@@ -246,7 +246,7 @@ static int list_subjects(const struct request *rq)
 	if ((rq->joins && record_joins(rq->joins) < 0) ||
 	    ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
-	/* a task that took the name or uid before its event was recorded has it now */
+	/* a task that joined before the event by which it did was recorded is there now */
 	if (rq->joins && recording_follow(rq, tasks) < 0)
 		return -1;
 	r = pidfilter_list(tasks, &all);
