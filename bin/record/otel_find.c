@@ -8,7 +8,8 @@
  * memory of the process. The table of blocks (DTV) is that of glibc or musl. Nothing is written.
  *
  * The files and the memory belong to the traced programs and are untrusted: a false answer lets the
- * programs read other memory of the same process, which is all that it can do.
+ * programs read other memory of the same process, which is all that it can do. Helpers read them
+ * (stranger.c). Of a process for which none finds an answer, the contexts are unknown.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -37,7 +38,8 @@ enum {
 	MODULES = 65536,        /* the most modules of a process */
 	PAGE_MOST = 65536,      /* the largest size of pages */
 	MAPS_MOST = 64 << 20,   /* the most bytes of mappings that are read */
-	LONG_US = 20000,        /* a look that takes longer */
+	LONG_MS = 20,           /* a look that takes longer */
+	FIRST_MS = 5000,        /* for the looks at all processes before the session */
 	STATIC_MOST = 1 << 24,  /* an offset from the thread pointer is less, an address is more */
 };
 
@@ -53,35 +55,31 @@ static struct table files;
 /* Return the regular file behind a link of procfs, or NULL; errno is ENOENT if the link is gone. */
 static const struct file *file_at(const char *path)
 {
-	struct stat st, opened;
+	struct stat st;
 	struct file *f;
-	int fd;
+	int fd = stranger_open(path, &st);
 
-	errno = 0;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd < 0) {
+		errno = fd == FILE_OTHER ? EINVAL : errno;
 		return NULL;
+	}
 	if (files.n >= FILES)
 		table_clear(&files);
 	files.size = sizeof(*f);
 	f = table_at(&files, (const char *)(const uint64_t []){
 		st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_ctim.tv_sec,
 		(uint64_t)st.st_ctim.tv_nsec }, 5 * sizeof(uint64_t));
-	if (f->read)
-		return f;
-	fd = file_open(path, FILE_REGULAR, O_RDONLY, &opened);
-	f->read = fd >= 0 && opened.st_dev == st.st_dev && opened.st_ino == st.st_ino;
-	if (f->read)
+	if (!f->read)
 		elf_tls(fd, (uint64_t)st.st_size, VARIABLE, &f->tls);
-	fd_close(fd);
-	if (fd >= 0)
-		errno = ENOENT; /* another file was there then */
-	return f->read ? f : NULL;
+	f->read = 1;
+	close(fd);
+	return f;
 }
 
 /* A search in a process. */
 struct search {
 	pid_t pid;
-	int memory;             /* its /proc/PID/mem */
+	int memory, pages;      /* its /proc/PID/mem and pagemap */
 	int musl;
 	int by_loader;          /* the user executed the loader, and it the program */
 	int waits;              /* the loader is at work on a library */
@@ -89,16 +87,37 @@ struct search {
 	uint64_t code;          /* bytes that can be executed and not written */
 };
 
-/* Note why a file could not be opened: a process that we may not look at is unknown. */
+/*
+ * Note why a file could not be opened: a process that we may not look at is unknown, and one with a
+ * file whose server does not answer.
+ */
 static void note_refusal(struct search *s)
 {
-	s->hidden |= errno == EACCES || errno == EPERM;
+	s->hidden |= errno == EACCES || errno == EPERM || errno == EHOSTDOWN;
+}
+
+/* Note that the helper waits for the process. Return 0 or -1. */
+static int enter(const struct search *s)
+{
+	return stranger_enter(STRANGER_PROCESS | (unsigned)s->pid);
+}
+
+/*
+ * Is the page in memory, or swapped (pagemap of proc(5))? The loader has written the words. To read
+ * a page that is in a file would ask the server of that file.
+ */
+static int is_in_memory(const struct search *s, uint64_t at)
+{
+	uint64_t page = at / (uint64_t)sysconf(_SC_PAGESIZE), entry = 0;
+
+	return s->pages < 0 || (pread(s->pages, &entry, 8, (off_t)(page * 8)) == 8 && entry >> 62);
 }
 
 /* Read two words of the process. Return 0 or -1. */
 static int read_words(const struct search *s, uint64_t at, uint64_t words[2])
 {
-	return pread(s->memory, words, 16, (off_t)at) == 16 ? 0 : -1;
+	return !enter(s) && is_in_memory(s, at) && is_in_memory(s, at + 15) &&
+	       pread(s->memory, words, 16, (off_t)at) == 16 ? 0 : -1;
 }
 
 /* Set the place by what the loader has written for the file at base. Return 1, or 0. */
@@ -189,7 +208,8 @@ static void find(struct otel_place *p, struct search *s)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		note_refusal(s);
-	while (all < MAPS_MOST && (got = read(fd, text + n, sizeof(text) - n)) > 0) {
+	while (all < MAPS_MOST && !enter(s) &&
+	       (got = read(fd, text + n, sizeof(text) - n)) > 0) {
 		const char *line = text;
 
 		n += (size_t)got;
@@ -238,60 +258,163 @@ static void look_again(pid_t pid, uint64_t now)
 		*b = (struct begun){ pid, now + 1000, 1000 };
 }
 
-/*
- * Write the place of the process to the map. If the process changes its code while its mappings are
- * read, the programs see at the next event that it has not as many pages of code as were read, and
- * send a note. Return 1 if no look is to follow.
- */
-static int look(const struct otel *o, pid_t pid)
+static void forget_begun(pid_t pid)
 {
-	struct search s = { .pid = pid };
-	struct otel_place p = { 0 }, old = { 0 };
+	for (size_t i = 0; i < sizeof(begun_programs) / sizeof(*begun_programs); i++)
+		if (begun_programs[i].pid == pid)
+			begun_programs[i].pid = 0;
+}
+
+/* Find the place of a process, and the bytes of its code in .code: a stranger_fn. */
+static void search(const void *question, struct stranger_answer *a)
+{
+	struct search s = { .memory = -1, .pages = -1 };
+	struct otel_place *p = xcalloc(1, sizeof(*p));
 	const struct file *program;
-	uint64_t begun = (uint64_t)time_now_us();
 	char path[64];
 
-	if (bpf_lookup(o->places, &pid, &old) < 0) /* it has ended */
-		return 1;
-	if (begun < old.next_us)
-		return 0;
-	str_format(path, sizeof(path), "%s/%d/exe", path_procfs(), (int)pid);
+	memcpy(&s.pid, question, sizeof(s.pid));
+	str_format(path, sizeof(path), "%s/%d/exe", path_procfs(), (int)s.pid);
 	program = file_at(path);
+	if (!program)
+		note_refusal(&s);
 	if (program && program->tls.offset) {
-		p = (struct otel_place){ .state = OTEL_FOUND, .offset = program->tls.offset };
+		*p = (struct otel_place){ .state = OTEL_FOUND, .offset = program->tls.offset };
 	} else {
 		s.musl = program && is_musl(program, path);
 		s.by_loader = program && !program->tls.loader;
-		str_format(path, sizeof(path), "%s/%d/mem", path_procfs(), (int)pid);
+		str_format(path, sizeof(path), "%s/%d/mem", path_procfs(), (int)s.pid);
 		s.memory = open(path, O_RDONLY | O_CLOEXEC);
 		if (s.memory < 0)
 			note_refusal(&s);
-		find(&p, &s);
+		str_format(path, sizeof(path), "%s/%d/pagemap", path_procfs(), (int)s.pid);
+		s.pages = open(path, O_RDONLY | O_CLOEXEC);
+		find(p, &s);
 		fd_close(s.memory);
+		fd_close(s.pages);
 	}
-	p.code = s.code / (uint64_t)sysconf(_SC_PAGESIZE);
-	p.looks = old.looks + 1;
-	if (!old.looks && p.state != OTEL_FOUND)
-		look_again(pid, begun);
-	if (p.looks > LOOKS) /* a program that makes code all the time */
-		p.next_us = begun + (PATIENCE + 1) * ((uint64_t)time_now_us() - begun);
-	bpf_update(o->places, &pid, &p);
-	return p.state == OTEL_FOUND;
+	p->code = s.code / (uint64_t)sysconf(_SC_PAGESIZE);
+	a->part[0] = p;
+	a->size[0] = sizeof(*p);
 }
 
-static int look_at_process(void *otel, pid_t pid)
+/* The looks that go on, by helper. */
+static struct look {
+	pid_t pid;              /* 0: none */
+	uint64_t begun;
+	int again;              /* it was asked for once more */
+	struct otel_place old;
+} looks[STRANGER_HELPERS];
+
+/*
+ * Wait at most so long for the end of a look, and write the place of the process to the map. If the
+ * process changes its code while its mappings are read, the programs see at the next event that it
+ * has not as many pages of code as were read, and send a note. Return 1 if the look has ended.
+ */
+static int end_look(const struct otel *o, int helper, int ms)
+{
+	struct look l = looks[helper];
+	struct otel_place p = { 0 };
+	struct stranger_answer a = { 0 };
+	int r = stranger_end(helper, ms, &a);
+
+	if (!r)
+		return 0;
+	looks[helper].pid = 0;
+	if (a.size[0] == sizeof(p))
+		memcpy(&p, a.part[0], sizeof(p));
+	stranger_free(&a);
+	p.looks = l.old.looks + 1;
+	if (p.state == OTEL_FOUND)
+		forget_begun(l.pid);
+	else if (!l.old.looks || l.again)
+		look_again(l.pid, l.begun);
+	if (r < 0 || p.looks > LOOKS) /* a program that makes code all the time */
+		p.next_us = l.begun + (PATIENCE + 1) * ((uint64_t)time_now_us() - l.begun);
+	bpf_update(o->places, &l.pid, &p);
+	return 1;
+}
+
+/* Return a helper that does nothing, as soon as there is one. */
+static int wait_for_helper(const struct otel *o)
+{
+	for (;;) {
+		struct pollfd p[STRANGER_HELPERS];
+
+		for (int i = 0; i < STRANGER_HELPERS; i++) {
+			if (!looks[i].pid || end_look(o, i, 0))
+				return i;
+			p[i] = (struct pollfd){ .fd = stranger_fd(i), .events = POLLIN };
+		}
+		poll(p, STRANGER_HELPERS, LONG_MS);
+	}
+}
+
+/*
+ * Look at a process. If that takes longer than LONG_MS, go on without its end, so that no program
+ * makes all others wait.
+ */
+static void look(const struct otel *o, pid_t pid)
+{
+	uint64_t begun = (uint64_t)time_now_us();
+	struct otel_place old = { 0 };
+	int helper;
+
+	for (int i = 0; i < STRANGER_HELPERS; i++)
+		if (looks[i].pid == pid) {
+			looks[i].again = 1;
+			return;
+		}
+	if (bpf_lookup(o->places, &pid, &old) < 0) { /* it has ended */
+		forget_begun(pid);
+		return;
+	}
+	if (begun < old.next_us)
+		return;
+	wait_for_helper(o);
+	helper = stranger_begin(search, &pid, sizeof(pid));
+	if (helper < 0) {
+		old = (struct otel_place){ .looks = old.looks + 1 };
+		bpf_update(o->places, &pid, &old);
+		return;
+	}
+	looks[helper] = (struct look){ .pid = pid, .begun = begun, .old = old };
+	if (!end_look(o, helper, LONG_MS))
+		stranger_demote(helper);
+}
+
+/* The looks before the session. */
+struct first {
+	const struct otel *otel;
+	long long until;        /* in ms; the events tell of the processes after that */
+};
+
+static int look_at_process(void *of, pid_t pid)
 {
 	const struct otel_place p = { .pending = 1 };
-	const struct otel *o = otel;
+	const struct first *f = of;
 
-	bpf_update(o->places, &pid, &p);
-	look(o, pid);
+	bpf_update(f->otel->places, &pid, &p);
+	if (time_now_ms() < f->until)
+		look(f->otel, pid);
 	return 0;
+}
+
+/* End the looks before the session, and leave those that do not end. */
+static void end_looks(const struct first *f)
+{
+	for (int i = 0; i < STRANGER_HELPERS; i++) {
+		long long left = f->until - time_now_ms();
+
+		if (looks[i].pid && !end_look(f->otel, i, left > 0 ? (int)left : 0))
+			looks[i].pid = 0; /* it is pending */
+	}
 }
 
 int otel_find_all(const struct memory_plan *plan, struct otel *o)
 {
 	const uint64_t needs = CAPS_SYS_PTRACE | CAPS_CHECKPOINT_RESTORE;
+	struct first f = { o, time_now_ms() + FIRST_MS };
 	struct pids now = { 0 }, known = { 0 };
 	int r = 0;
 
@@ -300,8 +423,11 @@ int otel_find_all(const struct memory_plan *plan, struct otel *o)
 		return 0;
 	if (!caps_have(needs))
 		return err_capability(needs, "unable to look at the files of other processes");
-	if (o->all)
-		return task_each_process(look_at_process, o);
+	if (o->all) {
+		r = task_each_process(look_at_process, &f);
+		end_looks(&f);
+		return r;
+	}
 	/* A child of a process without a place is in the filter, which has no others at the end */
 	while (!r) {
 		pids_clear(&known);
@@ -315,9 +441,10 @@ int otel_find_all(const struct memory_plan *plan, struct otel *o)
 			uid_t uid;
 
 			if (task_ids(now.v[i], &tgid, &uid) == 0)
-				look_at_process(o, tgid);
+				look_at_process(&f, tgid);
 		}
 	}
+	end_looks(&f);
 	pids_clear(&known);
 	pids_clear(&now);
 	return r;
@@ -376,12 +503,14 @@ static int look_at_begun(const struct otel *o)
 
 	for (size_t i = 0; i < sizeof(begun_programs) / sizeof(*begun_programs); i++) {
 		struct begun *b = begun_programs + i;
+		pid_t pid;
 
 		if (b->pid && b->due_us <= now) {
 			b->wait_us *= 3;
 			b->due_us = now + b->wait_us;
-			if (look(o, b->pid) || b->wait_us > 1000000)
-				b->pid = 0;
+			pid = b->pid;
+			b->pid = b->wait_us > 1000000 ? 0 : pid;
+			look(o, pid);
 		}
 		if (b->pid && b->due_us < next)
 			next = b->due_us;
@@ -391,27 +520,31 @@ static int look_at_begun(const struct otel *o)
 
 void otel_serve(const struct otel *o, int until)
 {
-	struct pollfd p[] = { { .fd = o->notes, .events = POLLIN },
-			      { .fd = until, .events = POLLIN } };
+	struct pollfd p[2 + STRANGER_HELPERS] = { { .fd = o->notes, .events = POLLIN },
+						  { .fd = until, .events = POLLIN } };
 	pid_t pids[256];
 	struct ring r = { 0 };
-	int wait;
 
 	if (map_ring(&r, o->notes) < 0)
 		p[0].fd = -1;
 	urgent_begin(); /* a program may publish a context within a millisecond of its start */
 	confine_paths(CAPS_SYS_PTRACE | CAPS_MAPPED | CAPS_BPF, NULL, 0);
+	stranger_stop_at(until);
 	while (!p[1].revents) {
 		size_t n = p[0].fd < 0 ? 0 : take_notes(&r, pids, sizeof(pids) / sizeof(*pids));
+		int wait;
 
-		for (size_t i = 0; i < n; i++) {
-			long long begun = time_now_us();
-
+		for (size_t i = 0; i < n; i++)
 			look(o, pids[i]);
-			if (time_now_us() - begun > LONG_US) /* no program makes all others wait */
-				urgent_end();
-		}
 		wait = look_at_begun(o);
-		poll(p, 2, n ? 0 : wait);
+		for (int i = 0; i < STRANGER_HELPERS; i++) {
+			int busy = looks[i].pid && !end_look(o, i, 0);
+
+			p[2 + i].fd = busy ? stranger_fd(i) : -1;
+			p[2 + i].events = POLLIN;
+			/* it may have to be abandoned */
+			wait = busy && (wait < 0 || wait > LONG_MS) ? LONG_MS : wait;
+		}
+		poll(p, 2 + STRANGER_HELPERS, n ? 0 : wait);
 	}
 }

@@ -13,6 +13,7 @@
  * /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
  */
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
@@ -45,6 +46,7 @@ struct file {
 	struct kept kept;
 	struct elf_functions functions; /* with .v and .names of kept */
 	int read;                       /* the functions are those of the file, if it has any */
+	int failed;                     /* the last task for which it could not be read */
 };
 
 /* A part of a file that a process can execute. */
@@ -117,37 +119,85 @@ static const char *path_of(const struct file *f)
 	return f->kept.entry.key + sizeof(struct mapped_file);
 }
 
-/* Read the functions of the file at this path, if that is the one. inode 0: it is. */
-static void read_file(struct file *f, const char *path, uint64_t inode)
-{
-	struct stat st;
-	int fd = f->read || all.bytes >= BYTES ? -1 : file_open(path, FILE_REGULAR, O_RDONLY, &st);
-	size_t bytes;
+struct file_question {
+	struct mapped_file as;
+	char link[96];                  /* "": the task does not map it now */
+	char path[PATH_MAX];
+};
 
-	if (fd >= 0 && (!inode || st.st_ino == inode)) {
-		f->read = 1;
-		elf_functions(fd, (uint64_t)st.st_size, &f->functions);
-		f->kept.allocated[0] = f->functions.v;
-		f->kept.allocated[1] = f->functions.names;
-		bytes = f->functions.n * sizeof(*f->functions.v) +
-			(size_t)f->functions.names_size;
-		f->kept.bytes += bytes;
-		all.bytes += bytes;
+/* Read the functions of the file at the link, or else of that at the path, if it is the same. */
+static void read_functions(const void *question, struct stranger_answer *a)
+{
+	const struct file_question *q = question;
+	struct elf_functions f;
+	struct stat st;
+	int fd = *q->link ? stranger_open(q->link, &st) : -1;
+
+	if (fd < 0 && !stranger_enter(makedev(q->as.major, q->as.minor))) {
+		fd = stranger_open(q->path, &st);
+		if (fd >= 0 && st.st_ino != q->as.inode) {
+			close(fd);
+			fd = FILE_OTHER;
+		}
 	}
-	fd_close(fd);
+	if (fd < 0) {
+		a->error = fd == FILE_OTHER ? ENOENT : errno;
+		return;
+	}
+	elf_functions(fd, (uint64_t)st.st_size, &f);
+	close(fd);
+	a->part[0] = f.v;
+	a->size[0] = f.n * sizeof(*f.v);
+	a->part[1] = f.names;
+	a->size[1] = (size_t)f.names_size;
+}
+
+/* Take the functions that a helper has read, unless a name lies outside of the names. */
+static void take_functions(struct file *f, struct stranger_answer *a)
+{
+	struct elf_functions all_of = {
+		.v = a->part[0], .n = a->size[0] / sizeof(*all_of.v),
+		.names = a->part[1], .names_size = a->size[1],
+	};
+
+	f->read = 1;
+	for (size_t i = 0; i < all_of.n; i++)
+		if (all_of.v[i].name >= all_of.names_size) {
+			stranger_free(a);
+			return;
+		}
+	f->functions = all_of;
+	f->kept.allocated[0] = all_of.v;
+	f->kept.allocated[1] = all_of.names;
+	f->kept.bytes += a->size[0] + a->size[1];
+	all.bytes += a->size[0] + a->size[1];
 }
 
 /* Read the functions of the file. mapped: the task still maps it, unless it has ended. */
 static void read_mapped(const struct region *r, int pid, int mapped)
 {
-	const struct mapped_file *as = (const void *)r->file->kept.entry.key;
-	char link[96];
+	struct file *f = r->file;
+	struct file_question q = { .as = *(const struct mapped_file *)(const void *)
+				   f->kept.entry.key };
+	struct stranger_answer a;
+	size_t n;
 
-	str_format(link, sizeof(link), "%s/%d/map_files/%llx-%llx", path_procfs(), pid,
-		   (unsigned long long)r->from, (unsigned long long)r->to);
+	if (f->read || f->failed == pid || all.bytes >= BYTES || procfs_begin_file() < 0)
+		return;
 	if (mapped)
-		read_file(r->file, link, 0);
-	read_file(r->file, path_of(r->file), as->inode);
+		str_format(q.link, sizeof(q.link), "%s/%d/map_files/%llx-%llx", path_procfs(), pid,
+			   (unsigned long long)r->from, (unsigned long long)r->to);
+	n = (size_t)str_format(q.path, sizeof(q.path), "%s", path_of(f));
+	if (!stranger_ask(read_functions, &q, offsetof(struct file_question, path) + n + 1, &a)) {
+		if (a.error == EHOSTDOWN)
+			procfs_miss();
+		if (a.error)
+			stranger_free(&a);
+		else
+			take_functions(f, &a);
+	}
+	f->failed = f->read ? 0 : pid;
+	procfs_end();
 }
 
 /* Add a region. Return 0, or -1 if the process has too many. */
@@ -434,6 +484,16 @@ int programs_put(const struct event_set *evs, struct out *o, int pid, uint64_t a
 	return 1;
 }
 
+/* Does the kernel tell what the process of the task maps? */
+static int is_told(int pid)
+{
+	const size_t i = (unsigned)pid % TASKS;
+	const pid_t tgid = all.tasks[i].pid == pid && all.tasks[i].tgid ? all.tasks[i].tgid : pid;
+	const struct process_maps *p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
+
+	return p && p->told;
+}
+
 uint64_t programs_record(struct line_format *l, const struct record *r)
 {
 	struct event_set *evs = l->events;
@@ -449,12 +509,9 @@ uint64_t programs_record(struct line_format *l, const struct record *r)
 		return 0;
 	learn();
 	if (new) {
-		const struct process_maps *p;
-
 		/* the task is new, or begins another program */
 		pid = f ? (int)v.u : pid;
-		p = table_find(&all.processes, (const char *)&pid, sizeof(pid));
-		if (!p || !p->told) {
+		if (!is_told(pid)) {
 			forget_process(pid);
 			all.tasks[(unsigned)pid % TASKS].pid = 0;
 		}

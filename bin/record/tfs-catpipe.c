@@ -650,6 +650,7 @@ int main(int argc, char **argv)
 	if (open_instance(&s) < 0 || consumer_open(&s.to, &tool) < 0)
 		return REFUSED;
 	procfs_limit();
+	stranger_stop_at(s.to.signals);
 	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
 
 	r = stream(&s);

@@ -55,6 +55,14 @@ enum { K_O_TMPFILE = 020000000 }; /* O_TMPFILE & ~O_DIRECTORY */
 /* linux/stat.h sys/stat.h */
 enum { K_UTIME_NOW = 0x3fffffff, K_UTIME_OMIT = 0x3ffffffe };
 
+/* linux/stat.h linux/fcntl.h; struct statx */
+enum { K_STATX_TYPE = 1, K_AT_STATX_DONT_SYNC = 0x4000 };
+struct k_statx {
+	uint64_t before[17];
+	uint32_t major, minor;  /* stx_dev_major, stx_dev_minor */
+	uint64_t after[14];
+};
+
 /* linux/pidfd.h asm-generic/fcntl.h; since Linux 6.9 */
 #define K_PIDFD_THREAD O_EXCL
 

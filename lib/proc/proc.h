@@ -59,7 +59,8 @@ enum { PROCFS_MOST = 4 << 20 };
  * Return the contents of a file in a task's directory, such as maps, with a NUL at the end, and the
  * length in *len unless len is NULL. Set *cut to whether it has more than PROCFS_MOST bytes; the
  * text is then cut after a line. The caller frees it. On an error, or if procfs_begin refuses
- * (EAGAIN), return NULL and errno, silent.
+ * (EAGAIN), return NULL and errno, silent. A helper reads what is in the memory of the task (maps,
+ * environ, cmdline).
  */
 char *procfs_read(pid_t, const char *name, size_t *len, int *cut);
 
@@ -80,9 +81,63 @@ void procfs_stop(void);
 int procfs_begin(void);
 void procfs_end(void);
 
+/*
+ * Begin to read a file of a traced program, as procfs_begin, with two differences: stranger_stop
+ * decides about the time after procfs_stop, and a reading that goes on may have used up the share.
+ */
+int procfs_begin_file(void);
+
 /* Count one more reading that was cut or left out; return the number of them. */
 void procfs_miss(void);
 unsigned long long procfs_missed(void);
+
+/* ---- stranger.c: read files and memory of strangers in a process that may be abandoned ------- */
+
+/*
+ * The answer of a helper: an error, and two allocated parts. In the tool, a NUL is after each part,
+ * and everything in them is untrusted: a hostile file may have taken over the helper.
+ */
+struct stranger_answer {
+	int error;
+	void *part[2];
+	size_t size[2];
+};
+typedef void stranger_fn(const void *question, struct stranger_answer *);
+
+/*
+ * Let a helper call fn with a copy of the n bytes of the question (at most PATH_MAX + 256), and wait
+ * for its answer, which the caller gives to stranger_free. Return 0; or -1, which procfs_missed
+ * counts: the helper had to be abandoned, has ended, or could not be started.
+ */
+int stranger_ask(stranger_fn *, const void *question, size_t n, struct stranger_answer *);
+void stranger_free(struct stranger_answer *);
+
+/*
+ * Do so in parts. stranger_begin returns the number of a helper, or -1 if all are busy or none can be
+ * started. stranger_end waits for ms milliseconds, or as long as it takes if ms is negative; it
+ * returns 1 with the answer, 0 if the helper is still at work, or -1. stranger_fd polls readable if
+ * it is worth a try. stranger_demote makes a helper an ordinary task (urgent_end).
+ */
+enum { STRANGER_HELPERS = 4 };
+int stranger_begin(stranger_fn *, const void *question, size_t n);
+int stranger_end(int helper, int ms, struct stranger_answer *);
+int stranger_fd(int helper);
+void stranger_demote(int helper);
+
+/* As soon as this descriptor polls readable, or now, give all questions only a moment more. */
+void stranger_stop_at(int fd);
+void stranger_stop(void);
+
+/*
+ * For functions in a helper. stranger_step says that it gets on. stranger_enter says what it waits
+ * for next: a device, or STRANGER_PROCESS and a pid; it returns -1, silent, if that was silent
+ * before. stranger_open opens a regular file so; it returns -1 or FILE_OTHER as file_open does.
+ */
+#define STRANGER_PROCESS ((uint64_t)1 << 63)
+struct stat;
+void stranger_step(void);
+int stranger_enter(uint64_t place);
+int stranger_open(const char *path, struct stat *);
 
 /* ---- mappings.c: what tasks map and begin, told by the kernel at that moment ---------------- */
 

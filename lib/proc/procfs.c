@@ -34,6 +34,7 @@ void procfs_limit(void)
 void procfs_stop(void)
 {
 	procfs.stopped = 1;
+	stranger_stop();
 }
 
 unsigned long long procfs_missed(void)
@@ -73,25 +74,76 @@ int procfs_begin(void)
 	return -1;
 }
 
+int procfs_begin_file(void)
+{
+	int stopped = procfs.stopped, r;
+
+	if (procfs.depth && procfs.limited &&
+	    time_now_us() - procfs.begun_us >= procfs.left_us) {
+		procfs.missed++;
+		return -1;
+	}
+	procfs.stopped = 0;
+	r = procfs_begin();
+	procfs.stopped = stopped;
+	return r;
+}
+
 void procfs_end(void)
 {
 	if (!--procfs.depth && procfs.limited)
 		procfs.left_us -= time_now_us() - procfs.begun_us;
 }
 
+struct question {
+	pid_t pid;
+	char name[24];
+};
+
+/* Read a file in a task's directory: a stranger_fn. */
+static void read_file(const void *question, struct stranger_answer *a)
+{
+	const struct question *q = question;
+	char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), (int)q->pid, q->name);
+	if (!stranger_enter(STRANGER_PROCESS | (unsigned)q->pid))
+		a->part[0] = file_read_most(AT_FDCWD, path, PROCFS_MOST, &a->size[0]);
+	a->error = a->part[0] ? 0 : errno;
+}
+
+/* Does the kernel read the memory of the task for this file, or lock it? */
+static int is_memory(const char *name)
+{
+	return !strcmp(name, "maps") || !strcmp(name, "environ") || !strcmp(name, "cmdline");
+}
+
 char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
 {
-	char path[PATH_MAX], *text;
-	size_t n = 0;
+	struct stranger_answer a = { 0 };
+	struct question q = { .pid = pid };
+	char *text;
+	size_t n;
 	int e;
 
 	if (procfs_begin() < 0) {
 		errno = EAGAIN;
 		return NULL;
 	}
-	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), (int)pid, name);
-	text = file_read_most(AT_FDCWD, path, PROCFS_MOST, &n);
-	e = errno;
+	str_format(q.name, sizeof(q.name), "%s", name);
+	if (!is_memory(name))
+		read_file(&q, &a);
+	else if (stranger_ask(read_file, &q, sizeof(q), &a) < 0)
+		a.error = errno;
+	text = a.part[0];
+	n = a.size[0];
+	e = a.error;
+	free(a.part[1]);
+	if (e) {
+		free(text);
+		text = NULL;
+		n = 0;
+	}
 	procfs_end();
 	errno = e;
 	*cut = n >= PROCFS_MOST;

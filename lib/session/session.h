@@ -415,7 +415,7 @@ struct subsystem {
 	 */
 	int (*hook_env)(const struct request *rq, const char **variables);
 	/* J: work after the hook and before the stream. NULL: nothing. */
-	int (*prepare)(const struct request *rq);
+	int (*prepare)(const struct request *rq, const struct stream_words *);
 	/*
 	 * J: then, before each stream starts: do not record these tasks, which belong to the
 	 * session. NULL: nothing.

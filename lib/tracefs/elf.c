@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
 /*
@@ -18,6 +19,9 @@
  * traced programs, of which a tool may read many.
  */
 enum { MOST = 1 << 30, SILENT_MOST = 1 << 27 };
+
+/* The bytes and symbols that are read at once. */
+enum { CHUNK = 1 << 20, WINDOW = 8192 };
 
 /* For struct elf: report nothing. */
 enum { SILENT = 2 };
@@ -75,22 +79,32 @@ static int fail(const struct elf *e, const char *reason, const char *fmt, ...)
 	return -1;
 }
 
-/* Load n bytes of the file, and append a NUL. Return 0, or -1, reported. */
-static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_table *t)
+/* Fail if the file cannot have a table of n bytes at the offset. Return 0, or -1, reported. */
+static int check_table(const struct elf *e, uint64_t offset, uint64_t n)
 {
-	uint64_t at = 0;
-
 	if (offset > e->size || n > e->size - offset)
 		return fail(e, NULL, "%s is damaged: a table lies after the end of the file",
 			    e->path);
 	if (n > (e->discreet == SILENT ? SILENT_MOST : MOST))
 		return fail(e, NULL, "%s has a table of more than a gigabyte", e->path);
+	return 0;
+}
+
+/* Load n bytes of the file, and append a NUL. Return 0, or -1, reported. */
+static int load(const struct elf *e, uint64_t offset, uint64_t n, struct elf_table *t)
+{
+	uint64_t at = 0;
+
+	if (check_table(e, offset, n) < 0)
+		return -1;
 	t->v = malloc((size_t)n + 1);
 	if (!t->v)
 		return err_msg("out of memory");
 	for (t->size = n; at < n;) {
-		ssize_t got = pread(e->fd, t->v + at, (size_t)(n - at), (off_t)(offset + at));
+		size_t part = (size_t)(n - at < CHUNK ? n - at : CHUNK);
+		ssize_t got = pread(e->fd, t->v + at, part, (off_t)(offset + at));
 
+		stranger_step();
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
@@ -291,6 +305,35 @@ static struct symbol read_symbol(const struct elf *e, const unsigned char *s,
 	};
 }
 
+/* Some symbols of a table: the n from number `first` on. */
+struct window {
+	uint64_t first, n, offset;
+	const unsigned char *versions; /* the section of their versions, or NULL */
+};
+
+/* Call fn for each symbol of the window but symbol 0. Return 0, or -1, reported. */
+static int each_in_window(const struct elf *e, const struct window *w,
+			  const struct elf_table *names, symbol_fn *fn, void *arg)
+{
+	struct elf_table symbols = { 0 }, versions = { 0 };
+	uint64_t all = w->versions ? FIELD(e, w->versions, Shdr, sh_size) / 2 : 0;
+	uint64_t n = all < w->first ? 0 : all - w->first < w->n ? all - w->first : w->n;
+	int r = load(e, w->offset + w->first * SIZE(e, Sym), w->n * SIZE(e, Sym), &symbols);
+
+	if (!r && n)
+		r = load(e, FIELD(e, w->versions, Shdr, sh_offset) + 2 * w->first, 2 * n, &versions);
+	for (uint64_t i = !w->first; !r && i < w->n; i++) {
+		struct symbol one = read_symbol(e, symbols.v + i * SIZE(e, Sym), names);
+
+		one.index = w->first + i;
+		one.hidden = i < n && number_at(e, versions.v + 2 * i, 2) & 0x8000;
+		fn(e, &one, arg);
+	}
+	free(symbols.v);
+	free(versions.v);
+	return r;
+}
+
 /*
  * Load the names of the first symbol table of the type, and call fn for each symbol. The names stay
  * until elf_close. Return 0, or -1, reported.
@@ -298,8 +341,7 @@ static struct symbol read_symbol(const struct elf *e, const unsigned char *s,
 static int each_symbol(const struct elf *e, unsigned type, struct elf_table *names, symbol_fn *fn,
 		       void *arg)
 {
-	struct elf_table symbols = { 0 }, versions = { 0 };
-	uint64_t i = 0, j = 0, linked;
+	uint64_t i = 0, j = 0, linked, n, offset, size = SIZE(e, Sym);
 	const unsigned char *s = section(e, type, &i), *v = NULL;
 	int r = 0;
 
@@ -311,20 +353,17 @@ static int each_symbol(const struct elf *e, unsigned type, struct elf_table *nam
 	while (type == SHT_DYNSYM && (v = section(e, SHT_GNU_versym, &j)) &&
 	       FIELD(e, v, Shdr, sh_link) != i - 1)
 		;
-	if (load_section(e, s, &symbols) < 0 ||
+	offset = FIELD(e, s, Shdr, sh_offset);
+	n = FIELD(e, s, Shdr, sh_size);
+	if (check_table(e, offset, n) < 0 ||
 	    load_section(e, e->sections.v + linked * e->section_size, names) < 0 ||
-	    (v && load_section(e, v, &versions) < 0))
-		r = -1;
-	for (i = 1; !r && i < symbols.size / SIZE(e, Sym); i++) {
-		struct symbol one = read_symbol(e, symbols.v + i * SIZE(e, Sym), names);
-
-		one.index = i;
-		one.hidden = 2 * i + 2 <= versions.size &&
-			     number_at(e, versions.v + 2 * i, 2) & 0x8000;
-		fn(e, &one, arg);
-	}
-	free(symbols.v);
-	free(versions.v);
+	    (v && check_table(e, FIELD(e, v, Shdr, sh_offset), FIELD(e, v, Shdr, sh_size)) < 0))
+		return -1;
+	n /= size;
+	for (uint64_t at = 0; !r && at < n; at += WINDOW)
+		r = each_in_window(e, &(struct window){
+			.first = at, .n = n - at < WINDOW ? n - at : WINDOW, .offset = offset,
+			.versions = v }, names, fn, arg);
 	return r;
 }
 

@@ -276,28 +276,30 @@ static void listen_for_ends(void)
 }
 
 /* Listen for the mappings of programs before they begin, if functions of programs are named. */
-static void listen_for_mappings(void)
+static void listen_for_mappings(const struct stream_words *s)
 {
 	int fds[MAPPINGS_CPUS];
 	struct pids all = { 0 };
+	const char *const *word = s->word;
 	unsigned n = 0;
 
-	if (file_begins(instance, "options/userstacktrace", '1') &&
-	    !pidfilter_list(tasks < 0 ? instance : tasks, &all))
+	while (*word && strcmp(*word, "-f"))
+		word++;
+	if (*word && !pidfilter_list(tasks < 0 ? instance : tasks, &all))
 		n = mappings_listen(&all, fds);
 	for (unsigned i = 0; i < n; i++)
 		strbuf_format(&rings, i ? " %d" : "%d", fds[i]);
 	pids_clear(&all);
 }
 
-static int prepare(const struct request *rq)
+static int prepare(const struct request *rq, const struct stream_words *s)
 {
 	if (leave_parents_out(rq) < 0)
 		return -1;
 	if (rq->output != OUTPUT_DAT) {
 		record_names();
 		listen_for_ends();
-		listen_for_mappings();
+		listen_for_mappings(s);
 	}
 	return rq->about || rq->joins ? list_subjects(rq) : 0;
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# Files and memory of traced programs whose server never answers, or that keep their readers busy
+
+load ../helper
+load ../hooks
+
+CASES=$TREE/t/cases
+CASE=$PROG/case
+
+# The end of the server, which teardown has killed, has ended all that waited for it.
+undo() {
+	! grep -Fq " $BATS_TEST_TMPDIR/mnt " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/mnt"
+}
+
+# serve: Mount a FUSE file system whose file x is fprog. Its requests are in the file asked.
+serve() {
+	need_tracefs events/syscalls
+	[ -c /dev/fuse ] || skip "needs /dev/fuse (CONFIG_FUSE_FS)"
+	mkdir mnt
+	background "$CASE/fusehang" mnt "$CASE/fprog" >asked
+	SERVER=$PID
+	eventually file_has 1 asked
+}
+
+# silent: Let it answer nothing from now on.
+silent() {
+	kill -USR1 "$SERVER"
+}
+
+is_x() {
+	[ "$(cat "/proc/$HELD/comm")" = x ]
+}
+
+# execute: Set HELD to a process that executes x, and let its server fall silent.
+execute() {
+	background mnt/x
+	HELD=$PID
+	eventually is_x
+	silent
+}
+
+# opens OPTION...: Trace what the program $HELD opens in a second.
+opens() {
+	timeout "$DEADLINE" tfs-run trace_syscalls -s openat --instance "$MARK" --pid "$HELD" \
+		--time 1s "$@" >got 3>&- 4>&-
+}
+
+need_context() {
+	[[ $(uname -m) =~ ^(x86_64|aarch64)$ ]] || skip "needs x86_64 or aarch64"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"
+}
+
+@test "--user-stack: a file whose server does not answer has no names, and who waits for it has nothing else open" {
+	local reader files
+	serve
+	execute
+	opens --user-stack
+	grep -q ': <user stack trace>$' got
+	tail -n 1 got | grep -Eqx '# [0-9]+ reads of /proc were cut or left out: names or paths are missing'
+	# FUSE_GETATTR or FUSE_OPEN
+	reader=$(sed -nE 's/^opcode (3|14) of ([0-9]+)$/\2/p' asked | head -n 1)
+	files=$(readlink "/proc/$reader"/fd/* | grep -v "/mnt/x$" | sed 's/:.*//' | sort | uniq -c | tr -s ' \n' ' ')
+	[ "$files" = ' 3 /dev/null 1 socket ' ] || { echo "$reader: $files"; return 1; }
+	tfs-run trace_syscalls -s getppid --instance "$MARK" --user-stack -- "$PROG/calls" 5 >got 3>&- 4>&-
+	run -1 grep '^# ' got
+	grep -Eq '^ => [^/]+ \(/' got
+}
+
+@test "--otel: a program whose server does not answer is unknown, and others have their spans" {
+	need_context
+	serve
+	execute
+	opens --otel
+	grep -q ': sys_openat(.* otel=unknown$' got
+	hold "$PROG/published" -w 500
+	watch trace_syscalls -s lseek --otel --all --buffer "$(so_many 65536)"
+	release "$HELD"
+	watch_stop
+	[ "$(grep -Ec "^ *published-$HELD .* span_id=[0-9a-f]{16} trace_flags=01$" got)" = 500 ]
+}
+
+@test "--otel: memory that a program has never touched is not read, so that no server is asked for it" {
+	need_context
+	need_tool "${CC:-cc}"
+	serve
+	"$TREE/t/prog/publishers" "$PWD/libs" "${CC:-cc}"
+	hold "$CASE/fusewords" mnt/x libs/gnu.so
+	silent
+	opens --otel
+	grep -q ': sys_openat(.* otel=unknown$' got
+	# a page would be opcode 15, FUSE_READ
+	file_has 1 asked
+}
+
+@test "--user-stack: 500 files of 127 MB that are full of symbols do not keep a session from its end" {
+	need_tracefs events/syscalls
+	need_tool python3
+	python3 "$CASES/bigelf.py" big.so 127
+	hold "$CASE/manyelf" 500
+	opens --user-stack
+	grep -q ': <user stack trace>$' got
+	tail -n 1 got | grep -Eqx '# [0-9]+ reads of /proc were cut or left out: names or paths are missing'
+}
+
+@test "case thr: threads that have ended have names of functions, also after the end of their program" {
+	need_tracefs uprobe_events
+	tfs-run trace_uprobe --instance "$MARK" --binary "$CASE/thr" --symbol f --top 5 -- "$CASE/thr" >got 3>&- 4>&-
+	[ "$(cat got)" = '    200 g' ] || { cat got; return 1; }
+}
