@@ -489,8 +489,9 @@ static int is_told(int pid)
 {
 	const size_t i = (unsigned)pid % TASKS;
 	const pid_t tgid = all.tasks[i].pid == pid && all.tasks[i].tgid ? all.tasks[i].tgid : pid;
-	const struct process_maps *p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
+	const struct process_maps *p;
 
+	p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
 	return p && p->told;
 }
 

@@ -105,18 +105,19 @@ struct stranger_answer {
 typedef void stranger_fn(const void *question, struct stranger_answer *);
 
 /*
- * Let a helper call fn with a copy of the n bytes of the question (at most PATH_MAX + 256), and wait
- * for its answer, which the caller gives to stranger_free. Return 0; or -1, which procfs_missed
- * counts: the helper had to be abandoned, has ended, or could not be started.
+ * Let a helper call fn with a copy of the n bytes of the question (at most PATH_MAX + 256), and
+ * wait for its answer, which the caller gives to stranger_free. Return 0; or -1, which
+ * procfs_missed counts: the helper had to be abandoned, has ended, or could not be started.
  */
 int stranger_ask(stranger_fn *, const void *question, size_t n, struct stranger_answer *);
 void stranger_free(struct stranger_answer *);
 
 /*
- * Do so in parts. stranger_begin returns the number of a helper, or -1 if all are busy or none can be
- * started. stranger_end waits for ms milliseconds, or as long as it takes if ms is negative; it
- * returns 1 with the answer, 0 if the helper is still at work, or -1. stranger_fd polls readable if
- * it is worth a try. stranger_demote makes a helper an ordinary task (urgent_end).
+ * Do so in parts. stranger_begin returns the number of a helper, or -1 if all are busy or none can
+ * be started. stranger_end waits for ms milliseconds, or, if ms is negative, until the helper has
+ * answered or is abandoned. It returns 1 with the answer, 0 if the helper is still at work, or -1.
+ * stranger_fd polls readable when a part of the answer is there. stranger_demote makes a helper an
+ * ordinary task (urgent_end).
  */
 enum { STRANGER_HELPERS = 4 };
 int stranger_begin(stranger_fn *, const void *question, size_t n);
@@ -129,9 +130,10 @@ void stranger_stop_at(int fd);
 void stranger_stop(void);
 
 /*
- * For functions in a helper. stranger_step says that it gets on. stranger_enter says what it waits
- * for next: a device, or STRANGER_PROCESS and a pid; it returns -1, silent, if that was silent
- * before. stranger_open opens a regular file so; it returns -1 or FILE_OTHER as file_open does.
+ * For functions in a helper. stranger_step says that the helper gets on. stranger_enter names the
+ * place that it waits for next: a device, or STRANGER_PROCESS and a pid. It returns 0, or -1 and
+ * EHOSTDOWN, silent, if that place was silent lately. stranger_open opens a regular file of such a
+ * device. It returns the descriptor, or -1 or FILE_OTHER as file_open does.
  */
 #define STRANGER_PROCESS ((uint64_t)1 << 63)
 struct stat;

@@ -2,15 +2,15 @@
 /*
  * stranger.c - read files and memory of strangers in a process that may be abandoned
  *
- * A file system without its server (FUSE, NFS) may never answer, and a task that waits in a stat, an
- * open, a read or a page fault for such an answer does not end by SIGKILL either. A hostile file may
- * keep its reader busy for hours. So a helper, a fork of the tool, reads, and the tool waits only
- * for some time. The helper has no descriptor but its socket, and a session and a directory of its
- * own, so it keeps nothing that others need. Nobody waits for its end.
+ * A file system without its server (FUSE, NFS) may never answer. A task that waits for an answer in
+ * a stat, an open, a read or a page fault does not even end by SIGKILL. A hostile file may keep its
+ * reader busy for hours. So a helper, a fork of the tool, reads, and the tool waits only for some
+ * time. The helper has no descriptor but its socket, and a session and a directory of its own, so
+ * it keeps nothing that others need. Nobody waits for its end.
  *
- * What a helper works on is in memory that all helpers and the tool share: steps, which grow as long
- * as it gets on, and the device or process that it waits for. A place where a helper was silent for
- * too long is never visited again.
+ * All helpers and the tool share memory. In it, a helper counts its steps as long as it gets on,
+ * and names the place that it waits for, a device or a process. If a helper was silent for too
+ * long, its place is left alone for some seconds, and twice as long after each further time.
  */
 #include <poll.h>
 #include <sched.h>
@@ -76,7 +76,7 @@ static struct {
 	struct shared *shared;
 	int self;               /* in a helper: its number and 1 */
 	int stop;               /* the descriptor that says when to stop, and 1 */
-	long long until;        /* no answer is awaited any longer; 0: the tool was not told to stop */
+	long long until;        /* wait for no answer after this; 0: not told to stop */
 	pid_t abandoned[ABANDONED];
 	size_t n;
 } all;

@@ -309,25 +309,42 @@ static const struct line *on_host(const struct lines *host, const struct line *m
 	return found;
 }
 
+struct roots {
+	pid_t pid;
+	char path[PATH_MAX];
+};
+
+/* Answer is_same: a stranger_fn. */
+static void compare_roots(const void *question, struct stranger_answer *answer)
+{
+	const struct roots *q = question;
+	char link[PATH_MAX];
+	struct stat theirs, ours;
+	int a, b;
+
+	str_format(link, sizeof(link), "%s/%d/root", path_procfs(), (int)q->pid);
+	a = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	b = path_open_cached(-1, q->path, O_PATH | O_DIRECTORY, PATH_NO_LINKS);
+	answer->error = a < 0 || b < 0 || fstat(a, &theirs) < 0 || fstat(b, &ours) < 0 ||
+			theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino;
+	fd_close(a);
+	fd_close(b);
+}
+
 /*
  * Are the root directory of a task and the directory of the host with this path the same? The
- * task chose the path, so take it only if the kernel has it in memory, and without links.
+ * task chose the path, so take it only if the kernel has it in memory, and without links. The file
+ * system may ask a server, so a helper looks.
  */
 static int is_same(pid_t pid, const char *path)
 {
-	char link[PATH_MAX];
-	struct stat theirs, ours;
-	int a, b, same;
+	struct roots q = { .pid = pid };
+	struct stranger_answer a;
+	int same;
 
-	str_format(link, sizeof(link), "%s/%d/root", path_procfs(), (int)pid);
-	a = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	b = path_open_cached(-1, path, O_PATH | O_DIRECTORY, PATH_NO_LINKS);
-	same = a >= 0 && b >= 0 && !fstat(a, &theirs) && !fstat(b, &ours) &&
-	       theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
-	if (a >= 0)
-		close(a);
-	if (b >= 0)
-		close(b);
+	str_format(q.path, sizeof(q.path), "%s", path);
+	same = !stranger_ask(compare_roots, &q, sizeof(q), &a) && !a.error;
+	stranger_free(&a);
 	return same;
 }
 

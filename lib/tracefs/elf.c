@@ -321,7 +321,8 @@ static int each_in_window(const struct elf *e, const struct window *w,
 	int r = load(e, w->offset + w->first * SIZE(e, Sym), w->n * SIZE(e, Sym), &symbols);
 
 	if (!r && n)
-		r = load(e, FIELD(e, w->versions, Shdr, sh_offset) + 2 * w->first, 2 * n, &versions);
+		r = load(e, FIELD(e, w->versions, Shdr, sh_offset) + 2 * w->first, 2 * n,
+			 &versions);
 	for (uint64_t i = !w->first; !r && i < w->n; i++) {
 		struct symbol one = read_symbol(e, symbols.v + i * SIZE(e, Sym), names);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fusehang DIRECTORY FILE - mount a FUSE file system with one file x, a copy of FILE; after SIGUSR1 take
- * requests and answer none, and print each: its opcode and the pid that asks. The end of this program
- * ends all of them.
+ * fusehang DIRECTORY FILE - mount a FUSE file system with one file x, a copy of FILE; after SIGUSR1
+ * take requests, answer none, and print of each its opcode and the pid that asks. The end of this
+ * program ends all of them.
  */
 #include <errno.h>
 #include <fcntl.h>

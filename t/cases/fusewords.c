@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fusewords FILE LIBRARY - map the code of the library as its loader does, and FILE where the loader
- * would have written words; then open a file again and again
+ * fusewords FILE LIBRARY - map the code of the library as its loader does, and FILE where it
+ * writes words; then open a file again and again
  */
 #include <elf.h>
 #include <fcntl.h>

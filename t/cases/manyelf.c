@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* manyelf N - map N hard links of big.so (bigelf.py) as code, and open with frames in all of them */
+/* manyelf N - map N links of big.so (bigelf.py) as code, and open with frames in all of them */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
