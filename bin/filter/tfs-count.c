@@ -129,7 +129,7 @@ static void print_table(const struct interval_now *at)
 	rows.room = rows.n;
 	table_sort(&rows, order);
 	if (metrics)
-		metrics_family("tfs_events", "counter", "Events of a trace.");
+		metrics_family("tfs_events_total", "counter", "Events of a trace.");
 	if (rows.n && !metrics && (header || people) && (!every || people))
 		print_header(people);
 	for (size_t i = 0; i < rows.n; i++) {
@@ -167,6 +167,7 @@ int main(int argc, char **argv)
 			comments_keep(&f.comments, f.line);
 			continue;
 		}
+		metrics_time(&f.l);
 		trace_line_values(&values, &f.l, keys.v);
 		((struct counted *)table_at(&table, values.text, values.n))->n++;
 	}

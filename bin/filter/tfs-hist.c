@@ -227,7 +227,7 @@ static void print_buckets(const struct hist *h, const char *family, int seconds)
 		     h->n);
 	stdout_print("%s_count{%s} %llu\n", family, labels.text, h->n);
 	seconds ? metrics_seconds(number, &h->total) : decimal_text(number, &h->total, precise);
-	if (!h->least.negative) /* OpenMetrics has no sum of negative numbers */
+	if (!h->least.negative) /* Prometheus has no sum of negative numbers */
 		stdout_print("%s_sum{%s} %s\n", family, labels.text, number);
 }
 
@@ -296,6 +296,7 @@ static void each_line(struct input *f)
 	if (event) {
 		p = trace_line_key(&f->l, key);
 		events++;
+		metrics_time(&f->l);
 		plain |= !memchr(f->l.time.text, '.', f->l.time.n);
 	} else {
 		if (events && decimal_parse(&v, p) < 0)

@@ -95,10 +95,18 @@ struct row {
 	struct sums now, all;           /* since the last table; of the whole trace, before now */
 };
 
+/* Errors of a row that have one name. The key is the address of the row and the name. */
+struct error_row {
+	struct table_entry entry;
+	const struct row *row;
+	unsigned long long n;
+};
+
 static struct summary {
 	const char **keys;              /* of -k; empty: those of the kind */
 	struct table rows;
 	struct table untimed;           /* events without lat; shown if there are no others */
+	struct table errors;            /* for metrics, struct error_row */
 	struct strbuf key, event;
 	struct sums all;                /* of the table that is printed */
 	unsigned long ms;               /* its time */
@@ -187,6 +195,35 @@ static void make_row_key(const struct trace_line *l, size_t kind)
 	strbuf_puts(&sum.key, named ? calls.name.text : values.text);
 }
 
+/* Count an error of the row; for metrics, by its name. */
+static void count_error(const struct trace_line *l, struct row *r)
+{
+	struct text_part name = l->error.n ? l->error : trace_line_key(l, "error");
+	const char *known = NULL;
+	struct error_row *e;
+	struct decimal v;
+	int64_t number = 0;
+
+	r->now.errors++;
+	if (!metrics)
+		return;
+	if (name.n && !decimal_parse(&v, name))
+		number = (int64_t)v.whole;
+	else if (!name.n && !line_calls_result(l, &number))
+		number = error_of_result(number);
+	known = number ? name_of_error(number) : NULL;
+	sum.key.n = 0;
+	strbuf_add(&sum.key, (const char *)&r, sizeof(r));
+	if (known || !number)
+		strbuf_format(&sum.key, "%.*s", known ? (int)strlen(known) : (int)name.n,
+			      known ? known : name.text);
+	else
+		strbuf_format(&sum.key, "%lld", (long long)number);
+	e = table_at(&sum.errors, sum.key.text, sum.key.n);
+	e->row = r;
+	e->n++;
+}
+
 static struct row *row_of(struct table *rows, const struct trace_line *l, size_t kind)
 {
 	make_row_key(l, kind);
@@ -258,7 +295,8 @@ static void each_call(const struct trace_line *l)
 		break;
 	case PAIRING_RETURNED:
 	case PAIRING_ACROSS:
-		r->now.errors += (unsigned)is_error(l);
+		if (is_error(l))
+			count_error(l, r);
 		lat = trace_line_key(l, "lat");
 		if (fate == PAIRING_RETURNED &&
 		    (lat.text ? !read_lat(l, lat, &v) : !measure(t, l, &v)))
@@ -267,7 +305,8 @@ static void each_call(const struct trace_line *l)
 			sum.no_time++;
 		break;
 	default:
-		r->now.errors += fate == PAIRING_DENIED;
+		if (fate == PAIRING_DENIED)
+			count_error(l, r);
 		sum.denied += fate == PAIRING_DENIED;
 	}
 }
@@ -278,6 +317,7 @@ static void each_event(const struct trace_line *l)
 	struct decimal v;
 	struct row *r;
 
+	metrics_time(l);
 	if (trace_line_side(l)) {
 		each_call(l);
 		return;
@@ -290,7 +330,8 @@ static void each_event(const struct trace_line *l)
 	r = row_of(lat.text ? &sum.rows : &sum.untimed, l, kind);
 	r->now.calls++;
 	add_fields(r, l);
-	r->now.errors += (unsigned)has_error(l);
+	if (has_error(l))
+		count_error(l, r);
 	if (!lat.text)
 		sum.no_lat++;
 	else if (!read_lat(l, lat, &v))
@@ -525,19 +566,33 @@ static void put_labels(struct strbuf *labels, const char *key)
 	metrics_labels(labels, keys, values.text);
 }
 
-/* Print a family of metrics with a sample for each row. */
-static void print_counter(const struct table *rows, const char *name, const char *help, int errors)
+static const char *error_of(const struct error_row *e)
 {
-	static struct strbuf labels;
+	return e->entry.key + sizeof(e->row);
+}
 
-	metrics_family(name, "counter", help);
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct row *r = (struct row *)rows->v[i];
+/* Print the errors of a row, each with its name as a label. */
+static void print_errors(const struct row *r, const char *labels)
+{
+	if (!r->now.errors)
+		stdout_print("tfs_call_errors_total{%s} 0\n", labels);
+	for (size_t i = 0; i < sum.errors.n; i++) {
+		const struct error_row *e = (const struct error_row *)sum.errors.v[i];
+		static const char *const key[] = { "error", NULL };
+		static struct strbuf name;
 
-		put_labels(&labels, r->entry.key);
-		stdout_print("%s_total{%s} %llu\n", name, labels.text,
-			     errors ? r->now.errors : r->now.calls);
+		if (e->row != r)
+			continue;
+		metrics_labels(&name, key, error_of(e));
+		stdout_print("tfs_call_errors_total{%s%s%s} %llu\n", labels, *labels ? "," : "",
+			     name.text, e->n);
 	}
+}
+
+static int by_error(const void *a, const void *b)
+{
+	return strcmp(error_of(*(struct error_row *const *)a),
+		      error_of(*(struct error_row *const *)b));
 }
 
 /* Print the rows as metrics: numbers of calls and errors, and their times in seconds. */
@@ -546,8 +601,18 @@ static void print_metrics(const struct table *rows)
 	static struct strbuf labels;
 	char p50[DECIMAL_TEXT], p99[DECIMAL_TEXT], total[DECIMAL_TEXT];
 
-	print_counter(rows, "tfs_calls", "Calls, or other events.", 0);
-	print_counter(rows, "tfs_call_errors", "Calls that failed.", 1);
+	metrics_family("tfs_calls_total", "counter", "Calls, or other events.");
+	for (size_t i = 0; i < rows->n; i++) {
+		put_labels(&labels, rows->v[i]->key);
+		stdout_print("tfs_calls_total{%s} %llu\n", labels.text,
+			     ((struct row *)rows->v[i])->now.calls);
+	}
+	metrics_family("tfs_call_errors_total", "counter", "Calls that failed.");
+	table_sort(&sum.errors, by_error);
+	for (size_t i = 0; i < rows->n; i++) {
+		put_labels(&labels, rows->v[i]->key);
+		print_errors((struct row *)rows->v[i], labels.text);
+	}
 	metrics_family("tfs_call_seconds", "summary", "Durations of calls.");
 	for (size_t i = 0; i < rows->n && !sum.plain; i++) {
 		const struct row *r = (struct row *)rows->v[i];
@@ -698,6 +763,7 @@ int main(int argc, char **argv)
 
 	sum.rows.size = sizeof(struct row);
 	sum.untimed.size = sizeof(struct row);
+	sum.errors.size = sizeof(struct error_row);
 	human = isatty(STDOUT_FILENO);
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		*(c == 's' ? &sort : &chosen) = opt_value;

@@ -373,7 +373,7 @@ void interval_end(void);
 /* Does a person see the table at a terminal, perhaps through tfs-run? */
 int interval_people(void);
 
-/* ---- metrics.c: the output of a filter as metrics (OpenMetrics) ------------------------ */
+/* ---- metrics.c: the output of a filter as metrics, for Prometheus --------------------- */
 
 #define OPTION_METRICS \
 	"-M, --metrics  print metrics for Prometheus instead, when the trace ends\n"
@@ -387,7 +387,12 @@ void metrics_labels(struct strbuf *, const char *const *keys, const char *values
 /* Write a time in microseconds as seconds to s (DECIMAL_TEXT bytes). */
 void metrics_seconds(char *s, const struct decimal *us);
 
-/* Print how many events were lost, how many lines were not understood, and the end. */
+/* Take the time of an event for the length of the sample. */
+void metrics_time(const struct trace_line *);
+
+/*
+ * Print the length of the sample, how many events were lost and how many lines were not understood.
+ */
 void metrics_end(const struct comments *);
 
 /* ---- mark.c: parse the mark lines of a trace ----------------------------------------- */

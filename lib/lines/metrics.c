@@ -2,11 +2,24 @@
 /*
  * metrics.c - the output of a filter as metrics, for Prometheus
  *
- * The form is OpenMetrics 1.0. The textfile collector of node_exporter can read these lines, too,
- * as text of the format 0.0.4 of Prometheus.
+ * The form is the text format 0.0.4 of Prometheus, which node_exporter's textfile collector reads.
+ * In OpenMetrics the family of a counter lacks "_total", so that this reader finds no type.
  */
 
 #include "lines/lines.h"
+
+static uint64_t first = UINT64_MAX, last;       /* times of events in nanoseconds */
+
+void metrics_time(const struct trace_line *l)
+{
+	uint64_t time;
+	int digits;
+
+	if (trace_line_time(l, &time, &digits) < 0 || digits < 0)
+		return;
+	first = time < first ? time : first;
+	last = time > last ? time : last;
+}
 
 void metrics_family(const char *name, const char *type, const char *help)
 {
@@ -62,9 +75,15 @@ void metrics_end(const struct comments *c)
 			lost += text_digits(&s);
 		}
 	}
-	metrics_family("tfs_lost_events", "counter", "Events that the trace has lost.");
+	if (first <= last) {
+		metrics_family("tfs_sample_seconds", "gauge", "From the first event to the last.");
+		stdout_print("tfs_sample_seconds %llu.%09u\n",
+			     (unsigned long long)(last - first) / 1000000000,
+			     (unsigned)((last - first) % 1000000000));
+	}
+	metrics_family("tfs_lost_events_total", "counter", "Events that the trace has lost.");
 	stdout_print("tfs_lost_events_total %llu\n", lost);
-	metrics_family("tfs_unknown_lines", "counter", "Lines that were not understood.");
-	stdout_print("tfs_unknown_lines_total %llu\n# EOF\n", c->missed);
+	metrics_family("tfs_unknown_lines_total", "counter", "Lines that were not understood.");
+	stdout_print("tfs_unknown_lines_total %llu\n", c->missed);
 	stdout_flush();
 }

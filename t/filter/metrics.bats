@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# --metrics of tfs-count, tfs-hist and tfs-summary: the reference parser of OpenMetrics reads them,
+# --metrics of tfs-count, tfs-hist and tfs-summary: the reference parser of Prometheus's text format reads them,
 # and node_exporter; alerts on them
 
 load ../helper
@@ -20,7 +20,7 @@ parsed() {
 	debian python3-prometheus-client python3-decorator
 	cat >metrics
 	PYTHONPATH=$ROOT/usr/lib/python3/dist-packages /usr/bin/python3 -S - <<-'EOF'
-		from prometheus_client.openmetrics.parser import text_string_to_metric_families
+		from prometheus_client.parser import text_string_to_metric_families
 		for family in text_string_to_metric_families(open("metrics").read()):
 		    for s in family.samples:
 		        print(s.name, *(k + "=" + repr(v) for k, v in s.labels.items()), float(s.value))
@@ -38,12 +38,13 @@ trace() {
 	echo '{"lost":204,"overwritten":204,"unwritten":0}'
 }
 
-@test "tfs-count: --metrics are OpenMetrics, with labels of odd names, and lost events" {
+@test "tfs-count: --metrics are Prometheus's text, with labels of odd names, and lost events" {
 	trace >lines
 	run -0 tfs-count -M -k event -k comm lines
 	parsed <<<"$output" >got
 	diff - got <<-'EOF'
 		tfs_events_total event='sys_exit_read' comm='a"b\\\\c' 5.0
+		tfs_sample_seconds 4.0
 		tfs_lost_events_total 204.0
 		tfs_unknown_lines_total 1.0
 	EOF
@@ -57,6 +58,7 @@ trace() {
 	diff - got <<-'EOF'
 		tfs_events_total comm='a�bé�' 1.0
 		tfs_events_total comm='x�y\\x00' 1.0
+		tfs_sample_seconds 1e-06
 		tfs_lost_events_total 0.0
 		tfs_unknown_lines_total 0.0
 	EOF
@@ -72,11 +74,12 @@ trace() {
 	parsed <<<"$output" >got
 	diff - got <<-'EOF'
 		tfs_calls_total name='read' 5.0
-		tfs_call_errors_total name='read' 5.0
+		tfs_call_errors_total name='read' error='EIO' 5.0
 		tfs_call_seconds name='read' quantile='0.5' 2e-06
 		tfs_call_seconds name='read' quantile='0.99' 3.992977408
 		tfs_call_seconds_sum name='read' 4.000005501
 		tfs_call_seconds_count name='read' 5.0
+		tfs_sample_seconds 4.0
 		tfs_lost_events_total 204.0
 		tfs_unknown_lines_total 1.0
 	EOF
@@ -118,14 +121,50 @@ port() {
 	grep -q '^node_textfile_mtime_seconds{file=".*/tfs.prom"} ' all
 	grep '^tfs_' all >got
 	diff got - <<-'EOF'
-		tfs_call_errors_total{name="read"} 5
+		tfs_call_errors_total{error="EIO",name="read"} 5
 		tfs_call_seconds{name="read",quantile="0.5"} 2e-06
 		tfs_call_seconds{name="read",quantile="0.99"} 3.992977408
 		tfs_call_seconds_sum{name="read"} 4.000005501
 		tfs_call_seconds_count{name="read"} 5
 		tfs_calls_total{name="read"} 5
 		tfs_lost_events_total 204
+		tfs_sample_seconds 4
 		tfs_unknown_lines_total 1
+	EOF
+	# each has its type
+	sed -n 's/^# TYPE \(tfs_.*\)/\1/p' all | diff - <(cat <<-'EOF'
+		tfs_call_errors_total counter
+		tfs_call_seconds summary
+		tfs_calls_total counter
+		tfs_lost_events_total counter
+		tfs_sample_seconds gauge
+		tfs_unknown_lines_total counter
+	EOF
+	)
+}
+
+@test "tfs-summary: --metrics counts the errors of a call by their names, and has 0 for one without" {
+	call() {
+		printf '%16s-7 [000] ..... %d.0: sys_enter_%s: fd: 3\n%16s-7 [000] ..... %d.5: sys_exit_%s: 0x%x\n' a "$1" "$2" a "$1" "$2" "$3"
+	}
+	{
+		for i in 1 2 3; do
+			call $i fsync -22
+			call $((3 + i)) write 5
+		done
+		call 7 fsync -5
+		call 8 fsync -4000
+		printf '%16s-7 [000] ..... 9.0: x_done: error=%d lat=2.000\n' a 0 a -12 a 12
+	} >trace
+	run -0 tfs-summary --metrics trace
+	parsed <<<"$output" | grep -e errors -e sample >got
+	diff - got <<-'EOF'
+		tfs_call_errors_total name='fsync' error='4000' 1.0
+		tfs_call_errors_total name='fsync' error='EINVAL' 3.0
+		tfs_call_errors_total name='fsync' error='EIO' 1.0
+		tfs_call_errors_total name='write' 0.0
+		tfs_call_errors_total name='x_done' error='ENOMEM' 2.0
+		tfs_sample_seconds 8.0
 	EOF
 }
 
@@ -147,7 +186,9 @@ port() {
 		        values: 0.25x30
 		      - series: tfs_call_errors_total{instance="a",name="fsync"}
 		        values: 0x30
-		      - series: tfs_call_errors_total{instance="c",name="fdatasync"}
+		      - series: tfs_call_errors_total{instance="c",name="fdatasync",error="ENOSPC"}
+		        values: 3x30
+		      - series: tfs_call_errors_total{instance="d",name="fsync",error="EINVAL"}
 		        values: 3x30
 		      - series: tfs_lost_events_total{instance="a"}
 		        values: 0x30
@@ -171,8 +212,8 @@ port() {
 		      - alertname: FailingFsync
 		        eval_time: 20m
 		        exp_alerts:
-		          - exp_labels: {instance: c, name: fdatasync}
-		            exp_annotations: {summary: "c: 3 calls of fdatasync failed"}
+		          - exp_labels: {instance: c, name: fdatasync, error: ENOSPC}
+		            exp_annotations: {summary: "c: 3 calls of fdatasync failed with ENOSPC"}
 		      - alertname: LostEvents
 		        eval_time: 20m
 		        exp_alerts:
