@@ -31,6 +31,7 @@ accepts = $(shell echo 'int main(void) { return 0; }' | \
 
 ifdef STATIC
 LTO = 1
+CFLAGS := $(or $(call accepts,-Oz),$(CFLAGS))
 ifndef DEBUG
 LINK += -s
 endif
