@@ -11,6 +11,7 @@
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
+#include "lines/lines.h"
 #include "perfetto.h"
 
 enum {

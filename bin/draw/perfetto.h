@@ -23,7 +23,6 @@ int perfetto_file(struct dat *, int64_t ahead);
 /* ---- tracks.c: event lines as slices, arrows, counters and instants -------------------- */
 
 /* The end of the name of an event that writes markers of Android, such as B|PID|NAME. */
-#define MARKER_EVENT "mark_write"
 
 /* Convert the trace on standard input. Return the exit status. */
 int perfetto_lines(void);

@@ -328,40 +328,29 @@ static void count_stack(struct flame *f, struct last_event *e)
 	e->user = 0;
 }
 
-/*
- * Read a line " => FUNCTION", which may have "+0xOFFSET", " <ADDRESS>", or " (ADDRESS)" or
- * " (FILE)" after it. In the stack of a program it may also be " => FILE[+0xOFFSET]", with
- * " <ADDRESS>" after it or alone. Any other line ends the stack.
- */
+/* Read a frame of the stack. Any other line ends the stack. */
 static void read_frame(struct flame *f, const char *line, size_t n)
 {
 	/* innermost functions that make the trace itself */
 	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
-	const char *s = line, *end = line + n, *p;
-	struct text_part host;
+	struct trace_frame frame;
+	const char *s, *end;
 
-	s += trace_line_host(line, n, &host);
-	while (s < end && (*s == ' ' || *s == '\t'))
-		s++;
-	if (!begins(s, end, "=> ")) {
+	if (!trace_line_frame(&frame, line, n)) {
 		f->now = NULL;
 		return;
 	}
-	for (s += 3; s < end && *s == ' '; s++)
-		;
-	for (p = s; p < end; p++)
-		if ((*p == ' ' && p > s && end - p > 2 && (p[1] == '<' || p[1] == '(')) ||
-		    (*p == '+' && p > s && p[-1] != '[' && end - p > 3 && p[1] == '0' &&
-		     p[2] == 'x'))
-			break;
+	s = frame.name.text;
+	end = s + frame.name.n;
 	for (size_t i = 0; !f->now->frames.n && i < sizeof(own) / sizeof(*own); i++)
-		if ((size_t)(p - s) > strlen(own[i]) && begins(s, p, own[i]))
+		if (frame.name.n > strlen(own[i]) && begins(s, end, own[i]))
 			return;
-	if (p == s)
+	/* trace-cmd also prints the free places of a program's stack */
+	if (!frame.name.n || text_part_is(frame.name, "0x0"))
 		return;
-	if (f->user)
+	if (f->user || frame.user)
 		strbuf_add(&f->now->frames, (const char []){ USER }, 1);
-	add_frame(&f->now->frames, s, (size_t)(p - s));
+	add_frame(&f->now->frames, s, frame.name.n);
 	strbuf_puts(&f->now->frames, EDGE);
 }
 
@@ -375,6 +364,7 @@ static void read_event(struct flame *f, int event)
 	task_key(&f->key, l, l->cpu);
 	last = table_at(&f->last, f->key.text, f->key.n);
 	f->now = NULL;
+	f->user = 0;
 	/* the stack of the program follows that of the kernel, and continues it */
 	if (event || last->user || l->stack == TRACE_LINE_STACK)
 		count_stack(f, last);
@@ -388,6 +378,8 @@ static void read_event(struct flame *f, int event)
 			last->task.n = 0;
 		make_roots(f, l, &last->roots);
 		weigh(f, l, last);
+		if (l->perf) /* its frames have no title */
+			f->now = last;
 		return;
 	}
 	/* the event of the stack is missing: only the stack's own line has keys */
@@ -395,6 +387,9 @@ static void read_event(struct flame *f, int event)
 		make_roots(f, l, &last->roots);
 	f->user = last->user = l->stack == TRACE_LINE_USER_STACK;
 	f->now = last;
+	/* trace-cmd prints the first frame behind the title */
+	if (begins(l->body.text, l->body.text + l->body.n, "=> "))
+		read_frame(f, l->body.text, l->body.n);
 }
 
 static void read_line(struct flame *f)

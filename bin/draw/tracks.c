@@ -257,16 +257,14 @@ static struct text_part up_to_bar(struct text_part *s)
 	return p;
 }
 
-/* Return the text of an event that may be a marker: print, the address of its function, ... */
+/* Return the text of a marker, or nothing. */
 static struct text_part marker_text(const struct trace_line *l)
 {
-	static const char end[] = MARKER_EVENT;
 	static struct strbuf string;
-	struct text_part s = l->json ? trace_line_key(l, "buf") : l->body, e = l->event;
+	struct text_part s = trace_line_marker(l);
 
-	if (!text_part_is(e, "print") && !(e.n > 2 && !memcmp(e.text, "0x", 2)) &&
-	    !(e.n >= strlen(end) && !memcmp(e.text + e.n - strlen(end), end, strlen(end))))
-		return (struct text_part){ NULL, 0 };
+	if (!s.text)
+		return s;
 	s = strbuf_unescaped(&string, s, l->json);
 	while (s.n && strchr("\r\n ", s.text[s.n - 1]))
 		s.n--;

@@ -226,7 +226,7 @@ static int is_about_followed(const struct filter *f, const struct trace_line *l)
 /* Does the line begin a block that belongs to an event, such as "<stack trace>"? */
 static int heads_block(const struct trace_line *l)
 {
-	return !l->json && l->time.n && !l->body.text;
+	return !l->json && l->time.n && (l->stack || !l->body.text);
 }
 
 /* Print the line. A NUL, which only a hostile trace has, becomes a question mark. */

@@ -65,11 +65,47 @@ int comments_keep(struct comments *r, const char *line)
 
 /* ---- lines that are not understood ---- */
 
+/* Take "==> FILE <==" of tail as the host of the lines below it. */
+static void read_file(struct comments *r, struct trace_line *l, const char *line, size_t n)
+{
+	const size_t head = strlen("==> "), tail = strlen(" <==");
+
+	if (n > head + tail && begins(line, "==> ") && !memcmp(line + n - tail, " <==", tail)) {
+		free(r->file);
+		r->file = xstrdup(line + head);
+		r->file[n - head - tail] = '\0';
+	} else if (r->file && !l->host.n) {
+		l->host = (struct text_part){ r->file, strlen(r->file) };
+	}
+}
+
+/*
+ * Does the time of this line of perf script count from the event before (--deltatime)? perf sorts
+ * all events, so the times of others go back only where another trace begins.
+ */
+static int is_delta(struct comments *r, const struct trace_line *l)
+{
+	uint64_t time;
+	int digits;
+
+	if (trace_line_time(l, &time, &digits) < 0)
+		return 0;
+	r->perf++;
+	r->back += time < r->time;
+	r->time = time;
+	return r->back > 1 && r->back > r->perf / 8;
+}
+
 int comments_event(struct comments *r, struct trace_line *l, const char *line, size_t n)
 {
 	int event = trace_line(l, line, n);
 
 	r->lines++;
+	read_file(r, l, line, n);
+	if (event && l->perf && is_delta(r, l)) {
+		l->miss = MISS_DELTA;
+		event = 0;
+	}
 	r->json |= event && l->json;
 	comments_miss(r, l);
 	return event;
@@ -93,6 +129,8 @@ int comments_missed(const struct comments *r, char *text, size_t size)
 		[MISS_EVENT] = "without an event after the time",
 		[MISS_GRAPH] = "of function_graph, which tfs-slower reads",
 		[MISS_JSON] = "of JSON that are no events",
+		[MISS_DELTA] = "with the time since the event before, as of perf script "
+			       "--deltatime",
 	};
 	struct out o = out_to(text, size - 1);
 	int some = 0;
@@ -186,11 +224,16 @@ int comments_traced(const char *line, struct text_part *host, struct text_part *
 
 int comments_is_gap(const char *line)
 {
+	const char *whole = line;
+	struct trace_line l;
+
 	line = behind_host(line);
 	/*
 	 * trace_print_lat_context's "CPU:1 [LOST 3 EVENTS]", trace-cmd's "CPU:1 [3 EVENTS
-	 * DROPPED]", or {"ts":1.0,"cpu":1,"lost":3}
+	 * DROPPED]", perf's PERF_RECORD_LOST, or {"ts":1.0,"cpu":1,"lost":3}
 	 */
+	if (strstr(line, ": PERF_RECORD_LOST"))
+		return !trace_line(&l, whole, strlen(whole)) && l.perf;
 	return begins(line, "CPU:") ? strstr(line, " [LOST ") || strstr(line, "EVENTS DROPPED]") :
 	       begins(line, "{\"ts\":") && strstr(line, ",\"lost\":") != NULL;
 }

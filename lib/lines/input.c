@@ -51,6 +51,8 @@ int input_read(struct input *f)
 	ssize_t n = line_read(&f->in, &f->line);
 
 	f->n = n < 0 ? 0 : (size_t)n;
+	if (f->n && f->line[f->n - 1] == '\r') /* text of other systems */
+		f->line[--f->n] = '\0';
 	return n >= 0;
 }
 

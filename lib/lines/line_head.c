@@ -10,7 +10,7 @@
  *	NAME-PID  CPUFLAGS TIMEus!:             with latency-format; trace-cmd report -l
  * Two forms have no dash:
  *	NAME PID CPU FLAGS DEPTH NUMBER [TIME] TIMEms (+TIMEms):   latency-format with verbose
- *	NAME PID/TID [CPU] TIME:                perf script
+ *	NAME PID [CPU] TIME:                    perf script; also PID/TID, and without [CPU]
  * (kernel/trace/trace_output.c, trace_print_context and trace_print_lat_context).
  */
 #include "lines/lines.h"
@@ -165,32 +165,105 @@ static const char *verbose(struct trace_line *l, const char *from, const char *b
 	return s + 2;
 }
 
-/* Read a line of perf script whose CPU begins at the bracket. */
-static const char *perf_script(struct trace_line *l, const char *from, const char *bracket,
+/* Move back over a number. Return its beginning, which is s if there is none. */
+static const char *digits_before(const char *from, const char *s)
+{
+	while (s > from && is_digit(s[-1]))
+		s--;
+	return s;
+}
+
+static const char *spaces_before(const char *from, const char *s)
+{
+	while (s > from && is_blank(s[-1]))
+		s--;
+	return s;
+}
+
+/*
+ * Read the CPU that ends at s, perhaps with letters after it (-F +misc), as [CPU], or in three
+ * columns after the pid (-L). Return its beginning, or s if there is none.
+ */
+static const char *perf_cpu(struct trace_line *l, const char *from, const char *s)
+{
+	const char *p = s, *number;
+
+	l->cpu = (struct text_part){ NULL, 0 };
+	while (p > from && p[-1] >= 'A' && p[-1] <= 'Z')
+		p--;
+	if (p < s)
+		p = spaces_before(from, p);
+	if (p > from && p[-1] == ']') {
+		number = digits_before(from, --p);
+		if (number == p || number == from || number[-1] != '[')
+			return s;
+		l->cpu = (struct text_part){ number, (size_t)(p - number) };
+		return number - 1;
+	}
+	number = digits_before(from, s);
+	p = spaces_before(from, number);
+	if (number == s || p == number || p == from || !is_digit(p[-1]) || s - p != 4)
+		return s;
+	l->cpu = (struct text_part){ number, (size_t)(s - number) };
+	return p;
+}
+
+/* Read a line of perf script whose time ends at the colon. Return the text after it, or NULL. */
+static const char *perf_script(struct trace_line *l, const char *from, const char *colon,
 			       const char *end)
 {
-	const char *s = cpu_at(l, bracket, end), *back, *number;
+	const char *s = digits_before(from, colon), *next, *number;
 
-	s = s ? time_at(l, spaces(s, end), end, 0) : NULL;
-	back = s ? number_before(from, bracket, &l->pid) : NULL;
-	if (s && !back && bracket > from) { /* PID/TID */
-		for (back = bracket; back > from && is_blank(back[-1]); back--)
-			;
-		for (number = back; number > from && is_digit(number[-1]); number--)
-			;
-		if (number == back || number == from || number[-1] != '/')
-			return NULL;
-		l->pid = (struct text_part){ number, (size_t)(back - number) };
-		back = number_before(from, number - 1, &l->tgid);
-	}
-	if (!s || !back || !all_digits(l->pid) || back == from)
+	/* SECONDS with six or nine digits after the point */
+	if (colon - s < 6 || s == from || s[-1] != '.')
 		return NULL;
-	set_comm(l, from, back);
-	s = spaces(s, end);
-	number = s;
-	if (digits(&number, end).n && number < end && is_blank(*number))
-		s = spaces(number, end); /* the period of the sample */
+	number = digits_before(from, s - 1);
+	if (number == s - 1 || number == from || !is_blank(number[-1]))
+		return NULL;
+	l->time = (struct text_part){ number, (size_t)(colon - number) };
+	s = spaces_before(from, perf_cpu(l, from, spaces_before(from, number)));
+	number = digits_before(from, s);
+	if (number == s || number == from)
+		return NULL;
+	l->pid = (struct text_part){ number, (size_t)(s - number) };
+	l->tgid = l->flags = (struct text_part){ NULL, 0 };
+	if (number[-1] == '/') { /* PID/TID */
+		s = number - 1;
+		number = digits_before(from, s);
+		l->tgid = (struct text_part){ number, (size_t)(s - number) };
+	}
+	if (number == s || number == from || !is_blank(number[-1]))
+		return NULL;
+	set_comm(l, from, number);
+	if (!l->comm.n)
+		return NULL;
+	s = next = spaces(colon + 1, end);
+	l->perf = 1;
+	if (digits(&next, end).n && next < end && is_blank(*next))
+		s = spaces(next, end); /* the period of the sample */
 	return s;
+}
+
+/*
+ * Read the form of perf script. If it fits in several places, choose the last one that leaves a
+ * name of at most 15 bytes, or else the first.
+ */
+static const char *perf_head(struct trace_line *l, const char *from, const char *end)
+{
+	const char *last = end - from > MOST ? from + MOST : end, *after = NULL;
+	struct trace_line other = *l;
+
+	for (const char *s = from; (s = memchr(s, ':', (size_t)(last - s))); s++) {
+		const char *next = perf_script(&other, from, s, end);
+
+		if (!next)
+			continue;
+		if (after && event_text_length(other.comm.text, other.comm.n) >= COMM)
+			break;
+		after = next;
+		*l = other;
+	}
+	return after;
 }
 
 const char *line_head(struct trace_line *l, const char *s, const char *end)
@@ -223,8 +296,7 @@ const char *line_head(struct trace_line *l, const char *s, const char *end)
 			return after;
 		}
 	for (dash = comm; (dash = memchr(dash, '[', (size_t)(last - dash))); dash++)
-		if ((after = verbose(l, comm, dash, end)) ||
-		    (after = perf_script(l, comm, dash, end)))
+		if ((after = verbose(l, comm, dash, end)))
 			return after;
-	return NULL;
+	return perf_head(l, comm, end);
 }

@@ -27,6 +27,7 @@ enum trace_miss {
 	MISS_EVENT,     /* no event after the time */
 	MISS_GRAPH,     /* a line of function_graph, which tfs-slower reads */
 	MISS_JSON,      /* an object that is neither an event nor a comment */
+	MISS_DELTA,     /* its time is the time since the event before (comments_event says so) */
 	MISS_KINDS
 };
 
@@ -40,6 +41,7 @@ struct trace_line {
 	struct text_part context; /* the trace context, the last fields (tfs-catpipe -O) */
 	struct text_part facts; /* in JSON: the object after them */
 	int json;
+	int perf;               /* a line of perf script */
 	int stack;              /* no event, but the title of a stack; 0: neither */
 	enum trace_miss miss;   /* why it is no event line */
 	/* a call of tfs-catpipe -D: event is its name, and body is all of its text */
@@ -54,13 +56,26 @@ enum { TRACE_LINE_STACK = 1, TRACE_LINE_USER_STACK };
 /* Read a line without its newline. Return 1 if it is an event line, or 0. Copy nothing. */
 int trace_line(struct trace_line *, const char *line, size_t n);
 
+/* A frame of a stack below an event. */
+struct trace_frame {
+	struct text_part host;
+	struct text_part name;  /* the function without its offset, or a file, or an address */
+	int user;               /* a function of a program, in the text of perf script */
+};
+
+/* Read a line " => FUNCTION", or a frame of perf script. Return 1, or 0 for another line. */
+int trace_line_frame(struct trace_frame *, const char *line, size_t n);
+
 /*
  * Read the task, the CPU and the time of a line without a host (line_head.c). Return the text after
  * the colon of the time; or NULL, with l->miss set.
  */
 const char *line_head(struct trace_line *, const char *s, const char *end);
 
-/* Return the length of the column "HOST | " with which dt-join begins each line, or 0. */
+/*
+ * Return the length of what other programs have put in front of a line, such as dt-join's
+ * "HOST | " and grep's "FILE:", or 0. Set host to the host or the file, or to nothing (origin.c).
+ */
 size_t trace_line_host(const char *line, size_t n, struct text_part *host);
 
 /*
@@ -263,12 +278,15 @@ struct decimal quantiles_get(const struct quantiles *, unsigned percent,
  * The last "# lost" and "# unpaired" line of each host, in text or JSON, and the number of
  * lines that should be events and are not understood. All zero at first.
  */
-enum { COMMENTS_MAX = 128, COMMENTS_MISSED = 400 };
+enum { COMMENTS_MAX = 128, COMMENTS_MISSED = 500 };
 struct comments {
 	char *line[COMMENTS_MAX];
 	unsigned kind[COMMENTS_MAX], n;
 	unsigned long long lines;       /* that comments_event has read */
 	unsigned long long missed, misses[MISS_KINDS], first;
+	unsigned long long perf, back;  /* lines of perf script; those before the one before */
+	uint64_t time;                  /* of the last one */
+	char *file;                     /* tail's name of the file; NULL: none */
 	int json;                       /* an event was JSON */
 };
 
@@ -395,7 +413,13 @@ void metrics_time(const struct trace_line *);
  */
 void metrics_end(const struct comments *);
 
-/* ---- mark.c: parse the mark lines of a trace ----------------------------------------- */
+/* ---- mark.c: markers, and the mark lines of a trace ---------------------------------- */
+
+/* The name of the event ends like this, if the kernel knows the function that makes it. */
+#define MARKER_EVENT "mark_write"
+
+/* Return what a program has written to trace_marker, or nothing if that is not the event. */
+struct text_part trace_line_marker(const struct trace_line *);
 
 /*
  * A mark line is an event bpf_trace:bpf_trace_printk with one of these texts:

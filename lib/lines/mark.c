@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* mark.c - parse the mark lines that a request probe writes into a trace */
+/* mark.c - the text of markers, and the mark lines that a request probe writes into a trace */
 
 #include "lines/lines.h"
 
@@ -20,6 +20,40 @@ static int is_context(struct text_part p)
 {
 	return (p.n >= 5 && !memcmp(p.text, "otel=", 5)) ||
 	       (p.n >= 9 && !memcmp(p.text, "trace_id=", 9));
+}
+
+/* Does the name of the event end like this? */
+static int ends(struct text_part event, const char *word)
+{
+	size_t n = strlen(word);
+
+	return event.n >= n && !memcmp(event.text + event.n - n, word, n);
+}
+
+struct text_part trace_line_marker(const struct trace_line *l)
+{
+	static const char buf[] = " buf=";
+	struct text_part p = l->body, e = l->event;
+	const char *at;
+
+	if (l->json && text_part_is(e, "print"))
+		return trace_line_key(l, "buf");
+	/* the address of the function, or 0, if the kernel hides its name */
+	if (l->json || !p.text || *l->prefix ||
+	    !(text_part_is(e, "print") || text_part_is(e, "0") || ends(e, MARKER_EVENT) ||
+	      (e.n > 2 && !memcmp(e.text, "0x", 2))))
+		return (struct text_part){ NULL, 0 };
+	if (!text_part_is(e, "print"))
+		return p;
+	/* trace-cmd report: "ADDRESS: TEXT", with -R "ip=ADDRESS buf=TEXT" */
+	at = p.n > 3 && !memcmp(p.text, "ip=", 3) ? memmem(p.text, p.n, buf, strlen(buf)) : NULL;
+	if (at)
+		at += strlen(buf);
+	else if ((at = memchr(p.text, ' ', p.n)) && at > p.text && at[-1] == ':')
+		at++;
+	else
+		at = p.text;
+	return (struct text_part){ at, p.n - (size_t)(at - p.text) };
 }
 
 int dt_mark(struct dt_mark *m, const struct trace_line *l)

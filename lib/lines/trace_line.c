@@ -128,6 +128,75 @@ static const char *context_of_text(struct trace_line *l, const char *s, const ch
 }
 
 /*
+ * Read the name of a sample of perf that is no tracepoint: cycles:u, cpu-clock:pppH,
+ * cpu/event=0x3c/. Return the text after its colon, or NULL.
+ */
+static const char *sample_of_perf(struct trace_line *l, const char *s, const char *end)
+{
+	static const char modifiers[] = "ukhIGHpPSDeWb";
+	const char *p = s, *colon, *last;
+
+	while (p < end && !is_blank(*p))
+		p++;
+	last = p - 1;
+	if (p - s < 2 || *last != ':')
+		return NULL;
+	colon = memchr(s, ':', (size_t)(last - s));
+	for (p = colon ? colon + 1 : last; p < last && strchr(modifiers, *p); p++)
+		;
+	/* a tracepoint has fields */
+	if (p < last || colon == s || (colon && spaces(last + 1, end) < end))
+		return NULL;
+	end = colon ? colon : last;
+	if (memchr(s, '/', (size_t)(end - s))) /* cpu/.../u */
+		while (end[-1] != '/')
+			end--;
+	l->event = (struct text_part){ s, (size_t)(end - s) };
+	return last + 1;
+}
+
+/*
+ * Return the end of the text before " ADDRESS FUNCTION+0xOFFSET (FILE)", which perf script appends
+ * to an event with -F +ip,+sym,+dso and with -G.
+ */
+static const char *before_place(const char *s, const char *end)
+{
+	const char *p = end > s && end[-1] == ')' ? last_of(s, end, " (") : NULL, *last;
+
+	while (p && p > s) {
+		for (last = p; p > s && !is_blank(p[-1]); p--)
+			;
+		if (last - p >= 6 && strspn(p, "0123456789abcdef") == (size_t)(last - p)) {
+			while (p > s && is_blank(p[-1]))
+				p--;
+			return p;
+		}
+		while (p > s && is_blank(p[-1]))
+			p--;
+	}
+	return end;
+}
+
+/*
+ * Return the text after the offset at s, +0xOFFSET/0xSIZE, perhaps with [MODULE] and <ADDRESS>: the
+ * function of a marker has it with the kernel's options sym-offset and sym-addr. Return s if the
+ * colon of a marker does not follow.
+ */
+static const char *behind_offset(const char *s, const char *end)
+{
+	const char *p = s;
+
+	if (begins(p, end, "+0x"))
+		while (p < end && !is_blank(*p) && *p != ':')
+			p++;
+	for (int i = 0; p > s && i < 2; i++)
+		if (begins(p, end, i ? " <" : " ["))
+			while (p < end && *p != ':' && *p++ != (i ? '>' : ']'))
+				;
+	return p < end && *p == ':' ? p : s;
+}
+
+/*
  * Read sys_NAME(...), sys_NAME -> VALUE, EVENT: FIELDS, SYSTEM:EVENT: FIELDS as in perf script,
  * a decoded call, FUNCTION <-CALLER, or the text of another tracer.
  */
@@ -144,6 +213,13 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	}
 	if (event_text_tracer(l, s, end))
 		return 1;
+	if (l->perf)
+		end = before_place(s, end);
+	if (l->perf && (p = sample_of_perf(l, s, end))) {
+		p = spaces(p, end);
+		l->body = (struct text_part){ p, (size_t)(end - p) };
+		return 1;
+	}
 	for (name = s; s < end && in_name(*s); s++)
 		;
 	if (s > name && s < end && *s == ':') {
@@ -156,12 +232,16 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	}
 	l->event = (struct text_part){ name, (size_t)(s - name) };
 	l->stack = stack_of_text(l->event, s, end);
-	if (l->stack)
+	if (l->stack) {
+		p = s < end ? spaces(s + 1, end) : end;
+		l->body = (struct text_part){ p, (size_t)(end - p) };
 		return 0;
+	}
 	if (s == name ? begins(s, end, "<... ") : begins(s, end, "(") && !begins(name, s, "sys_"))
 		return decoded_of_text(l, name, end) || function_of_text(l, name, s, end);
 	if (s == name)
 		return 0;
+	s = behind_offset(s, end);
 	l->body = (struct text_part){ s, (size_t)(end - s) };
 	if (s < end && *s == ':') {
 		s = spaces(s + 1, end);
@@ -179,33 +259,59 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	return 1;
 }
 
-size_t trace_line_host(const char *line, size_t n, struct text_part *host)
+/* Read "ADDRESS FUNCTION+0xOFFSET (FILE)" of perf script. Return 1, or 0 for another line. */
+static int frame_of_perf(struct trace_frame *f, const char *s, const char *end)
 {
-	const char *s = line, *end = line + n;
+	const char *address = s, *p;
 
-	/* a line without a host begins with a space: comms are shorter than their column */
-	while (s < end && (in_name(*s) || *s == '-'))
+	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')))
 		s++;
-	*host = (struct text_part){ line, (size_t)(s - line) };
-	s = spaces(s, end);
-	if (!host->n || !begins(s, end, "| ")) {
-		*host = none;
+	f->user = s - address < 16 || *address == '0';
+	if (s == address || (s < end && (!is_blank(*s) || end[-1] != ')')))
 		return 0;
-	}
-	return (size_t)(s - line) + 2;
+	f->name = (struct text_part){ address, (size_t)(s - address) };
+	s = spaces(s, end);
+	for (p = s; p < end && !begins(p, end, "+0x") && !begins(p, end, " ("); p++)
+		;
+	if (p > s && !begins(s, p, "[unknown]"))
+		f->name = (struct text_part){ s, (size_t)(p - s) };
+	return 1;
+}
+
+int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
+{
+	const char *end = line + n, *p;
+	const char *s = spaces(line + trace_line_host(line, n, &f->host), end);
+
+	while (end > s && is_blank(end[-1]))
+		end--;
+	f->user = 0;
+	if (!begins(s, end, "=> "))
+		return is_blank(*line) && frame_of_perf(f, s, end);
+	s = spaces(s + 3, end);
+	for (p = s; p < end; p++)
+		if ((*p == ' ' && p > s && end - p > 2 && (p[1] == '<' || p[1] == '(')) ||
+		    (*p == '+' && p > s && p[-1] != '[' && end - p > 3 && p[1] == '0' &&
+		     p[2] == 'x'))
+			break;
+	f->name = (struct text_part){ s, (size_t)(p - s) };
+	return 1;
 }
 
 /*
  * Is the line no event, and meant to be none: empty, a comment, a frame of a stack, or what
- * trace and trace-cmd report print beside the events?
+ * trace, trace-cmd report, perf script, tail and a dump of the kernel print beside the events?
  */
 static int is_other(const char *s, const char *end)
 {
 	static const char *const heads[] = {
-		"#", "=> ", "cpus=", "version = ", "CPU ", "CPU:", "-----",
+		"#", "cpus=", "version = ", "CPU ", "CPU:", "-----", "==> ",
+		"Dumping ftrace buffer:", "(ftrace buffer empty)",
+		"Average wakeup latency: ", "Maximum Latency: ", "Minimum Latency: ",
+		"RT task timings:",
 	};
 
-	if (s == end)
+	if (s == end || (end - s == 2 && begins(s, end, "--"))) /* grep -C */
 		return 1;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 		if (begins(s, end, heads[i]))
@@ -221,20 +327,22 @@ static int is_graph(const char *s, const char *end)
 	return digits(&p, end).n && begins(p, end, ") ");
 }
 
-static int parse_text(struct trace_line *l, const char *line, const char *end)
+/* Read the line from s on. */
+static int parse_text(struct trace_line *l, const char *line, const char *s, const char *end)
 {
-	const char *s = line + trace_line_host(line, (size_t)(end - line), &l->host);
 	const char *first = spaces(s, end);
+	struct trace_frame frame;
 
-	while (end > first && (end[-1] == '\r' || end[-1] == '\n'))
-		end--; /* text of other systems */
 	s = line_head(l, s, end);
 	if (s) {
-		l->miss = event_of_text(l, spaces(s, end), end) || l->stack ? MISS_NOTHING
-									    : MISS_EVENT;
-		return !l->miss && !l->stack;
+		s = spaces(s, end);
+		l->miss = event_of_text(l, s, end) || l->stack ? MISS_NOTHING : MISS_EVENT;
+		if (!l->perf || !begins(s, end, "PERF_RECORD_"))
+			return !l->miss && !l->stack;
+		l->miss = MISS_NOTHING; /* what perf knows beside the events */
+		return 0;
 	}
-	if (is_other(first, end))
+	if (is_other(first, end) || trace_line_frame(&frame, line, (size_t)(end - line)))
 		l->miss = MISS_NOTHING;
 	else if (is_graph(first, end))
 		l->miss = MISS_GRAPH;
@@ -457,9 +565,11 @@ static void context_of_json(struct trace_line *l)
 static int parse_json(struct trace_line *l, const char *s, const char *end)
 {
 	static const char facts[] = ",\"facts\":";
+	struct text_part host;
 
 	l->json = 1;
-	l->host = member(s, end, "host");
+	host = member(s, end, "host");
+	l->host = host.n ? host : l->host;
 	l->event = member(s, end, "event");
 	l->comm = member(s, end, "comm");
 	l->pid = member(s, end, "pid");
@@ -481,10 +591,13 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 
 int trace_line(struct trace_line *l, const char *line, size_t n)
 {
+	const char *s, *end = line + n;
+
 	*l = (struct trace_line){ .prefix = "" };
-	if (n && *line == '{')
-		return parse_json(l, line, line + n);
-	return parse_text(l, line, line + n);
+	s = line + trace_line_host(line, n, &l->host);
+	while (end > s && (end[-1] == '\r' || end[-1] == '\n'))
+		end--; /* text of other systems */
+	return s < end && *s == '{' ? parse_json(l, s, end) : parse_text(l, line, s, end);
 }
 
 /* Return the name of the system call that the event begins or ends. */

@@ -187,6 +187,183 @@ waits() {
       1 -	-	190	1'
 }
 
+# two FILE...: Print how many waits the traces in the files have, and of which hosts their events are.
+two() {
+	cat "$@" >both
+	tfs-latency wakeup <both | sed -n 's/.*lat=/lat=/p; /^#/p' | sort | uniq -c | sed 's/^ *//'
+	tfs-count -k host <both | sed 's/^ *//'
+}
+
+@test "filters: read the name of a file in front of lines as a host, so two traces are not paired" {
+	bodies | sed 's/^\(.\) /             a:b-\1     [000] d..2. /' >a-1:2.txt
+	sed 's/4\.000/4.100/; s/497:/397:/' a-1:2.txt >b.txt
+	echo '# lost 3 events: 3 were overwritten before they could be read' >>b.txt
+	cat >want <<-'EOF'
+		1 # unpaired 6 events: 4 without an end, 2 without a beginning
+		1 lat=197
+		1 lat=297
+		4 a-1:2.txt
+		4 b.txt
+	EOF
+	{ cat want; tail -n 1 b.txt; } >want.lost
+	sed -i '1i 1 # lost 3 events: 3 were overwritten before they could be read' want.lost
+	sed 's/^#/b.txt:#/' want.lost >want.grep
+	tail -v -n +1 a-1:2.txt b.txt >tail
+	two tail | diff want.lost -
+	grep sched a-1:2.txt b.txt >grep
+	two grep | diff want -
+	grep -n sched a-1:2.txt b.txt >number
+	two number | diff want -
+	grep -n -C1 wakeup a-1:2.txt b.txt >context
+	two context | diff want -
+	# one file has no name, and JSON may have one
+	grep -n sched b.txt >one
+	tfs-count -k host <one 2>&1 | sed 1q | same '      4 -'
+	printf 'a.json:%s\n' '{"ts":1.0,"cpu":1,"pid":1,"comm":"a","event":"e","fields":{"n":1}}' |
+		tfs-count -k host -k n | same '      1 a.json	1'
+	# trace-cmd report of several files
+	sed 's/^/a.dat: /; s/ d..2//' a-1:2.txt >a.dat
+	sed 's/^/b.dat: /; s/ d..2//; /#/d; $a b.dat: cpus=2' b.txt >b.dat
+	two a.dat b.dat | sed 's/dat/txt/; s/a\.txt/a-1:2.txt/' | diff want -
+	tfs-count -k comm <both | same '      8 a:b'
+}
+
+@test "filters: a name of a task is no name of a file and no stamp of a log" {
+	for name in 'a: \x1b\x1b\x1b123' '[ 0.123456] \x1b' 'x kernel: \x1b' 'a:#\x1b\x1b\x1b\x1b' 'a:=> \x1b\x1b\x1b'; do
+		printf '%16s-%-7d [005] d..2. 7.000001: e: n=1\n' "$name" 42
+	done >in
+	tfs-count -k host <in 2>&1 | sed 1q | same '      5 -'
+	tfs-count -k n <in | same '      5 1'
+	[ "$(tfs-count -k comm <in | wc -l)" = 5 ]
+}
+
+@test "filters: read a dump in the kernel's log, with its lost events" {
+	cat >dump <<-'EOF'
+		Dumping ftrace buffer:
+		---------------------------------
+		    sh-1         0d..2. 1000100us : sched_wakeup: comm=w pid=7 prio=120 target_cpu=000
+		  <idle>-0         0d..2. 1000110us : sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=7 next_prio=120
+		    sh-1         0d..2. 1000200us : sched_wakeup: comm=v pid=8 prio=120 target_cpu=000
+		CPU:0 [LOST 500 EVENTS]
+		  <idle>-0         0d..2. 1000210us : sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=v next_pid=8 next_prio=120
+		---------------------------------
+	EOF
+	tfs-latency wakeup <dump | sed 's/.*lat=/lat=/' >want
+	diff - want <<-'EOF'
+		lat=10
+		CPU:0 [LOST 500 EVENTS]
+		# unpaired 2 events: 1 without an end, 1 without a beginning; 2 because events are missing
+	EOF
+	for stamp in '[   95.123456] ' '[195.123456][ T123] ' '<0>[   95.123456][    C1] ' '[Sat Nov 28 15:00:00 2026] ' \
+		'Nov 28 15:00:00 here kernel: ' 'Nov 28 15:00:00 here kernel: [   95.123456] '; do
+		[[ $stamp != '[195'* ]] || stamp="[  ${stamp#[}"
+		awk -v stamp="$stamp" '{ print stamp $0 }' dump >log
+		tfs-latency wakeup <log | sed 's/.*lat=/lat=/; s/.*CPU/CPU/' | diff want -
+		tfs-count -k comm <log | same '      2 <idle>
+      2 sh'
+	done
+	tfs-count -k host <log | same '      4 here'
+	# a journal cuts the spaces in front
+	sed 's/^ *//; s/^/Nov 28 15:00:00 here kernel: /' dump | tfs-latency wakeup | sed 's/.*lat=/lat=/; s/.*CPU/CPU/' | diff want -
+}
+
+@test "filters: read lines with CRLF and a byte order mark" {
+	bodies | sed 's/^\(.\) /             a:b-\1     [000] d..2. /; s/$/\r/' >in
+	sed -i "1s/^/$(printf '\xef\xbb\xbf')/; \$a # lost 3 events\r" in
+	tfs-latency wakeup <in | tr '\r' '!' | tail -n 3 | sed 's/.*lat/lat/' | same 'lat=297
+# lost 3 events
+# unpaired 3 events: 2 without an end, 1 without a beginning'
+	printf '\xef\xbb\xbf{"ts":1.0,"cpu":1,"pid":1,"comm":"a","event":"e","fields":{"n":1}}\r\n' |
+		tfs-count -k n | same '      1 1'
+}
+
+@test "filters: read the forms of perf script, with and without CPU, and its frames" {
+	cat >perf <<-'EOF'
+		# captured on    : Sat Nov 28 15:40:15 2026
+		         a 1 2-3    21 [001]    12.000100:               sched:sched_waking: comm=b pid=22 prio=120 target_cpu=000
+		swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x120bb08) @ 0xffffffff81000000]: x [kernel.kallsyms]_text
+		         a 1 2-3    21 [001]    12.000200:                raw_syscalls:sys_exit: NR 2 = -2
+	EOF
+	# -L cuts a name to eight bytes
+	for form in 's/$//' 's/12\.000\(...\)/12.000\1000/' 's/ \[001\]//' 's/ *a 1/a 1/; s/ \[001\]//' \
+		's/\[001\]/[001] K  /' 's/ 21 / 21\/21 /' 's/: NR/:             NR/' 's/00: */00:     1 /' \
+		's/ *a 1 2-3 *21 \[001\]/ a 1 2-3    21   1/' \
+		's/[0-9]$/& ffffffff81417d70 exit_work+0x1c ([kernel.kallsyms])/'; do
+		sed "$form" perf >in
+		tfs-count -k comm -k pid -k event -k .pid -k target_cpu <in | same '      1 a 1 2-3	21	sched_waking	22	000
+      1 a 1 2-3	21	sys_exit	-	-' || { cat in; return 1; }
+	done
+	cat >stacks <<-'EOF'
+		bash 21 [001]  12.000100:     250000 cpu-clock:pppH: 
+		_	ffffffff8152f2a4 do_filp_open+0xc3 ([kernel.kallsyms])
+		_	    7f3175206231 operator new(unsigned long)+0x7 (/usr/lib/libc.so.6)
+		_	               0 [unknown] ([unknown])
+
+		bash 21  12.000200:     250000 cpu/event=0x3c/u: 
+		_	ffffffff8152f2a4 do_filp_open ([kernel.kallsyms])
+
+	EOF
+	sed -i 's/^_//' stacks
+	tfs-count <stacks | same '      1 cpu-clock
+      1 cpu/event=0x3c/'
+	tfs-flame -a -f <stacks | sed 's/ ([0-9]*)//' | same 'bash;0;operator new(unsigned long);do_filp_open 1
+bash;do_filp_open 1'
+	# events that perf has lost
+	sed '3s/.*/swapper     0 [000]     12.000150: PERF_RECORD_LOST lost 3/' perf |
+		tfs-latency -s sched_waking -e sys_exit | grep -c 'PERF_RECORD_LOST\|^# unpaired 2'
+}
+
+@test "filters: say that perf script --deltatime has no times" {
+	for i in 0 5 3 8 1 2 9 1 4 2; do
+		echo "            bash 21 [001]     0.00000$i: syscalls:sys_enter_read: fd=$i"
+	done >in
+	tfs-latency syscalls <in | tail -n 1 | same '# not understood 6 lines: 6 with the time since the event before, as of perf script --deltatime; the first is line 5'
+	# two traces of perf are in order, but the second begins before the first
+	for i in 5 6 7 1 2 3; do
+		echo "            bash 21 [001]    1$i.000000: syscalls:sys_enter_read: fd=1"
+	done | tfs-count | same '      6 sys_enter_read'
+}
+
+@test "filters: read the summary of trace-cmd report -w, and user stacks whose first frame is behind the title" {
+	cat >in <<-'EOF'
+		            bash-12    [001]   100.000000: sched_wakeup:         worker:77 [120] CPU:000
+		          <idle>-0     [000]   100.000500: sched_switch:         swapper/0:0 [120] R ==> worker:77 [120] Latency: 500.000 usecs
+		          worker-77    [000]   100.000600: sys_enter_getppid:
+		          worker-77    [000]   100.000600: user_stack:           	=> 0x7fc3d155fca3
+		_	=> 0x7fc3d155fca4
+		_	=> 0x0
+
+		Average wakeup latency: 892.640 usecs
+		Maximum Latency: 96366.055 usecs at timestamp: 1782.031355
+		Minimum Latency: 1.222 usecs at timestamp: 1782.089333
+
+		RT task timings:
+
+	EOF
+	sed -i 's/^_//' in
+	tfs-count -k latency <in | same '      2 -
+      1 500.000'
+	tfs-flame -a -f <in | same 'worker;0x7fc3d155fca4;0x7fc3d155fca3 1'
+}
+
+@test "filters: read markers with an offset, an address or no function, as the kernel and trace-cmd print them" {
+	for name in tracing_mark_write tracing_mark_write+0x220/0x428 0 0xffffffff8149ab1a \
+		'tracing_mark_write+0x220/0x428 <ffffffff8149ab1a>' 'mod_mark_write+0x1/0x2 [mod] <ffffffff8149ab1a>' \
+		'print: 0xffffffff8149ab1a' 'print: tracing_mark_write+0x1/0x2' print; do
+		for text in 'B|1|a slice' 'E'; do
+			echo "            bash-1       [001] .....    19.000000: $name: $text"
+		done >in
+		run -0 tfs-count <in
+		[[ $output != *'not understood'* ]]
+		tfs-perfetto <in | tr -c '[:print:]' '\n' | grep -c 'a slice' || { cat in; return 1; }
+		[ "$(tfs-perfetto <in | tr -c '[:print:]' '\n' | grep -c 'B|1')" = 0 ]
+	done
+	printf '            bash-1       [001] .....    19.000000: %s\n' 'fn+0x220/0x428: text' 'fn: text' |
+		tfs-count | same '      2 fn'
+	printf '            bash-1       [001] .....    19.000000: %s\n' 'print: ip=0xffffffff8149ab1a buf=B|1|x' |
+		tfs-perfetto | tr -c '[:print:]' '\n' | grep -cx 'x'
+}
+
 # Lines of each kind that a filter cannot read; and one event.
 strange() {
 	cat <<-'EOF'
