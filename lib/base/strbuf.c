@@ -49,7 +49,7 @@ void strbuf_escaped(struct strbuf *w, const char *s, size_t n, enum escape how)
 {
 	struct out o = out_to(strbuf_room(w, 6 * n), 6 * n); /* \u001b of JSON */
 
-	out_escaped(&o, s, n, how);
+	out_escaped(&o, n ? s : "", n, how);
 	*o.at = '\0';
 	w->n = (size_t)(o.at - w->text);
 }
@@ -100,12 +100,13 @@ static char *unicode(char *to, uint32_t v, const char **s, const char *end)
 struct text_part strbuf_unescaped(struct strbuf *w, struct text_part p, int json)
 {
 	static const char letters[] = "nt\"\\/bfr", bytes[] = "\n\t\"\\/\b\f\r";
-	const char *s = p.text, *end = s + p.n, *e;
+	const char *s = p.text, *end, *e;
 	uint32_t v;
 	char *to;
 
 	if (!p.n || !memchr(s, '\\', p.n))
 		return p;
+	end = s + p.n;
 	w->n = 0;
 	for (to = strbuf_room(w, p.n); s < end;) {
 		e = *s == '\\' && end - s > 1 ? memchr(letters, s[1], json ? 8 : 4) : NULL;
