@@ -14,7 +14,7 @@
 #include "lines/lines.h"
 #include "lines/scan.h"
 
-/* The bytes in which an origin ends; a task's name; the columns of names, as the kernel fills them. */
+/* The bytes in which an origin ends; a task's name; the columns that the kernel fills with it. */
 enum { MOST = 256, COMM = 15, COLUMNS = 16, LATENCY_COLUMNS = 8 };
 
 /* Does a head begin at s whose name fills its columns? */

@@ -208,10 +208,10 @@ two() {
 	{ cat want; tail -n 1 b.txt; } >want.lost
 	sed -i '1i 1 # lost 3 events: 3 were overwritten before they could be read' want.lost
 	sed 's/^#/b.txt:#/' want.lost >want.grep
-	tail -v -n +1 a-1:2.txt b.txt >tail
-	two tail | diff want.lost -
-	grep sched a-1:2.txt b.txt >grep
-	two grep | diff want -
+	tail -v -n +1 a-1:2.txt b.txt >of-tail
+	two of-tail | diff want.lost -
+	grep sched a-1:2.txt b.txt >of-grep
+	two of-grep | diff want -
 	grep -n sched a-1:2.txt b.txt >number
 	two number | diff want -
 	grep -n -C1 wakeup a-1:2.txt b.txt >context
