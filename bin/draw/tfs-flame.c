@@ -108,14 +108,12 @@ struct flame {
 /* Append a frame, without control characters and semicolons. */
 static void add_frame(struct strbuf *w, const char *s, size_t n)
 {
-	char *c, *end;
+	char *end;
 
 	strbuf_add(w, s, n);
 	end = w->text + w->n;
 	text_mask_controls(end - n, end);
-	for (c = end - n; c < end; c++)
-		if (*c == ';')
-			*c = ':'; /* a semicolon separates frames in folded lines */
+	text_mask_semicolons(end - n, end);
 }
 
 /* Make one frame of each key's value; values have tabs between them. */

@@ -60,8 +60,33 @@ int flight_dumps_open(struct flight_dumps *d, const char *path)
 		number = (unsigned long)text_digits(&digits);
 		if (number > d->number)
 			d->number = number;
+		if (number && (!d->oldest || number < d->oldest))
+			d->oldest = number;
 	}
+	if (!d->oldest)
+		d->oldest = d->number + 1;
 	free(names);
+	return 0;
+}
+
+/* Take the limits that a manager gives: a number of files, and of KB in total. */
+static int limit_dumps(struct flight_dumps *d, const char *most)
+{
+	unsigned long files;
+
+	if (!most)
+		return 0;
+	files = (unsigned long)text_digits(&most) / d->nparts;
+	most += *most == ' ';
+	d->total = KB_BYTES((unsigned long)text_digits(&most));
+	if (!files)
+		return err_msg("each dump has up to %u files, and fewer are allowed; leave out "
+			       "--per-cpu, remove files of ended sessions, or see tfs-policy(5)",
+			       d->nparts);
+	if (d->keep > files)
+		d->keep = files;
+	if (!d->most || d->most > d->total / d->nparts)
+		d->most = d->total / d->nparts;
 	return 0;
 }
 
@@ -69,6 +94,8 @@ int flight_dumps_begin(struct flight_dumps *d, unsigned cpus)
 {
 	d->cpus = cpus;
 	d->nparts = d->per_cpu ? cpus : 1;
+	if (limit_dumps(d, getenv(DUMPS_MOST)) < 0)
+		return -1;
 	d->parts = calloc(d->nparts, sizeof(*d->parts));
 	d->chunk = d->most && d->most / 8 < CHUNK ? (size_t)d->most / 8 : CHUNK;
 	return d->parts ? 0 : err_msg("out of memory");
@@ -178,15 +205,55 @@ static void tell_reader(const struct flight_dumps *d, const char *text, const ch
 		;
 }
 
-/* Remove the dump that is now one too many, with the files of all its CPUs. */
-static void remove_oldest(const struct flight_dumps *d)
+/* Remove this dump, with the files of all its CPUs. */
+static void remove_dump(const struct flight_dumps *d, unsigned long number)
 {
 	char name[64];
 
-	for (int cpu = -1; d->number > d->keep && cpu < (int)d->cpus; cpu++) {
-		name_dump(name, sizeof(name), d->number - d->keep, cpu);
+	for (int cpu = -1; cpu < (int)d->cpus; cpu++) {
+		name_dump(name, sizeof(name), number, cpu);
 		unlinkat(d->dir, name, 0);
 	}
+}
+
+/* Return the number of bytes of all dumps. */
+static uint64_t dumped_bytes(const struct flight_dumps *d)
+{
+	uint64_t bytes = 0;
+	char name[64];
+	struct stat st;
+
+	for (unsigned long number = d->oldest; number <= d->number; number++)
+		for (int cpu = -1; cpu < (int)d->cpus; cpu++) {
+			name_dump(name, sizeof(name), number, cpu);
+			if (!fstatat(d->dir, name, &st, AT_SYMLINK_NOFOLLOW))
+				bytes += (uint64_t)st.st_size;
+		}
+	return bytes;
+}
+
+/* Remove the dump that is now one too many; with limits of a manager, those that are too many. */
+static void remove_oldest(struct flight_dumps *d)
+{
+	if (d->number > d->keep)
+		remove_dump(d, d->number - d->keep);
+	for (; d->total && d->oldest < d->number; d->oldest++) {
+		if (d->number - d->oldest < d->keep && dumped_bytes(d) <= d->total)
+			return;
+		remove_dump(d, d->oldest);
+	}
+}
+
+/* Is the dump in progress larger than all dumps may be? */
+static int is_too_large(const struct flight_dumps *d)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (const struct part *p = d->parts; d->total && p < d->parts + d->nparts; p++)
+		if (p->fd >= 0 && !fstat(p->fd, &st))
+			bytes += (uint64_t)st.st_size;
+	return bytes > d->total;
 }
 
 /*
@@ -290,10 +357,13 @@ static void end_parts(struct flight_dumps *d, const struct flight_take *take,
 		    fd_write_all(p->fd, text, put_losses(d, p, take, show, text,
 							 sizeof(text))) < 0)
 			d->failed = errno;
-		if (p->fd >= 0 && close(p->fd) < 0)
-			d->failed = errno;
 		files += p->fd >= 0;
 	}
+	if (is_too_large(d) && !d->failed)
+		d->failed = EFBIG;
+	for (struct part *p = d->parts; p < d->parts + d->nparts; p++)
+		if (p->fd >= 0 && close(p->fd) < 0)
+			d->failed = errno;
 	if (!d->failed && !files && d->skip_empty)
 		return;
 	/* if another program has made a file of this name meanwhile, try the next number */

@@ -502,9 +502,16 @@ unsigned long long text_digits(const char **s);
  * Return the length of the character at s (n bytes, at least 1): 1 to 4 bytes in UTF-8, or 1 for a
  * byte that is no UTF-8. Set *control to whether it is a control character, which a terminal
  * executes and a line of text must not contain: 00 to 1f, 7f, and the C1 set of ISO 6429, which is
- * 80 to 9f alone, and c2 80 to c2 9f in UTF-8. No other place decides that.
+ * 80 to 9f alone, and c2 80 to c2 9f in UTF-8; and those that change the direction of the text
+ * around them, by which a name looks like another one. No other place decides that.
  */
 size_t text_char(const char *s, size_t n, int *control);
+
+/* Return the code point of a character of len bytes in UTF-8, or the byte if len is below 2. */
+uint32_t text_code_point(const char *s, size_t len);
+
+/* Replace each semicolon, which separates the frames of folded lines. */
+void text_mask_semicolons(char *s, const char *end);
 
 /* Is there a control character in s? */
 int text_has_control(const char *s);

@@ -78,6 +78,20 @@ static void put_escape(struct out *o, const char *s, const char *end, enum escap
 	}
 }
 
+/* Write the JSON escape of a character that is not ASCII, or U+FFFD for a byte that is no UTF-8. */
+static void put_unicode(struct out *o, const char *s, size_t n)
+{
+	uint32_t c = text_code_point(s, n);
+
+	if (n == 1) {
+		out_string(o, "\xef\xbf\xbd");
+	} else { /* no control character needs a pair of surrogates */
+		out_string(o, "\\u");
+		out_byte(o, (unsigned char)(c >> 8));
+		out_byte(o, (unsigned char)c);
+	}
+}
+
 size_t out_escape_length(const char *s, size_t n)
 {
 	return n < 2 || *s != '\\' ? 1 : s[1] == 'x' && n >= 4 ? 4 :
@@ -106,7 +120,7 @@ void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 		n = text_char(s, (size_t)(end - s), &control);
 		ascii = (unsigned char)*s < 0x80;
 		if (how == ESCAPE_JSON && !ascii && (control || n == 1))
-			n > 1 ? put_escape(o, s + 1, end, how) : out_string(o, "\xef\xbf\xbd");
+			put_unicode(o, s, n);
 		else if (control || (how == ESCAPE_C && !ascii) || *s == '\\' ||
 			 (*s == '"' && how != ESCAPE_TEXT) ||
 			 (how == ESCAPE_NAME && *s == ' ' && s == first) ||

@@ -69,14 +69,37 @@ size_t text_utf8(const unsigned char *s, size_t n)
 	return len;
 }
 
-size_t text_char(const char *text, size_t n, int *control)
+uint32_t text_code_point(const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t len = *s < 0x80 ? 1 : text_utf8(s, n);
+	uint32_t c = len < 2 ? *s : *s & (0x7fu >> len);
 
-	*control = len == 1 ? *s < ' ' || *s == 0x7f :
-		   len == 2 ? *s == 0xc2 && s[1] < 0xa0 : !len && *s < 0xa0;
+	for (size_t i = 1; i < len; i++)
+		c = c << 6 | (s[i] & 0x3f);
+	return c;
+}
+
+/* Does the character change the direction of the text around it? (Unicode: Bidi_Control) */
+static int turns_text(uint32_t c)
+{
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+size_t text_char(const char *text, size_t n, int *control)
+{
+	size_t len = (unsigned char)*text < 0x80 ? 1 : text_utf8((const unsigned char *)text, n);
+	uint32_t c = text_code_point(text, len);
+
+	*control = c < ' ' || (c >= 0x7f && c < 0xa0) || (len && turns_text(c));
 	return len + !len;
+}
+
+void text_mask_semicolons(char *s, const char *end)
+{
+	for (; s < end; s++)
+		if (*s == ';')
+			*s = ':';
 }
 
 int text_has_control(const char *s)

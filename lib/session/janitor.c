@@ -360,6 +360,30 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 
 /* ---- set-up and undo --------------------------------------------------------------- */
 
+/*
+ * Reserve space for the files of the session, and for its dumps, which the stream learns of by
+ * DUMPS_MOST. Return 0, or -1, reported.
+ */
+static int reserve(const struct janitor *j)
+{
+	int is_file = j->rq->output >= OUTPUT_FILE;
+	unsigned long files = 0, kb = 0;
+	char most[48];
+
+	if (j->rq->hook->alone) {
+		request_dumps(j->rq, &files, &kb);
+		if (policy_dumps(j->rq, j->rundir, &files, &kb) < 0)
+			return -1;
+		str_format(most, sizeof(most), "%lu %lu", files, kb);
+		setenv(DUMPS_MOST, most, 1);
+	}
+	if (is_file || files)
+		if (rundir_reserve(j->dir, kb + (is_file ? j->rq->size_kb : 0),
+				   files + (unsigned)is_file) < 0)
+			return err_errno("unable to make %s", j->path);
+	return 0;
+}
+
 /* Make the directory of the session, and the trace in it. Return 0, or -1, reported. */
 static int make_output(struct janitor *j)
 {
@@ -379,12 +403,10 @@ static int make_output(struct janitor *j)
 	if (j->rq->output >= OUTPUT_FILE) {
 		fd = openat(j->dir, "trace", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, UNANNOUNCED);
 		r = fd < 0 ? fd : close(fd);
-		if (!r)
-			r = rundir_reserve(j->dir, j->rq->size_kb);
 	} else {
 		r = mkfifoat(j->dir, "trace", 0600);
 	}
-	return r < 0 ? err_errno("unable to make %s", j->path) : 0;
+	return r < 0 ? err_errno("unable to make %s", j->path) : reserve(j);
 }
 
 static int set_up(struct janitor *j)

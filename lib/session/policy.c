@@ -310,67 +310,109 @@ static unsigned long long buffers_kb(int instances)
 
 /* The regular files of sessions, live and ended ones. */
 struct kept {
-	unsigned long n;
-	unsigned long long kb;
+	unsigned long n, kb;
 };
 
-/* Add the files of a session's directory: what they take, or may take while it records. */
+/*
+ * Add the files of a session's directory: how many there are, or may be while it records, and what
+ * they take, or may take.
+ */
 static void add_session(struct kept *kept, int dir, const char *name)
 {
 	DIR *d = file_list(dir, name);
-	unsigned long long kb = 0, limit;
+	struct kept is = { 0 }, may;
 	struct dirent *e;
 	struct stat st;
 
 	while (d && (e = readdir(d)))
 		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISREG(st.st_mode)) {
-			kept->n++;
-			kb += (unsigned long long)st.st_blocks / 2; /* of 512 bytes, stat(2) */
+			is.n++;
+			is.kb += (unsigned long)st.st_blocks / 2; /* of 512 bytes, stat(2) */
 		}
 	if (!d)
 		return;
-	limit = rundir_reserved(dirfd(d));
-	kept->kb += limit > kb ? limit : kb;
+	rundir_reserved(dirfd(d), &may.kb, &may.n);
+	kept->n += may.n ? may.n : is.n; /* a live recorder has control files, too */
+	kept->kb += may.kb > is.kb ? may.kb : is.kb;
 	closedir(d);
 }
 
-/* Add the files of all sessions of a subsystem. */
-static void add_subsystem(struct kept *kept, int all, const char *name)
+/* Add the files of all sessions of a subsystem but this one. */
+static void add_subsystem(struct kept *kept, int all, const char *name, const char *without)
 {
 	DIR *d = file_list(all, name);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		if (*e->d_name != '.')
+		if (*e->d_name != '.' && strcmp(e->d_name, without))
 			add_session(kept, dirfd(d), e->d_name);
 	if (d)
 		closedir(d);
+}
+
+/* Add the files of all sessions but the one that is called without. */
+static void add_all(struct kept *kept, int rundir, const char *without)
+{
+	DIR *all = file_list(rundir, "..");
+	struct dirent *e;
+
+	while (all && (e = readdir(all)))
+		if (*e->d_name != '.')
+			add_subsystem(kept, dirfd(all), e->d_name, without);
+	if (all)
+		closedir(all);
+}
+
+/* Return how many KB the files of all sessions may take; 0: any number. */
+static unsigned long long most_kb(int rundir)
+{
+	unsigned long long most = policy.space_mb * 1024ULL;
+	struct statfs fs;
+
+	if (!most && !fstatfs(rundir, &fs))
+		most = (unsigned long long)fs.f_blocks * (unsigned long)fs.f_bsize / 1024 / 2;
+	return most;
+}
+
+int policy_dumps(const struct request *rq, int rundir, unsigned long *files, unsigned long *kb)
+{
+	struct kept kept = { .n = 0 };
+	unsigned long long most = most_kb(rundir), left, wanted = *kb;
+
+	add_all(&kept, rundir, rq->session);
+	if (kept.n >= policy.files)
+		return err_msg("%s: %lu files of sessions exist, and no more are allowed for "
+			       "dumps; remove those of ended sessions, or see tfs-policy(5)",
+			       rq->hook->name, kept.n);
+	if (most && kept.kb >= most)
+		return err_msg("%s: the files of all sessions may take %llu KB, and nothing of "
+			       "it is left for dumps; remove those of ended sessions, or see "
+			       "tfs-policy(5)", rq->hook->name, most);
+	if (*files > policy.files - kept.n)
+		*files = policy.files - kept.n;
+	/* leave a half to the next session, unless that is less than one dump of the limit */
+	left = most ? most - kept.kb : wanted;
+	if (most && left / 2 >= rq->size_kb)
+		left /= 2;
+	*kb = (unsigned long)(wanted < left ? wanted : left);
+	return 0;
 }
 
 /* Check the number and the size of the files of all sessions. Return 0, or -1, reported. */
 static int check_files(const struct request *rq, int rundir, int more)
 {
 	struct kept kept = { .n = more ? 1 : 0, .kb = more ? rq->size_kb : 0 };
-	DIR *all = file_list(rundir, "..");
-	unsigned long long most = policy.space_mb * 1024ULL;
-	struct dirent *e;
-	struct statfs fs;
+	unsigned long long most = most_kb(rundir);
 
-	while (all && (e = readdir(all)))
-		if (*e->d_name != '.')
-			add_subsystem(&kept, dirfd(all), e->d_name);
-	if (all)
-		closedir(all);
-	if (!most && !fstatfs(rundir, &fs))
-		most = (unsigned long long)fs.f_blocks * (unsigned long)fs.f_bsize / 1024 / 2;
+	add_all(&kept, rundir, "");
 	if (kept.n > policy.files)
 		return err_msg("--output: %lu files of sessions exist, and no more are allowed; "
 			       "remove those of ended sessions, or see tfs-policy(5)",
 			       kept.n - 1);
 	if (kept.kb > most && most)
 		return err_msg("--size: with this session, the files of all sessions may take "
-			       "%llu KB, and %llu KB are allowed; remove those of ended sessions, "
+			       "%lu KB, and %llu KB are allowed; remove those of ended sessions, "
 			       "give a smaller --size, or see tfs-policy(5)", kept.kb, most);
 	return 0;
 }
@@ -384,7 +426,8 @@ int policy_limits(const struct request *rq, int rundir, int more)
 	if (n > policy.sessions)
 		return err_msg("%lu sessions exist, and no more are allowed; end a session, or "
 			       "see tfs-policy(5)", n - 1);
-	if (rq->output >= OUTPUT_FILE && check_files(rq, rundir, more) < 0)
+	if ((rq->output >= OUTPUT_FILE || (rq->hook->alone && !more)) &&
+	    check_files(rq, rundir, more) < 0)
 		return -1;
 	if (!policy.buffer_mb)
 		return 0;

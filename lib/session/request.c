@@ -55,10 +55,6 @@ static const char *check_value(const struct opt *o, const char *s)
 	const char *value;
 	char why[OPT_WHY];
 
-	/* the hook gets many values with spaces between them (option_variable) */
-	if (o->many && o->for_hook && strchr(s, ' '))
-		return err_msg("--%s: '%.80s' has a space, which would make it two values; give "
-			       "each value as a word", o->name, s), NULL;
 	if (!strcmp(o->name, "pid") && *s >= 'a' && *s <= 'z')
 		return err_msg("--pid: '%.80s' is not a pid; --comm selects tasks by name", s),
 		       NULL;
@@ -67,7 +63,11 @@ static const char *check_value(const struct opt *o, const char *s)
 			       "give '%.*s'", s, COMM_LEN, COMM_LEN, s), NULL;
 	value = value_check(o, s, why);
 	if (!value)
-		err_msg("%s", why);
+		return err_msg("%s", why), NULL;
+	/* the hook gets many values with spaces between them (option_variable) */
+	if (o->many && o->for_hook && strchr(s, ' '))
+		return err_msg("--%s: '%.80s' has a space, which would make it two values; give "
+			       "each value as a word", o->name, s), NULL;
 	return value;
 }
 
@@ -492,6 +492,20 @@ int request_expand_syscalls(struct request *rq, int root)
 			return -1;
 	}
 	return 0;
+}
+
+void request_dumps(const struct request *rq, unsigned long *files, unsigned long *kb)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	*files = 10; /* the default of tfs-flight */
+	for (size_t i = rq->hook->ncommon; i < rq->hook->noptions; i++)
+		if (!strcmp(rq->hook->options[i].name, "dumps") && rq->hook->options[i].n)
+			text_number(rq->hook->options[i].v[0], 1, INT_MAX, files);
+	*kb = *files * rq->size_kb;
+	for (size_t i = rq->hook->ncommon; i < rq->hook->noptions; i++)
+		if (!strcmp(rq->hook->options[i].name, "per-cpu") && rq->hook->options[i].given)
+			*files *= cpus > 1 ? (unsigned long)cpus : 1;
 }
 
 int request_hook_selects(const struct request *rq)

@@ -152,28 +152,30 @@ int rundir_open(const char *name, char *path)
 }
 
 /*
- * The space is a link to a number, because a link appears complete, and needs no other file system
+ * The space is a link to numbers, because a link appears complete, and needs no other file system
  * feature. Only a live session has it.
  */
 static const char reserved[] = ".reserved";
 
-int rundir_reserve(int dir, unsigned long kb)
+int rundir_reserve(int dir, unsigned long kb, unsigned long files)
 {
-	char number[24];
+	char numbers[48];
 
-	str_format(number, sizeof(number), "%lu", kb);
-	return symlinkat(number, dir, reserved);
+	str_format(numbers, sizeof(numbers), "%lu %lu", kb, files);
+	unlinkat(dir, reserved, 0); /* of a killed session of this name */
+	return symlinkat(numbers, dir, reserved);
 }
 
-unsigned long rundir_reserved(int dir)
+void rundir_reserved(int dir, unsigned long *kb, unsigned long *files)
 {
-	char number[24];
-	ssize_t n = readlinkat(dir, reserved, number, sizeof(number) - 1);
-	unsigned long kb = 0;
+	char numbers[48];
+	ssize_t n = readlinkat(dir, reserved, numbers, sizeof(numbers) - 1);
+	const char *s = numbers;
 
-	number[n > 0 ? n : 0] = '\0';
-	text_number(number, 0, ULONG_MAX, &kb);
-	return kb;
+	numbers[n > 0 ? n : 0] = '\0';
+	*kb = (unsigned long)text_digits(&s);
+	s += *s == ' ';
+	*files = (unsigned long)text_digits(&s);
 }
 
 int rundir_unlink_trace(int dir)

@@ -179,6 +179,9 @@ char **request_environment(const struct request *rq, const char *tools,
 
 enum { HOOK_VARIABLES_MAX = 4 };
 
+/* Return how many files a flight recorder wants for its dumps, and their size in total. */
+void request_dumps(const struct request *rq, unsigned long *files, unsigned long *kb);
+
 /* Return whether the hook itself selects the events of the selected tasks. */
 int request_hook_selects(const struct request *rq);
 
@@ -199,6 +202,12 @@ int policy_request(const struct request *rq);
  * -1, reported.
  */
 int policy_limits(const struct request *rq, int rundir, int more);
+
+/*
+ * A session that works alone wants so many files of so many KB in total for its dumps. Lower both
+ * to what the limits leave to it. Return 0, or -1, reported: nothing.
+ */
+int policy_dumps(const struct request *rq, int rundir, unsigned long *files, unsigned long *kb);
 
 /* ---- audit.c: write a record of each session to the host's log --------------------- */
 
@@ -234,11 +243,11 @@ int rundir_open(const char *subsystem, char *path);
 #define UNANNOUNCED (S_ISVTX | 0600)
 
 /*
- * Note in a session's directory that its files may take so many KB; return 0, or -1 and errno. Read
- * that back: 0 if the session has ended, or has no such file.
+ * Note in a session's directory that it may have so many files of so many KB in total; return 0, or
+ * -1 and errno. Read that back: 0 if the session has ended, or has no such file.
  */
-int rundir_reserve(int dir, unsigned long kb);
-unsigned long rundir_reserved(int dir);
+int rundir_reserve(int dir, unsigned long kb, unsigned long files);
+void rundir_reserved(int dir, unsigned long *kb, unsigned long *files);
 
 /*
  * Remove the trace from a session's directory. Return a descriptor of it, which the caller closes,

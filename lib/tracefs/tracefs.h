@@ -141,6 +141,8 @@ int owned_guard(int parent);
 
 /* The names of dumps begin with this. Dumps outlive their session. */
 #define DUMP_PREFIX "dump."
+/* The variable by which a manager tells a flight recorder: most files, most KB of all its dumps. */
+#define DUMPS_MOST "TFS_DUMPS"
 
 /*
  * Exit MISUSED unless -i or TFS_INSTANCE names an instance (TOP_LEVEL for the top level), or -R a

@@ -431,14 +431,15 @@ static void print_folded(const struct why *w, const struct why_window *window,
 		out_string(&o, stack);
 		if (node != window->node) {
 			out_char(&o, ';');
+			frame = o.at;
 			put_task(w, &o, node);
+			text_mask_semicolons(frame, o.at);
 		}
 		out_format(&o, ";%s;", states[part->state]);
 		frame = o.at;
 		put_part(w, &o, part);
+		text_mask_semicolons(frame, o.at);
 		*o.at = '\0';
-		for (; *frame; frame++)
-			*frame = *frame == ';' ? ',' : *frame;
 		print_folded(w, window, part, text);
 	}
 	if (node != window->node && own >= 1000)
@@ -452,6 +453,7 @@ static void print_window_folded(const struct why *w, const struct why_window *wi
 	struct out o = out_to(text, sizeof(text) - 1);
 
 	put_name(w, &o, window->comm);
+	text_mask_semicolons(text, o.at);
 	*o.at = '\0';
 	print_folded(w, window, window->node, text);
 }

@@ -56,6 +56,15 @@ need_x86() {
 	[ "$(uname -m)" = x86_64 ] || skip "needs the numbers of the calls of x86-64"
 }
 
+@test "tfs-why: no name of a task adds a frame to folded lines" {
+	need_x86
+	{ futex; rest; } | tfs-why -f >plain
+	for name in 'ma;in' 'm;;;;n' ';ain'; do
+		{ futex; rest; } | sed "s/main/$name/g; s/helper/hel;er/g" | tfs-why -f |
+			sed "s/${name//;/:}/main/g; s/hel:er/helper/g" | diff plain -
+	done
+}
+
 # bats test_tags=quick
 @test "tfs-why: the parts of a task add up to its time, and a wait names its waker and what that did" {
 	need_x86

@@ -545,6 +545,33 @@ acts_up() {
 	done
 }
 
+@test "hostile: a name that turns the text around it reaches neither text, JSON nor a picture as it is" {
+	need_tracefs events/task/task_rename
+	turns=$'\u202a|\u202e|\u2066|\u2069|\u200e|\u200f|\u061c'
+	for turn in $'\u202e' $'\u2066' $'\u200f' $'\u061c'; do
+		for json in '' --json; do
+			# shellcheck disable=SC2016 # of the other shell
+			tfs-run trace_event --instance "$MARK" ${json:+"$json"} -e task_rename -e sched_process_exit -- \
+				bash -c 'printf %s "$1" >/proc/$$/comm' sh "a${turn}b;c" >"got$json" </dev/null 3>&- 4>&-
+			grep -q "b;c" "got$json"
+			! grep -E "$turns" "got$json"
+		done
+		printf -v escape '\\u%04x' "'$turn"
+		grep -Fq "\"newcomm\":\"a${escape}b;c\"" got--json
+		for file in got got--json; do
+			tfs-timeline "$file" >"$file.svg"
+			tfs-flame -w newcomm -k comm "$file" >"$file.flame.svg" || :
+			tfs-human "$file" >"$file.human"
+			tfs-count -k newcomm -k .comm <"$file" >"$file.count"
+			tfs-flame -f -k newcomm "$file" >"$file.folded" || :
+			! grep -E "$turns" "$file".*
+		done
+	done
+	# neither messages
+	run -100 --separate-stderr "$MANAGER" --run trace_event --args $'--pid 1 -e a\u202eb'
+	[[ $stderr == *"'a???b' is not printable text" ]]
+}
+
 @test "trace_syscalls: --user-stack of a program with 40 MB of mappings ends in time and counts what it did not read" {
 	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
 	need_tracefs options/userstacktrace

@@ -203,6 +203,74 @@ full() {
 	rm -r "$TFS_RUNDIR/ftrace/$MARK"*
 }
 
+# recorder WHEN WORD...: Start a flight recorder of $CALLS with these words.
+recorder() {
+	start_session trace_flight --pid "$CALLS" -e sys_enter_getppid --dump-on "$@"
+	HERE=${TRACE%/*}
+}
+
+# dumps N: Make N dumps.
+dumps() {
+	for ((n = 1; n <= $1; n++)); do
+		kill -USR1 "$SESSION"
+		eventually test -e "$HERE/dump.$n"
+	done
+}
+
+# recorder_ends: End the recorder, and rename its directory.
+recorder_ends() {
+	kill "$SESSION"
+	finishes "$SESSION" 0
+	mv "$HERE" "${HERE}a"
+}
+
+@test "policy: dumps of a flight recorder obey the limits of files and space, with those of sessions before" {
+	need_tracefs events/syscalls
+	calls 0
+	policy 'hook * *' 'files 2'
+	recorder SIGUSR1 --dumps 7
+	dumps 5
+	[ "$(cd "$HERE" && echo dump.*)" = 'dump.4 dump.5' ]
+	recorder_ends
+	# ended sessions count, and live ones with what they may have
+	fails 111 "manager: fatal: trace_flight: 2 files of sessions exist, and no more are allowed for dumps; remove those of ended sessions, or see tfs-policy(5)" \
+		"$MANAGER" --run trace_flight --args "--instance ${MARK}x --pid $$ -e sched_process_exec"
+	mv "${HERE}a/dump.4" kept
+	recorder SIGUSR1 --dumps 7
+	full '--output: 2 files of sessions exist, and no more are allowed; remove those of ended sessions, or see tfs-policy(5)' \
+		--output file
+	dumps 3
+	[ "$(cd "$HERE" && echo dump.*)" = dump.3 ]
+	rm -r "${HERE}a"
+	recorder_ends
+	rm -r "${HERE}a"
+
+	policy 'hook * *' 'space 1' 'files 100'
+	recorder SIGUSR1 --dump dat --dumps 90
+	dumps 30
+	[ -e "$HERE/dump.30" ]
+	[ ! -e "$HERE/dump.1" ]
+	[ "$(cat "$HERE"/dump.* | wc -c)" -le 1048576 ]
+	recorder_ends
+	rm -r "${HERE}a"
+	# a text is cut, a trace.dat that is larger than all may be is not made
+	calls 30000
+	recorder end --buffer 8M
+	release
+	finishes "$SESSION" 0
+	[ "$(wc -c <"$HERE/dump.1")" -le 1048576 ]
+	grep -q '^# [0-9]* older events are left out, because a dump holds 1024 KB$' "$HERE/dump.1"
+	rm -r "$HERE"
+	calls 60000
+	recorder end --buffer 8M --dump dat
+	read_by cat >got
+	release
+	finishes "$SESSION" 0
+	finishes "$READER" 0
+	grep -qx "# unable to write a dump to $HERE: File too large" got
+	[ ! -e "$HERE" ]
+}
+
 @test "policy: without a limit of the size, files fill at most half of the run directory's disk" {
 	need_tracefs
 	need_mounts
