@@ -384,9 +384,11 @@ int output_copy(struct output *o, const char *path)
 	recorded_losses(path, o);
 	if (from < 0)
 		return err_errno("unable to open %s", path);
-	while ((n = read(from, text, sizeof(text))) > 0)
+	while ((n = read(from, text, sizeof(text))) > 0) {
 		if (fd_write_all(o->fd, text, (size_t)n) < 0)
 			break;
+		o->bytes += (size_t)n;
+	}
 	close(from);
 	if (n)
 		return err_errno("unable to write %s; the trace is in %s", o->file, path);
@@ -646,31 +648,41 @@ static unsigned long larger_buffer(const struct output *o, unsigned long kb)
 	return size > (unsigned long)most ? 0 : (unsigned long)size;
 }
 
-/* Return the value of --buffer, or the size that a kernel gives a buffer on the first use. */
-static unsigned long buffer_size(char *const *words)
+/* Return the value of --buffer or --size, or kb without one. */
+static unsigned long kilobytes(char *const *words, const char *option, unsigned long kb)
 {
-	unsigned long kb = 1408; /* kernel/trace/trace.c: TRACE_BUF_SIZE_DEFAULT */
-	const char *value = value_of(words, "--buffer", NULL);
-	char why[OPT_WHY];
+	const char *value = value_of(words, option, NULL);
+	char why[OPT_WHY], line[24];
 	struct opt size;
 
-	if (value && !opt_parse(&size, "--buffer KB") && (value = opt_check(&size, value, why)))
+	str_format(line, sizeof(line), "%s KB", option);
+	if (value && !opt_parse(&size, line) && (value = opt_check(&size, value, why)))
 		text_number(value, 1, INT_MAX, &kb);
 	return kb;
+}
+
+/* Had the trace.dat no room for another sub-buffer, which is a page unless somebody changes it? */
+static int is_full(const struct output *o, const struct ask *ask)
+{
+	return o->bytes + (unsigned long)sysconf(_SC_PAGESIZE) >
+	       (unsigned long long)kilobytes(ask->words, "--size", 65536) << 10;
 }
 
 /* Tell how many events are lost, and what keeps them. status: that of the session */
 static void tell_loss(const struct output *o, const struct ask *ask, int status)
 {
-	unsigned long kb = larger_buffer(o, buffer_size(ask->words));
+	/* kernel/trace/trace.c: TRACE_BUF_SIZE_DEFAULT */
+	unsigned long kb = larger_buffer(o, kilobytes(ask->words, "--buffer", 1408));
 	unsigned long long unwritten = o->lost - o->overwritten;
 	char of[48] = "", advice[80] = "";
 
 	/* a call that was lost by half has no line, so the sum would not be exact */
 	if (!o->decoded)
 		str_format(of, sizeof(of), " of %llu", o->events + o->lost);
-	if (unwritten > o->overwritten && o->dat && !status) /* the disk is not full */
+	if (o->dat && is_full(o, ask)) /* what came later overwrote itself in the buffer */
 		str_format(advice, sizeof(advice), "; a larger --size keeps more");
+	else if (o->dat && status) /* the disk is full */
+		*advice = '\0';
 	else if (o->overwritten && kb)
 		str_format(advice, sizeof(advice), "; --buffer %lu may keep them all", kb);
 	else if (o->overwritten && !o->dat)

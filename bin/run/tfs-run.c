@@ -566,17 +566,17 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 		exit(MISUSED);
 }
 
-/* Return the options that system calls need for a summary, or for a person. */
+/* Return the options that system calls need for a summary, a recording, or a person. */
 static const char *more_options(const struct ask *ask, const struct output *o,
 				const struct catalog_hook *hook)
 {
-	if ((!ask->summary && !o->human && !o->title.n) || strcmp(hook->name, "trace_syscalls") ||
+	if ((!ask->summary && !o->human && !o->title.n && !o->dat) || strcmp(hook->name, "trace_syscalls") ||
 	    ask_has_word(ask->words, "--returns") || ask_has_word(ask->words, "--decode") ||
 	    (!ask->summary && (ask_has_word(ask->words, "--raw") ||
 			       ask_has_word(ask->words, "--numbers") ||
 			       ask_has_word(ask->words, "--user-stack"))))
 		return "";
-	return ask->summary ? " --returns" : " --decode";
+	return ask->summary || o->dat ? " --returns" : " --decode";
 }
 
 /* Answer a command line that runs nothing. */

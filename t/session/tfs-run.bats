@@ -715,17 +715,21 @@ hook() {
 
 @test "tfs-run: -o FILE.dat: standard error gives the number of events that the file lacks" {
 	need_tracefs events/syscalls
-	run -0 --separate-stderr tfs-run trace_syscalls -s getppid --size 1100 --buffer 8192 -o x.dat -- \
+	run -0 --separate-stderr tfs-run trace_event -e sys_enter_getppid --size 1100 --buffer 8192 -o x.dat -- \
 		"$PROG/calls" 100000 </dev/null
 	tfs-report x.dat >got
 	recorded=$(grep -c ': sys_getppid()$' got) lost=$((100000 - recorded))
 	[ "$lost" -gt 0 ]
 	[ "$stderr" = "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written; a larger --size keeps more" ]
 	[ "$(tail -n 1 got)" = "# lost $lost events: 0 overwritten in a full buffer, $lost not written" ]
+	# after the file is full, the buffer overwrites itself, too
+	run -0 --separate-stderr tfs-run trace_event -e sys_enter_getppid --size 1100 --buffer 64 -o x.dat -- \
+		"$PROG/calls" 100000 </dev/null
+	[[ $stderr =~ ^'tfs-run: lost '[0-9]+' events: '[1-9][0-9]*' overwritten in a full buffer, '[0-9]+' not written; a larger --size keeps more'$ ]]
 	# a limit on the size of files is like a full disk, of which no --size keeps more
 	# shellcheck disable=SC2016 # a word for bash
 	run -111 --separate-stderr bash -c 'ulimit -f 1100 &&
-		exec tfs-run trace_syscalls -s getppid --buffer 8192 -o y.dat -- "$1" 100000' \
+		exec tfs-run trace_event -e sys_enter_getppid --buffer 8192 -o y.dat -- "$1" 100000' \
 		bash "$PROG/calls" </dev/null
 	tfs-report y.dat >got
 	# the program goes on after the session has ended, which nobody counts
@@ -735,9 +739,21 @@ hook() {
 	grep -qx "tfs-run: lost $lost events: 0 overwritten in a full buffer, $lost not written" <<<"$stderr"
 	# no loss, no message
 	rm x.dat
-	run -0 --separate-stderr tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 10 </dev/null
+	run -0 --separate-stderr tfs-run trace_event -e sys_enter_getppid -o x.dat -- "$PROG/calls" 10 </dev/null
 	[ -z "$stderr" ]
 	[ "$(tfs-report x.dat | grep -c '^# lost')" = 0 ]
+}
+
+@test "tfs-run: -o FILE.dat of system calls has their results and times, unless an option says what to record" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls -s getppid -o x.dat -- "$PROG/calls" 5 >out
+	tfs-report x.dat >got
+	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
+	[ "$(grep -c ': sys_getppid -> 0x' got)" = 5 ]
+	[ "$(tfs-report -D x.dat | grep -Ec ': getppid\(\) = [0-9]+ <[0-9.]+>$')" = 5 ]
+	[ "$(tfs-report x.dat | tfs-summary | awk '$NF == "total" { print $1 }')" = 5 ]
+	tfs-run trace_syscalls -s getppid --raw -o x.dat -- "$PROG/calls" 5 >out
+	run -1 grep -e '->' <(tfs-report x.dat)
 }
 
 @test "tfs-run: a trace.dat that cannot be copied stays where the session left it, and is named" {
