@@ -570,7 +570,8 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 static const char *more_options(const struct ask *ask, const struct output *o,
 				const struct catalog_hook *hook)
 {
-	if ((!ask->summary && !o->human && !o->title.n && !o->dat) || strcmp(hook->name, "trace_syscalls") ||
+	if (strcmp(hook->name, "trace_syscalls") ||
+	    (!ask->summary && !o->human && !o->title.n && !o->dat) ||
 	    ask_has_word(ask->words, "--returns") || ask_has_word(ask->words, "--decode") ||
 	    (!ask->summary && (ask_has_word(ask->words, "--raw") ||
 			       ask_has_word(ask->words, "--numbers") ||

@@ -121,6 +121,27 @@ static int await(struct janitor *j, pid_t pid, long ms, int hangup)
 	}
 }
 
+/* Write the command of the last child of the last child ... of a task to text (size bytes). */
+static void name_last_child(pid_t pid, char *text, size_t size)
+{
+	char file[40], pids[4096], *word, *rest;
+	size_t n = 0;
+
+	for (int depth = 0; depth < 16; depth++) {
+		str_format(file, sizeof(file), "task/%d/children", (int)pid);
+		if (task_read_file(pid, file, pids, sizeof(pids)) < 0)
+			break;
+		for (word = strtok_r(pids, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+			pid = text_pid(word) ? text_pid(word) : pid;
+	}
+	if (task_read_file(pid, "cmdline", text, size) < 0)
+		str_format(text, size, "?");
+	/* NULs are between the words, and behind the last one */
+	for (; n < size - 1 && (text[n] || text[n + 1]); n++)
+		if (!text[n])
+			text[n] = ' ';
+}
+
 /*
  * Run the hook with its standard output on words and KEEPS_FD on socket. Return 0, or -1, reported.
  */
@@ -129,6 +150,8 @@ static int run_hook(struct janitor *j, int words, int socket)
 	const char *name = j->rq->hook->name, *variables[HOOK_VARIABLES_MAX + 1];
 	char *argv[] = { (char *)(size_t)name, NULL }, **env;
 	pid_t pid = fork_bound();
+	long long begun = time_now_ms();
+	char what[120];
 	sigset_t none;
 	int status, ended;
 
@@ -160,11 +183,15 @@ static int run_hook(struct janitor *j, int words, int socket)
 	}
 	setpgid(pid, pid); /* here and in the child: either may run first */
 	ended = await(j, pid, HOOK_MS, 1);
+	if (!ended)
+		name_last_child(pid, what, sizeof(what));
 	/* Kill also what the hook left running. Before waitpid no process can reuse the group. */
 	kill(-pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	if (!ended)
-		return err_msg("%s: the hook was stopped before its end", name);
+		return err_msg("%s: the hook was stopped %s; it waited for: %s", name,
+			       time_now_ms() - begun >= HOOK_MS ? "after 30 seconds" :
+			       "by a signal to the session", what);
 	j->misused = child_status(status) == MISUSED;
 	if (child_status(status))
 		return err_msg("%s: the hook failed with status %d and wrote no message; add "

@@ -434,7 +434,7 @@ trace_id=${self}00000000$(printf %08x $((0xffffffff ^ HELD)))ffffffff span_id=${
 \"trace_flags\":\"01\"}}"
 	tfs-run trace_syscalls -s lseek --otel --instance "$MARK" -o x.dat -- "$PROG/published" 2 2>err
 	tfs-report -O x.dat >report
-	file_has 2 report
+	file_has 4 report
 	run ! grep -v 'trace_id=[0-9a-f]* span_id=[0-9a-f]*0000000[12] trace_flags=01$\|otel=unknown$' report
 }
 

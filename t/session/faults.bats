@@ -609,6 +609,7 @@ hangs_until() {
 	hangs_until INT manager 130 ''
 	hangs_until KILL manager
 	hangs_until KILL janitor 111 'the session could not be made: its janitor was killed, or has crashed; try again'
+	hangs_until TERM janitor 111 "hangs: the hook was stopped by a signal to the session; it waited for: cat $PWD/hold"
 	hangs_until KILL shell 111 'hangs: the hook failed with status 137 and wrote no message; add set -x to it'
 }
 
