@@ -20,6 +20,10 @@
 
 #include "prog.h"
 
+#ifndef SYS_clock_nanosleep /* musl on 32 bits, where struct timespec has 64 bits */
+#define SYS_clock_nanosleep SYS_clock_nanosleep_time64
+#endif
+
 #define CALL(name, ...) syscall(SYS_##name, __VA_ARGS__)
 
 static char path[4096];

@@ -100,3 +100,16 @@ guests_end() {
 		eventually guests_end
 	done
 }
+
+@test "guests: the test programs compile for a machine of 32 bits, with musl" {
+	local tools
+	need_tool apt-get arm-linux-gnueabihf-gcc
+	tools=$("$TREE/t/vm/fetch" bookworm armhf musl-dev linux-libc-dev 3>&- 2>fetch.err) ||
+		skip "needs musl-dev of Debian: $(tail -n 1 fetch.err)"
+	cd "$TREE"
+	for file in t/prog/*.c; do
+		[[ $file == */compat32.c ]] || # of x86
+			t/vm/cc armhf -isystem "$tools/usr/include" -isystem "$tools/usr/include/arm-linux-gnueabihf" \
+				-std=c11 -D_GNU_SOURCE -DVERSION='""' -Ilib -Ibin -Ibuild/gen -fsyntax-only -w "$file"
+	done
+}
