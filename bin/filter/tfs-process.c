@@ -46,7 +46,7 @@ struct process {
 	struct process *up, *child, *last, *next; /* -t */
 };
 
-/* The living process with a pid, which is the key. */
+/* The living process with a pid, which is the key, with the host of the line. */
 struct living {
 	struct table_entry entry;
 	struct process *process;
@@ -60,14 +60,30 @@ static unsigned long long printed;
 
 /* ---- processes ----------------------------------------------------------------------- */
 
+static struct input in;
+
+/* Return the key of a process of the line's host. */
+static const struct strbuf *key_of(uint64_t pid)
+{
+	static struct strbuf key;
+
+	key.n = 0;
+	strbuf_add(&key, (const char *)&pid, sizeof(pid));
+	strbuf_add(&key, in.l.host.text, in.l.host.n);
+	return &key;
+}
+
 static struct living *slot_of(uint64_t pid)
 {
-	return table_at(&all, (const char *)&pid, sizeof(pid));
+	const struct strbuf *key = key_of(pid);
+
+	return table_at(&all, key->text, key->n);
 }
 
 static struct process *find(uint64_t pid)
 {
-	struct living *l = table_find(&all, (const char *)&pid, sizeof(pid));
+	const struct strbuf *key = key_of(pid);
+	struct living *l = table_find(&all, key->text, key->n);
 
 	return l ? l->process : NULL;
 }
@@ -465,8 +481,6 @@ static void doubt(void)
 
 int main(int argc, char **argv)
 {
-	static struct input in;
-
 	opt_next(&tool, argc, argv);
 	input_file(&tool, argv + opt_index);
 	input_begin();

@@ -216,6 +216,13 @@ two() {
 	two number | diff want -
 	grep -n -C1 wakeup a-1:2.txt b.txt >context
 	two context | diff want -
+	# processes with the same pid are of two hosts, too
+	for file in a b; do
+		echo "              sh-1       [000] .....     4.000001: task_newtask: pid=7 comm=$file clone_flags=1200000 oom_score_adj=0" >$file.fork
+		echo "               $file-7       [000] .....     4.100000: sched_process_exit: comm=$file pid=7 prio=120 group_dead=true" >>$file.fork
+	done
+	{ grep new ./*.fork; grep exit: ./*.fork; } | tfs-process | awk 'NR > 1 { print $1, $4, $5 $6, $NF }' | sort | same '4.000001 7 99.9ms [a]
+4.000001 7 99.9ms [b]'
 	# one file has no name, and JSON may have one
 	grep -n sched b.txt >one
 	tfs-count -k host <one 2>&1 | sed 1q | same '      4 -'
