@@ -511,8 +511,12 @@ static void write_header(struct stream *s)
 
 	o.at += s->text ? 0 : show_header(&s->show, s->live.ncpus, o.at, out_room(&o));
 	o.at += show_date(&s->show, -1, o.at, out_room(&o));
-	if (s->decode.note && !s->show.json && !s->show.strace)
-		out_format(&o, "# %.200s\n", s->decode.note);
+	if (s->decode.note && !s->show.strace) {
+		out_format(&o, s->show.json ? "{\"comment\":\"" : "# ");
+		out_escaped(&o, s->decode.note, strnlen(s->decode.note, 200),
+			    s->show.json ? ESCAPE_JSON : ESCAPE_TEXT);
+		out_format(&o, s->show.json ? "\"}\n" : "\n");
+	}
 	if ((s->decode.names || s->decode.paths) && !account_on())
 		out_format(&o, s->show.json ? "{\"files\":%u}\n" :
 			   "# files of %u tasks are known\n", s->begun);

@@ -332,3 +332,22 @@ has() {
 		done
 	done
 }
+
+@test "case nobpf: a hook that cannot read paths refuses, or says so in text and JSON" {
+	local stderr
+	need_tracefs events/syscalls
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
+	[ ! -e "$TRACEFS/syscall_user_buf_size" ] || skip "needs a kernel that copies no strings itself"
+	for words in '' --json --summary '-o x.dat'; do
+		# shellcheck disable=SC2086 # words
+		run -111 --separate-stderr "$CASE/nobpf" tfs-run trace_files $words --instance "$MARK" -- touch ran
+		[ -z "$output" ] && [ ! -e ran ]
+		[[ $stderr == 'tfs-run: fatal: nothing reads the paths of files: unable to make a BPF map: Operation not permitted'* ]]
+	done
+	"$CASE/nobpf" tfs-run trace_open --instance "$MARK" -- true >text 2>/dev/null
+	run -0 head -n 1 text
+	[[ $output == '# strings are addresses: '* ]]
+	"$CASE/nobpf" tfs-run trace_open --json --instance "$MARK" -- true >json 2>/dev/null
+	[ "$(head -n 1 json)" = "{\"comment\":\"${output#\# }\"}" ]
+	run -1 grep 'not understood' <(tfs-summary <json)
+}
