@@ -167,12 +167,6 @@ static void print_examples(const struct hook *parsed)
 	}
 }
 
-/* Does tfs-run give this option of the manager itself? */
-static int is_own(const char *name)
-{
-	return !strcmp(name, "output") || !strcmp(name, "size");
-}
-
 int help_hook(const struct catalog_hook *h, const char *const *front_options)
 {
 	struct hook parsed;
@@ -197,7 +191,9 @@ int help_hook(const struct catalog_hook *h, const char *const *front_options)
 	for (size_t i = 0; i < parsed.ncommon; i++) {
 		if (i == selectors)
 			stdout_print("\nthe session:\n");
-		if (hook_shows(&parsed, &parsed.options[i]) && !is_own(parsed.options[i].name))
+		/* tfs-run itself gives --output */
+		if (hook_shows(&parsed, &parsed.options[i]) &&
+		    strcmp(parsed.options[i].name, "output"))
 			opt_print(parsed.options[i].line);
 	}
 	if (*front_options)

@@ -33,7 +33,7 @@ lines() {
 		tfs-run trace_syscalls -s getpp
 		tfs-run trace_syscalls -s read,getpp
 		tfs-run trace_syscalls -s read getpp
-		tfs-run trace_syscalls --output da
+		tfs-run trace_syscalls --color al
 		tfs-run trace_syscalls --all -- syscall-n
 		tfs-instance rem
 		syscall-nr getpp
@@ -45,7 +45,7 @@ lines() {
 		tfs-run trace_syscalls -s getppid
 		tfs-run trace_syscalls -s read,getppid
 		tfs-run trace_syscalls -s read getppid
-		tfs-run trace_syscalls --output dat
+		tfs-run trace_syscalls --color always
 		tfs-run trace_syscalls --all -- syscall-nr
 		tfs-instance remove
 		syscall-nr getppid
@@ -123,8 +123,8 @@ lines() {
 		-H	print a header, and system calls without sys_enter_
 		--json	print a JSON object for each line
 		-j	print a JSON object for each line
-		--help	list the options
 		--version	print the version
+		--help	list the options
 	END
 	cmp want got
 	[ "$(answers tfs-instance '')" = $'make\nhold\nlist\nremove' ]
@@ -133,15 +133,35 @@ lines() {
 	[ "$(answers tfs-dir '')" = "" ]
 }
 
-@test "completion: offers every hook, and every option of a hook" {
+@test "completion: offers every hook, every option of a hook, and what tfs-run takes after it, and nothing else" {
 	installed
-	[ "$(answers tfs-run '' | sort)" = "$(ls "$TREE/trace-hooks/ftrace/hooks.d")" ]
-	for hook in "$TREE"/trace-hooks/ftrace/hooks.d/*; do
-		sed -n 's/^# option: \(-., \)\{0,1\}--\([a-z-]*\).*/--\2/p' "$hook" | sort >want
-		answers tfs-run "${hook##*/}" -- | sort >got
-		[ -z "$(comm -23 want got)" ]
-		grep -qx -e --pid got
+	need_tracefs
+	[ "$(answers tfs-run '' | sort)" = "$(find "$TREE"/trace-hooks/*/hooks.d -type f -printf '%f\n' | sort)" ]
+	[ "$(answers tfs-run -m blktrace '')" = trace_blk ]
+	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
+		name=${hook##*/}
+		sed -n 's/^# option: \(-., \)\{0,1\}--\([a-z-]*\).*/--\2/p' "$hook" >want
+		printf '%s\n' -- --check --color --file --help --human --pid --time >>want
+		# these are of the summary, unless the hook has them itself
+		grep -q '^# summary: none' "$hook" || printf '%s\n' --summary --top --sort --every --per >>want
+		"$ROOT/lib/trace-hooks/complete" tfs-run "$name" - >all
+		sed 's/	.*//' all | sort >got
+		[ -z "$(sort -u want | comm -23 - got)" ]
+		# each line of another hook once
+		touch seen
+		grep -vxFf seen all >new || :
+		cat new >>seen
+		cut -f 1 new >got
+		while read -r option; do
+			[ "$option" != -- ] && [ "$option" != --help ] || continue
+			run ! tfs-run "$name" "$option" x --nosuch
+			[[ $output != *"no option '$option'"* ]] || { echo "$name: $output"; return 1; }
+		done <got
 	done
+	[ "$(answers tfs-run trace_syscalls --su)" = --summary ]
+	[ "$(answers tfs-run trace_count --su)" = '' ]
+	[ "$(answers tfs-run --su)" = --subsystem ]
+	[ "$(answers tfs-run trace_open --out)" = '' ]
 }
 
 @test "completion: offers the options of tfs-run after a hook, names of events without their system, and signals as people write them" {
