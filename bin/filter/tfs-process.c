@@ -3,7 +3,8 @@
  * tfs-process - print one line for each process of a trace, when it ends
  *
  * Requires: only a trace on standard input, as text or lines of JSON, with the events
- * task_newtask, sched_process_exec and sched_process_exit and their facts (tfs-report -F).
+ * task_newtask, sched_process_exec and sched_process_exit and their facts (tfs-report -F), and
+ * task_rename for a program that tfs-run has started.
  * Arguments come from decoded calls of execve (-D). For a trace in JSON, tfs-process prints JSON.
  * A dash stands for what the trace does not tell. A process is kept until its end; with -t all
  * processes are kept. Processes without an end come last: they still run, or events were lost.
@@ -282,6 +283,23 @@ static void born(const struct trace_line *l)
 	hang(p, up ? up : &root);
 }
 
+/*
+ * tfs-run holds PROG until the session records, and its name is tfs-run until then. So it begins
+ * when it gets its own name.
+ */
+static void renamed(const struct trace_line *l)
+{
+	struct process *p;
+	uint64_t pid;
+
+	if (!text_part_is(trace_line_key(l, "oldcomm"), "tfs-run") ||
+	    text_part_number(l->pid, 10, &pid) < 0 || !pid)
+		return;
+	p = process_of(pid);
+	if (p->digits == UNTIMED && trace_line_time(l, &p->start, &p->digits) < 0)
+		p->digits = UNTIMED;
+}
+
 /* The last thread that executed a program and took the pid of its process; its call follows. */
 static struct { uint64_t thread, process; } execer;
 
@@ -422,6 +440,8 @@ static void each_event(const struct trace_line *l)
 		call = l->event;
 	if (text_part_is(l->event, "task_newtask"))
 		born(l);
+	else if (text_part_is(l->event, "task_rename"))
+		renamed(l);
 	else if (text_part_is(l->event, "sched_process_exec"))
 		executed(l);
 	else if (text_part_is(l->event, "sched_process_exit"))

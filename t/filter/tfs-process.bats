@@ -25,6 +25,22 @@ stored() {
 	END
 }
 
+@test "tfs-process: a program that tfs-run held begins when it gets its own name" {
+	tfs-process >got <<-'END'
+		         tfs-run-12      [000] ..... 5.000000: task_rename: pid=12 oldcomm=tfs-run newcomm=calls oom_score_adj=0
+		           calls-12      [000] ..... 5.000001: sched_process_exec: filename=/bin/calls pid=12 old_pid=12
+		           calls-12      [000] ..... 5.250000: sched_process_exit: comm=calls pid=12 prio=120 group_dead=true process=12 parent=11 uid=0 process_exit_code=0 age_us=900000 cpu_ns=1000000
+		           other-13      [000] ..... 6.000000: task_rename: pid=13 oldcomm=sh newcomm=other oom_score_adj=0
+		           other-13      [000] ..... 6.000001: sched_process_exec: filename=/bin/other pid=13 old_pid=13
+		           other-13      [000] ..... 6.250000: sched_process_exit: comm=other pid=13 prio=120 group_dead=true process=13 parent=11 uid=0 process_exit_code=0 age_us=900000 cpu_ns=1000000
+	END
+	diff got - <<-'END'
+	          START  PARENT   UID     PID   DURATION        CPU STATUS        COMMAND
+	       5.000000      11     0      12     250 ms    1.00 ms exit 0        /bin/calls
+	       5.350000      11     0      13     900 ms    1.00 ms exit 0        /bin/other
+	END
+}
+
 @test "tfs-process: reads FILE, and prints JSON for JSON, whatever bytes a name has" {
 	stored >trace
 	diff <(stored | tfs-process) <(tfs-process trace)
