@@ -157,22 +157,25 @@ static const char *sample_of_perf(struct trace_line *l, const char *s, const cha
 
 /*
  * Return the end of the text before " ADDRESS FUNCTION+0xOFFSET (FILE)", which perf script appends
- * to an event with -F +ip,+sym,+dso and with -G.
+ * to an event with -F +ip,+sym,+dso and with -G. The address has 16 columns.
  */
 static const char *before_place(const char *s, const char *end)
 {
-	const char *p = end > s && end[-1] == ')' ? last_of(s, end, " (") : NULL, *last;
+	enum { COLUMNS = 16, DIGITS = 6 };
+	const char *p = end, *last, *address;
 
-	while (p && p > s) {
+	while (p > s) {
 		for (last = p; p > s && !is_blank(p[-1]); p--)
 			;
-		if (last - p >= 6 && strspn(p, "0123456789abcdef") == (size_t)(last - p)) {
-			while (p > s && is_blank(p[-1]))
-				p--;
+		for (address = p; p < last && (is_digit(*p) || (*p >= 'a' && *p <= 'f')); p++)
+			;
+		if (p == last && p - address < DIGITS)
+			p = address; /* no address */
+		for (last = p, p = address; p > s && is_blank(p[-1]); p--)
+			;
+		if (last > address && (last == end || is_blank(*last)) &&
+		    (p == s || last - p > COLUMNS))
 			return p;
-		}
-		while (p > s && is_blank(p[-1]))
-			p--;
 	}
 	return end;
 }

@@ -295,11 +295,14 @@ two() {
 	for form in 's/$//' 's/12\.000\(...\)/12.000\1000/' 's/ \[001\]//' 's/ *a 1/a 1/; s/ \[001\]//' \
 		's/\[001\]/[001] K  /' 's/ 21 / 21\/21 /' 's/: NR/:             NR/' 's/00: */00:     1 /' \
 		's/ *a 1 2-3 *21 \[001\]/ a 1 2-3    21   1/' \
-		's/[0-9]$/& ffffffff81417d70 exit_work+0x1c ([kernel.kallsyms])/'; do
+		's/[0-9]$/& ffffffff81417d70 exit_work+0x1c ([kernel.kallsyms])/' \
+		's/[0-9]$/&     7ff92987eb1d operator new(int)/'; do
 		sed "$form" perf >in
 		tfs-count -k comm -k pid -k event -k .pid -k target_cpu <in | same '      1 a 1 2-3	21	sched_waking	22	000
       1 a 1 2-3	21	sys_exit	-	-' || { cat in; return 1; }
 	done
+	echo 'sh 21  1.000100: syscalls:sys_exit_openat: 0xfffffffffffffffe     7ff92987eb1d open64' |
+		tfs-count -k ret | same '      1 0xfffffffffffffffe'
 	cat >stacks <<-'EOF'
 		bash 21 [001]  12.000100:     250000 cpu-clock:pppH: 
 		_	ffffffff8152f2a4 do_filp_open+0xc3 ([kernel.kallsyms])
