@@ -77,7 +77,7 @@ static struct {
 	int self;               /* in a helper: its number and 1 */
 	int stop;               /* the descriptor that says when to stop, and 1 */
 	long long until;        /* wait for no answer after this; 0: not told to stop */
-	pid_t abandoned[ABANDONED];
+	pid_t abandoned[ABANDONED + STRANGER_HELPERS]; /* those at work may be the last */
 	size_t n;
 } all;
 
@@ -223,7 +223,7 @@ static int start(struct helper *h)
 			i++;
 	if (h->pid)
 		return 0;
-	if (all.n == ABANDONED)
+	if (all.n >= ABANDONED)
 		return -1;
 	if (!all.shared) {
 		void *p = mmap(NULL, sizeof(*all.shared), PROT_READ | PROT_WRITE,
