@@ -77,8 +77,11 @@ static int each_line(void)
 	const struct trace_line *l = &in.l;
 
 	if (!input_event(&in)) {
-		struct text_part host;
+		struct text_part host, pid;
 
+		/* -x: the stream selects the tasks, and names them */
+		if (except && comments_traced(in.line, &host, &pid) && !text_part_is(pid, "all"))
+			return latency_follow_task(&t, (pid_t)strtol(pid.text, NULL, 10));
 		/* the lost events may contain any end */
 		if (comments_is_gap(in.line))
 			matcher->forget(&t);

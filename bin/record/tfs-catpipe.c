@@ -38,12 +38,13 @@
 static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
-		"tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] "
+		"tfs-catpipe [-Bfklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] "
 		"[-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] "
 		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
 		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
 		"print the live trace of an instance as text or JSON\n"
+		"-B, --begins  with -S or -W: name these tasks when they begin to be traced\n"
 		"-f, --function-names  name functions of programs: frames of user stacks, "
 		"and callers\n"
 		"-k, --kernel-text  copy the kernel's own text from trace_pipe, which is slower\n"
@@ -489,12 +490,15 @@ static void write_traced(struct stream *s)
 {
 	char line[CONSUMER_LAST];
 
-	read_traced(s);
+	if (!s->show.subjects.member)
+		read_traced(s);
+	else if (!s->show.subjects.names)
+		return;
 	for (size_t i = 0; i < s->traced.n; i++) {
 		account_subject(s->traced.v[i]);
 		write_lines(s, line, show_traced(&s->show, s->traced.v[i], line, sizeof(line)));
 	}
-	if (!s->traced.n && records_all(s)) {
+	if (!s->traced.n && !s->show.subjects.member && records_all(s)) {
 		account_subject(0);
 		write_lines(s, line, show_traced(&s->show, 0, line, sizeof(line)));
 	}
@@ -522,7 +526,7 @@ static void write_header(struct stream *s)
 			   "# files of %u tasks are known\n", s->begun);
 	s->readers = s->to.readers;
 	write_lines(s, text, (size_t)(o.at - text));
-	if (!s->text && !s->show.subjects.member)
+	if (!s->text)
 		write_traced(s);
 }
 
@@ -576,6 +580,9 @@ static int take_options(struct stream *s, int argc, char **argv)
 
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		switch (c) {
+		case 'B':
+			s->show.subjects.names = 1;
+			break;
 		case 'f':
 			s->functions = s->show.asked = 1;
 			break;
@@ -619,6 +626,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 		check_rules(s->show.subjects.rules);
 	if ((about.n || s->show.subjects.rules) && subjects_begin(&s->show.subjects, &about) < 0)
 		return -1;
+	s->traced = about;
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "

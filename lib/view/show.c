@@ -214,6 +214,17 @@ static size_t name_child(const struct show *s, const struct record *r, char *buf
 	       show_traced(s, (int)v.i, buf, size) : 0;
 }
 
+/* Name tasks that have joined. If the text has no room for all, name the rest at the next record. */
+static size_t name_joined(struct show *s, char *buf, size_t size)
+{
+	struct pids *p = &s->subjects.joined;
+	size_t n = 0;
+
+	while (p->n && n < size / 8)
+		n += show_traced(s, (int)p->v[--p->n], buf + n, size - n);
+	return n;
+}
+
 /* Show a record that needs more than its line. */
 static size_t show_other(struct show *s, const struct record *r, int64_t lost, char *buf,
 			 size_t size, int *shown)
@@ -234,6 +245,8 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 			    : line_lost(r->cpu, lost, buf, size);
 	if (s->traced)
 		n += name_child(s, r, buf + n, size - n);
+	if (s->subjects.joined.n)
+		n += name_joined(s, buf + n, size - n);
 	buf += n;
 	size -= n;
 	if (s->decoder && !is_context)
@@ -275,7 +288,7 @@ size_t show_traced(const struct show *s, int pid, char *buf, size_t size)
 	struct out o = out_to(buf, size);
 	size_t n = c ? strlen(c->name) : 0;
 
-	if (!s->header || s->process.kinds || s->people)
+	if (!(s->header || s->subjects.names) || s->process.kinds || s->people)
 		return 0;
 	if (!pid)
 		out_string(&o, s->json ? "{\"traced\":\"all\"" : "# traced: all");

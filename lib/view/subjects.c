@@ -38,6 +38,8 @@ static int has(const struct subjects *s, int64_t pid)
 
 static void set(struct subjects *s, int64_t pid, int member)
 {
+	if (s->names && member && !has(s, pid))
+		pids_add(&s->joined, (pid_t)pid);
 	put(s->member, pid, member);
 }
 
@@ -49,7 +51,7 @@ int subjects_begin(struct subjects *s, const struct pids *pids)
 		return err_msg("out of memory");
 	s->rules = s->rules ? s->rules : "";
 	for (size_t i = 0; i < pids->n; i++)
-		set(s, pids->v[i], 1);
+		put(s->member, pids->v[i], 1);
 	return 0;
 }
 

@@ -98,6 +98,8 @@ struct subjects {
 	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its
 				   child may join */
 	struct event_notes about; /* private: which task an event is about */
+	int names;              /* -B: collect the tasks that join */
+	struct pids joined;     /* and are not named yet; the caller removes them */
 	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, gone before it was
 					known in which */
 };
