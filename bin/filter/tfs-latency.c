@@ -73,6 +73,7 @@ static const struct pair {
 /* Pair the line. Return 0, or -1, reported. */
 static int each_line(void)
 {
+	static int headed; /* the user wants a header, and so the names of the tasks */
 	struct latency_event m = { .line = in.line, .n = in.n };
 	const struct trace_line *l = &in.l;
 
@@ -80,8 +81,12 @@ static int each_line(void)
 		struct text_part host, pid;
 
 		/* -x: the stream selects the tasks, and names them */
-		if (except && comments_traced(in.line, &host, &pid) && !text_part_is(pid, "all"))
+		if (except && comments_traced(in.line, &host, &pid) && !text_part_is(pid, "all")) {
+			if (headed)
+				stdout_print("%s\n", in.line);
 			return latency_follow_task(&t, (pid_t)strtol(pid.text, NULL, 10));
+		}
+		headed |= !strncmp(in.line, "# tracer: ", 10);
 		/* the lost events may contain any end */
 		if (comments_is_gap(in.line))
 			matcher->forget(&t);

@@ -627,6 +627,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 	if ((about.n || s->show.subjects.rules) && subjects_begin(&s->show.subjects, &about) < 0)
 		return -1;
 	s->traced = about;
+	s->show.subjects.names |= s->show.header;
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "

@@ -392,6 +392,36 @@ int recording_follow(const struct request *rq, int instance)
 	return err_msg("no task to trace: the selected tasks have ended, or are the session's own");
 }
 
+/* For task_each_process: add the threads of the process. */
+static int add_threads(void *pids, pid_t pid)
+{
+	struct task t;
+
+	if (!task_read(pid, &t))
+		task_add_threads(pids, &t);
+	return 0;
+}
+
+int recording_exclude_others(int instance, int followed)
+{
+	struct pids others = { 0 }, ours = { 0 };
+	int r = task_each_process(add_threads, &others);
+
+	pids_add(&others, 0); /* the idle tasks */
+	r |= pids_sort(&others);
+	/* after the others, so that no child of ours is one of them */
+	if (!r)
+		r = pidfilter_list(followed, &ours);
+	pids_minus(&others, &ours);
+	if (!r)
+		r = ctl_write(instance, "options/event-fork", "1", 0);
+	if (!r)
+		r = pidfilter_remove(instance, &others, 0);
+	pids_clear(&others);
+	pids_clear(&ours);
+	return r;
+}
+
 int recording_followed(const char *instance, struct pids *out)
 {
 	int dir = recording_instances(), fd, r;

@@ -454,6 +454,25 @@ static int add_rule(struct strbuf *rules, const struct selector *s)
 	return 0;
 }
 
+/* Does the hook record only events that threads of io_uring may have, by their names? */
+static int has_threads(const struct hook *r)
+{
+	int named = 0, asks = 0;
+
+	for (size_t i = r->ncommon; i < r->noptions; i++) {
+		const struct opt *o = &r->options[i];
+
+		if (o->given && (!strcmp(o->name, "otel") || !strcmp(o->name, "function")))
+			return 0;
+		if (strcmp(o->name, "event"))
+			continue;
+		asks = 1;
+		for (size_t k = 0; k < o->n; k++)
+			named |= strncmp(o->v[k], "sys", 3) && strncmp(o->v[k], "raw_sys", 7);
+	}
+	return r->selects_subjects && (named || !asks);
+}
+
 /* The buffer of each CPU while all tasks are recorded, unless --buffer says another size. */
 enum { WAITING_KB = 8192 };
 
@@ -475,6 +494,7 @@ int request_wait(struct request *rq)
 		r = add_rule(&rules, s);
 	}
 	rq->joins = rules.text;
+	rq->threads = !rq->joins && !rq->about && has_threads(rq->hook);
 	if (rq->joins && !rq->buffer_kb)
 		rq->buffer_kb = WAITING_KB;
 	return r;
@@ -510,7 +530,7 @@ void request_dumps(const struct request *rq, unsigned long *files, unsigned long
 
 int request_hook_selects(const struct request *rq)
 {
-	return (rq->hook->selects || rq->about || rq->joins) && !rq->all_tasks;
+	return (rq->hook->selects || rq->about || rq->joins || rq->threads) && !rq->all_tasks;
 }
 
 /* Set the session's name. The default, HOOK.PID.MILLISECONDS, shows owner and time. */

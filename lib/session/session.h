@@ -120,6 +120,7 @@ struct request {
 	/* how tasks join later: rules of tfs-catpipe -W, one per line; NULL: only as children */
 	char *joins;
 	int waits;                   /* a selector may have no task now: go on without tasks */
+	int threads;                 /* the stream selects tasks that the kernel does not follow */
 	const struct subject *about; /* an event that selects_subjects means; NULL: none */
 	const struct subject *subject; /* one in other tasks alone, for a hook that selects */
 	long ms;                     /* time limit; -1: none */
@@ -291,6 +292,13 @@ int recording_follow(const struct request *rq, int instance);
 int recording_names_cgroup(const struct request *rq);
 int recording_watch_cgroup(int instances, const char *name);
 pid_t recording_follow_cgroup(const struct request *rq, int watched, int instance);
+
+/*
+ * The kernel's list of tasks to trace lacks the threads of io_uring and vhost, which are no forks.
+ * So do not trace, in the instance, the tasks that are there now and that the other instance does
+ * not follow, and their children. Return 0, or -1, reported.
+ */
+int recording_exclude_others(int instance, int followed);
 
 /* Add the tasks that the instance of this name follows to out. Return 0, or -1, reported. */
 int recording_followed(const char *instance, struct pids *out);

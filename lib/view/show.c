@@ -214,7 +214,7 @@ static size_t name_child(const struct show *s, const struct record *r, char *buf
 	       show_traced(s, (int)v.i, buf, size) : 0;
 }
 
-/* Name tasks that have joined. If the text has no room for all, name the rest at the next record. */
+/* Name tasks that have joined: the rest at the next record if the text has no room for all. */
 static size_t name_joined(struct show *s, char *buf, size_t size)
 {
 	struct pids *p = &s->subjects.joined;

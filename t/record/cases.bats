@@ -351,3 +351,34 @@ has() {
 	[ "$(head -n 1 json)" = "{\"comment\":\"${output#\# }\"}" ]
 	run -1 grep 'not understood' <(tfs-summary <json)
 }
+
+@test "case uring_blk: events and waits of io_uring's threads are those of the program, with each selector" {
+	need_tracefs events/block/block_bio_queue
+	loop
+	"$CASE/uring_blk" "/dev/$LOOP" s || skip "needs io_uring"
+	for how in s a b; do
+		tfs-run trace_count --instance "$MARK" -e block_bio_queue -k comm \
+			-- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		grep -Eqx ' +20 iou-(sqp|wrk)-[0-9]+' trace || { echo "$how"; cat trace; return 1; }
+		tfs-run trace_sched --instance "$MARK" -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		[ "$(grep -c ' next_comm=iou-.* lat=' trace)" -ge 20 ] || { echo "$how"; cat trace; return 1; }
+		# of no other task, and not the stream's names of the tasks
+		! grep ' lat=' trace | grep -Ev ' next_comm=(iou-|uring_blk|tfs-run )' || return 1
+		run -1 grep '^# traced' trace
+	done
+	mkfifo gate
+	for whom in pid comm all; do
+		background sh -c 'read -r _; "$@"; "$@"' "u$$" "$CASE/uring_blk" "/dev/$LOOP" b <>gate
+		program=$PID
+		case $whom in
+		pid) set -- --pid "$program" ;;
+		comm) set -- --comm uring_blk ;;
+		all) set -- --all --filter "'comm ~ \"iou-*\"'" ;;
+		esac
+		watch trace_event -e block_bio_queue "$@"
+		echo >gate
+		finishes "$program" 0
+		watch_stop
+		[ "$(grep -c '^ *iou-.*: block_bio_queue: ' got)" = 40 ] || { echo "$whom"; cat got; return 1; }
+	done
+}

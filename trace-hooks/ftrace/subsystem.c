@@ -141,8 +141,10 @@ static int open_session(const struct request *rq)
 	tasks = owned_make(instances, beside_name(rq, TASKS_SUFFIX), 0750);
 	if (tasks < 0)
 		return err_file("unable to make instance %s", beside_name(rq, TASKS_SUFFIX));
-	return ctl_write(tasks, "tracing_on", "0", 0) < 0 ||
-	       ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 ? -1 : follow_all(rq, tasks);
+	if (ctl_write(tasks, "tracing_on", "0", 0) < 0 ||
+	    ctl_write(tasks, "buffer_size_kb", "4", 0) < 0 || follow_all(rq, tasks) < 0)
+		return -1;
+	return rq->threads ? recording_exclude_others(instance, tasks) : 0;
 }
 
 static int hook_env(const struct request *rq, const char **variables)
@@ -301,7 +303,7 @@ static int prepare(const struct request *rq, const struct stream_words *s)
 		listen_for_ends();
 		listen_for_mappings(s);
 	}
-	return rq->about || rq->joins ? list_subjects(rq) : 0;
+	return rq->about || rq->joins || rq->threads ? list_subjects(rq) : 0;
 }
 
 static int exclude(const struct request *rq, const struct pids *us)
