@@ -58,7 +58,8 @@ static int is_plain(struct text_part p)
 	for (size_t i = 0; i < p.n; i++)
 		if (strchr(NOT_PLAIN, p.text[i]))
 			return 0;
-	return p.n && p.text[p.n - 1] != ',' && p.text[p.n - 1] != ':';
+	/* a carriage return may be a part of the line's end */
+	return p.n && !memchr(",:\r", p.text[p.n - 1], 3);
 }
 
 /* Is it the unquoted (fault), which a probe prints for a string that it could not read? */
