@@ -10,8 +10,8 @@ static const struct text_part none;
 
 /*
  * Read a decoded call: NAME(...) = RESULT <SECONDS>, NAME(...) = ?, NAME(... <unfinished ...>,
- * NAME(...) = RESULT (denied), with (emulated) as well, or <... NAME resumed>) = RESULT. RESULT is
- * a value, or -1 and the name of an error.
+ * NAME(...) = RESULT (denied), with (emulated) and (32-bit) as well, or
+ * <... NAME resumed>) = RESULT. RESULT is a value, or -1 and the name of an error.
  */
 static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 {
@@ -43,8 +43,10 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 		}
 		end = last;
 	} else if (end[-1] == ')' && (last = last_of(p, end, " (")) &&
-		   (begins(last, end, " (denied)") || begins(last, end, " (emulated)"))) {
-		fate = last[2] == 'd' ? PAIRING_DENIED : PAIRING_EMULATED;
+		   (begins(last, end, " (denied)") || begins(last, end, " (emulated)") ||
+		    begins(last, end, " (32-bit)"))) {
+		fate = last[2] == 'd' ? PAIRING_DENIED :
+		       last[2] == 'e' ? PAIRING_EMULATED : PAIRING_RESUMED;
 		end = last;
 	} else if (!resumed) {
 		if (end - p <= 5 || !begins(end - 5, end, ") = ?"))

@@ -51,6 +51,7 @@ struct decode_task {
 	int32_t pid;
 	uint8_t shown;                  /* the beginning of the call is selected */
 	uint8_t followed;               /* follow_call has seen it */
+	uint8_t foreign;                /* of the call only its program is known: put_foreign */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
 	uint8_t trapped;                /* it has no result */
@@ -64,6 +65,7 @@ struct decode_task {
 	unsigned char head[HEAD];
 	uint32_t memory;                /* and when the user memory of the call began */
 	uint64_t ts, time;              /* of its beginning; how long it took */
+	uint64_t executed;              /* when the open call has executed a program; 0: not yet */
 	struct otel_context context;    /* at its beginning */
 	enum pairing_fate fate;         /* what is printed of it */
 	const struct call *call;        /* NULL: not in the tables */
@@ -385,7 +387,7 @@ static int is_printed(const struct decode_task *t, unsigned i)
 
 static unsigned arguments(const struct decode_task *t)
 {
-	return t->call ? t->call->nargs : t->nargs;
+	return t->call && !t->foreign ? t->call->nargs : t->nargs;
 }
 
 /* Had the call no entry? */
@@ -429,6 +431,8 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 	o->end += LINE_HEAD_ROOM;
 	if (had_no_entry(t) && !has_arguments(t))
 		out_string(o, "...");
+	else if (t->foreign)
+		out_string(o, ", ...");
 	out_string(o, t->fate == PAIRING_UNFINISHED ? " <unfinished ...>" :
 		      t->fate == PAIRING_RESUMED ? " = " : ") = ");
 	if (t->fate == PAIRING_RETURNED)
@@ -439,11 +443,13 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 		out_char(o, '?');
 	if (had_no_entry(t))
 		out_string(o, t->fate == PAIRING_DENIED ? " (denied)" : " (emulated)");
+	if (t->foreign)
+		out_string(o, " (32-bit)");
 	if (t->fate == PAIRING_RETURNED && t->call && t->call->result.kind == CALL_FD)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (t->fate == PAIRING_RETURNED && t->call)
 		o->at += call_print_behind(t->tables, t->call, &t->values, o->at, out_room(o));
-	if (t->fate == PAIRING_RETURNED) {
+	if (t->fate == PAIRING_RETURNED && !t->foreign) {
 		out_string(o, " <");
 		put_duration(d, o, t->time);
 		out_char(o, '>');
@@ -696,6 +702,10 @@ static void put_json_result(const struct decode *d, const struct decode_task *t,
 	}
 	switch (t->fate) {
 	case PAIRING_RETURNED:
+		if (t->foreign) {
+			out_string(o, ",\"resumed\":true");
+			break;
+		}
 		out_string(o, ",\"lat\":");
 		if (raw)
 			out_decimal(o, t->time);
@@ -728,9 +738,12 @@ static void put_json_argument(struct decode *d, const struct decode_task *t, uns
 	out_char(o, '{');
 	if (t->call)
 		out_format(o, "\"name\":\"%s\",", t->call->args[i].name);
-	out_string(o, "\"value\":");
-	put_value(t, i, o);
-	out_string(o, ",\"text\":");
+	if (!t->foreign) {
+		out_string(o, "\"value\":");
+		put_value(t, i, o);
+		out_char(o, ',');
+	}
+	out_string(o, "\"text\":");
 	json_string(o, text, (size_t)(argument.at - text));
 	n = t->call ? call_print_written(t->tables, t->call, i, &t->values, text, sizeof(text)) : 0;
 	if (n) {
@@ -850,13 +863,35 @@ static void put_endless(struct decode *d, struct decode_task *t, enum pairing_fa
 	drop_memory(d, t);
 }
 
+/*
+ * Print a call that has executed a program of 32 bits: syscalls has no event of its return, which
+ * is one of 32-bit code.
+ */
+static void put_executed(struct decode *d, struct decode_task *t, struct out *o)
+{
+	struct record r = head_of(t);
+
+	t->fate = PAIRING_RETURNED;
+	t->time = t->executed > t->ts ? t->executed - t->ts : 0;
+	t->values.result = 0;
+	t->values.returned = 1;
+	use_memory(d, t);
+	if (t->shown && picks_result(d, 0, 0, 0, t->time) && picks_arguments(d, t))
+		put_record(d, t, &r, o);
+	drop_memory(d, t);
+}
+
 /* End the call of a task that is not known to return. */
 static void put_unfinished(struct decode *d, struct decode_task *t, struct out *o)
 {
 	if (!t->pair.open)
 		return;
 	t->pair.open = 0;
-	put_endless(d, t, PAIRING_UNFINISHED, o);
+	if (t->executed)
+		put_executed(d, t, o);
+	else
+		put_endless(d, t, PAIRING_UNFINISHED, o);
+	t->executed = 0;
 }
 
 /* ---- records ---- */
@@ -965,6 +1000,7 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	t->followed = 0;
 	t->shown = shown != 0;
 	t->ts = r->ts;
+	t->executed = 0;
 	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
 	memcpy(t->head, r->data, t->nhead);
 	if (d->show->otel.on)
@@ -1184,6 +1220,32 @@ static void take_program(struct decode *d, struct decode_task *t, const struct d
 	add_memory(d, t, text, strlen(text));
 }
 
+/*
+ * Print that the task has executed a program by a call of 32-bit code, of which syscalls has no
+ * event: all that is known is the program. Its return is not news.
+ */
+static void put_foreign(struct decode *d, struct decode_task *t, const struct decode_event *of,
+			const struct record *r, struct out *o)
+{
+	const struct call *c = NULL;
+
+	for (unsigned n = 0; n <= calls_most(d->calls) && (!c || strcmp(c->name, "execve")); n++)
+		c = calls_find(d->calls, n);
+	drop_memory(d, t);
+	take_program(d, t, of, r);
+	t->tables = d->calls;
+	t->call = c;
+	t->nargs = 1;
+	t->ts = t->executed = r->ts;
+	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
+	memcpy(t->head, r->data, t->nhead);
+	t->values.args[0] = 1; /* no NULL */
+	t->shown = t->foreign = 1;
+	put_executed(d, t, o);
+	t->executed = t->foreign = 0;
+	t->pair.skip = 1;
+}
+
 /* A thread that is not the leader has executed a program: it takes the leader's pid. */
 static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 {
@@ -1236,6 +1298,10 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 				task_at(d, pid, &o)->pair.outside = d->pairing.losses + 1;
 			else
 				take_program(d, t, of, r);
+			if (t && t->pair.open && t->pair.class == PAIRING_EXEC)
+				t->executed = r->ts;
+			else if (d->execs)
+				put_foreign(d, find(d, pid), of, r, &o);
 			if (follows(d, (int)number_at(d, of, 0, r))) {
 				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
 				follow_exec(&d->follow, pid);
@@ -1287,7 +1353,8 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 	} all[] = {
 		{ "abi", NULL, &d->abi }, { "id", NULL, &d->id }, { "path", NULL, &d->path },
 		{ "note", NULL, &d->note }, { "failed", &d->failed, NULL },
-		{ "succeeded", &d->succeeded, NULL }, { "names", &d->names, NULL },
+		{ "succeeded", &d->succeeded, NULL },
+		{ "execs", &d->execs, NULL }, { "names", &d->names, NULL },
 		{ "paths", &d->paths, NULL }, { "files", NULL, &d->files },
 		{ "reads", &d->reads, NULL }, { "strace", &d->strace, NULL },
 		{ "host-paths", &d->follow.host_paths, NULL },

@@ -496,6 +496,7 @@ int tcp_take(struct show *, const struct tool *, int letter);
 	"-D, --decode  decode system calls: one line for each, at its return\n" \
 	"--failed  with -D: only calls that fail\n" \
 	"--succeeded  with -D: only calls that succeed\n" \
+	"--execs  with -D: also programs that are executed by calls without events\n" \
 	"--errno ERROR,...  with -D: only calls that fail with these errors\n" \
 	"--fd N:0-2147483647  with -D: only calls with this descriptor\n" \
 	"--slower US  with -D: only calls that took so many microseconds\n" \
@@ -518,7 +519,7 @@ struct decode {
 	const char *id;         /* of the records of user memory; NULL: tfs_ANYTHING */
 	const char *note;       /* NULL, or the text of a comment line, printed by the caller */
 	/* select calls */
-	int failed, succeeded, by_error, by_fd;
+	int failed, succeeded, execs, by_error, by_fd;
 	int32_t fd;
 	uint64_t errors[64];    /* a bit each */
 	uint64_t slower;        /* ns, or units of a clock that counts */

@@ -491,3 +491,22 @@ need_compat() {
 			exit_group(7) = ?
 		EOF
 }
+
+@test "trace_exec: programs of 32 bits are shown, those that they execute without their words" {
+	need_compat
+	run -7 tfs-run trace_exec --instance "$MARK" -o got -- "$PROG/execs32" "$PROG/compat32" 3>&- 4>&-
+	calls() { sed 's/^.*[0-9]: //; s/0x[0-9a-f]*/ADDRESS/g; s/ <[0-9.]*>$//' "$1"; }
+	cat >wanted <<-EOF
+		execve("$PROG/execs32", ["$PROG/execs32", "$PROG/compat32"], ADDRESS) = 0
+		execve("$PROG/compat32", ...) = 0 (32-bit)
+		execve("/bin/true", ...) = 0 (32-bit)
+		execve("$PROG/compat32", ...) = 0 (32-bit)
+	EOF
+	diff wanted <(calls got)
+	tfs-summary got >summary
+	grep -qx '# ends without a beginning: 3 (not counted)' summary
+	run -1 grep 'not understood' summary
+	run -7 tfs-run trace_exec --json --instance "$MARK" -o got -- "$PROG/execs32" "$PROG/compat32"
+	[ "$(grep -c '"resumed":true,"args":\[{"name":"filename","text":"' got)" = 3 ]
+	[ "$(wc -l <got)" = 4 ]
+}
