@@ -11,18 +11,20 @@
 #include <sys/mman.h>
 
 /* The linker defines this symbol at the beginning of the mapped file. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 /* After an error the pages stay writable. No message is possible yet. */
 __attribute__((constructor)) void protect_constants(void)
 {
 	const ElfW(Phdr) *part = (const ElfW(Phdr) *)getauxval(AT_PHDR);
 	size_t n = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ), from, to;
+	/* addresses in a program that is not position-independent are those of the process */
+	size_t load = __ehdr_start.e_type == ET_DYN ? (size_t)&__ehdr_start : 0;
 
 	for (; part && n; part++, n--) {
 		if (part->p_type != PT_GNU_RELRO)
 			continue;
-		from = (size_t)__ehdr_start + part->p_vaddr;
+		from = load + part->p_vaddr;
 		to = (from + part->p_memsz) & ~(page - 1);
 		from &= ~(page - 1);
 		if (from < to)

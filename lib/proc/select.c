@@ -21,15 +21,23 @@ struct look {
 	size_t nall, room;
 };
 
-static int uid_is(pid_t pid, unsigned long uid)
+/* What selectors of a kind need of a process is read once for all of them. */
+struct known {
+	ino_t ns;               /* 0: not read yet, or not known */
+	uid_t uid;
+	int has_uid;            /* -1: not known */
+};
+
+static int uid_is(struct known *k, pid_t pid, unsigned long uid)
 {
 	pid_t tgid;
-	uid_t real;
 
-	return !task_ids(pid, &tgid, &real) && real == uid;
+	if (!k->has_uid)
+		k->has_uid = task_ids(pid, &tgid, &k->uid) ? -1 : 1;
+	return k->has_uid > 0 && k->uid == uid;
 }
 
-static int matches(const struct selector *s, const struct task *t, ino_t ns)
+static int matches(const struct selector *s, const struct task *t, struct known *k)
 {
 	switch (s->kind) {
 	case SELECT_PID: /* select_pids keeps these in a set */
@@ -38,9 +46,11 @@ static int matches(const struct selector *s, const struct task *t, ino_t ns)
 	case SELECT_CGROUP:
 		return cgroup_has(s->cgroup, t->pid);
 	case SELECT_PIDNS:
-		return ns && ns == (ino_t)s->number;
+		if (!k->ns)
+			k->ns = task_pidns(t->pid);
+		return k->ns && k->ns == (ino_t)s->number;
 	case SELECT_UID:
-		return uid_is(t->pid, s->number);
+		return uid_is(k, t->pid, s->number);
 	case SELECT_COMM:
 		return !strcmp(t->comm, s->text);
 	}
@@ -52,8 +62,8 @@ static int add_process(void *arg, pid_t pid)
 {
 	struct look *l = arg;
 	struct parent *p;
+	struct known known = { 0 };
 	struct task t;
-	ino_t ns = 0;
 
 	if (task_read(pid, &t) < 0)
 		return 0; /* gone since the directory was read */
@@ -68,11 +78,8 @@ static int add_process(void *arg, pid_t pid)
 	}
 	p = &l->all[l->nall++];
 	*p = (struct parent){ .pid = pid, .ppid = t.ppid, .dead = !task_lives(&t) };
-	for (size_t i = 0; i < l->n && !p->in && !p->dead; i++) {
-		if (l->selectors[i].kind == SELECT_PIDNS && !ns)
-			ns = task_pidns(pid);
-		p->in = matches(&l->selectors[i], &t, ns);
-	}
+	for (size_t i = 0; i < l->n && !p->in && !p->dead; i++)
+		p->in = matches(&l->selectors[i], &t, &known);
 	return 0;
 }
 

@@ -55,29 +55,31 @@ static size_t add_words(char *line, size_t n, const char *words)
 	return n + str_format(line + n, MOST_RECORD - n, *words ? "\" cut" : "\"");
 }
 
-/* Send a line, which has room for one more byte. Keep errno. */
-static void send_record(char *line, size_t n)
+/* Send a line, which has room for one more byte. Keep errno. Return 0, or why it is lost. */
+static int send_record(char *line, size_t n)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int e = errno, fd;
+	int e = errno, fd, r;
+
+	errno = 0;
 
 	if (to == kernel_log) {
 		line[n++] = '\n'; /* without it the kernel expects the rest of the line */
 		fd = open(to, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0 && write(fd, line, n) < 0)
-			errno = e; /* lost */
+		r = fd >= 0 && write(fd, line, n) == (ssize_t)n ? 0 : errno;
 	} else {
 		strcpy(address.sun_path, to);
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		if (fd >= 0)
-			sendto(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
-			       (const struct sockaddr *)&address, sizeof(address));
+		r = fd >= 0 && sendto(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
+				      (const struct sockaddr *)&address,
+				      sizeof(address)) == (ssize_t)n ? 0 : errno;
 	}
 	fd_close(fd);
 	errno = e;
+	return r;
 }
 
-static void record(const struct request *rq, const char *subsystem, const char *text)
+static int record(const struct request *rq, const char *subsystem, const char *text)
 {
 	char line[MOST_RECORD + 1];
 	size_t n;
@@ -86,18 +88,22 @@ static void record(const struct request *rq, const char *subsystem, const char *
 		       PRIORITY, (int)getpid(), rq->session, text, subsystem, rq->hook->name,
 		       (unsigned)getuid());
 	n = add_words(line, n, rq->args);
-	send_record(line, n);
+	return send_record(line, n);
 }
 
 void audit_begin(const struct request *rq, const char *subsystem)
 {
 	char text[64];
+	int why;
 
 	if (!to || rq->dry)
 		return;
 	began = (long long)time(NULL);
 	str_format(text, sizeof(text), "begin start=%lld", began);
-	record(rq, subsystem, text);
+	why = record(rq, subsystem, text);
+	if (why)
+		err_note("audit: unable to write to %s: %s; this session has no record", to,
+			 strerror(why));
 }
 
 void audit_end(const struct request *rq, const char *subsystem, int status)

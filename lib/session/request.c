@@ -147,6 +147,44 @@ int request_no_option(const struct hook *r, const char *word, const char *const 
 		       near.n ? "?" : "", hook_help(r->name));
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const char *const *const *v = a, *const *const *w = b;
+	int r = strcmp(**v, **w);
+
+	return r ? r : (*v > *w) - (*v < *w);
+}
+
+/*
+ * Drop the values that were given before, because some values cost a search each. A client can
+ * repeat one thousands of times. Return 0, or -1, reported.
+ */
+static int drop_repeated(struct opt *o)
+{
+	const char ***sorted = o->n > 1 ? malloc(o->n * sizeof(*sorted)) : NULL;
+	const char *last = NULL;
+	size_t n = 0;
+
+	if (o->n < 2)
+		return 0;
+	if (!sorted)
+		return err_msg("out of memory");
+	for (size_t i = 0; i < o->n; i++)
+		sorted[i] = &o->v[i];
+	array_sort(sorted, o->n, sizeof(*sorted), by_value);
+	for (size_t i = 0; i < o->n; i++)
+		if (last && !strcmp(last, *sorted[i]))
+			*sorted[i] = NULL;
+		else
+			last = *sorted[i];
+	for (size_t i = 0; i < o->n; i++)
+		if (o->v[i])
+			o->v[n++] = o->v[i];
+	o->n = n;
+	free(sorted);
+	return 0;
+}
+
 /* Has the option the values that it needs, if it had n of them when it was given? */
 static int check_given(const struct hook *r, const struct opt *o, size_t n)
 {
@@ -554,7 +592,12 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 	rq->words = words_split(args, &why);
 	if (!rq->words)
 		return err_msg("--args: %s", why);
-	if (parse_words(r, rq->words) < 0 || drop_all_dead(rq) < 0 || fill_selectors(rq) < 0)
+	if (parse_words(r, rq->words) < 0)
+		return -1;
+	for (size_t i = 0; i < r->noptions; i++)
+		if (drop_repeated(&r->options[i]) < 0)
+			return -1;
+	if (drop_all_dead(rq) < 0 || fill_selectors(rq) < 0)
 		return -1;
 	for (size_t i = r->ncommon; i < r->noptions; i++)
 		if (!strcmp(r->options[i].name, "persist"))

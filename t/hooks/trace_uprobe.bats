@@ -105,9 +105,6 @@ slept() {
 		refuses trace_uprobe 100 '--latency cannot be combined with --filter and --stack' \
 			--pid $$ --binary "$acts" --symbol acts_work --latency $option
 	done
-	[[ $(uname -m) != arm* ]] || return 0
-	refuses trace_uprobe 111 "two probes have the name 'acts_work'; give each its own name" \
-		--pid $$ --binary "$acts" --symbol acts_work acts_work
 }
 
 # both SESSION-WORDS: Record acts_work, called 5 times by acts_often and 3 times by acts_rarely,

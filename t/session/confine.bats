@@ -457,9 +457,16 @@ records() {
 	stop_session
 	log_has 0
 	printf '%s\n' 'hook trace_event *' "audit $PWD/nobody" >policy
-	start_session trace_event --pid $$ -e sched_switch
-	stop_session
+	few=(--run trace_event --args "--instance $MARK --pid 1 -e sched_switch --time 1")
+	"$MANAGER" "${few[@]}" >out 2>err
+	file_is err "manager: audit: unable to write to $PWD/nobody: No such file or directory; this session has no record"
 	log_has 0
+	if [ "$(id -u)" = 0 ] && unshare -m true; then # as in a pod
+		# shellcheck disable=SC2016 # of the other shell
+		TFS_POLICY='' TFS_AUDIT=kmsg unshare -m sh -c 'mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec "$@"' - \
+			"$MANAGER" "${few[@]}" >out 2>err
+		file_is err 'manager: audit: unable to write to /dev/kmsg: No such file or directory; this session has no record'
+	fi
 	printf '%s\n' 'hook trace_event *' 'audit mail' >policy
 	refused 111 "policy $PWD/policy: line 2: the value must be syslog, kmsg, off or the path of a socket; nothing is allowed" --get-all
 	rm policy

@@ -252,6 +252,31 @@ long_text() {
 	refused 100 "no hook '${text:0:80}'; --get-all lists them" --run "$text"
 }
 
+@test "hostile: a value that is repeated counts once, and many users cost one look at each process" {
+	need_tracefs
+	need_tool strace
+	own_tree
+	make_hook prints <<-'END'
+	# description: prints the number of words
+	# option: --names NAME...  names
+	# option: --text TEXT...  texts
+	echo "$HOOK_NAMES" "$HOOK_TEXT" >&2
+	exit 1
+	END
+	fails 111 'manager: fatal: b a c y x' "$MANAGER" --run prints \
+		--args "--instance $MARK --pid $$ --names b,a,b --text y x y --names c a b --text x"
+	# each look at a process is a file of procfs: with many values as many as with one
+	looks() { # WORD...
+		strace -f -qq -e trace=openat -o calls "$MANAGER" --run prints \
+			--args "--instance $MARK --names a --text x $*" >/dev/null 2>&1 || :
+		grep -c 'proc/[0-9]*/' calls
+	}
+	one=$(looks --uid 0)
+	[ "$(looks --uid 0 "$(seq 70000 72000 | tr '\n' ,)70000")" -le $((one * 3 / 2 + 100)) ]
+	[ "$(looks "$(printf -- '--uid 0 %.0s' {1..2000})")" -le $((one * 3 / 2 + 100)) ]
+	nothing_left
+}
+
 @test "hostile: an --args of 65,000 words is checked to its end" {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
@@ -554,7 +579,7 @@ acts_up() {
 			tfs-run trace_event --instance "$MARK" ${json:+"$json"} -e task_rename -e sched_process_exit -- \
 				bash -c 'printf %s "$1" >/proc/$$/comm' sh "a${turn}b;c" >"got$json" </dev/null 3>&- 4>&-
 			grep -q "b;c" "got$json"
-			! grep -E "$turns" "got$json"
+			run -1 grep -E "$turns" "got$json"
 		done
 		printf -v escape '\\u%04x' "'$turn"
 		grep -Fq "\"newcomm\":\"a${escape}b;c\"" got--json
@@ -564,7 +589,7 @@ acts_up() {
 			tfs-human "$file" >"$file.human"
 			tfs-count -k newcomm -k .comm <"$file" >"$file.count"
 			tfs-flame -f -k newcomm "$file" >"$file.folded" || :
-			! grep -E "$turns" "$file".*
+			run -1 grep -E "$turns" "$file".*
 		done
 	done
 	# neither messages

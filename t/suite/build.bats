@@ -409,6 +409,18 @@ marked() {
 	run ! $SHOW "$(printf '%080d' 0)"
 }
 
+@test "build: a static program that is not position-independent protects its constants, and nothing else" {
+	need_tool gcc readelf strace
+	echo 'int main(void) { return 0; }' >plain.c
+	gcc -O -static -no-pie -Wl,-z,relro,-u,protect_constants -o plain plain.c "$TREE/lib/base/protect.c" ||
+		skip "needs a static libc"
+	strace -e trace=mprotect -o calls ./plain
+	begin=$(readelf -lW plain | awk '$1 == "GNU_RELRO" { print $3 }')
+	grep -q "^mprotect($(printf '%#x' $((begin & ~4095)))," calls
+	grep '^mprotect(' calls >all
+	run -1 grep -v "^mprotect($(printf '%#x' $((begin & ~4095))), [0-9]*, PROT_READ)" all
+}
+
 @test "make: prints a line for each program, with V=1 the commands, with -s nothing" {
 	small_tree cc
 	make_show() {
