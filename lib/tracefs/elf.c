@@ -505,11 +505,41 @@ static int locate(const struct elf *e, uint64_t into, const struct found *f,
 	return 0;
 }
 
+/* Open a file and read a byte: a stranger_fn. */
+static void try_file(const void *path, struct stranger_answer *a)
+{
+	struct stat st;
+	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	char byte;
+
+	a->error = fd < 0 || read(fd, &byte, 1) < 0;
+	fd_close(fd);
+}
+
+/* Does the file system answer, with the file or with an error? Return 0, or -1 and errno. */
+static int check_answers(const char *path)
+{
+	char whole[PATH_MAX], here[PATH_MAX];
+	struct stranger_answer a;
+	int r;
+
+	str_format(whole, sizeof(whole), "%s/%s", *path != '/' && getcwd(here, sizeof(here)) ?
+		   here : "", path);
+	r = stranger_ask(try_file, whole, strlen(whole) + 1, &a);
+	stranger_free(&a);
+	errno = EHOSTDOWN;
+	return r;
+}
+
 int elf_file_open(struct elf_file *file, const char *path, int discreet)
 {
 	const struct elf e = { .path = path, .discreet = discreet };
 	struct stat st;
 
+	if (check_answers(path) < 0) {
+		*file = (struct elf_file){ .path = path, .fd = -1 };
+		return fail(&e, strerror(errno), "unable to open %s", path);
+	}
 	*file = (struct elf_file){ .path = path, .discreet = discreet,
 				   .fd = file_open(path, FILE_REGULAR, O_RDONLY, &st) };
 	if (file->fd == FILE_OTHER)

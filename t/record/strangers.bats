@@ -81,6 +81,15 @@ need_context() {
 	[ "$(grep -Ec "^ *published-$HELD .* span_id=[0-9a-f]{16} trace_flags=01$" got)" = 500 ]
 }
 
+@test "trace_uprobe: a program whose server does not answer is refused" {
+	need_tracefs uprobe_events
+	serve
+	execute
+	run -111 timeout "$DEADLINE" tfs-run trace_uprobe --instance "$MARK" --binary "$PWD/mnt/x" --symbol main \
+		--pid "$HELD" --time 1s 3>&- 4>&-
+	[ "$output" = "tfs-run: fatal: $PWD/mnt/x is not a program or library that can be probed" ]
+}
+
 @test "--otel: memory that a program has never touched is not read, so that no server is asked for it" {
 	need_context
 	need_tool "${CC:-cc}"
