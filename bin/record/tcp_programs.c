@@ -3,21 +3,49 @@
  * tcp_programs.c - programs that print what no event of a TCP connection has
  *
  * One runs at inet_sock_set_state. When a socket closes, it prints the bytes that were sent and
- * received; or, if no connection came about, the error. The other runs when accept returns, and
- * prints the socket, in the task that accepts. Both read the kernel's structures by its BTF.
+ * received; or, if no connection came about, the error. Two run when connect begins and fails: a
+ * connect that fails by its route, by a full range of ports or by a policy changes no state. One
+ * runs when accept returns, and prints the socket, in the task that accepts. Two do the same for
+ * connects and accepts of io_uring (Linux 6.4). All read the kernel's structures by its BTF.
+ *
+ * An MPTCP socket of a program has TCP sockets below it, its subflows. The events are those of the
+ * subflows, so the programs print the first subflow in place of the MPTCP socket.
  */
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
 #include "base/base.h"
 #include "proc/proc.h"
 #include "memory_programs.h"
 
-/* include/net/tcp_states.h and enum sock_flags of include/net/sock.h */
-enum { TCP_SYN_SENT = 2, TCP_CLOSE = 7, TCP_LISTEN = 10, SOCK_DONE = 1 };
+/* include/net/tcp_states.h, and enum sock_flags of include/net/sock.h: the number of the bit */
+enum { TCP_SYN_SENT = 2, TCP_CLOSE = 7, TCP_LISTEN = 10, SOCK_DEAD = 0, SOCK_DONE = 1 };
 
-/* Slots on the stack: what is read, and the format */
-enum { READ = -8, FORMAT = -48, FORMAT_SIZE = 40 };
+/* Connects that run at one time; of more, the oldest is forgotten. Each has two keys. */
+enum { CONNECTS_MOST = 16384 };
+
+/* A connect that runs, in the map by its socket, and by its task or its request of io_uring */
+struct connecting {
+	uint64_t socket, begun;
+	unsigned char address[16]; /* of the other side; IPv4 addresses as mapped ones */
+	uint64_t port;
+};
+
+/*
+ * Slots on the stack: what is read, the format, keys of the map, an address, and a value of the map
+ * with its members
+ */
+enum { READ = -8, FORMAT = -48, FORMAT_SIZE = 40, KEY = -56, SOCKET = -64, ADDRESS = -80,
+       VALUE = -120, BEGUN = -112, TO = -104, PORT = -88 };
+_Static_assert(sizeof(struct connecting) == ADDRESS - VALUE &&
+	       offsetof(struct connecting, begun) == BEGUN - VALUE &&
+	       offsetof(struct connecting, address) == TO - VALUE &&
+	       offsetof(struct connecting, port) == PORT - VALUE, "the members of a value");
 
 static struct btf btf;
 static const char *missing; /* a member that this kernel does not have */
+static int connects;        /* the map of connects that run */
 
 static int member(const char *structure, const char *name)
 {
@@ -28,16 +56,30 @@ static int member(const char *structure, const char *name)
 	return at;
 }
 
+/* Copy n bytes of the kernel's memory at from + at to a slot; zeros if it cannot be read. */
+static void read_bytes(struct bpf_code *c, int slot, enum bpf_reg from, int at, int n)
+{
+	emit_address(c, R3, from, at);
+	emit_address(c, R1, FP, slot);
+	emit_mov_imm(c, R2, n);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+}
+
+/* to = the number at from + at */
+static void read_at(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at,
+		    enum bpf_size size)
+{
+	emit_store_imm(c, SIZE_DW, FP, READ, 0);
+	read_bytes(c, READ, from, at, size == SIZE_H ? 2 : size == SIZE_W ? 4 :
+		   size == SIZE_B ? 1 : (int)sizeof(long));
+	emit_load(c, size, to, FP, READ);
+}
+
 /* to = the member of the structure at from */
 static void read_member(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from,
 			const char *structure, const char *name, enum bpf_size size)
 {
-	emit_address(c, R3, from, member(structure, name));
-	emit_address(c, R1, FP, READ);
-	emit_mov_imm(c, R2, size == SIZE_W ? 4 : sizeof(long));
-	emit_store_imm(c, SIZE_DW, FP, READ, 0);
-	emit_call(c, FN_PROBE_READ_KERNEL);
-	emit_load(c, size, to, FP, READ);
+	read_at(c, to, from, member(structure, name), size);
 }
 
 /* Print the socket in R6, and what is in R4 and R5, by this format. */
@@ -51,6 +93,28 @@ static void print(struct bpf_code *c, const struct memory_plan *p, const char *f
 	emit_mov_imm(c, R2, (int32_t)n + 1);
 	emit_mov(c, R3, R6);
 	emit_call(c, FN_TRACE_PRINTK);
+}
+
+/* If the socket in R6 is a subflow of MPTCP, let SOCKET be the MPTCP socket. Overwrites R7. */
+static void to_mptcp(struct bpf_code *c)
+{
+	int owner = btf_member(&btf, "mptcp_subflow_context", "conn");
+	uint64_t name = 0;
+
+	if (owner < 0)
+		return;
+	memcpy(&name, "mptcp", 5);
+	emit_scope(c);
+	read_member(c, R7, R6, "inet_connection_sock", "icsk_ulp_ops", SIZE_DW);
+	emit_jump_if_imm(c, R7, JEQ, 0, "tcp");
+	read_member(c, R7, R7, "tcp_ulp_ops", "name", SIZE_DW);
+	emit_load_imm64(c, R1, name);
+	emit_jump_if(c, R7, JNE, R1, "tcp");
+	read_member(c, R7, R6, "inet_connection_sock", "icsk_ulp_data", SIZE_DW);
+	read_at(c, R7, R7, owner, SIZE_DW);
+	emit_store(c, SIZE_DW, FP, SOCKET, R7);
+	emit_label(c, "tcp");
+	emit_scope_end(c);
 }
 
 static void emit_state(struct bpf_code *c, const struct memory_plan *p)
@@ -71,22 +135,43 @@ static void emit_state(struct bpf_code *c, const struct memory_plan *p)
 	emit_alu_imm(c, ALU_RSH, R9, SOCK_DONE);
 	emit_alu_imm(c, ALU_AND, R9, 1);
 	emit_alu(c, ALU_SUB, R8, R9);
+	/* a socket that waits in the queue of a listener is no program's, and not dead */
+	emit_store(c, SIZE_DW, FP, SOCKET, R6);
+	emit_mov(c, R9, R7);
+	to_mptcp(c);
+	emit_mov(c, R7, R9);
+	emit_load(c, SIZE_DW, R9, FP, SOCKET);
+	read_member(c, R9, R9, "sock_common", "skc_flags", SIZE_DW);
+	emit_jump_if_imm(c, R9, JSET, 1 << SOCK_DEAD, "accepted");
+	emit_load(c, SIZE_DW, R9, FP, SOCKET);
+	read_member(c, R9, R9, "sock", "sk_socket", SIZE_DW);
+	emit_jump_if_imm(c, R9, JNE, 0, "accepted");
+	emit_mov(c, R4, R7);
+	emit_mov(c, R5, R8);
+	print(c, p, "Q %llx %llu %llu");
+	emit_jump(c, "out");
+	emit_label(c, "accepted");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);
 	print(c, p, "S %llx %llu %llu");
 	emit_jump(c, "out");
 	emit_label(c, "error");
-	read_member(c, R4, R6, "sock", "sk_err", SIZE_W);
+	read_member(c, R8, R6, "sock", "sk_err", SIZE_W);
+	emit_jump_if_imm(c, R8, JNE, 0, "known");
+	emit_store(c, SIZE_DW, FP, SOCKET, R6);
+	to_mptcp(c);
+	emit_find(c, connects, SOCKET, R0, "known");
+	print(c, p, "W %llx");
+	emit_jump(c, "out");
+	emit_label(c, "known");
+	emit_mov(c, R4, R8);
 	print(c, p, "E %llx %llu");
 	emit_out(c, 0);
 }
 
-/* result: where the event has the result of the call */
-static void emit_accept(struct bpf_code *c, const struct memory_plan *p, int result)
+/* R6 = the file of the descriptor R7 of the running task. Overwrites R7. */
+static void read_descriptor(struct bpf_code *c)
 {
-	memset(c, 0, sizeof(*c));
-	emit_load(c, SIZE_DW, R7, R1, result);
-	emit_jump32_if_imm(c, R7, JSLT, 0, "out");
 	emit_alu_imm(c, ALU_LSH, R7, sizeof(long) == 8 ? 3 : 2);
 	emit_call(c, FN_GET_CURRENT_TASK);
 	emit_mov(c, R6, R0);
@@ -94,58 +179,319 @@ static void emit_accept(struct bpf_code *c, const struct memory_plan *p, int res
 	read_member(c, R6, R6, "files_struct", "fdt", SIZE_DW);
 	read_member(c, R6, R6, "fdtable", "fd", SIZE_DW);
 	emit_alu(c, ALU_ADD, R6, R7);
-	emit_address(c, R3, R6, 0);
-	emit_address(c, R1, FP, READ);
-	emit_mov_imm(c, R2, sizeof(long));
-	emit_call(c, FN_PROBE_READ_KERNEL);
-	emit_load(c, SIZE_DW, R6, FP, READ);
-	read_member(c, R6, R6, "file", "private_data", SIZE_DW);
-	read_member(c, R6, R6, "socket", "sk", SIZE_DW);
-	print(c, p, "A %llx");
-	emit_out(c, 0);
+	read_at(c, R6, R6, 0, SIZE_DW);
 }
 
-/* Attach the program to the return of accept and of accept4. Return 0, or -1, reported. */
-static int attach_accepts(struct memory_plan *p, struct bpf_code *c)
+/* R6 = the TCP or MPTCP socket of the file R6; jump to out if it has none. Overwrites R7. */
+static void read_socket(struct bpf_code *c)
 {
-	static const char *const events[] = { "syscalls/sys_exit_accept4",
-					      "syscalls/sys_exit_accept" };
+	read_member(c, R7, R6, "file", "f_inode", SIZE_DW);
+	read_member(c, R7, R7, "inode", "i_mode", SIZE_H);
+	emit_alu_imm(c, ALU_AND, R7, S_IFMT);
+	emit_jump_if_imm(c, R7, JNE, S_IFSOCK, "out");
+	read_member(c, R6, R6, "file", "private_data", SIZE_DW);
+	read_member(c, R6, R6, "socket", "sk", SIZE_DW);
+	emit_scope(c);
+	read_member(c, R7, R6, "sock_common", "skc_family", SIZE_H);
+	emit_jump_if_imm(c, R7, JEQ, AF_INET, "inet");
+	emit_jump_if_imm(c, R7, JNE, AF_INET6, "out");
+	emit_label(c, "inet");
+	/* before Linux 5.6 it has one byte, and the type of the socket follows */
+	read_member(c, R7, R6, "sock", "sk_protocol", SIZE_H);
+	emit_jump_if_imm(c, R7, JEQ, IPPROTO_TCP, "tcp");
+	emit_jump_if_imm(c, R7, JNE, K_IPPROTO_MPTCP, "out");
+	emit_label(c, "tcp");
+	emit_scope_end(c);
+}
 
-	for (size_t i = 0; i < 2; i++) {
-		char path[64];
+/* If the socket in R6 is an MPTCP socket, R6 = its first subflow, if it has one. */
+static void to_subflow(struct bpf_code *c)
+{
+	int first = btf_member(&btf, "mptcp_sock", "first");
+
+	if (first < 0)
+		return;
+	emit_scope(c);
+	read_member(c, R7, R6, "sock", "sk_protocol", SIZE_H);
+	emit_jump_if_imm(c, R7, JNE, K_IPPROTO_MPTCP, "subflow");
+	read_at(c, R7, R6, first, SIZE_DW);
+	emit_jump_if_imm(c, R7, JEQ, 0, "subflow");
+	emit_mov(c, R6, R7);
+	emit_label(c, "subflow");
+	emit_scope_end(c);
+}
+
+/* The descriptor in R7 is new: print its socket, in the task that has accepted it. */
+static void print_accepted(struct bpf_code *c, const struct memory_plan *p)
+{
+	read_descriptor(c);
+	read_socket(c);
+	to_subflow(c);
+	print(c, p, "A %llx");
+}
+
+/* KEY = the running task */
+static void set_task(struct bpf_code *c)
+{
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	emit_store(c, SIZE_DW, FP, KEY, R0);
+}
+
+/*
+ * Keep the connect of the socket in R6 to the address at R8 in user memory, by KEY and by the
+ * socket. Jump to out if it is no connect: an address without a family ends a connection.
+ */
+static void keep_connect(struct bpf_code *c)
+{
+	emit_store(c, SIZE_DW, FP, SOCKET, R6);
+	emit_store(c, SIZE_DW, FP, VALUE, R6);
+	emit_store_imm(c, SIZE_DW, FP, TO, 0);
+	emit_store_imm(c, SIZE_DW, FP, TO + 8, 0);
+	emit_store_imm(c, SIZE_H, FP, TO + 10, 0xffff);
+	emit_store_imm(c, SIZE_DW, FP, PORT, 0);
+	/* family, port and IPv4 address: if they cannot be read, the call fails by EFAULT */
+	emit_mov(c, R3, R8);
+	emit_address(c, R1, FP, ADDRESS);
+	emit_mov_imm(c, R2, 8);
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump_if_imm(c, R0, JNE, 0, "keep");
+	emit_load(c, SIZE_H, R7, FP, ADDRESS);
+	emit_jump_if_imm(c, R7, JEQ, AF_UNSPEC, "out");
+	emit_jump_if_imm(c, R7, JEQ, AF_INET, "four");
+	emit_jump_if_imm(c, R7, JNE, AF_INET6, "keep");
+	emit_address(c, R3, R8, offsetof(struct sockaddr_in6, sin6_addr));
+	emit_address(c, R1, FP, TO);
+	emit_mov_imm(c, R2, 16);
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump(c, "port");
+	emit_label(c, "four");
+	emit_load(c, SIZE_W, R1, FP, ADDRESS + 4);
+	emit_store(c, SIZE_W, FP, TO + 12, R1);
+	emit_label(c, "port");
+	emit_load(c, SIZE_H, R1, FP, ADDRESS + 2);
+	emit_from_be(c, R1, 16);
+	emit_store(c, SIZE_DW, FP, PORT, R1);
+	emit_label(c, "keep");
+	emit_call(c, FN_KTIME_GET_NS);
+	emit_store(c, SIZE_DW, FP, BEGUN, R0);
+	emit_update(c, connects, KEY, FP, VALUE, UPDATE_ANY);
+	emit_update(c, connects, SOCKET, FP, VALUE, UPDATE_ANY);
+}
+
+/* Print the address of 16 bytes in a slot as two numbers. */
+static void print_address(struct bpf_code *c, const struct memory_plan *p, int slot,
+			  const char *format)
+{
+	emit_load(c, SIZE_DW, R4, FP, slot);
+	emit_from_be(c, R4, 64);
+	emit_load(c, SIZE_DW, R5, FP, slot + 8);
+	emit_from_be(c, R5, 64);
+	print(c, p, format);
+}
+
+/*
+ * The connect of KEY has returned R8: forget it. If it has failed for good, print both addresses,
+ * then the error with the ports, and the time that it took.
+ */
+static void print_failed(struct bpf_code *c, const struct memory_plan *p)
+{
+	static const int going_on[] = { EINPROGRESS, EALREADY, EINTR, ECANCELED };
+
+	emit_find(c, connects, KEY, R7, "out");
+	for (int i = 0; i < (int)sizeof(struct connecting); i += 8) {
+		emit_load(c, SIZE_DW, R1, R7, i);
+		emit_store(c, SIZE_DW, FP, VALUE + i, R1);
+	}
+	emit_load(c, SIZE_DW, R6, FP, VALUE);
+	emit_store(c, SIZE_DW, FP, SOCKET, R6);
+	emit_delete(c, connects, KEY);
+	emit_delete(c, connects, SOCKET);
+	emit_jump32_if_imm(c, R8, JSGE, 0, "out");
+	for (size_t i = 0; i < sizeof(going_on) / sizeof(*going_on); i++)
+		emit_jump32_if_imm(c, R8, JEQ, -going_on[i], "out");
+	emit_jump32_if_imm(c, R8, JSGT, -K_ERESTARTSYS, "failed");
+	emit_jump32_if_imm(c, R8, JSGE, -K_ERESTART_RESTARTBLOCK, "out");
+	emit_label(c, "failed");
+	to_subflow(c);
+	print_address(c, p, TO, "D %llx %llx %llx");
+	/* the own address; of IPv4 as a mapped one */
+	emit_store_imm(c, SIZE_DW, FP, ADDRESS, 0);
+	emit_store_imm(c, SIZE_DW, FP, ADDRESS + 8, 0);
+	read_member(c, R7, R6, "sock_common", "skc_family", SIZE_H);
+	emit_jump_if_imm(c, R7, JEQ, AF_INET, "own_four");
+	read_bytes(c, ADDRESS, R6, member("sock_common", "skc_v6_rcv_saddr"), 16);
+	emit_jump(c, "own");
+	emit_label(c, "own_four");
+	emit_store_imm(c, SIZE_H, FP, ADDRESS + 10, 0xffff);
+	read_bytes(c, ADDRESS + 12, R6, member("sock_common", "skc_rcv_saddr"), 4);
+	emit_label(c, "own");
+	print_address(c, p, ADDRESS, "L %llx %llx %llx");
+	read_member(c, R7, R6, "inet_sock", "inet_sport", SIZE_H);
+	emit_from_be(c, R7, 16);
+	emit_alu_imm(c, ALU_LSH, R7, 16);
+	emit_load(c, SIZE_DW, R1, FP, PORT);
+	emit_alu(c, ALU_OR, R7, R1);
+	emit_alu_imm(c, ALU_LSH, R7, 16);
+	emit_alu(c, ALU_SUB, R7, R8);
+	emit_call(c, FN_KTIME_GET_NS);
+	emit_mov(c, R5, R0);
+	emit_load(c, SIZE_DW, R1, FP, BEGUN);
+	emit_alu(c, ALU_SUB, R5, R1);
+	emit_mov(c, R4, R7);
+	print(c, p, "F %llx %llx %llu");
+}
+
+/* The programs at events: each field is where the event has it. */
+
+static void emit_accept(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	emit_load(c, SIZE_DW, R7, R1, memory_field(format, "ret;"));
+	emit_jump32_if_imm(c, R7, JSLT, 0, "out");
+	print_accepted(c, p);
+}
+
+static void emit_begin(struct bpf_code *c, const char *format, const char *address)
+{
+	emit_load(c, SIZE_DW, R7, R1, memory_field(format, "fd;"));
+	emit_load(c, SIZE_DW, R8, R1, memory_field(format, address));
+	emit_alu_imm(c, ALU_LSH, R7, 32); /* an int in a register */
+	emit_alu_imm(c, ALU_RSH, R7, 32);
+	read_descriptor(c);
+	read_socket(c);
+	set_task(c);
+	keep_connect(c);
+}
+
+static void emit_connect(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	(void)p;
+	emit_begin(c, format, "uservaddr;");
+}
+
+/* With TCP_FASTOPEN, a call that sends may connect. */
+static void emit_send(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	(void)p;
+	emit_load(c, SIZE_DW, R7, R1, memory_field(format, " flags;"));
+	emit_alu_imm(c, ALU_AND, R7, MSG_FASTOPEN);
+	emit_jump_if_imm(c, R7, JEQ, 0, "out");
+	emit_begin(c, format, "addr;");
+}
+
+static void emit_connected(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	emit_load(c, SIZE_DW, R8, R1, memory_field(format, "ret;"));
+	set_task(c);
+	print_failed(c, p);
+}
+
+/* The request has its file only later, but the number of the descriptor. */
+static void emit_submit(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	(void)p;
+	emit_load(c, SIZE_DW, R9, R1, memory_field(format, "req;"));
+	emit_load(c, SIZE_B, R7, R1, memory_field(format, "opcode;"));
+	emit_jump_if_imm(c, R7, JNE, K_IORING_OP_CONNECT, "out");
+	emit_store(c, SIZE_DW, FP, KEY, R9);
+	/* struct io_connect: file, address */
+	read_at(c, R8, R9, member("io_kiocb", "file") + (int)sizeof(long), SIZE_DW);
+	read_at(c, R7, R9, member("io_kiocb", "cqe") + 12, SIZE_W);
+	read_descriptor(c);
+	read_socket(c);
+	keep_connect(c);
+}
+
+/* Only the first of several accepts of one request has the request: a new socket says it all. */
+static void emit_complete(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	emit_load(c, SIZE_DW, R9, R1, memory_field(format, "req;"));
+	emit_load(c, SIZE_W, R8, R1, memory_field(format, "res;"));
+	emit_jump_if_imm(c, R9, JEQ, 0, "accept");
+	read_member(c, R7, R9, "io_kiocb", "opcode", SIZE_B);
+	emit_jump_if_imm(c, R7, JEQ, K_IORING_OP_ACCEPT, "accept");
+	emit_jump_if_imm(c, R7, JNE, K_IORING_OP_CONNECT, "out");
+	emit_store(c, SIZE_DW, FP, KEY, R9);
+	emit_alu_imm(c, ALU_LSH, R8, 32);
+	emit_alu_imm(c, ALU_ARSH, R8, 32);
+	print_failed(c, p);
+	emit_jump(c, "out");
+	emit_label(c, "accept");
+	emit_jump32_if_imm(c, R8, JSLT, 0, "out");
+	emit_mov(c, R7, R8);
+	print_accepted(c, p);
+}
+
+/* ---- attach -------------------------------------------------------------------------------- */
+
+enum { OF_ACCEPT = 1, OF_REQUESTS = 2 };
+
+static const struct {
+	const char *event;
+	unsigned flags;
+	void (*emit)(struct bpf_code *, const struct memory_plan *, const char *format);
+} programs[] = {
+	{ "syscalls/sys_exit_connect", 0, emit_connected },
+	{ "syscalls/sys_enter_connect", 0, emit_connect },
+	{ "syscalls/sys_exit_sendto", 0, emit_connected },
+	{ "syscalls/sys_enter_sendto", 0, emit_send },
+	{ "io_uring/io_uring_complete", OF_REQUESTS, emit_complete },
+	{ "io_uring/io_uring_submit_req", OF_REQUESTS, emit_submit },
+	{ "syscalls/sys_exit_accept4", OF_ACCEPT, emit_accept },
+	{ "syscalls/sys_exit_accept", OF_ACCEPT, emit_accept },
+};
+
+/* Return the format of an event, or NULL if this kernel does not have it. */
+static char *format_of(const struct memory_plan *p, const char *event)
+{
+	char path[64];
+
+	str_format(path, sizeof(path), "events/%s/format", event);
+	return file_read(p->root, path, NULL);
+}
+
+/* Attach the programs whose events this kernel has. Return 0, or -1, reported. */
+static int attach_programs(struct memory_plan *p, struct bpf_code *c, int accepts)
+{
+	char *requests = format_of(p, "io_uring/io_uring_submit_req");
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof(programs) / sizeof(*programs); i++) {
+		unsigned flags = programs[i].flags;
 		char *format;
 
-		str_format(path, sizeof(path), "events/%s/format", events[i]);
-		format = file_read(p->root, path, NULL);
-		if (!format && !i)
-			return err_file("unable to read %s", path);
-		if (!format) /* an architecture without it */
+		if ((flags & OF_ACCEPT && !accepts) || (flags & OF_REQUESTS && !requests))
 			continue;
-		emit_accept(c, p, memory_field(format, "ret;"));
+		format = format_of(p, programs[i].event);
+		if (!format) /* an architecture without accept, a kernel without events of calls */
+			continue;
+		memset(c, 0, sizeof(*c));
+		programs[i].emit(c, p, format);
+		emit_out(c, 0);
 		free(format);
-		if (memory_attach_at(p, c, events[i], 0) < 0)
-			return -1;
+		r = missing ? err_msg("the kernel has no member %s", missing) :
+		    memory_attach_at(p, c, programs[i].event, 0);
 	}
-	return 0;
+	free(requests);
+	return r;
 }
 
 int tcp_attach(struct memory_plan *p, int accepts)
 {
 	static struct bpf_code code;
 	char path[PATH_MAX];
-	int map = bpf_map(MAP_ARRAY, "tfs_tcp", 4, 8, 1), r; /* for its id */
+	int r;
 
-	if (map < 0)
+	connects = bpf_map(MAP_LRU_HASH, "tfs_tcp", 8, sizeof(struct connecting), CONNECTS_MOST);
+	if (connects < 0)
 		return err_capability(CAPS_BPF, "unable to make a BPF map");
-	str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(map));
+	str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(connects));
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (btf_read(&btf, path) < 0)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
 	emit_state(&code, p);
 	r = missing ? err_msg("the kernel's sockets have no %s", missing) :
 	    memory_attach_at(p, &code, "inet_sock_set_state", RAW_TRACEPOINT);
-	if (!r && accepts)
-		r = attach_accepts(p, &code);
+	r = r ? r : attach_programs(p, &code, accepts);
 	btf_free(&btf);
 	return r;
 }

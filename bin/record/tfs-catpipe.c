@@ -407,13 +407,15 @@ static void write_lines(struct stream *s, const char *text, size_t n)
 		consumer_put(&s->to, text, n);
 }
 
-/* Write the calls that have not returned. */
+/* Write the calls that have not returned, or the connects that still wait. */
 static void write_unfinished(struct stream *s)
 {
 	static char text[CHUNK];
 	size_t n;
 
-	while (!s->to.full && (n = decode_end(&s->decode, text, sizeof(text))))
+	while (!s->to.full &&
+	       (n = s->decode.on ? decode_end(&s->decode, text, sizeof(text)) :
+		    tcp_end(&s->show, text, sizeof(text))))
 		write_lines(s, text, n);
 }
 
@@ -672,7 +674,7 @@ int main(int argc, char **argv)
 		live_names_end(&s.kernel);
 	if (r >= 0)
 		r = drain(&s);
-	if (s.decode.on && !s.text)
+	if (!s.text)
 		write_unfinished(&s);
 	write_account(&s);
 	write_unread(&s);

@@ -205,7 +205,8 @@ static void print_records(struct report *r, struct merge *m)
 		if (CHUNK - r->n < SHOW_ROOM)
 			write_text(r);
 	}
-	while (r->decode.on && (n = decode_end(&r->decode, r->text + r->n, CHUNK - r->n))) {
+	while ((n = r->decode.on ? decode_end(&r->decode, r->text + r->n, CHUNK - r->n) :
+		    tcp_end(&r->show, r->text + r->n, CHUNK - r->n))) {
 		r->n += n;
 		write_text(r);
 	}

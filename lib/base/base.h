@@ -735,7 +735,7 @@ void table_clear(struct table *);
 
 /*
  * Put all entries into v[0..n) in the order of compare(struct entry **, struct entry **).
- * The table can then no longer be searched.
+ * The table can then no longer be searched, but cleared.
  */
 void table_sort(struct table *, int (*compare)(const void *, const void *));
 

@@ -148,11 +148,15 @@ enum {
 	K_TCP_SOCK_RCV_NXT = 16, /* offsetof(struct bpf_tcp_sock, rcv_nxt) */
 };
 
+/* linux/in.h linux/io_uring.h */
+enum { K_IPPROTO_MPTCP = 262, K_IORING_OP_ACCEPT = 13, K_IORING_OP_CONNECT = 16 };
+
 /* not exported: include/linux/ proc_ns.h, threads.h, fs.h, errno.h, err.h, trace_events.h, net.h */
 #define K_PROC_PID_INIT_INO 0xeffffffcu
 #define K_PID_MAX_LIMIT (4 * 1024 * 1024)       /* of 64-bit kernels */
 enum {
-	K_FMODE_EXEC = 0x20, K_MAX_ERRNO = 4095, K_ERESTART_RESTARTBLOCK = 516,
+	K_FMODE_EXEC = 0x20, K_MAX_ERRNO = 4095, K_ERESTARTSYS = 512,
+	K_ERESTART_RESTARTBLOCK = 516,
 	K_SOCK_TYPE_MASK = 15, K_TRACE_FLAG_INTERRUPT = 0x58,   /* hardirq, softirq or NMI */
 };
 

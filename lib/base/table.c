@@ -103,9 +103,13 @@ void table_sort(struct table *t, int (*compare)(const void *, const void *))
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->room; i++)
-		if (t->v[i])
-			t->v[n++] = t->v[i];
+	for (size_t i = 0; i < t->room; i++) {
+		struct table_entry *e = t->v[i];
+
+		t->v[i] = NULL;
+		if (e)
+			t->v[n++] = e;
+	}
 	if (n)
 		array_sort(t->v, n, sizeof(*t->v), compare);
 }

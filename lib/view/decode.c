@@ -1469,7 +1469,7 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 
 void decode_free(struct decode *d)
 {
-	for (size_t i = 0; i < (d->ended ? d->pairing.tasks.n : d->pairing.tasks.room); i++) {
+	for (size_t i = 0; i < d->pairing.tasks.room; i++) {
 		struct decode_task *t = (struct decode_task *)(void *)d->pairing.tasks.v[i];
 
 		if (t)

@@ -6,11 +6,18 @@
  * (bin/record/tcp_programs.c) come directly before it, on the same CPU:
  *
  *	S SOCKET SENT RECEIVED  the bytes of a connection that ends
+ *	Q SOCKET SENT RECEIVED  the same, of one that no program has accepted so far
  *	E SOCKET ERRNO          why no connection came about
+ *	W SOCKET                no connection came about, within connect: its return says why
+ *	D SOCKET HIGH LOW       the address to which the running task could not connect
+ *	L SOCKET HIGH LOW       its own address
+ *	F SOCKET PORTS NS       after these two: the ports, the error, and how long connect took
  *	A SOCKET                the running task has accepted the connection
  *
  * A connection belongs to the task that connected or accepted. If neither is known, it belongs to
  * the task that closed it: that task runs when the kernel leaves the state of an open connection.
+ * If a packet has ended the connection, that is the task in which the kernel destroys the socket
+ * (tcp:tcp_destroy_sock), so the line has to wait for that.
  */
 #include <netinet/in.h>
 
@@ -18,7 +25,12 @@
 #include "event/event.h"
 #include "view/view.h"
 
+/* In place of an error: the return of the call says it. */
+enum { CALL_TELLS = -1 };
+
 enum { SHOW_LATENCY = 1, SHOW_LIFE = 2, SHOW_ACCEPT = 4, SHOW_CONNECT = 8 };
+
+enum { LINE_MOST = 1024 }; /* room for a line */
 
 /* include/net/tcp_states.h */
 enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, CLOSE = 7, LAST_ACK = 9, LISTEN };
@@ -29,11 +41,16 @@ struct end {
 	unsigned port;
 };
 
-/* A socket, found by its address. Its entry lives until the socket is closed. */
+/*
+ * A socket, found by its address. Its entry lives until the socket is closed. If a later record has
+ * to say whose the connection was or why it failed, it lives until the kernel frees the socket.
+ */
 struct connection {
 	struct table_entry entry;
-	enum { SIDE_UNKNOWN, CONNECTS, ACCEPTS } side;
+	enum { SIDE_UNKNOWN, CONNECTS, ACCEPTS, QUEUED } side;
 	int established;
+	int known, failed;      /* are its bytes known? the error that its last line has; 0: none */
+	uint64_t sent, received, ended; /* ended: 0, or when it ended, and no task is known */
 	uint64_t begun, ready;  /* when its first packet came or went; when it was established */
 	struct end local, remote;
 	unsigned char task[16]; /* the common fields of a record of its task */
@@ -48,12 +65,13 @@ struct said {
 	uint64_t socket;
 	char what;
 	uint64_t value[2];
+	struct end remote, local; /* D, L */
 };
 
 /* The fields of an event */
 enum { SOCKET, OLD, NEW, SPORT, DPORT, PROTOCOL, SADDR, DADDR, FIELDS };
 struct tcp_event {
-	enum { UNDECIDED, OTHER, STATE, PRINTED } kind;
+	enum { UNDECIDED, OTHER, STATE, DESTROYED, PRINTED } kind;
 	const struct field *field[FIELDS];
 };
 
@@ -61,6 +79,8 @@ static struct {
 	unsigned kinds;
 	struct event_notes events;
 	struct table connections, said;
+	struct record last;     /* its time and CPU: when the trace has ended */
+	size_t hand;            /* tcp_end: the next connection, plus 1 */
 } tcp;
 
 /* ---- what records say ---- */
@@ -77,11 +97,13 @@ static struct tcp_event *event_at(struct show *s, const struct record *r)
 	if (!of || of->kind)
 		return of;
 	of->kind = !strcmp(e->name, "inet_sock_set_state") ? STATE :
+		   !strcmp(e->name, "tcp_destroy_sock") ? DESTROYED :
 		   !strcmp(e->name, "bpf_trace_printk") ? PRINTED : OTHER;
 	for (unsigned i = 0; of->kind == STATE && i < FIELDS; i++)
 		if (!(of->field[i] = event_field(e, names[i])))
 			of->kind = OTHER;
-	if (of->kind == PRINTED && !(of->field[0] = event_field(e, "bpf_string")))
+	if ((of->kind == PRINTED && !(of->field[0] = event_field(e, "bpf_string"))) ||
+	    (of->kind == DESTROYED && !(of->field[SOCKET] = event_field(e, names[SOCKET]))))
 		of->kind = OTHER;
 	return of;
 }
@@ -182,9 +204,10 @@ static void put_end(struct out *o, const struct end *end)
 static void put_start(struct show *s, const struct connection *c, const char *event,
 		      const struct record *r, struct out *o)
 {
-	static const char *const sides[] = { "null", "\"connect\"", "\"accept\"" };
-	static const char *const arrows[] = { "<->", "->", "<-" };
-	static const unsigned char nobody[8] = { [4] = 0xff, 0xff, 0xff, 0xff }; /* common_pid */
+	static const char *const sides[] = { "null", "\"connect\"", "\"accept\"",
+					     "\"queue\"" };
+	static const char *const arrows[] = { "<->", "->", "<-", "<-|" };
+	static const unsigned char nobody[8] = { 0 }; /* common_pid 0 */
 	struct record by = *r;
 
 	by.data = c->ntask ? c->task : nobody;
@@ -218,33 +241,29 @@ static void put_stop(const struct show *s, const struct connection *c, struct ou
 	out_string(o, s->json ? "}}\n" : "\n");
 }
 
-/* Write how long a connect took, and the error, if it has failed. */
-static void put_connect(struct show *s, const struct connection *c, const struct said *said,
-			const struct record *r, struct out *o)
+/* Write how long a connect took until then, and the error, if it has failed; NULL: unknown. */
+static void put_connect(struct show *s, const struct connection *c, const char *error,
+			const struct record *r, uint64_t until, struct out *o)
 {
-	const char *name = said && said->what == 'E' ?
-			   said->value[0] ? name_of_error((int64_t)said->value[0]) : "closed" :
-			   NULL;
-
 	put_start(s, c, "tcp_connect", r, o);
-	put_time(s, o, c->begun, r->ts);
+	put_time(s, o, c->begun, until);
 	if (s->json)
 		out_format(o, ",\"established\":%s", c->established ? "true" : "false");
 	if (!c->established)
-		out_format(o, !s->json ? " error=%s" : name ? ",\"error\":\"%s\"" :
-			   ",\"error\":%s", name ? name : s->json ? "null" : "-");
+		out_format(o, !s->json ? " error=%s" : error ? ",\"error\":\"%s\"" :
+			   ",\"error\":%s", error ? error : s->json ? "null" : "-");
 	put_stop(s, c, o);
 }
 
-static void put_life(struct show *s, const struct connection *c, const struct said *said,
-		     const struct record *r, struct out *o)
+static void put_life(struct show *s, const struct connection *c, const struct record *r,
+		     uint64_t until, struct out *o)
 {
-	int known = said && said->what == 'S';
-
+	if (!(tcp.kinds & SHOW_LIFE) || !c->shown)
+		return;
 	put_start(s, c, "tcp_life", r, o);
-	put_time(s, o, c->begun, r->ts);
-	put_number(s, o, "sent", known, known ? said->value[0] : 0);
-	put_number(s, o, "received", known, known ? said->value[1] : 0);
+	put_time(s, o, c->begun, until);
+	put_number(s, o, "sent", c->known, c->sent);
+	put_number(s, o, "received", c->known, c->received);
 	put_stop(s, c, o);
 }
 
@@ -262,6 +281,69 @@ static uint64_t read_number(const char **s, const char *end, unsigned base)
 	return n;
 }
 
+static int in_interrupt(const struct show *s, const struct record *r)
+{
+	const struct event_set *evs = s->line->events;
+
+	return r->len > evs->flags_at &&
+	       r->data[evs->flags_at] & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI);
+}
+
+static void set_address(struct end *to, const char *at, const char *end)
+{
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t half = read_number(&at, end, 16);
+
+		for (size_t j = 8; j--; half >>= 8)
+			to->ip[8 * i + j] = (unsigned char)half;
+	}
+}
+
+/* A call of connect has failed. If a change of state did not say so, this line does. */
+static void take_failed(struct show *s, struct connection *c, const struct said *said,
+			const char *at, const char *end, const struct record *r, int shown,
+			struct out *o)
+{
+	uint64_t ports = read_number(&at, end, 16), ns = read_number(&at, end, 10);
+	struct connection failed = { .side = CONNECTS, .local = said->local,
+				     .remote = said->remote };
+	int error = (int)(ports & 0xffff);
+
+	if (c && c->failed == error) {
+		c->failed = 0;
+		return;
+	}
+	failed.remote.port = (unsigned)(ports >> 16 & 0xffff);
+	failed.local.port = (unsigned)(ports >> 32 & 0xffff);
+	if (c && c->failed == CALL_TELLS) { /* the kernel has cleared the addresses since */
+		failed.local = c->local;
+		failed.remote = c->remote;
+		c->failed = 0;
+	}
+	if (!shown || !(tcp.kinds & SHOW_LATENCY))
+		return;
+	failed.begun = s->line->raw_clock || ns > r->ts ? 0 : r->ts - ns;
+	set_task(s, &failed, r, shown);
+	put_connect(s, &failed, name_of_error(error), r, r->ts, o);
+}
+
+/* The task of the record has accepted the connection, which may have ended already. */
+static void take_accept(struct show *s, struct connection *c, const struct record *r, int shown,
+			struct out *o)
+{
+	c->side = ACCEPTS;
+	set_task(s, c, r, shown);
+	if (shown && tcp.kinds & SHOW_ACCEPT) {
+		put_start(s, c, "tcp_accept", r, o);
+		put_time(s, o, c->ready, r->ts);
+		put_stop(s, c, o);
+	}
+	if (!c->ended)
+		return;
+	put_life(s, c, r, c->ended, o);
+	table_remove(&tcp.connections, c);
+}
+
 /* Take a record of a program. Return 1, or 0 if it is of another one. */
 static int take_printed(struct show *s, const struct tcp_event *of, const struct record *r,
 			int shown, struct out *o)
@@ -275,27 +357,24 @@ static int take_printed(struct show *s, const struct tcp_event *of, const struct
 
 	at = v.kind == FIELD_STRING && v.n > 4 && !memcmp(at, "tfs_", 4) ?
 	     memchr(at, ' ', v.n) : NULL;
-	if (!at || end - at < 4 || at[2] != ' ' || !strchr("SEA", at[1]))
+	if (!at || end - at < 4 || at[2] != ' ' || !strchr("SQEWDLFA", at[1]))
 		return 0;
 	what = at[1];
 	at += 3;
 	socket = read_number(&at, end, 16);
-	if (what != 'A') {
-		said = table_at(&tcp.said, (const char *)&r->cpu, sizeof(r->cpu));
+	said = table_at(&tcp.said, (const char *)&r->cpu, sizeof(r->cpu));
+	c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
+	if (what == 'D' || what == 'L') {
+		set_address(what == 'D' ? &said->remote : &said->local, at, end);
+	} else if (what == 'F') {
+		take_failed(s, c, said, at, end, r, shown, o);
+	} else if (what == 'A' && c && c->side >= ACCEPTS && !c->ntask) {
+		take_accept(s, c, r, shown, o);
+	} else if (what != 'A') {
 		said->socket = socket;
 		said->what = what;
 		for (size_t i = 0; i < 2; i++)
 			said->value[i] = read_number(&at, end, 10);
-		return 1;
-	}
-	c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
-	if (!c || c->side != ACCEPTS)
-		return 1;
-	set_task(s, c, r, shown);
-	if (shown && tcp.kinds & SHOW_ACCEPT) {
-		put_start(s, c, "tcp_accept", r, o);
-		put_time(s, o, c->ready, r->ts);
-		put_stop(s, c, o);
 	}
 	return 1;
 }
@@ -305,20 +384,54 @@ static void close_connection(struct show *s, struct connection *c, uint64_t sock
 			     const struct record *r, struct out *o)
 {
 	struct said *said = table_find(&tcp.said, (const char *)&r->cpu, sizeof(r->cpu));
+	char what = 0;
 
-	if (said && said->socket != socket)
-		said = NULL;
-	/* of a task that is not known, only if all are shown */
-	if (!c->ntask)
-		c->shown = !s->subjects.member;
-	if (old == SYN_SENT || (old == SYN_RECV && !c->established)) {
-		if (c->shown && c->side == CONNECTS && tcp.kinds & SHOW_LATENCY)
-			put_connect(s, c, said, r, o);
-	} else if (c->shown && tcp.kinds & SHOW_LIFE) {
-		put_life(s, c, said, r, o);
+	if (said && said->socket == socket) {
+		what = said->what;
+		said->what = 0;
+		said->socket = 0;
 	}
-	if (said)
-		table_remove(&tcp.said, said);
+	if (old == SYN_SENT || (old == SYN_RECV && !c->established)) {
+		c->failed = what == 'W' ? CALL_TELLS : what == 'E' ? (int)said->value[0] : 0;
+		if (c->shown && c->side == CONNECTS && tcp.kinds & SHOW_LATENCY && what != 'W')
+			put_connect(s, c, what != 'E' ? NULL : c->failed ?
+				    name_of_error(c->failed) : "closed", r, r->ts, o);
+		if (!c->failed)
+			table_remove(&tcp.connections, c);
+		return;
+	}
+	c->known = what == 'S' || what == 'Q';
+	c->sent = c->known ? said->value[0] : 0;
+	c->received = c->known ? said->value[1] : 0;
+	if (what == 'Q')
+		c->side = QUEUED;
+	if (!c->ntask) {
+		c->ended = r->ts;
+		return;
+	}
+	put_life(s, c, r, r->ts, o);
+	table_remove(&tcp.connections, c);
+}
+
+/*
+ * The kernel frees the socket, within the task that closes it unless an interrupt does. If a packet
+ * ended its connection, this task was the last to have it.
+ */
+static void take_destroyed(struct show *s, const struct tcp_event *of, const struct record *r,
+			   int shown, struct out *o)
+{
+	uint64_t socket = get(s, of, SOCKET, r).u;
+	struct connection *c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
+
+	if (!c)
+		return;
+	if (c->ended) {
+		if (in_interrupt(s, r)) /* of no task, so only if all are shown */
+			c->shown = !s->subjects.member;
+		else
+			set_task(s, c, r, shown);
+		put_life(s, c, r, c->ended, o);
+	}
 	table_remove(&tcp.connections, c);
 }
 
@@ -327,8 +440,6 @@ static void take_state(struct show *s, const struct tcp_event *of, const struct 
 {
 	unsigned old = number(s, of, OLD, r), new = number(s, of, NEW, r);
 	uint64_t socket = get(s, of, SOCKET, r).u;
-	const struct event_set *evs = s->line->events;
-	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
 	struct connection *c;
 
 	if (number(s, of, PROTOCOL, r) != IPPROTO_TCP || new == LISTEN ||
@@ -341,6 +452,8 @@ static void take_state(struct show *s, const struct tcp_event *of, const struct 
 		c->side = new == SYN_SENT ? CONNECTS : ACCEPTS;
 		c->begun = r->ts;
 		c->established = c->ntask = 0;
+		c->failed = 0;
+		c->ended = 0;
 		c->context = (struct otel_context){ .state = CONTEXT_UNKNOWN };
 		if (new == SYN_SENT)
 			set_task(s, c, r, shown);
@@ -349,7 +462,7 @@ static void take_state(struct show *s, const struct tcp_event *of, const struct 
 			put_stop(s, c, o);
 		}
 	} else if (!c->ntask && (new == FIN_WAIT1 || new == LAST_ACK || new == CLOSE) &&
-		   !(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI))) {
+		   !in_interrupt(s, r)) {
 		set_task(s, c, r, shown);
 	}
 	if (new == ESTABLISHED) {
@@ -358,7 +471,7 @@ static void take_state(struct show *s, const struct tcp_event *of, const struct 
 		if (c->side == SIDE_UNKNOWN)
 			c->side = old == SYN_RECV ? ACCEPTS : CONNECTS;
 		if (c->side == CONNECTS && c->shown && tcp.kinds & SHOW_LATENCY)
-			put_connect(s, c, NULL, r, o);
+			put_connect(s, c, NULL, r, r->ts, o);
 	}
 	if (new == CLOSE)
 		close_connection(s, c, socket, old, r, o);
@@ -375,8 +488,11 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 		table_clear(&tcp.connections);
 		table_clear(&tcp.said);
 	}
+	tcp.last = (struct record){ .ts = r->ts, .cpu = r->cpu };
 	if (of && of->kind == STATE)
 		take_state(s, of, r, *shown, &o);
+	else if (of && of->kind == DESTROYED)
+		take_destroyed(s, of, r, *shown, &o);
 	else if ((!of || of->kind != PRINTED || !take_printed(s, of, r, *shown, &o)) && *shown)
 		o.at += show_text(s, r, o.at, out_room(&o));
 	*shown = o.at > buf;
@@ -384,6 +500,42 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 }
 
 /* ---- the interface ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct connection *x = *(struct connection *const *)a;
+	const struct connection *y = *(struct connection *const *)b;
+
+	return x->begun != y->begun ? x->begun > y->begun ? 1 : -1 : table_by_key(a, b);
+}
+
+size_t tcp_end(struct show *s, char *buf, size_t size)
+{
+	struct out o = out_to(buf, size);
+
+	if (!tcp.hand++)
+		table_sort(&tcp.connections, by_time);
+	for (; tcp.hand <= tcp.connections.n && out_room(&o) >= LINE_MOST; tcp.hand++) {
+		struct connection *c = (void *)tcp.connections.v[tcp.hand - 1];
+		struct record r = tcp.last;
+
+		if (c->ended) { /* its socket is still open, or the trace did not see the end */
+			c->shown = !s->subjects.member;
+			put_life(s, c, &r, c->ended, &o);
+		} else if (c->side == CONNECTS && !c->established && !c->failed && c->shown &&
+			   tcp.kinds & SHOW_LATENCY) {
+			r.ts = c->begun;
+			put_connect(s, c, "unfinished", &r, 0, &o);
+		}
+	}
+	tcp.hand--;
+	if (o.at == buf) {
+		table_clear(&tcp.connections);
+		table_clear(&tcp.said);
+		tcp.hand = 0;
+	}
+	return (size_t)(o.at - buf);
+}
 
 int tcp_take(struct show *s, const struct tool *tool, int letter)
 {

@@ -463,17 +463,24 @@ struct people_view {
  *	... tcp_begin: 10.0.0.1:0 -> 10.0.0.2:80
  *	... tcp_connect: 10.0.0.1:3456 -> 10.0.0.2:80 lat=1234
  *	... tcp_connect: 10.0.0.1:3456 -> 10.0.0.2:81 lat=1100 error=ECONNREFUSED
+ *	... tcp_connect: 10.0.0.1:3456 -> 10.0.0.2:82 lat=- error=unfinished
  *	... tcp_accept: 10.0.0.2:80 <- 10.0.0.1:3456 lat=20
  *	... tcp_life: 10.0.0.1:3456 -> 10.0.0.2:80 lat=98765 sent=100 received=2000
  *
- * The task is that of the connection. It uses sock:inet_sock_set_state, and the records of
- * tfs-strings tcp; without these no bytes, errors and accepts are known.
+ * The task is that of the connection. It uses sock:inet_sock_set_state, tcp:tcp_destroy_sock, and
+ * the records of tfs-strings tcp; without these no bytes, errors and accepts are known.
  */
 #define TCP_OPTIONS \
 	"-T, --tcp KIND,...  print lines of TCP connections: latency, life, accept, connect\n"
 
 /* Take an option as show_option does. Only programs that call it have the code of tcp.c. */
 int tcp_take(struct show *, const struct tool *, int letter);
+
+/*
+ * At the end of a trace, print the connects that still wait, and connections whose tasks are not
+ * known. Return the length; 0: that was all. Call it again until then, and begin another trace.
+ */
+size_t tcp_end(struct show *, char *buf, size_t size);
 
 /* ---- decode.c: system calls, one line each ----------------------------------------------- */
 

@@ -73,7 +73,7 @@ need_bytes() {
 told() {
 	sed -n 's/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_life: \(.*\) lat=[0-9]* sent=\([0-9]*\) received=\([0-9]*\)$/life \1 \2 \3 \4/p
 		s/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_connect: \(.*\) -> \(.*\) lat=[0-9]*$/connect \1 \2 \3/p
-		s/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_connect: \(.*\) -> \(.*\) lat=[0-9]* error=\([A-Z]*\)$/connect \1 \2 \3 \4/p' "$1" |
+		s/^ *[^ ].*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_connect: \(.*\) -> \(.*\) lat=[0-9-]* error=\([A-Za-z]*\)$/connect \1 \2 \3 \4/p' "$1" |
 		LC_ALL=C sort
 }
 
@@ -165,4 +165,66 @@ for i in range(7):
 	watch_stop
 	[ "$(lines "[-]$PID .*: kfree_skb: .* protocol=2048 location=.* reason: NO_SOCKET$")" = 7 ]
 	[ "$(lines 'NOT_SPECIFIED')" = 0 ]
+}
+
+# need_alone: Skip unless a program can have a network namespace of its own.
+need_alone() {
+	need_bytes
+	need_tool python3
+	need_tool unshare
+	unshare -n true 2>/dev/null || skip "needs network namespaces"
+}
+
+# fail_all OPTION...: Start a session, and let t/prog/connects.py make its connects, of which the
+# last waits. Its output has the truth: what connect and getsockname return.
+fail_all() {
+	hold unshare -n python3 "$TREE/t/prog/connects.py"
+	start_session trace_tcp --latency --pid "$HELD" "$@"
+	[ "$2" != fifo ] || read_by cat >got
+	release
+	eventually grep -qx "done" ready
+	stop_session
+	release "$HELD"
+	sed '/^ready/d; /^done/d' ready | LC_ALL=C sort >expected
+	[ "$(wc -l <expected)" = 38 ]
+}
+
+@test "trace_tcp: --latency has a line for each connect that fails, at once or later, and for one that waits at the end" {
+	need_alone
+	fail_all --output fifo
+	finishes "$READER" 0
+	told got >answer
+	diff expected answer
+	[ "$(grep -vc '^#' got)" = 38 ]
+	fail_all --output dat
+	tfs-report -T latency "$TRACE" >got
+	told got >answer
+	diff expected answer
+	tfs-report -T latency -j "$TRACE" | grep -c '"error":"unfinished"' | grep -qx 1
+}
+
+@test "trace_tcp: connects and accepts of io_uring have lines" {
+	need_alone
+	need_tracefs events/io_uring/io_uring_submit_req
+	[ "$(cat /proc/sys/kernel/io_uring_disabled)" = 0 ] || skip "needs io_uring"
+	hold unshare -n "$PROG/uring_tcp"
+	traced trace_tcp --latency --accept --life
+	[ "$(lines "tcp_connect: 0.0.0.0:0 -> 198.51.100.1:80 lat=[0-9]* error=ENETUNREACH$")" = 1 ]
+	[ "$(lines "tcp_connect: .* -> 127.0.0.1:9 lat=[0-9]* error=ECONNREFUSED$")" = 1 ]
+	[ "$(lines "uring_tcp-$HELD .*: tcp_connect: 127.0.0.1:[0-9]* -> 127.0.0.1:7100 lat=[0-9]*$")" = 3 ]
+	[ "$(lines "uring_tcp-$HELD .*: tcp_accept: 127.0.0.1:7100 <- 127.0.0.1:[0-9]* lat=[0-9]*$")" = 3 ]
+	[ "$(lines "uring_tcp-$HELD .*: tcp_life: 127.0.0.1:7100 <- 127.0.0.1:[0-9]* lat=[0-9]* sent=0 received=0$")" = 3 ]
+	[ "$(grep -vc '^#' got)" = 14 ]
+}
+
+@test "trace_tcp: a connection that a packet ends is of the task that has its socket, and one that nobody accepts has an arrow of its own" {
+	need_alone
+	for protocol in 6 262; do
+		hold unshare -n python3 "$TREE/t/prog/resets.py" $protocol
+		traced trace_tcp --life --accept
+		sed '/^ready/d' ready | LC_ALL=C sort >expected
+		sed -n 's/.*-\([0-9]*\) *\[[0-9]*\] [^ ]* *[0-9.]*: tcp_\(life\|accept\): \(.*\) lat=[0-9-]*\( sent.*\)\{0,1\}$/\2 \1 \3\4/p' got | LC_ALL=C sort >answer
+		diff expected answer
+		[ "$(grep -vc '^#' got)" = "$(wc -l <expected)" ]
+	done
 }

@@ -382,3 +382,44 @@ has() {
 		[ "$(grep -c '^ *iou-.*: block_bio_queue: ' got)" = 40 ] || { echo "$whom"; cat got; return 1; }
 	done
 }
+
+# apart COMMAND...: Run a session of trace_tcp with the options in TCP in a network namespace of its
+# own, with these PORTS. Write the trace and what the program says.
+apart() {
+	need_tracefs events/syscalls/sys_exit_accept4
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+	need_tool python3
+	need_tool unshare
+	need_tool ip
+	# shellcheck disable=SC2016,SC1010 # the shell within does that
+	unshare -n sh -c 'ip link set lo up
+		ip route add prohibit 192.0.2.128/25 && ip route add blackhole 192.0.2.64/27 &&
+		ip route add unreachable 192.0.2.32/27 &&
+		echo "$0" >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"' "$PORTS" \
+		tfs-run trace_tcp --instance "$MARK" "${TCP[@]}" -- "$@" >trace 2>err </dev/null 3>&- 4>&-
+}
+
+@test "case connfail: each connect that fails has a line with its error" {
+	TCP=(--latency)
+	PORTS='40000 40001'
+	apart python3 "$CASES/connfail.py"
+	sed -n 's/^TRUTH [a-z0-9]* *\(.*\) \(.*\)$/\1 \2/p' err | sed 's/ 0$//' | sort >expected
+	sed -n 's/.*: tcp_connect: .* -> \(.*\) lat=[0-9]*\( error=\)\{0,1\}/\1 /p' trace | tr -d '[]' | sed 's/ $//' | sort >told
+	[ "$(wc -l <expected)" = 11 ]
+	diff expected told
+}
+
+@test "case mptcp: both ends of each connection have lines, by the names of their tasks" {
+	TCP=(--life --accept)
+	PORTS='40000 50001'
+	sysctl -n net.mptcp.enabled >mptcp 2>&1 && [ "$(cat mptcp)" = 1 ] || skip "needs MPTCP"
+	for server in 6 262; do
+		for client in 6 262; do
+			apart python3 "$CASES/mptcp.py" $server $client 3
+			[ "$(grep -c '^ *client-.*: tcp_life: .* -> .* sent=1000 received=77$' trace)" = 3 ]
+			[ "$(grep -c '^ *server-.*: tcp_accept: .* <- ' trace)" = 3 ]
+			[ "$(grep -c '^ *server-.*: tcp_life: .* <- .* sent=77 received=1000$' trace)" = 3 ]
+			[ "$(grep -vc '^#' trace)" = 9 ]
+		done
+	done
+}
