@@ -441,3 +441,13 @@ woke() {
 @test "documents: NEWS begins with the version that the programs print" {
 	[ "$(grep -m 1 '^## ' "$TREE/NEWS.md")" = "## $(tfs-dir --version | sed 's/.* //')" ]
 }
+
+@test "documents: each function that SECURITY.md names at a border is in its file" {
+	# shellcheck disable=SC2016 # backquotes of Markdown
+	sed -n '/^## Borders/,/^## What/s/^| [^|]* | //p' "$TREE/SECURITY.md" | grep -o '`[a-z_]*`, `[a-z_/]*\.c`' | tr -d '`,' >borders
+	[ "$(wc -l <borders)" -ge 25 ]
+	while read -r function file; do
+		grep -qE "^[a-z][^;]*[ *]$function\(" "$TREE/$file" || echo "$function is not in $file"
+	done <borders >missing
+	[ ! -s missing ] || { cat missing; false; }
+}
