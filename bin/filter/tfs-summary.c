@@ -310,6 +310,85 @@ static void each_call(const struct trace_line *l)
 		sum.denied += fate == PAIRING_DENIED;
 	}
 }
+
+/* ---- keys that no event has ---------------------------------------------------------- */
+
+/* The given keys that an event had; the names of events, and the keys that those have. */
+static size_t nfound, ngiven;
+static unsigned char found[64];
+static struct table events = { .size = sizeof(struct table_entry) };
+static struct table names = { .size = sizeof(struct table_entry) };
+
+static void add_name(const struct trace_line *l, const char *s, size_t n)
+{
+	char name[64];
+
+	if (str_format(name, sizeof(name), "%.*s", (int)n, s) < sizeof(name) &&
+	    trace_line_key(l, name).text)
+		table_at(&names, name, n);
+}
+
+/* Add the keys that the line has: words of its fields, and those that are not written there. */
+static void add_names(const struct trace_line *l)
+{
+	static const char *const others[] = { "comm", "pid", "cpu", "time", "event", "call",
+					      "host", "ret", "error", "lat" };
+	static const char letters[] = "0123456789_abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const struct text_part parts[] = { l->body, l->facts };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		add_name(l, others[i], strlen(others[i]));
+	for (size_t i = 0; i < 2; i++)
+		for (const char *s = parts[i].text, *end = s + parts[i].n; s && s < end;) {
+			size_t n = 0;
+
+			while (s + n < end && s[n] && strchr(letters, s[n]))
+				n++;
+			if (n && (*s < '0' || *s > '9'))
+				add_name(l, s, n);
+			s += n ? n : 1;
+		}
+}
+
+/* Note which of the given keys the event has, until each is found. */
+static void find_keys(const struct trace_line *l)
+{
+	struct text_part event;
+
+	for (size_t i = 0; sum.keys[i] && i < sizeof(found); i++)
+		if (!found[i] && trace_line_key(l, sum.keys[i]).text) {
+			found[i] = 1;
+			nfound++;
+		}
+	event = trace_line_key(l, "event");
+	if (!event.n || table_find(&events, event.text, event.n) || names.n > 100)
+		return;
+	table_at(&events, event.text, event.n);
+	add_names(l);
+}
+
+/* Return the first given key that no event has, or NULL. */
+static const char *missing_key(void)
+{
+	for (size_t i = 0; sum.keys[i] && i < sizeof(found); i++)
+		if (!found[i])
+			return sum.keys[i];
+	return NULL;
+}
+
+/* Report it, with the keys that exist. Return MISUSED. */
+static int tell_missing(const char *key)
+{
+	struct strbuf all = { 0 };
+
+	table_sort(&names, table_by_key);
+	for (size_t i = 0; i < names.n; i++)
+		strbuf_format(&all, "%s%s", i ? ", " : "", names.v[i]->key);
+	err_msg("no event has the key '%.80s'; the events have %s", key, all.text);
+	return MISUSED;
+}
+
 static void each_event(const struct trace_line *l)
 {
 	size_t kind = KIND_CALL + 1;
@@ -318,6 +397,8 @@ static void each_event(const struct trace_line *l)
 	struct row *r;
 
 	metrics_time(l);
+	if (nfound < ngiven)
+		find_keys(l);
 	if (trace_line_side(l)) {
 		each_call(l);
 		return;
@@ -778,6 +859,8 @@ int main(int argc, char **argv)
 	if (sort)
 		parse_columns('s', sort);
 	sum.keys = given_keys.v;
+	while (sum.keys[ngiven] && ngiven < sizeof(found))
+		ngiven++;
 	in.comments.json = json;
 	input_file(&tool, argv + opt_index);
 
@@ -794,6 +877,8 @@ int main(int argc, char **argv)
 		}
 	if (in.in.failed)
 		return REFUSED;
+	if ((sum.rows.n || sum.untimed.n) && missing_key())
+		return tell_missing(missing_key());
 	interval_end();
 	if (metrics) {
 		metrics_end(&in.comments);

@@ -558,15 +558,31 @@ END
 END
 }
 
+@test "tfs-summary: refuses a key that no event has, and lists those that exist, in text and JSON" {
+	for input in operations calls_text; do
+		run -100 --separate-stderr tfs-summary -k pid -k nosuch < <("$input")
+		[ -z "$output" ]
+		[[ $stderr = "tfs-summary: fatal: no event has the key 'nosuch'; the events have "* ]]
+		# each of them is a key
+		for key in $(tr -d , <<<"${stderr#*the events have }"); do
+			"$input" | tfs-summary -k "$key" >got
+		done
+	done
+	need_tracefs events/syscalls
+	run -100 --separate-stderr tfs-run trace_open --summary --per comm,nosuch -- test -e /etc/hostname
+	[[ $stderr = "tfs-summary: fatal: no event has the key 'nosuch'; the events have "*"call, comm, cpu, "* ]]
+	[ "${#stderr_lines[@]}" = 1 ]
+}
+
 @test "tfs-summary: -j prints an object for each line, also of an interval, and for what the table lacks" {
 	operations | tfs-summary -j -k path -k pid -a read >got
 	diff - got <<'END'
 {"calls":1,"errors":1,"read":0,"total_us":1293.500,"avg_us":1293.500,"max_us":1293.500,"path":"/c\u0001","pid":8}
 {"calls":2,"errors":0,"read":4,"total_us":7.000,"avg_us":3.500,"max_us":3.500,"path":"/a b","pid":7}
 END
-	calls_text | tfs-summary -j -n 1 -k nosuch >got
+	calls_text | tfs-summary -j -n 1 -s calls -k ret >got
 	diff - got <<'END'
-{"calls":4,"errors":1,"total_us":1000015,"avg_us":333338,"max_us":1000001,"nosuch":null}
+{"calls":4,"errors":1,"total_us":1000015,"avg_us":333338,"max_us":1000001,"ret":null}
 {"comment":"calls without an end","n":1,"because":"counted, without a time"}
 END
 	operations | tfs-summary -j -i 1m -c calls >got
