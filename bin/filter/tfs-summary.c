@@ -24,10 +24,12 @@ static struct opt_list added = { .v = OPT_LIST(NULL) };
 static unsigned long most = ULONG_MAX, every;
 static int human, json, headed, metrics;
 
+static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
+
 static const struct tool tool = {
 	.name = "tfs-summary",
 	.help =
-		"tfs-summary [-HjM] [-a FIELD]... [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] "
+		"tfs-summary [-bHjM] [-a FIELD]... [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] "
 		"[-s COLUMN] [FILE]\n"
 		"sum up a trace: calls, errors and times of each system call\n"
 		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
@@ -39,12 +41,13 @@ static const struct tool tool = {
 		"p50, p99 or max\n"
 		OPTION_EVERY
 		OPTION_METRICS
+		"-b, --begins  the trace has the beginning of each call that seccomp(2) let pass\n"
 		"-H, --human  print as on a terminal: times with units, share and p99\n"
 		"-j, --json  print a JSON object for each line, without the total\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 'H', .flag = &human },
 		{ 'i', .number = &every }, { 'a', .list = &added }, { 'j', .flag = &json },
-		{ 'M', .flag = &metrics }, { 0 },
+		{ 'M', .flag = &metrics }, { 'b', .flag = &calls.pairing.complete }, { 0 },
 	},
 };
 
@@ -117,7 +120,6 @@ static struct summary {
 } sum;
 
 /* The owner of a task is the row of its call. */
-static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 /* ---- times ------------------------------------------------------------------------- */
 

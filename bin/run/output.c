@@ -159,6 +159,21 @@ static void plan_picture(struct output *o, const struct ask *ask, const char *su
 	o->header = !strcmp(subsystem, "ftrace") && !ask_has_word(ask->words, "--header");
 }
 
+/* Are all traced tasks made within the session, and is each call recorded with its beginning? */
+static int is_complete(const struct ask *ask)
+{
+	static const char *const others[] = {
+		"sys_exit_", "-p", "--pid", "--all", "--cgroup", "--container", "--comm", "--uid",
+		"--parent", "--slower", "--decode",
+	};
+
+	for (char *const *word = ask->words; *word; word++)
+		for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+			if (!strncmp(*word, others[i], strlen(others[i])))
+				return 0;
+	return ask->command != NULL;
+}
+
 /* Choose the options of tfs-summary: those of the person, or else those of the hook's header. */
 static void plan_summary(struct output *o, const struct ask *ask, const struct hook *h)
 {
@@ -176,6 +191,8 @@ static void plan_summary(struct output *o, const struct ask *ask, const struct h
 		*word++ = "-i", *word++ = ask->every;
 	if (o->json || ask_has_word(ask->words, "--json"))
 		*word++ = "-j";
+	if (!strcmp(ask->hook, "trace_syscalls") && is_complete(ask))
+		*word++ = "-b";
 	for (char *key = strtok_r(keys, ",", &save); key && word < end - 3;
 	     key = strtok_r(NULL, ",", &save)) {
 		int thread = !strcmp(key, "thread");

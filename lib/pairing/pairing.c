@@ -47,13 +47,17 @@ int pairing_is_certain(const struct pairing *p, const struct pairing_task *t)
 }
 
 /*
- * Had this call no entry? The task has come back from another call, without a loss since then on
- * any CPU. BPF programs that have not seen an entry either have recorded the arguments. Without
- * them the trace must have entries of the task, and the call must fail.
+ * Had this call no entry? In a complete trace without a loss, any call that is not open, unless a
+ * new task returns from the call of its parent. In other traces, the task has come back from
+ * another call, without a loss since then on any CPU. BPF programs that have not seen an entry
+ * either have recorded the arguments. Without them the trace must have entries of the task, and
+ * the call must fail.
  */
 static int had_no_entry(const struct pairing *p, const struct pairing_task *t,
 			const struct pairing_event *e, int failed)
 {
+	if (p->complete && !p->losses)
+		return !t->open && (e->class != PAIRING_FORK || e->result);
 	return !t->open && pairing_is_certain(p, t) && !e->losing &&
 	       (e->registers || (t->entered && failed));
 }

@@ -60,6 +60,7 @@ enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
 struct pairing {
 	struct table tasks;
 	uint32_t losses;                /* the caller counts the losses of events */
+	int complete;                   /* the caller knows that each call's entry was recorded */
 	size_t hand;                    /* private: where to look for a task to drop */
 };
 

@@ -423,3 +423,17 @@ apart() {
 		done
 	done
 }
+
+@test "case denied: a summary of denied calls only has each of them, and what seccomp answers with success" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls --instance "$MARK" --summary -s getppid -- "$CASE/denied" >summary 2>/dev/null || :
+	grep -Eqx ' +2 +2 +- +- +-  getppid' summary
+	grep -qx '# calls that seccomp denied: 2 (counted, without a time)' summary
+	run -1 grep 'without a beginning' summary
+	printf 'a-1 [000] ..... %d.000000: sys_getppid -> 0x%x\n' 1 0 2 7 >answered
+	run -0 tfs-summary --begins answered
+	[[ ${lines[1]} == '        2        0 '*'  getppid' ]]
+	[[ $output != *'without a beginning'* ]]
+	run -1 tfs-summary answered
+	[[ $output == *'# ends without a beginning: 2 (not counted)'* ]]
+}
