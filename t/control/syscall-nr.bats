@@ -48,6 +48,10 @@ load ../helper
 }
 
 @test "syscall-nr: accepts the names that other ABIs, strace and the C library have for a call" {
+	case $(uname -m) in
+	*64* | s390x) ;;
+	*) skip "needs 64 bits: with 32, some of the names are other calls" ;;
+	esac
 	while read -r call names; do
 		syscall-nr "$call" >want 2>&1 || continue # not of this architecture
 		for name in $names; do
