@@ -377,7 +377,8 @@ static unsigned long long most_kb(int rundir)
 
 int policy_dumps(const struct request *rq, int rundir, unsigned long *files, unsigned long *kb)
 {
-	struct kept kept = { .n = 0 };
+	int is_file = rq->output >= OUTPUT_FILE; /* it counts, too */
+	struct kept kept = { .n = is_file ? 1 : 0, .kb = is_file ? rq->size_kb : 0 };
 	unsigned long long most = most_kb(rundir), left, wanted = *kb;
 
 	add_all(&kept, rundir, rq->session);
