@@ -136,7 +136,9 @@ static void keep_argument(const struct trace_line *l, int32_t pid)
 	size_t n = 0;
 
 	a->known = 0;
-	if (!at || !(at = memchr(at, l->prefix[0] ? ':' : '(', l->body.n)))
+	/* not the form of options/fields: id=0x3d (61) args={0x3,...} */
+	if (!at || (!*l->prefix && *at != 'N') ||
+	    !(at = memchr(at, *l->prefix ? ':' : '(', l->body.n)))
 		return;
 	for (at++; at < end && *at == ' '; at++)
 		;

@@ -60,8 +60,8 @@ need_x86() {
 	need_x86
 	{ futex; rest; } | tfs-why -f >plain
 	for name in 'ma;in' 'm;;;;n' ';ain'; do
-		{ futex; rest; } | sed "s/main/$name/g; s/helper/hel;er/g" | tfs-why -f |
-			sed "s/${name//;/:}/main/g; s/hel:er/helper/g" | diff plain -
+		{ futex; rest; } | sed "s/main/$name/g; s/helper/he;lper/g" | tfs-why -f |
+			sed "s/${name//;/:}/main/g; s/he:lper/helper/g" | diff plain -
 	done
 }
 
