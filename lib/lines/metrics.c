@@ -12,7 +12,7 @@ static uint64_t first = UINT64_MAX, last;       /* times of events in nanosecond
 
 void metrics_time(const struct trace_line *l)
 {
-	uint64_t time;
+	uint64_t time = 0;
 	int digits;
 
 	if (trace_line_time(l, &time, &digits) < 0 || digits < 0)
