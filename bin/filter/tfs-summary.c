@@ -173,7 +173,10 @@ static int is_error(const struct trace_line *l)
 	return l->error.n || (!line_calls_result(l, &result) && error_of_result(result));
 }
 
-/* Return whether an event that is not a call has an error: another error than 0, or ret < 0. */
+/*
+ * Return whether an event that is not a call has an error: another number than 0, the name of an
+ * error, or - or null for an unknown one; or ret < 0.
+ */
 static int has_error(const struct trace_line *l)
 {
 	struct text_part p = trace_line_key(l, "error");
@@ -181,7 +184,8 @@ static int has_error(const struct trace_line *l)
 
 	if (p.text && !decimal_parse(&v, p))
 		return v.whole != 0;
-	return is_error(l);
+	return (p.n && error_of_name(p.text, p.n)) || text_part_is(p, "-") ||
+	       text_part_is(p, "null") || is_error(l);
 }
 
 /* Set sum.key to the first byte and the key of the event's row. */

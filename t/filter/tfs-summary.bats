@@ -382,6 +382,21 @@ denied_text() {
         2        1          7          3          4  total'
 }
 
+@test "tfs-summary: counts errors that an event has by name, or that are unknown, also in JSON and in metrics" {
+	for error in '' ECONNREFUSED ENETUNREACH ETIMEDOUT ENETUNREACH closed unfinished -; do
+		event 1 1.000010 "tcp_connect: 0.0.0.0:0 -> 192.0.2.1:80 lat=3${error:+ error=$error}"
+	done >trace
+	for error in '' ',"error":"EPERM"' ',"error":null' ',"error":"closed"'; do
+		printf '{"ts":1.5,"cpu":0,"pid":1,"comm":"a","system":"tcp","event":"tcp_connect","fields":{"lat":3%s}}\n' "$error"
+	done >trace.json
+	sums 'event
+        8        5         24          3          3  tcp_connect
+        8        5         24          3          3  total' <trace
+	[ "$(tfs-summary -c calls,errors trace.json | tail -1 | tr -s ' ')" = ' 4 2 total' ]
+	tfs-summary -M trace >got
+	[ "$(sed -n 's/^tfs_call_errors_total.*error="\(.*\)"} /\1 /p' got | tr '\n' ' ')" = '- 1 ECONNREFUSED 1 ENETUNREACH 2 ETIMEDOUT 1 ' ]
+}
+
 @test "tfs-summary: a clock without a point has no microseconds" {
 	{
 		event 1 100 'sys_a()'
