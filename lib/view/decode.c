@@ -1364,7 +1364,8 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 	d->on |= letter == 'D';
 	if (letter != OPT_LONG)
 		return letter == 'D';
-	d->option = opt_last.line;
+	if (strcmp(opt_last.name, "note")) /* which -T has, too */
+		d->option = opt_last.line;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (strcmp(opt_last.name, all[i].name))
 			continue;

@@ -203,6 +203,24 @@ fail_all() {
 	tfs-report -T latency -j "$TRACE" | grep -c '"error":"unfinished"' | grep -qx 1
 }
 
+@test "trace_tcp: without types of the kernel it says once what is not known, in text, JSON and summaries" {
+	need_alone
+	mkdir -p none/kernel
+	ln -s "$TRACEFS" none/kernel/tracing
+	export TRACER_SYSFS_PATH=$PWD/none
+	note="not known: bytes, errors, and connects that fail at once: unable to read $PWD/none/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF): No such file or directory"
+	hold python3 "$TREE/t/prog/connections.py" 1
+	traced trace_tcp --latency
+	[ "$(head -n 1 got)" = "# $note" ]
+	[ "$(lines 'not known')" = 1 ]
+	[ "$(lines 'tcp_connect: .* error=-$')" = "$(grep -c '^connect .* E[A-Z]*$' ready)" ]
+	[ "$(tfs-summary got | grep -c "^# $note$")" = 1 ]
+	hold python3 "$TREE/t/prog/connections.py" 1
+	traced trace_tcp --life --json
+	[ "$(grep -cFx "{\"comment\":\"$note\"}" got)" = 1 ]
+	[ "$(tfs-summary got | grep -cFx "{\"comment\":\"$note\"}")" = 1 ]
+}
+
 @test "trace_tcp: connects and accepts of io_uring have lines" {
 	need_alone
 	need_tracefs events/io_uring/io_uring_submit_req
