@@ -437,3 +437,17 @@ apart() {
 	run -1 tfs-summary answered
 	[[ $output == *'# ends without a beginning: 2 (not counted)'* ]]
 }
+
+@test "case p32: the exec of a 32-bit program has its line, and the program its end" {
+	need_tracefs events/raw_syscalls
+	[ -x "$CASE/p32" ] || skip "needs a compiler of 32-bit programs (gcc -m32)"
+	run "$CASE/p32"
+	[ "$status" = 7 ] || skip "needs a kernel that runs 32-bit programs (CONFIG_IA32_EMULATION)"
+	run -7 tfs-run trace_exec --instance "$MARK" -o execs -- "$CASE/p32" 3>&- 4>&-
+	grep -v '^# ' execs | sed 's/^.*: execve/execve/; s/0x[0-9a-f]*/ADDRESS/; s/ <[0-9.]*>$//' |
+		diff - <(echo "execve(\"$CASE/p32\", [\"$CASE/p32\"], ADDRESS) = 0")
+	run -7 tfs-run trace_process --instance "$MARK" --json -o processes -- "$CASE/p32" 3>&- 4>&-
+	[ "$(grep -c '"exit_code":768,"end":"exit 3","comm":"p32","command":null}$' processes)" = 1 ]
+	[ "$(grep -c "\"exit_code\":1792,\"end\":\"exit 7\",\"comm\":\"p32\",\"command\":\"$CASE/p32\"}$" processes)" = 1 ]
+	file_has 2 processes
+}
