@@ -8,27 +8,31 @@
  * Arguments come from decoded calls of execve (-D). For a trace in JSON, tfs-process prints JSON.
  * A dash stands for what the trace does not tell. A process is kept until its end; with -t all
  * processes are kept. Processes without an end come last: they still run, or events were lost.
+ * Those of -p run when tfs-process begins; procfs tells their names, users and parents.
  * tfs-process ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 the trace has no process, 100 usage error, 111 refused.
  */
 
 #include "base/base.h"
+#include "proc/proc.h"
 #include "lines/lines.h"
 
-static int tree;
-static const char *only_uid, *only_comm;
+static int tree, json;
+static const char *only_uid, *only_comm, *running;
 
 static const struct tool tool = {
 	.name = "tfs-process",
 	.help =
-		"tfs-process [-t] [-u UID] [-C NAME] [FILE]\n"
+		"tfs-process [-tj] [-u UID] [-C NAME] [-p PID,...] [FILE]\n"
 		"print one line for each process of a trace, when it ends\n"
 		"-t, --tree  print the processes as a tree, at the end of the trace\n"
 		"-u, --uid UID  print only processes that end with this real user\n"
-		"-C, --comm NAME  print only processes that end with this name\n",
+		"-C, --comm NAME  print only processes that end with this name\n"
+		"-p, --pid PID,...  print also the processes of these tasks, which run now\n"
+		"-j, --json  print JSON, also if the trace has no event\n",
 	.places = (const struct opt_place[]){
 		{ 't', .flag = &tree }, { 'u', .text = &only_uid }, { 'C', .text = &only_comm },
-		{ 0 },
+		{ 'p', .text = &running }, { 'j', .flag = &json }, { 0 },
 	},
 };
 
@@ -41,7 +45,8 @@ struct process {
 	uint64_t pid, maker;    /* maker 0: not known */
 	uint64_t start, age, cpu; /* ns */
 	int digits;             /* of the time of start; UNTIMED: not known */
-	int ended, shown;       /* shown: it began, executed a program or ended in the trace */
+	int ended, shown;       /* shown: it began, executed a program or ended, or is of -p */
+	int asked;              /* its name is what procfs says of -p */
 	int timed, cpu_known, unsure; /* age and cpu are known; its end may be lost */
 	int64_t code;           /* of wait(2); -1: not known */
 	struct process *up, *child, *last, *next; /* -t */
@@ -56,7 +61,6 @@ struct living {
 static struct table all = { .size = sizeof(struct living) };
 static struct process root; /* -t: its children have no known parent */
 static struct strbuf text;
-static int json;
 static unsigned long long printed;
 
 /* ---- processes ----------------------------------------------------------------------- */
@@ -407,7 +411,7 @@ static void ended(const struct trace_line *l)
 	p->ended = p->shown = 1;
 	if (tree && !p->up)
 		hang(p, &root);
-	if (!p->name)
+	if (!p->name || p->asked)
 		keep(&p->name, l, l->comm);
 	if (status.text)
 		p->code = (int64_t)number(l, "process_exit_code");
@@ -499,10 +503,44 @@ static void doubt(void)
 			((struct living *)all.v[i])->process->unsure = 1;
 }
 
+/* Begin with the processes of -p. */
+static void add_running(void)
+{
+	struct pids pids = { 0 };
+	struct process *p;
+	struct task task;
+	pid_t tgid;
+	uid_t uid;
+
+	if (!running)
+		return;
+	if (pids_option(&tool, running, 0, &pids) < 0)
+		exit(REFUSED);
+	for (size_t i = 0; i < pids.n; i++) {
+		if (task_ids(pids.v[i], &tgid, &uid) < 0 || task_read(tgid, &task) < 0)
+			continue;
+		p = process_of((uint64_t)tgid);
+		if (p->asked)
+			continue;
+		p->asked = p->shown = 1;
+		p->maker = (uint64_t)task.ppid;
+		text.n = 0;
+		strbuf_escaped(&text, task.comm, strlen(task.comm), ESCAPE_TEXT);
+		p->name = xstrdup(text.text);
+		text.n = 0;
+		strbuf_format(&text, "%u", (unsigned)uid);
+		p->uid = xstrdup(text.text);
+		if (tree)
+			hang(p, &root);
+	}
+	pids_clear(&pids);
+}
+
 int main(int argc, char **argv)
 {
 	opt_next(&tool, argc, argv);
 	input_file(&tool, argv + opt_index);
+	add_running();
 	input_begin();
 	while (input_read(&in))
 		if (input_event(&in)) {

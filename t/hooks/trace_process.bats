@@ -194,6 +194,22 @@ family() {
 	[ "$(grep -c '"exit_code":768,"end":"exit 3","comm":"sh","command":"sh -c ' got)" = 1 ]
 }
 
+@test "trace_process: a process of --pid to which nothing happens still runs, in each view" {
+	need_tracefs events/raw_syscalls
+	hold sh -c 'echo ready; read -r x'
+	for view in '' --tree --json; do
+		# shellcheck disable=SC2086 # none is no word
+		watch trace_process --pid "$HELD" $view
+		watch_stop
+		grep -v '^#' got | tail -n 1 >"last$view"
+		[ "$(grep -cw "$HELD" got)" = 1 ]
+	done
+	awk '{ $1 = $1; print }' last | diff - <(echo "- $(awk "{ print \$4 }" "/proc/$HELD/stat") 0 $HELD - - still running [sh]")
+	awk '{ $1 = $1; print }' last--tree | diff - <(echo "$HELD - - still running [sh]")
+	[[ $(cat last--json) == *"\"pid\":$HELD,"*'"uid":0,"start":null,"duration":null,"cpu":null,"exit_code":null,"end":"still running","comm":"sh","command":null}' ]]
+	release
+}
+
 @test "trace_process: tfs-process makes the same tree later, from a trace.dat" {
 	need_tracefs events/raw_syscalls
 	tfs-run trace_process --instance "$MARK" -o x.dat -- sh -c "$SCRIPT" <&- >out 2>err 3>&- 4>&- || :
