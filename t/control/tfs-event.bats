@@ -111,6 +111,66 @@ irq:softirq_raise' ]
 	[[ $stderr = "tfs-event: fatal: no event is called 'sys_enter_umount22'; did you mean sys_enter_umount, "* ]]
 }
 
+@test "tfs-event: selects what serves programs of 32 bits on MIPS and PowerPC by the names in the kernel's syscall.tbl" {
+	while read -r function name; do
+		plain_root "syscalls:sys_enter_$function" syscalls:sys_enter_read
+		outputs 0 "syscalls:sys_enter_$function" tfs-event -R root -l "sys_enter_$name"
+		rm -r root
+	done <<-'END'
+		32_ftruncate64 ftruncate64
+		32_llseek _llseek
+		32_personality personality
+		32_pread pread64
+		32_pwrite pwrite64
+		32_sigaction sigaction
+		32_truncate64 truncate64
+		mips_mmap mmap
+		mips_mmap2 mmap2
+		debug_setcontext sys_debug_setcontext
+		ppc32_fadvise64 fadvise64
+		ppc_truncate64 truncate64
+	END
+}
+
+@test "tfs-event: kernel: each name of a call in the headers of any ABI selects one event, except these, and each event has such a name" {
+	need_tracefs events/syscalls
+	need_tool "${CC:-cc}"
+	# the kernel must have each call that the headers know
+	printf '#include <linux/version.h>\nLINUX_VERSION_CODE\n' | "${CC:-cc}" -E -P - >version 2>&1 ||
+		skip "needs linux/version.h"
+	IFS=.- read -r major minor _ < <(uname -r)
+	[ "$(tail -n 1 version)" -lt $((major * 65536 + (minor + 1) * 256)) ] || skip "the headers are newer than the kernel"
+	cat /usr/include/*/asm/unistd*.h /usr/*/include/asm/unistd*.h /usr/include/asm-generic/unistd.h 2>/dev/null |
+		sed -nE 's/^# *define +__NR(3264)?_([a-z0-9_]+)[[:space:]].*/\2/p' | sort -u >names
+	[ "$(wc -l <names)" -gt 400 ]
+	tfs-event -l 'syscalls:sys_enter_*' | sed 's/.*:sys_enter_//' | sort >all
+	while read -r name; do
+		tfs-event -l "sys_enter_$name" >event 2>/dev/null || { echo "$name" >>none; continue; }
+		[ "$(wc -l <event)" = 1 ] || echo "$name" >>several
+		sed 's/.*:sys_enter_//' event >>found
+	done <names
+	# by lines: no calls; calls that Linux has never served or serves no longer (4 lines); calls of
+	# other architectures or of 32 bits (2 lines); calls that a configuration may leave out
+	tr -s ' \t' '\n' >except <<-'END'
+		arch_specific_syscall syscalls syscall
+		_sysctl afs_syscall bdflush break create_module epoll_ctl_old epoll_wait_old ftime
+		get_kernel_syms getpmsg gtty idle lock lookup_dcookie mpx nfsservctl prof profil putpmsg
+		query_module reserved177 reserved193 reserved221 reserved82 security stty timerfd tuxcall
+		ulimit unused109 unused150 unused18 unused28 unused59 unused84 vserver
+		cachectl cacheflush get_thread_area ipc nice pciconfig_iobase pciconfig_read pciconfig_write
+		set_thread_area socketcall stime sysmips vm86 vm86old
+		delete_module finit_module init_module kexec_file_load kexec_load sgetmask ssetmask uselib
+	END
+	sort -u except | comm -13 - <(sort none) >wrong
+	cat wrong
+	[ ! -s wrong ]
+	[ ! -s several ]
+	# a function has no name there only if it is newer than the headers, or a call of the kernel alone
+	for name in $(sort -u found | comm -23 all -); do
+		run ! syscall-nr "$name"
+	done
+}
+
 @test "tfs-event: kernel: -l without a name prints all of available_events" {
 	need_tracefs
 	tfs-event -l | cmp - "$TRACEFS/available_events"
