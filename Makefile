@@ -208,7 +208,7 @@ endif
 build/lib/base/numbers.o: build/gen/syscall_numbers.h build/gen/syscall_names.h
 build/gen/syscall_names.h: lib/base/syscall_names.in
 	@mkdir -p $(@D)
-	$(Q)LC_ALL=C sed -n 's/ /\\0/g; s/^[a-z].*/"&\\0\\0"/p' $< >$@
+	$(Q)LC_ALL=C sed -n 's/ /\\0/g; s/^[a-z0-9].*/"&\\0\\0"/p' $< >$@
 build/gen/syscall_numbers.h: build/flags
 	@mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
