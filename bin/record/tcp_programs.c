@@ -350,10 +350,19 @@ static void emit_accept(struct bpf_code *c, const struct memory_plan *p, const c
 	print_accepted(c, p);
 }
 
-static void emit_begin(struct bpf_code *c, const char *format, const char *address)
+/* header: the address is the first member of a structure in user memory */
+static void emit_begin(struct bpf_code *c, const char *format, const char *address, int header)
 {
 	emit_load(c, SIZE_DW, R7, R1, memory_field(format, "fd;"));
 	emit_load(c, SIZE_DW, R8, R1, memory_field(format, address));
+	if (header) {
+		emit_store_imm(c, SIZE_DW, FP, READ, 0);
+		emit_mov(c, R3, R8);
+		emit_address(c, R1, FP, READ);
+		emit_mov_imm(c, R2, sizeof(long));
+		emit_call(c, FN_PROBE_READ_USER);
+		emit_load(c, SIZE_DW, R8, FP, READ);
+	}
 	emit_alu_imm(c, ALU_LSH, R7, 32); /* an int in a register */
 	emit_alu_imm(c, ALU_RSH, R7, 32);
 	read_descriptor(c);
@@ -365,17 +374,28 @@ static void emit_begin(struct bpf_code *c, const char *format, const char *addre
 static void emit_connect(struct bpf_code *c, const struct memory_plan *p, const char *format)
 {
 	(void)p;
-	emit_begin(c, format, "uservaddr;");
+	emit_begin(c, format, "uservaddr;", 0);
 }
 
-/* With TCP_FASTOPEN, a call that sends may connect. */
-static void emit_send(struct bpf_code *c, const struct memory_plan *p, const char *format)
+/* With MSG_FASTOPEN, a call that sends may connect. */
+static void emit_send_at(struct bpf_code *c, const char *format, const char *address, int header)
 {
-	(void)p;
 	emit_load(c, SIZE_DW, R7, R1, memory_field(format, " flags;"));
 	emit_alu_imm(c, ALU_AND, R7, MSG_FASTOPEN);
 	emit_jump_if_imm(c, R7, JEQ, 0, "out");
-	emit_begin(c, format, "addr;");
+	emit_begin(c, format, address, header);
+}
+
+static void emit_send(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	(void)p;
+	emit_send_at(c, format, "addr;", 0);
+}
+
+static void emit_sendmsg(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	(void)p;
+	emit_send_at(c, format, "msg;", 1);
 }
 
 static void emit_connected(struct bpf_code *c, const struct memory_plan *p, const char *format)
@@ -434,6 +454,8 @@ static const struct {
 	{ "syscalls/sys_enter_connect", 0, emit_connect },
 	{ "syscalls/sys_exit_sendto", 0, emit_connected },
 	{ "syscalls/sys_enter_sendto", 0, emit_send },
+	{ "syscalls/sys_exit_sendmsg", 0, emit_connected },
+	{ "syscalls/sys_enter_sendmsg", 0, emit_sendmsg },
 	{ "io_uring/io_uring_complete", OF_REQUESTS, emit_complete },
 	{ "io_uring/io_uring_submit_req", OF_REQUESTS, emit_submit },
 	{ "syscalls/sys_exit_accept4", OF_ACCEPT, emit_accept },

@@ -186,7 +186,7 @@ fail_all() {
 	stop_session
 	release "$HELD"
 	sed '/^ready/d; /^done/d' ready | LC_ALL=C sort >expected
-	[ "$(wc -l <expected)" = 38 ]
+	[ "$(wc -l <expected)" = 39 ]
 }
 
 @test "trace_tcp: --latency has a line for each connect that fails, at once or later, and for one that waits at the end" {
@@ -195,7 +195,7 @@ fail_all() {
 	finishes "$READER" 0
 	told got >answer
 	diff expected answer
-	[ "$(grep -vc '^#' got)" = 38 ]
+	[ "$(grep -vc '^#' got)" = 39 ]
 	fail_all --output dat
 	tfs-report -T latency "$TRACE" >got
 	told got >answer

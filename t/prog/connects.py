@@ -103,6 +103,12 @@ try:
 except OSError:
     pass
 s = new()
+say(s, '198.51.100.10:80', 'ENETUNREACH')
+try:
+    s.sendmsg([b'x'], [], FASTOPEN, ('198.51.100.10', 80))
+except OSError:
+    pass
+s = new()
 s.setsockopt(TCP, FASTOPEN_CONNECT, 1)
 fails(('198.51.100.6', 80), 'ENETUNREACH', s)
 
