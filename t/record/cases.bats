@@ -451,3 +451,17 @@ apart() {
 	[ "$(grep -c "\"exit_code\":1792,\"end\":\"exit 7\",\"comm\":\"p32\",\"command\":\"$CASE/p32\"}$" processes)" = 1 ]
 	file_has 2 processes
 }
+
+@test "case uring_blk: waits of io_uring's threads are in the account of a program" {
+	need_tracefs events/block/block_bio_queue
+	loop
+	"$CASE/uring_blk" "/dev/$LOOP" s || skip "needs io_uring"
+	for how in s a b; do
+		tfs-run trace_why --instance "$MARK" --top 20 -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		grep -Eq '^iou-(sqp|wrk)-[0-9]+ [0-9]+: ' trace || { echo "$how"; cat trace err; return 1; }
+		# of no other task
+		run -1 grep -E '^[^ #]' <(grep -Ev '^(iou-|uring_blk|tfs-run)' trace)
+		tfs-run trace_why --instance "$MARK" --events -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		[ "$(grep -c ': sched_switch: prev_comm=iou-' trace)" -ge 20 ] || { echo "$how"; cat trace err; return 1; }
+	done
+}
