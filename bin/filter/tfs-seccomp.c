@@ -7,7 +7,8 @@
  * The profile allows these calls, also those that only failed, and those that each program
  * needs to start and to end. All other calls fail with EPERM. tfs-seccomp prints JSON of the OCI
  * runtime specification, or with -s a line for a unit of systemd. It notes which calls seccomp(2)
- * denied each time, and leaves out numbers of calls that no kernel has.
+ * denied or answered each time, and leaves out numbers of calls that no kernel has. A trace without
+ * returns does not have the calls that seccomp(2) denies or answers: tfs-seccomp says so.
  * An event that was lost may have been a call that the profile would then lack. So tfs-seccomp
  * refuses a trace with lost events, unless -f is given. A profile is printed at the end of
  * the trace, or not at all. tfs-seccomp ignores SIGINT, so that the program that makes the trace
@@ -66,13 +67,15 @@ static const char needed[][16] = {
 /* A call by its name; one that this host does not know is syscall_0xNUMBER. */
 struct allowed {
 	struct table_entry entry;
-	int made;                       /* seccomp(2) has not denied it each time */
+	int made;                       /* seccomp(2) has not denied or answered it each time */
+	int answered;                   /* with a result that is no error, at least once */
 	int missing, there;             /* it failed with ENOSYS, or had another result */
 };
 
 static struct table names = { .size = sizeof(struct allowed) };
 static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 static int lost; /* events were lost */
+static int returns; /* the trace has returns */
 
 static const char number[] = "syscall_0x"; /* strace(1) writes so */
 
@@ -88,7 +91,9 @@ static void add(const struct trace_line *l)
 	if (fate == PAIRING_NOTHING || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
 		return;
 	a = table_at(&names, name, strlen(name));
-	a->made |= fate != PAIRING_DENIED;
+	returns |= l->decoded || (fate != PAIRING_BEGAN && fate != PAIRING_NO_RETURN);
+	a->made |= fate != PAIRING_DENIED && fate != PAIRING_EMULATED;
+	a->answered |= fate == PAIRING_EMULATED;
 	if (!trace_line_result(l).n)
 		return;
 	if (text_part_is(l->error, "ENOSYS") ||
@@ -99,12 +104,13 @@ static void add(const struct trace_line *l)
 }
 
 /*
- * Say which calls were denied each time. Remove those without a name: no profile can allow them.
+ * Say which calls were denied or answered each time. Remove those without a name: no profile can
+ * allow them.
  * Exit if the trace does not say that this kernel has no such call, unless -f is given.
  */
 static void sort_out(void)
 {
-	struct strbuf denied = { 0 }, nameless = { 0 };
+	struct strbuf denied = { 0 }, answered = { 0 }, nameless = { 0 };
 	size_t n = 0;
 
 	table_sort(&names, table_by_key);
@@ -119,7 +125,7 @@ static void sort_out(void)
 		if (unknown)
 			strbuf_format(&nameless, " %s", name + 8);
 		else if (!a->made)
-			strbuf_format(&denied, " %s", name);
+			strbuf_format(a->answered ? &answered : &denied, " %s", name);
 		if (!unknown)
 			names.v[n++] = names.v[i];
 	}
@@ -129,6 +135,12 @@ static void sort_out(void)
 	if (denied.n)
 		err_note("seccomp denied these calls while the program was traced, and the profile "
 			 "allows them:%s", denied.text);
+	if (answered.n)
+		err_note("seccomp answered these calls instead of the kernel while the program was "
+			 "traced, and the profile allows them:%s", answered.text);
+	if (!returns)
+		err_note("the trace has no returns, so it lacks calls that seccomp denied: trace "
+			 "with --returns to have them");
 }
 
 /* Print the profile, or the line for systemd. */

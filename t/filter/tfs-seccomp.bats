@@ -152,6 +152,31 @@ filters() {
 	done
 }
 
+@test "tfs-seccomp: names the calls that seccomp answered each time" {
+	for result in 7 -1; do
+		line "getppid() = $result (emulated)"
+	done >trace
+	line 'write(1, NULL, 1) = 1 <0.000001>' >>trace
+	run -0 --separate-stderr tfs-seccomp -s <trace
+	[[ " ${output#*=} " == *' getppid '* ]]
+	[ "$stderr" = 'tfs-seccomp: seccomp answered these calls instead of the kernel while the program was traced, and the profile allows them: getppid' ]
+	line 'getppid() = 7 <0.000001>' >>trace
+	run -0 --separate-stderr tfs-seccomp -s <trace
+	[ -z "$stderr" ]
+}
+
+@test "tfs-seccomp: a trace without returns lacks the calls that seccomp denies, and this is said once" {
+	need_tracefs events/syscalls
+	tfs-run trace_syscalls --instance "$MARK" -- "$PROG/case/denied" >trace 2>/dev/null || :
+	run -0 --separate-stderr tfs-seccomp -s <trace
+	[[ " $output " != *' mkdir '* ]]
+	[ "$stderr" = 'tfs-seccomp: the trace has no returns, so it lacks calls that seccomp denied: trace with --returns to have them' ]
+	tfs-run trace_syscalls --instance "$MARK" --returns -- "$PROG/case/denied" >trace 2>/dev/null || :
+	run -0 --separate-stderr tfs-seccomp -s <trace
+	[[ $output == *' getppid mkdir '* ]]
+	[ "$stderr" = 'tfs-seccomp: seccomp denied these calls while the program was traced, and the profile allows them: getppid mkdir' ]
+}
+
 @test "tfs-seccomp: a program runs under its own profile, and another call fails" {
 	need_tracefs events/syscalls
 	mkdir dir
