@@ -176,8 +176,7 @@ static void tell_missing(const struct comments *c)
 	if (missed)
 		err_exit(REFUSED, "not understood: %s; the profile may lack their calls: give "
 			 "the trace alone, or -f", text);
-	/* comments.c keeps "# lost" before the others */
-	if (lost || (c->n && !*c->kind))
+	if (lost || comments_lost(c))
 		err_exit(REFUSED, "events were lost, so the profile may lack calls: trace again "
 			 "with a larger buffer, or give -f");
 }

@@ -122,6 +122,14 @@ void comments_miss(struct comments *r, const struct trace_line *l)
 	r->misses[l->miss]++;
 }
 
+int comments_lost(const struct comments *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->kind[i] == LOST)
+			return 1;
+	return 0;
+}
+
 int comments_missed(const struct comments *r, char *text, size_t size)
 {
 	static const char *const why[MISS_KINDS] = {

@@ -299,6 +299,9 @@ int comments_event(struct comments *, struct trace_line *, const char *line, siz
 /* Count a line that trace_line has read, if it should be an event and is not understood. */
 void comments_miss(struct comments *, const struct trace_line *);
 
+/* Did a line that was kept say that events are lost? */
+int comments_lost(const struct comments *r);
+
 /*
  * Set the text, with room for COMMENTS_MISSED bytes, to the number of lines that were not
  * understood, and why. Return 1, or 0 if there was none.
