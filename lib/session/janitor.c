@@ -482,10 +482,14 @@ static int reader_is_there(const struct janitor *j)
 	return unread_bytes(j, O_WRONLY) >= 0;
 }
 
-/* A reader that left is not a failure, nor is a filter that ended with NO: it printed nothing. */
+/*
+ * A reader that left is not a failure, nor is a filter that ended with NO, because it printed nothing,
+ * or a tool that ended when the janitor gave up its reader.
+ */
 static int is_failure(int status)
 {
-	return status > NO && status != TIMED_OUT && status != 128 + SIGPIPE;
+	return status > NO && status != TIMED_OUT && status != 128 + SIGPIPE &&
+	       status != 128 + GIVE_UP;
 }
 
 static const char *tool_name(const struct janitor *j)

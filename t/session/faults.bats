@@ -1231,11 +1231,12 @@ clean_manager() {
 	exec 9<"$TRACE"
 	JANITOR=$(children "$SESSION")
 	STREAM=$(children "$JANITOR")
-	# its standard input and the muted stderr, its signals, tracefs for names and formats, the
-	# instance, both ends
+	# its standard input, both ends of the pipe for the reason of a failure, its signals, tracefs
+	# for names and formats, the instance, both ends of the trace
 	expected=$(sort <<-EOF
 		/dev/null
-		/dev/null
+		pipe
+		pipe
 		$TRACEFS
 		$(printf '%s\n' "$TRACEFS/instances/tfs.$MARK/per_cpu"/cpu*/{trace_pipe_raw,stats})
 		anon_inode:[signalfd]
