@@ -210,8 +210,11 @@ static void plan_summary(struct output *o, const struct ask *ask, const struct h
 	}
 }
 
-/* Find the tool beside tfs-run. Write its path to path (PATH_MAX bytes). 0, or -1, reported. */
-static int find_tool(const char *tool, char *path)
+/*
+ * Find the tool beside tfs-run. Write its path to path (PATH_MAX bytes). Return 0, or -1, reported
+ * unless silent is set.
+ */
+static int find_tool(const char *tool, char *path, int silent)
 {
 	char bin[PATH_MAX];
 
@@ -219,18 +222,21 @@ static int find_tool(const char *tool, char *path)
 		return -1;
 	if (str_format(path, PATH_MAX, "%s/%s", bin, tool) < PATH_MAX && !access(path, X_OK))
 		return 0;
-	return err_msg("no %s in %s: the installation is not complete", tool, bin);
+	return silent ? -1 : err_msg("no %s in %s: the installation is not complete", tool, bin);
 }
 
-/* Let the filter read nothing, so that it checks its options. Return 0, or -1, reported. */
+/*
+ * Let the filter read nothing, so that it checks its options. Return 0, or -1, reported. A filter
+ * that is missing is reported when it is to start.
+ */
 static int check_filter(const struct output *o)
 {
 	const char *argv[sizeof(o->filter) / sizeof(*o->filter)];
 	char path[PATH_MAX], why[PATH_MAX], *usage;
 
 	memcpy(argv, o->filter, sizeof(argv));
-	if (find_tool(*argv, path) < 0)
-		return -1;
+	if (find_tool(*argv, path, 1) < 0)
+		return 0;
 	*argv = path;
 	if (help_ask(argv, why, sizeof(why)) != MISUSED)
 		return 0;
@@ -300,7 +306,7 @@ static int start_tool(struct output *o, const char *const *tool, int reads, int 
 	char path[PATH_MAX];
 	int ends[2];
 
-	if (find_tool(*tool, path) < 0)
+	if (find_tool(*tool, path, 0) < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0 || (o->pid = fork()) < 0)
 		return err_errno("unable to start %s", *tool);
@@ -331,7 +337,7 @@ int output_open(struct output *o)
 	const char *tool = o->filter[0] ? o->filter[0] : o->reader[0];
 	char path[PATH_MAX];
 
-	if (tool && find_tool(tool, path) < 0)
+	if (tool && find_tool(tool, path, 0) < 0)
 		return -1;
 	if (!o->file)
 		return 0;

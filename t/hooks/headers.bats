@@ -468,7 +468,7 @@ became() {
 	became us 7us=7 10ms=10000 2s=2000000
 	became kb 7K=7 7k=7 64M=65536 64m=65536 2G=2097152 1g=1048576 2047G=2146435072
 	became user root=0 "$(sed -n '$s/:.*//p' /etc/passwd)=$(sed -n '$p' /etc/passwd | cut -d : -f 3)" \
-		'0,root 7=0 0 7'
+		'0,root 7=0 7'
 	grep -Eq '^http[[:space:]]+80/tcp' /etc/services || skip "needs http in /etc/services"
 	became port http=80 'http,443 domain=80 443 53'
 }

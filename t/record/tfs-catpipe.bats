@@ -4,7 +4,7 @@
 
 load ../helper
 
-USAGE='tfs-catpipe [-fklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] [-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] [-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-Bfklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] [-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] [-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"

@@ -376,6 +376,7 @@ file_left() {
 
 @test "tfs-run: each process of a stream that fails or is killed fails the session, and is named with the reason" {
 	need_tracefs events/syscalls
+	need_tool pgrep
 	fails() { # REASON COMMAND...
 		local stderr
 		run -111 --separate-stderr "${@:2}"
@@ -384,11 +385,11 @@ file_left() {
 	}
 	killed="was killed by signal 9 (Killed): memory or the disk is short, or somebody ended it"
 	# shellcheck disable=SC2016 # of PROG
-	local tool='pid=$(pgrep -f "^tfs-(catpipe|record) .*$0") && ' kill='kill -9 "$pid"; '
+	local tool='pid=$(pgrep -f "^tfs-(catpipe|record) .*$0") || exit; ' kill='kill -9 "$pid"; '
 	# shellcheck disable=SC2016
 	local wait='while [ -e "/proc/$pid" ]; do :; done'
 	# shellcheck disable=SC2016
-	local filter='read -r _ _ _ pid _ <"/proc/$pid/stat" && '
+	local filter='read -r _ _ _ pid _ <"/proc/$pid/stat"; '
 	count=(tfs-run trace_count --instance "$MARK" -s getppid -- sh -c)
 	fails "tfs-catpipe $killed" "${count[@]}" "$tool$kill$wait" "tfs[.]$MARK"
 	fails "tfs-count $killed" "${count[@]}" "$tool$filter$kill$wait" "tfs[.]$MARK"
@@ -403,6 +404,7 @@ file_left() {
 }
 
 @test "tfs-run: the tool that makes its output fails the run, whatever PROG returns" {
+	need_tool pgrep
 	# shellcheck disable=SC2016 # of PROG
 	run -137 --separate-stderr tfs-run trace_syscalls --instance "$MARK" -s getppid --summary -- \
 		sh -c 'kill -9 "$(pgrep -x tfs-summary -P "$PPID")"; exit 3'

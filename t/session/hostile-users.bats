@@ -572,28 +572,34 @@ acts_up() {
 
 @test "hostile: a name that turns the text around it reaches neither text, JSON nor a picture as it is" {
 	need_tracefs events/task/task_rename
-	turns=$'\u202a|\u202e|\u2066|\u2069|\u200e|\u200f|\u061c'
-	for turn in $'\u202e' $'\u2066' $'\u200f' $'\u061c'; do
+	# as bytes, because bash writes other characters in the locale C
+	turns=$'\xe2\x80[\xaa\xae\x8e\x8f]|\xe2\x81[\xa6\xa9]|\xd8\x9c'
+	for escape in 202e 2066 200f 061c; do
+		case $escape in
+		202e) turn=$'\xe2\x80\xae' ;;
+		2066) turn=$'\xe2\x81\xa6' ;;
+		200f) turn=$'\xe2\x80\x8f' ;;
+		061c) turn=$'\xd8\x9c' ;;
+		esac
 		for json in '' --json; do
 			# shellcheck disable=SC2016 # of the other shell
 			tfs-run trace_event --instance "$MARK" ${json:+"$json"} -e task_rename -e sched_process_exit -- \
 				bash -c 'printf %s "$1" >/proc/$$/comm' sh "a${turn}b;c" >"got$json" </dev/null 3>&- 4>&-
 			grep -q "b;c" "got$json"
-			run -1 grep -E "$turns" "got$json"
+			LC_ALL=C run -1 grep -aE "$turns" "got$json"
 		done
-		printf -v escape '\\u%04x' "'$turn"
-		grep -Fq "\"newcomm\":\"a${escape}b;c\"" got--json
+		grep -Fq "\"newcomm\":\"a\\u${escape}b;c\"" got--json
 		for file in got got--json; do
 			tfs-timeline "$file" >"$file.svg"
 			tfs-flame -w newcomm -k comm "$file" >"$file.flame.svg" || :
 			tfs-human "$file" >"$file.human"
 			tfs-count -k newcomm -k .comm <"$file" >"$file.count"
 			tfs-flame -f -k newcomm "$file" >"$file.folded" || :
-			run -1 grep -E "$turns" "$file".*
+			LC_ALL=C run -1 grep -aE "$turns" "$file".*
 		done
 	done
 	# neither messages
-	run -100 --separate-stderr "$MANAGER" --run trace_event --args $'--pid 1 -e a\u202eb'
+	run -100 --separate-stderr "$MANAGER" --run trace_event --args $'--pid 1 -e a\xe2\x80\xaeb'
 	[[ $stderr == *"'a???b' is not printable text" ]]
 }
 

@@ -81,7 +81,7 @@ table() {
 	100|trace_syscalls -o x.pdf -- true|-o x.pdf: tfs-run writes no .pdf; the name can end in .json, .dat, .svg or .txt
 	111|trace_syscalls -o none/x.json -- true|unable to open none/x.json: no such directory; make it first
 	100|trace_syscalls --summary -o x.svg -- true|--summary prints text or JSON, so -o x.svg is not possible; leave one of them out
-	100|trace_syscalls --top 5 -- true|trace_syscalls has no option '--top'; tfs-run trace_syscalls --help lists them
+	100|trace_syscalls --top 5 -- true|--top needs --summary; add it
 	100|-m blktrace trace_open -- true|trace_open is a hook of ftrace, not of blktrace; leave -m out
 	127|trace_syscalls -- nosuchprogram|unable to run nosuchprogram: no such program in PATH; give its path
 	127|trace_syscalls -- ./nosuchprogram|unable to run ./nosuchprogram: no such program; correct the path
@@ -100,7 +100,7 @@ table() {
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT
-	100|trace_syscalls --summary --top x -- true|--top: 'x' is not a number of at least 1
+	100|trace_syscalls --summary --top x -- true|--summary: --top: 'x' is not a number of at least 1
 	100|trace_syscalls --fail -- true|trace_syscalls has no option '--fail'; did you mean --failed? tfs-run trace_syscalls --help lists them
 	100|trace_block --device sdx --all|--device: no disk 'sdx' in $PWD/sys/class/block; did you mean sda, sdb?|sys
 	100|trace_block --device sda1 --all|--device: sda1 is a partition; give its disk|sys

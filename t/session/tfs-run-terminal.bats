@@ -238,8 +238,8 @@ progress() {
 	[ "$(grep -c 'calls-.*getppid' text)" = 1234 ]
 	shows '^tfs-run: text has 123[4-6] events$'
 	progress '1,23[4-6] events, 0 lost, 0\.[0-9] MB' -o x.json
-	progress '1,23[4-6] events, 0 lost' -o x.dat
 	# with the returns
+	progress '2,4[67][0-9] events, 0 lost' -o x.dat
 	progress '2,4[67][0-9] events, 0 lost, 0\.[0-9] MB' --summary
 	shows '^ *100\.0% +123[4-6] +0 .* getppid$'
 }
