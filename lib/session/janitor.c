@@ -483,8 +483,8 @@ static int reader_is_there(const struct janitor *j)
 }
 
 /*
- * A reader that left is not a failure, nor is a filter that ended with NO, because it printed nothing,
- * or a tool that ended when the janitor gave up its reader.
+ * A reader that left is not a failure, nor is a filter that ended with NO, because it printed
+ * nothing, or a tool that ended when the janitor gave up its reader.
  */
 static int is_failure(int status)
 {
