@@ -113,7 +113,7 @@ static struct summary {
 	struct strbuf key, event;
 	struct sums all;                /* of the table that is printed */
 	unsigned long ms;               /* its time */
-	unsigned long long no_begin, denied, no_time, no_lat;
+	unsigned long long no_begin, denied, answered, no_time, no_lat;
 	int other;                      /* the trace has lines that are not events */
 	int precise;                    /* a time has digits after its point */
 	int plain;                      /* a clock without a point has its own unit */
@@ -314,6 +314,7 @@ static void each_call(const struct trace_line *l)
 		if (fate == PAIRING_DENIED)
 			count_error(l, r);
 		sum.denied += fate == PAIRING_DENIED;
+		sum.answered += fate == PAIRING_EMULATED;
 	}
 }
 
@@ -763,6 +764,7 @@ static void print_counts(void)
 	line_calls_end(&calls);
 	print_count("calls without an end", calls.no_end, "counted, without a time");
 	print_count("calls that seccomp denied", sum.denied, "counted, without a time");
+	print_count("calls that seccomp answered", sum.answered, "counted, without a time");
 	print_count("calls of unknown time", sum.no_time,
 		    "counted; events were lost meanwhile, or the clock went back");
 	print_count("ends without a beginning", sum.no_begin, "not counted");

@@ -434,6 +434,10 @@ apart() {
 	run -0 tfs-summary --begins answered
 	[[ ${lines[1]} == '        2        0 '*'  getppid' ]]
 	[[ $output != *'without a beginning'* ]]
+	[ "${lines[-1]}" = '# calls that seccomp answered: 2 (counted, without a time)' ]
+	printf 'a-1 [000] ..... 1.000000: getppid() = 7 (emulated)\n' >emulated
+	run -0 tfs-summary emulated
+	[ "${lines[-1]}" = '# calls that seccomp answered: 1 (counted, without a time)' ]
 	run -1 tfs-summary answered
 	[[ $output == *'# ends without a beginning: 2 (not counted)'* ]]
 }
