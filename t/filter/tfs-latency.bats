@@ -1312,3 +1312,28 @@ task_waits() {
 	[ "$(task_waits 150:waking 151:wakeup 200:out 220:in)" = 0-1 ]
 	[ "$(task_waits 200:out 300:waking)" = 1-0 ]
 }
+
+@test "tfs-latency: calls that seccomp denies are counted or drawn, and calls after them keep their own times" {
+	{
+		while read -r time text; do
+			printf '               a-1       [000] .....     1.0000%s: %s\n' "$time" "$text"
+		done <<-'EOF'
+			10 sys_getpid()
+			20 sys_getpid -> 0x1
+			30 sys_mkdir -> 0xffffffffffffffff
+			40 sys_read(fd: 0)
+			60 sys_read -> 0x1
+			70 sys_mkdir -> 0xffffffffffffffff
+			80 sys_getpid()
+			85 sys_getpid -> 0x1
+		EOF
+	} >mixed
+	tfs-latency syscalls <mixed >got
+	[ "$(sed -n 's/.*: sys_\([a-z]*\) .* lat=/\1 /p' got | tr '\n' ,)" = 'getpid 10,read 20,getpid 5,' ]
+	[ "$(tail -n 1 got)" = '# unpaired 0 events: 0 without an end, 0 without a beginning; seccomp denied 2 calls' ]
+	tfs-hist -k lat <got >hist
+	grep -qx 'lat: 3 values, 5 to 20' hist
+	tfs-timeline <mixed >drawn
+	[ "$(grep -o '<title>sys_exit_mkdir at [^<]*' drawn)" = "<title>sys_exit_mkdir at 20 us
+<title>sys_exit_mkdir at 60 us" ]
+}
