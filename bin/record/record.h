@@ -162,13 +162,15 @@ size_t programs_caller(const struct event_set *, const struct record *, uint64_t
 struct taskstats {
 	int fd;                 /* -1: none */
 	uint16_t looks;         /* how many times the caller found the ring buffers empty */
+	unsigned messages;      /* were kept so far */
 	struct taskstats_exit {
 		int32_t pid;    /* 0: empty */
 		uint16_t code;
 		uint16_t look;  /* looks when the code was read */
-		uint32_t began; /* seconds since 1970, one more or less */
+		unsigned next;  /* message of the same slot, by its number; 0: none */
 		struct used used;
-	} slot[65536], second[256]; /* by pid; the end of a thread that took the pid of another */
+	} kept[65536];          /* by the number of the message, the last ones */
+	struct { unsigned first, last; } slot[65536]; /* by pid: a pid may be used again; 0: none */
 };
 
 /*
@@ -180,8 +182,14 @@ void taskstats_open(struct taskstats *, unsigned cpus);
 /* Read the messages that the kernel has sent. Return whether some were lost. */
 int taskstats_read(struct taskstats *);
 
-/* Return the code of a task, set *used, and forget them; -1: not known. For facts.ended. */
+/*
+ * Return the code of a task, set *used, and forget them and all of earlier tasks with that pid; -1:
+ * not known. used->age has been set to the age that the trace tells. For facts.ended.
+ */
 long taskstats_exit_code(void *taskstats, int pid, struct used *);
+
+/* Forget what was read before the present record was made: it is of earlier tasks with that pid. */
+void taskstats_forget_old(void *taskstats, int pid);
 
 /* Return the code of a task that was delivered SIGKILL; wait a moment for its end. */
 long taskstats_killed_code(void *taskstats, int pid);

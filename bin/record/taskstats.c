@@ -20,10 +20,15 @@
  */
 #define OLD_LOOKS 3
 
+enum { SLOTS = 65536 };
+
+/* What the trace and the kernel tell of the age of a task differs by no more, in microseconds. */
+enum { SLACK = 20000 };
+
 static void forget(struct taskstats *x)
 {
+	memset(x->kept, 0, sizeof(x->kept));
 	memset(x->slot, 0, sizeof(x->slot));
-	memset(x->second, 0, sizeof(x->second));
 }
 
 void taskstats_open(struct taskstats *x, unsigned cpus)
@@ -36,23 +41,47 @@ void taskstats_open(struct taskstats *x, unsigned cpus)
 		forget(x);
 }
 
-static struct taskstats_exit *slot_of(struct taskstats *x, int pid)
+static struct taskstats_exit *message(struct taskstats *x, unsigned number)
 {
-	return &x->slot[(unsigned)pid % (sizeof(x->slot) / sizeof(*x->slot))];
+	return &x->kept[number % SLOTS];
 }
 
-static struct taskstats_exit *second_of(struct taskstats *x, int pid)
+/* Forget the first message of a slot. */
+static void drop_first(struct taskstats *x, unsigned slot)
 {
-	return &x->second[(unsigned)pid % (sizeof(x->second) / sizeof(*x->second))];
+	struct taskstats_exit *e = message(x, x->slot[slot].first);
+
+	x->slot[slot].first = e->next;
+	e->pid = 0;
 }
 
-/*
- * Does a message follow that of the first thread of its process, which execve of another thread
- * ended? That thread took its pid and its time of birth, and ends with the process.
- */
-static int is_second(const struct taskstats_exit *first, const struct taskstats_exit *e)
+/* Keep a message behind those of the same slot, instead of the oldest message of all. */
+static void keep(struct taskstats *x, const struct taskstats_exit *e)
 {
-	return first->pid == e->pid && !first->used.last && first->began - e->began + 1 <= 2;
+	unsigned n = x->messages = x->messages + 1 ? x->messages + 1 : 1;
+	unsigned slot = (unsigned)e->pid % SLOTS;
+
+	if (message(x, n)->pid) /* the oldest one is the first of its slot */
+		drop_first(x, (unsigned)message(x, n)->pid % SLOTS);
+	*message(x, n) = *e;
+	if (x->slot[slot].first)
+		message(x, x->slot[slot].last)->next = n;
+	else
+		x->slot[slot].first = n;
+	x->slot[slot].last = n;
+}
+
+/* Return the first message of a pid, without those of other pids before it; NULL: none. */
+static struct taskstats_exit *first_of(struct taskstats *x, int pid)
+{
+	unsigned slot = (unsigned)pid % SLOTS;
+
+	while (pid > 0 && x->slot[slot].first) {
+		if (message(x, x->slot[slot].first)->pid == pid)
+			return message(x, x->slot[slot].first);
+		drop_first(x, slot);
+	}
+	return NULL;
 }
 
 /* Return the struct taskstats of an attribute for a task or a process, or NULL. */
@@ -88,10 +117,10 @@ static void take(struct taskstats *x, const struct netlink_answer *a)
 	e.used.last = process || stats[K_TASKSTATS_FLAG] & K_AGROUP;
 	memcpy(&e.used.runs, stats + K_TASKSTATS_RUNS, sizeof(e.used.runs));
 	memcpy(&e.used.uid, stats + K_TASKSTATS_UID, sizeof(e.used.uid));
-	memcpy(&e.began, stats + K_TASKSTATS_BTIME, sizeof(e.began));
 	memcpy(&e.used.age, stats + K_TASKSTATS_ETIME, sizeof(e.used.age));
 	memcpy(&e.used.cpu, (process ? process : stats) + K_TASKSTATS_CPU, sizeof(e.used.cpu));
-	*(is_second(slot_of(x, e.pid), &e) ? second_of(x, e.pid) : slot_of(x, e.pid)) = e;
+	if (e.pid > 0)
+		keep(x, &e);
 }
 
 int taskstats_read(struct taskstats *x)
@@ -111,21 +140,48 @@ int taskstats_read(struct taskstats *x)
 	return lost;
 }
 
+/* Return by how much the age of a message is not what the trace tells. */
+static uint64_t distance(const struct taskstats_exit *e, const struct used *told)
+{
+	if (e->used.age >= told->age)
+		return told->born ? e->used.age - told->age : 0;
+	return told->age - e->used.age;
+}
+
 long taskstats_exit_code(void *taskstats, int pid, struct used *used)
 {
-	struct taskstats_exit *e = slot_of(taskstats, pid), *second = second_of(taskstats, pid);
-	long code = e->code;
+	struct taskstats *x = taskstats;
+	const struct used told = *used;
+	unsigned slot = (unsigned)pid % SLOTS;
+	const struct taskstats_exit *best = NULL;
+	struct taskstats_exit *e;
+	long code;
 
-	if (e->pid != pid || pid <= 0)
+	*used = (struct used){ .last = 0 };
+	if (!first_of(x, pid))
 		return -1;
-	*used = e->used;
-	if (is_second(e, second)) {
-		*e = *second;
-		second->pid = 0;
-	} else {
-		e->pid = 0;
+	/* the first one that fits, or else the nearest */
+	for (unsigned n = x->slot[slot].first; n; n = e->next) {
+		e = message(x, n);
+		if (e->pid == pid && (!best || distance(e, &told) < distance(best, &told)))
+			best = e;
+		if (best && distance(best, &told) <= SLACK)
+			break;
 	}
+	code = best->code;
+	*used = best->used;
+	while (best->pid)
+		drop_first(x, slot);
 	return code;
+}
+
+void taskstats_forget_old(void *taskstats, int pid)
+{
+	struct taskstats *x = taskstats;
+	const struct taskstats_exit *e;
+
+	while ((e = first_of(x, pid)) && (uint16_t)(x->looks - e->look) >= OLD_LOOKS)
+		drop_first(x, (unsigned)pid % SLOTS);
 }
 
 /* Has the task ended? The kernel sends the code before the task becomes a zombie. */
@@ -139,25 +195,26 @@ static int has_ended(int pid)
 long taskstats_killed_code(void *taskstats, int pid)
 {
 	struct taskstats *x = taskstats;
-	struct taskstats_exit *e = slot_of(x, pid);
+	struct taskstats_exit *e;
 	long long end = time_now_ms() + END_MS, left;
 	struct pollfd p = { .fd = x->fd, .events = POLLIN };
 	int over = 0;
 
 	taskstats_read(x);
 	/* the task lived at a later record, so the code is of an earlier task with its pid */
-	if (e->pid == pid && (uint16_t)(x->looks - e->look) >= OLD_LOOKS)
-		e->pid = 0;
+	taskstats_forget_old(x, pid);
+	e = first_of(x, pid);
 	/*
 	 * Do not wait for a task that has ended: if it ended before the socket was open, or
 	 * while the socket was full, its code never comes.
 	 */
-	while (e->pid != pid && x->fd >= 0 && !over) {
+	while (!e && x->fd >= 0 && !over) {
 		left = end - time_now_ms();
 		over = left <= 0 || has_ended(pid);
 		if (!over)
 			poll(&p, 1, (int)left);
 		taskstats_read(x);
+		e = first_of(x, pid);
 	}
-	return e->pid == pid && pid > 0 ? (long)e->code : -1;
+	return e ? (long)e->code : -1;
 }

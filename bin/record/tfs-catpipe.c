@@ -352,6 +352,7 @@ static int open_raw(struct stream *s, const char *root)
 		taskstats_open(&s->exits, s->live.ncpus);
 		s->show.facts.ended = taskstats_exit_code;
 		s->show.facts.killed = taskstats_killed_code;
+		s->show.facts.begins = taskstats_forget_old;
 		s->show.facts.arg = &s->exits;
 	}
 	kb = file_number(s->dir, "buffer_size_kb", NULL, 0);

@@ -27,6 +27,7 @@ enum {
 	MISSED = 16,            /* dead, and its end was not recorded */
 	GONE = 32,              /* (p) all of its threads have ended */
 	GUESS = 64,             /* its process is not known, and perhaps not this one */
+	BORN = 128,             /* since is its birth */
 };
 
 /* include/uapi/linux/sched.h */
@@ -336,7 +337,7 @@ static long status_of(const struct fact_task *t, const struct fact_task *g, long
 static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 {
 	struct fact_task *g = group_of(f, t);
-	struct used used = { .last = 0 };
+	struct used used = { .age = (r->ts - t->since) / 1000, .born = !!(t->state & BORN) };
 	long code = end_code(f, t, g, &used), status;
 	int last;
 
@@ -364,11 +365,11 @@ static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 	if (status >= 0)
 		tell(f, FACT_STATUS, status);
 	tell_parent(f, g);
-	if (used.age)
+	if (used.runs)
 		tell(f, FACT_UID, used.uid);
 	if (used.runs)
 		tell(f, FACT_CPU, (int64_t)used.cpu);
-	if (used.age && t == g)
+	if (used.runs && t == g)
 		tell(f, FACT_AGE, (int64_t)used.age);
 }
 
@@ -421,6 +422,10 @@ static void born(struct facts *f, struct fact_task *creator, const struct record
 	if (!t)
 		return;
 	renew(f, t);
+	t->since = r->ts;
+	set(t, 0, BORN);
+	if (f->begins)
+		f->begins(f->arg, pid);
 	t->comm.tgid = g && flags & THREAD ? g->comm.pid : pid;
 	if (g && flags & THREAD) {
 		g->threads = (uint16_t)(g->threads + (g->threads > 0));
@@ -495,6 +500,8 @@ void facts_learn(struct facts *f, const struct record *r, int lost)
 	if (t && t->state & OVER && of->role != ROLE_GENERATE)
 		renew(f, t);
 	t = known(f, pid);
+	if (t && !t->since)
+		t->since = r->ts;
 	if (of->role == ROLE_NEWTASK)
 		born(f, t, r);
 	else if (t && of->role == ROLE_ENTER)

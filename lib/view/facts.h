@@ -27,6 +27,7 @@ struct fact_task {
 	uint16_t threads;       /* (p) number of living threads; 0: not known */
 	int32_t parent;         /* (p) its parent at first; 0: not known */
 	int32_t execer;         /* (p) the thread that is in execve */
+	uint64_t since;         /* time of its first record */
 	uint32_t life, parent_life; /* another task with the same pid has another number */
 };
 

@@ -194,14 +194,19 @@ struct used {
 				/* it was at the last tick or switch of each */
 	uint64_t runs;          /* how often the task got a CPU; 0: cpu is unknown */
 	uint64_t age;           /* of the task, in microseconds */
+	int born;               /* what the trace tells of its age is exact, or else the least */
 	uint32_t uid;
 	int last;               /* no other thread of its process lives; 0: unknown */
 };
 
 /* All zero at first. */
 struct facts {
-	/* NULL, or return the exit code of a task that has ended, or is killed; -1: not known */
+	/*
+	 * NULL, or return the exit code of a task that has ended, or is killed; -1: not known. With
+	 * a pid that is used again, age and born say which of its tasks that is.
+	 */
 	long (*ended)(void *arg, int pid, struct used *), (*killed)(void *arg, int pid);
+	void (*begins)(void *arg, int pid); /* NULL, or take note that a task begins */
 	void *arg;
 	int live;               /* the tasks are in procfs */
 	/* of the present record */

@@ -184,6 +184,25 @@ family() {
 	[ "$(grep -Ec ' 0 +[0-9]+ .* (us|ms) +[0-9.]+ (us|ms) exit 0 +sh: /bin/true [12]$' got)" = 2 ]
 }
 
+@test "trace_process: each process of a pid that is used again has its own line, however late it is read" {
+	need_tracefs events/raw_syscalls
+	"$PROG/family" again 2 >said || skip "needs clone3 with a pid of our choice"
+	hold sh -c 'echo ready; read -r x; "$0" again 25 >waited; : >over; read -r x' "$PROG/family"
+	# with --pid, the kernel takes a pid out of its filter a while after the end of the task
+	start_session trace_process --output fifo --json --buffer 8000 --all
+	echo >"$GO"
+	eventually [ -e over ]
+	background cat "$TRACE" >got
+	late=$PID
+	release "$HELD"
+	stop_session
+	finishes "$late" 0
+	sed -n 's/^{"pid":\('"$(cut -d ' ' -f 2 waited | head -n 1)"'\),"parent":\([0-9]*\),"parent_comm":"family","uid":0,.*"cpu":[0-9.]*,"exit_code":\([0-9]*\),.*"comm":"family","command":"\(family end .*\)"}$/\2 \1 \3 \4/p' got |
+		diff - waited
+	file_has 25 waited
+	[ "$(cut -d ' ' -f 2 waited | sort -u | wc -l)" = 1 ]
+}
+
 @test "trace_process: --json prints one object per process" {
 	need_tracefs events/raw_syscalls
 	tfs-run trace_process --instance "$MARK" --json -- sh -c "$SCRIPT" <&- >got 2>err 3>&- 4>&- || :

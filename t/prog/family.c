@@ -4,12 +4,14 @@
  *
  *	family storm N    N children, eight at a time, each "family end K": by fork or vfork
  *	family kinds      a child of each of these kinds, one after the other
+ *	family again N    N children with the same pid, each with another parent
  *	family end K      exits with K modulo 251; every tenth kills itself
  *	family leader     its first thread ends before the process, which ends with 5
  *	family becomes    another thread executes "family end 3"
  *	family user       becomes the user 65534, and ends with 6
- * storm and kinds print "PID STATUS ARGUMENTS" for each child, STATUS as wait(2) gives it.
+ * storm, kinds and again print "PID STATUS ARGUMENTS" for each child, STATUS as wait(2) gives it.
  */
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "prog.h"
@@ -101,6 +103,49 @@ static void kinds(void)
 	}
 }
 
+/* Make a child that has the pid, if it is not 0. */
+static pid_t make_again(pid_t pid, const char *argument)
+{
+	/* struct clone_args: exit_signal, set_tid and set_tid_size */
+	uint64_t args[] = { 0, 0, 0, 0, SIGCHLD, 0, 0, 0,
+			    pid ? (uint64_t)(size_t)&pid : 0, pid > 0 };
+	pid_t child = (pid_t)syscall(SYS_clone3, args, sizeof(args));
+
+	if (!child) {
+		execl(self, "family", "end", argument, (char *)NULL);
+		_exit(111);
+	}
+	return child;
+}
+
+static int again(int n)
+{
+	pid_t *pid = mmap(NULL, sizeof(*pid), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+	int status;
+	char text[12];
+
+	*pid = 0;
+	for (int k = 0; k < n; k++) {
+		snprintf(text, sizeof(text), "%d", k);
+		if (!fork()) {
+			pid_t child = make_again(*pid, text);
+
+			if (child < 0)
+				_exit(77);
+			*pid = child;
+			waitpid(child, &status, 0);
+			printf("%d %d %d family end %d\n", (int)getpid(), (int)child, status, k);
+			fflush(stdout);
+			_exit(0);
+		}
+		wait(&status);
+		if (status)
+			return WEXITSTATUS(status);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -118,6 +163,8 @@ int main(int argc, char **argv)
 		_exit(setuid(65534) < 0 ? 111 : 6);
 	if (!strcmp(what, "storm") && argc > 2)
 		storm(atoi(argv[2]));
+	else if (!strcmp(what, "again") && argc > 2)
+		return again(atoi(argv[2]));
 	else if (!strcmp(what, "kinds"))
 		kinds();
 	else
