@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fusehang DIRECTORY FILE - mount a FUSE file system with one file x, a copy of FILE; after SIGUSR1
- * take requests, answer none, and print of each its opcode and the pid that asks. The end of this
- * program ends all of them.
+ * fusehang DIRECTORY FILE [READS] - mount a FUSE file system with one file x, a copy of FILE; after
+ * SIGUSR1, or after READS reads, of which none is cached, take requests, answer none, and print of
+ * each its opcode and the pid that asks. The end of this program ends all of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 static volatile sig_atomic_t hangs;
 static char *data;
 static size_t size;
+static int reads = -1;
 static int fuse;
 
 static void hang(int signal)
@@ -53,7 +54,7 @@ static void serve(const struct fuse_in_header *h, const void *words)
 				      .max_write = 4096 };
 	struct fuse_entry_out entry = { .nodeid = 2, .entry_valid = 1, .attr = attributes(2) };
 	struct fuse_attr_out attr = { .attr = attributes(h->nodeid) };
-	struct fuse_open_out opened = { .fh = 1 };
+	struct fuse_open_out opened = { .fh = 1, .open_flags = reads < 0 ? 0 : FOPEN_DIRECT_IO };
 	const struct fuse_read_in *in = words;
 	size_t n;
 
@@ -75,6 +76,7 @@ static void serve(const struct fuse_in_header *h, const void *words)
 		answer(h->unique, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
+		hangs = reads >= 0 && !--reads;
 		n = in->offset >= size ? 0 : size - in->offset;
 		answer(h->unique, 0, data + in->offset, n < in->size ? n : in->size);
 		break;
@@ -92,10 +94,11 @@ int main(int argc, char **argv)
 	static char b[1 << 20];
 	struct stat st;
 	char options[200];
-	int file = argc == 3 ? open(argv[2], O_RDONLY) : -1;
+	int file = argc >= 3 ? open(argv[2], O_RDONLY) : -1;
 
 	if (file < 0 || fstat(file, &st) < 0)
 		return 1;
+	reads = argc > 3 ? atoi(argv[3]) : -1;
 	size = (size_t)st.st_size;
 	data = malloc(size);
 	if (!data || read(file, data, size) != st.st_size)

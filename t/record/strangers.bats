@@ -14,12 +14,12 @@ undo() {
 	! grep -Fq " $BATS_TEST_TMPDIR/mnt " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/mnt"
 }
 
-# serve: Mount a FUSE file system whose file x is fprog. Its requests are in the file asked.
+# serve [READS]: Mount a FUSE file system whose file x is fprog. Its requests are in the file asked.
 serve() {
 	need_tracefs events/syscalls
 	[ -c /dev/fuse ] || skip "needs /dev/fuse (CONFIG_FUSE_FS)"
 	mkdir mnt
-	background "$CASE/fusehang" mnt "$CASE/fprog" >asked
+	background "$CASE/fusehang" mnt "$CASE/fprog" "$@" >asked
 	SERVER=$PID
 	eventually file_has 1 asked
 }
@@ -88,6 +88,18 @@ need_context() {
 	run -111 timeout "$DEADLINE" tfs-run trace_uprobe --instance "$MARK" --binary "$PWD/mnt/x" --symbol main \
 		--pid "$HELD" --time 1s 3>&- 4>&-
 	[ "$output" = "tfs-run: fatal: $PWD/mnt/x is not a program or library that can be probed" ]
+}
+
+@test "tfs-probe: whichever read of a program its server does not answer, the program is refused" {
+	local reads
+	for reads in 1 2 3 4; do
+		serve "$reads"
+		run -111 timeout "$DEADLINE" tfs-probe usdt mnt/x 3>&- 4>&-
+		[[ $output =~ ^"tfs-probe: fatal: unable to "(open|read)" mnt/x: Host is down"$ ]]
+		kill -KILL "$SERVER"
+		umount -l mnt
+		rmdir mnt
+	done
 }
 
 @test "--otel: memory that a program has never touched is not read, so that no server is asked for it" {
