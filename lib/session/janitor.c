@@ -703,7 +703,7 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 {
 	static const int mine[] = { SIGCHLD, SIGTERM, 0 };
 	struct janitor j = { .rq = rq, .tools = tools, .manager = manager, .dir = -1 };
-	int by_itself = 0, r;
+	int by_itself = 0, r, undone;
 
 	setsid(); /* only the manager gets SIGINT from the terminal */
 	fd_to_null(STDIN_FILENO);
@@ -721,12 +721,14 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 		if (send(manager, j.path, n, MSG_NOSIGNAL) == (ssize_t)n)
 			by_itself = watch(&j);
 	}
-	if (take_down(&j, by_itself) < 0)
+	undone = take_down(&j, by_itself);
+	if (!r && !rq->dry && j.failed)
+		tell_manager(&j);
+	if (undone < 0)
 		return REFUSED;
 	if (r)
 		return j.misused ? MISUSED : REFUSED;
 	if (rq->dry || !j.failed)
 		return DONE;
-	tell_manager(&j);
 	return j.status == MISUSED ? MISUSED : REFUSED;
 }

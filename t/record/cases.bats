@@ -311,12 +311,13 @@ has() {
 	tfs-count -k .pid -k parent_pid -k parent_comm <<<"$fork" | grep -Eq '^ +1 100\s+100\s+a$'
 }
 
-@test "case kids: a child and a thread have as many waits in JSON as in text" {
+@test "case kids: a child and a thread have their waits in JSON as in text" {
 	need_tracefs events/sched/sched_wakeup
+	# each sleeps 20 times, but a sleep that is over before the task leaves its CPU is no wait
 	for json in '' --json; do
 		tfs-run trace_sched --instance "$MARK" ${json:+"$json"} -- "$CASE/kids" >trace 2>err </dev/null 3>&- 4>&-
 		sed -n '/lat["=]/s/.*next_comm"\{0,1\}[=:]"\{0,1\}\([a-z]*\)[" ].*/\1/p' trace | sort | uniq -c |
-			awk '$2 == "kid" || $2 == "thread" { print $2, ($1 >= 20) }' | diff - <(printf '%s\n' 'kid 1' 'thread 1')
+			awk '$2 == "kid" || $2 == "thread" { print $2, ($1 >= 10) }' | diff - <(printf '%s\n' 'kid 1' 'thread 1')
 	done
 }
 
@@ -379,7 +380,8 @@ has() {
 		echo >gate
 		finishes "$program" 0
 		watch_stop
-		[ "$(grep -c '^ *iou-.*: block_bio_queue: ' got)" = 40 ] || { echo "$whom"; cat got; return 1; }
+		# of this disk, because other tests run this program, too
+		[ "$(grep -c "^ *iou-.*: block_bio_queue: 7,${LOOP#loop} " got)" = 40 ] || { echo "$whom"; cat got; return 1; }
 	done
 }
 
