@@ -46,7 +46,7 @@ as_told() {
 	as_told
 }
 
-@test "trace_why: a slow DNS server: a wait for the socket, named with both ends" {
+@test "trace_why: a slow DNS server: a wait for the socket, named with its other end" {
 	need_tracefs events/sched/sched_waking
 	command -v python3 >/dev/null || skip "needs python3"
 	mkfifo port
@@ -56,7 +56,8 @@ as_told() {
 	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" lookup "$number" 3 >told
 	kill "$server"
 	as_told
-	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:127.0.0.1:[0-9]*->127.0.0.1:'"$number"'>)"' got.json
+	# its own end is read in procfs, where it is gone if the reader of the trace comes late
+	grep -q '"on":"socket","detail":"recv[a-z]*([0-9]*<UDP:\(127.0.0.1:[0-9]*\|?\)->127.0.0.1:'"$number"'>)"' got.json
 }
 
 @test "trace_why: a database that syncs after each change: each sync is there that strace counts" {
