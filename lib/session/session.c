@@ -340,7 +340,7 @@ static void forward_reason(int janitor, int to)
 	char why[FAILURE_MAX];
 	ssize_t n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
 
-	/* the janitor ended before it read that the tasks have ended: the kernel says so once, first */
+	/* the janitor ended before it read that the tasks have ended: the kernel says so first */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
 	if (to >= 0 && n > 0)
