@@ -346,8 +346,10 @@ static void add_names(const struct trace_line *l)
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		add_name(l, others[i], strlen(others[i]));
-	for (size_t i = 0; i < 2; i++)
-		for (const char *s = parts[i].text, *end = s + parts[i].n; s && s < end;) {
+	for (size_t i = 0; i < 2; i++) {
+		const char *s = parts[i].n ? parts[i].text : "", *end = s + parts[i].n;
+
+		while (s < end) {
 			size_t n = 0;
 
 			while (s + n < end && s[n] && strchr(letters, s[n]))
@@ -356,6 +358,7 @@ static void add_names(const struct trace_line *l)
 				add_name(l, s, n);
 			s += n ? n : 1;
 		}
+	}
 }
 
 /* Note which of the given keys the event has, until each is found. */
