@@ -5,19 +5,41 @@
 #include "lines/lines.h"
 #include "reader/reader.h"
 
+/* Files that are no text, by their first bytes, and the commands that make text of them. */
+static const struct {
+	const char *magic, *name, *command;
+} kinds[] = {
+	{ "\x17\x08\x44tracing", "a trace.dat", "tfs-report" },
+	{ "PERFILE2", "a file of perf", "perf script -i" },
+	{ "\x1f\x8b", "compressed", "zcat" },
+	{ "\xfd" "7zXZ", "compressed", "xzcat" },
+	{ "\x28\xb5\x2f\xfd", "compressed", "zstdcat" },
+};
+enum { DAT, KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* Return the kind of the file, which is not read and may be a pipe, or KINDS. */
+static size_t kind_of(int fd)
+{
+	char text[16];
+	ssize_t n = pread(fd, text, sizeof(text), 0);
+	size_t kind = 0;
+
+	while (kind < KINDS && (n < (ssize_t)strlen(kinds[kind].magic) ||
+				memcmp(text, kinds[kind].magic, strlen(kinds[kind].magic))))
+		kind++;
+	return kind;
+}
+
 int input_is_dat(int fd)
 {
-	static const char magic[] = "\x17\x08\x44tracing";
-	char text[sizeof(magic) - 1];
-
-	return pread(fd, text, sizeof(text), 0) == sizeof(text) &&
-	       !memcmp(text, magic, sizeof(text));
+	return kind_of(fd) == DAT;
 }
 
 void input_file(const struct tool *t, char **operands)
 {
 	const char *file = *operands;
 	int fd = STDIN_FILENO;
+	size_t kind;
 
 	if (file)
 		opt_end(t, operands[1]);
@@ -27,9 +49,11 @@ void input_file(const struct tool *t, char **operands)
 		err_errno("unable to open %s", file);
 		exit(REFUSED);
 	}
-	if (input_is_dat(fd))
-		err_exit(REFUSED, "%s is a trace.dat, not text; type tfs-report FILE | %s",
-			 file ? file : "standard input", t->name);
+	kind = kind_of(fd);
+	if (kind < KINDS)
+		err_exit(REFUSED, "%s is %s, not text; type %s FILE | %s",
+			 file ? file : "standard input", kinds[kind].name, kinds[kind].command,
+			 t->name);
 	if (fd != STDIN_FILENO && (read(fd, NULL, 0) < 0 || dup2(fd, STDIN_FILENO) < 0)) {
 		err_errno("unable to read %s", file);
 		exit(REFUSED);

@@ -269,7 +269,8 @@ static const char *perf_head(struct trace_line *l, const char *from, const char 
 const char *line_head(struct trace_line *l, const char *s, const char *end)
 {
 	const char *comm = spaces(s, end), *dash = s + COMM_COLUMNS, *after, *first;
-	const char *last = end - comm > MOST ? comm + MOST : end;
+	const char *last = end - comm > MOST ? comm + MOST : end, *next;
+	struct trace_line other;
 
 	l->miss = MISS_HEAD;
 	if (end - s > COMM_COLUMNS && *dash == '-' && comm <= dash &&
@@ -290,13 +291,21 @@ const char *line_head(struct trace_line *l, const char *s, const char *end)
 			set_comm(l, comm, dash);
 			return after;
 		}
+	other = *l;
+	after = perf_head(&other, comm, end);
+	if (after && event_text_length(other.comm.text, other.comm.n) < COMM) {
+		*l = other;
+		return after;
+	}
 	for (dash = first; dash < last && (dash = memchr(dash, '-', (size_t)(last - dash))); dash++)
-		if ((after = behind_dash(l, dash + 1, end))) {
+		if ((next = behind_dash(l, dash + 1, end))) {
 			set_comm(l, comm, dash);
-			return after;
+			return next;
 		}
 	for (dash = comm; (dash = memchr(dash, '[', (size_t)(last - dash))); dash++)
-		if ((after = verbose(l, comm, dash, end)))
-			return after;
-	return perf_head(l, comm, end);
+		if ((next = verbose(l, comm, dash, end)))
+			return next;
+	if (after)
+		*l = other;
+	return after;
 }

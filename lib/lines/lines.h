@@ -345,7 +345,7 @@ struct input {
 /*
  * Make the file that the last operand of a filter names its standard input; without an operand, or
  * with "-", keep it. Exit MISUSED if there is another operand, or REFUSED if the file cannot be
- * read, or is a trace.dat.
+ * read, or is no text, as a trace.dat.
  */
 void input_file(const struct tool *, char **operands);
 

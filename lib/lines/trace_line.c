@@ -264,23 +264,61 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 	return 1;
 }
 
-/* Read "ADDRESS FUNCTION+0xOFFSET (FILE)" of perf script. Return 1, or 0 for another line. */
-static int frame_of_perf(struct trace_frame *f, const char *s, const char *end)
+/*
+ * Return the end of the name at s, before +0xOFFSET, before the file in parentheses, or before end.
+ * A name of C++ may have " (" in it: std::function<int (int)>::operator()(int) const.
+ */
+static const char *frame_name_end(const char *s, const char *end, int any)
 {
-	const char *address = s, *p;
+	static const char *const files[] = { " (/", " ([", " (inlined)" };
+	const char *last = last_of(s, end, " (");
+
+	for (const char *p = s; p < end; p++) {
+		const char *hex = p + 3;
+
+		if (begins(p, end, "+0x")) {
+			while (hex < end && (is_digit(*hex) || (*hex >= 'a' && *hex <= 'f')))
+				hex++;
+			if (hex == end || begins(hex, end, " ("))
+				return p;
+		}
+		for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+			if (begins(p, end, files[i]))
+				return p;
+	}
+	return any && last ? last : end;
+}
+
+/*
+ * Read "ADDRESS FUNCTION+0xOFFSET (FILE)" of perf script, where the offset and the file may be
+ * missing if the address ends in its column. Set the name to none for the place in the source that
+ * follows a frame: two spaces, and FILE:LINE or FILE[ADDRESS]. Return 1, or 0 for another line.
+ */
+static int frame_of_perf(struct trace_frame *f, const char *line, const char *end)
+{
+	enum { COLUMN = 17 };
+	const char *address = spaces(line, end), *s = address;
+	int aligned;
 
 	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')))
 		s++;
+	aligned = *line == '\t' && s - line == COLUMN;
 	f->user = s - address < 16 || *address == '0';
-	if (s == address || (s < end && (!is_blank(*s) || end[-1] != ')')))
-		return 0;
-	f->name = (struct text_part){ address, (size_t)(s - address) };
-	s = spaces(s, end);
-	for (p = s; p < end && !begins(p, end, "+0x") && !begins(p, end, " ("); p++)
+	if (s > address && (s == end || (is_blank(*s) && (aligned || end[-1] == ')')))) {
+		f->name = (struct text_part){ address, (size_t)(s - address) };
+		s = spaces(s, end);
+		if (s < end && !begins(s, end, "[unknown]"))
+			f->name = (struct text_part){
+				s, (size_t)(frame_name_end(s, end, !aligned) - s)
+			};
+		return 1;
+	}
+	f->name = none;
+	for (s = end; s > address && is_digit(s[-1]); s--)
 		;
-	if (p > s && !begins(s, p, "[unknown]"))
-		f->name = (struct text_part){ s, (size_t)(p - s) };
-	return 1;
+	return begins(line, end, "  ") && address - line == 2 && end > address &&
+	       ((s < end && s > address && s[-1] == ':') ||
+		(end[-1] == ']' && last_of(address, end, "[")));
 }
 
 int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
@@ -292,7 +330,7 @@ int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
 		end--;
 	f->user = 0;
 	if (!begins(s, end, "=> "))
-		return is_blank(*line) && frame_of_perf(f, s, end);
+		return is_blank(*line) && frame_of_perf(f, line, end);
 	s = spaces(s + 3, end);
 	for (p = s; p < end; p++)
 		if ((*p == ' ' && p > s && end - p > 2 && (p[1] == '<' || p[1] == '(')) ||
@@ -310,7 +348,7 @@ int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
 static int is_other(const char *s, const char *end)
 {
 	static const char *const heads[] = {
-		"#", "cpus=", "version = ", "CPU ", "CPU:", "-----", "==> ",
+		"#", "cpus=", "version = ", "CPU ", "CPU:", "-----", "==> ", "PERF_RECORD_",
 		"Dumping ftrace buffer:", "(ftrace buffer empty)",
 		"Average wakeup latency: ", "Maximum Latency: ", "Minimum Latency: ",
 		"RT task timings:",
@@ -596,13 +634,22 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 
 int trace_line(struct trace_line *l, const char *line, size_t n)
 {
+	struct trace_line text;
 	const char *s, *end = line + n;
 
 	*l = (struct trace_line){ .prefix = "" };
 	s = line + trace_line_host(line, n, &l->host);
 	while (end > s && (end[-1] == '\r' || end[-1] == '\n'))
 		end--; /* text of other systems */
-	return s < end && *s == '{' ? parse_json(l, s, end) : parse_text(l, line, s, end);
+	if (s == end || *s != '{')
+		return parse_text(l, line, s, end);
+	if (parse_json(l, s, end))
+		return 1;
+	text = (struct trace_line){ .prefix = "", .host = l->host };
+	if (l->miss != MISS_JSON || !parse_text(&text, line, s, end))
+		return 0;
+	*l = text; /* a task's name can begin with a brace */
+	return 1;
 }
 
 /* Return the name of the system call that the event begins or ends. */

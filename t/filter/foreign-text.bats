@@ -318,9 +318,49 @@ two() {
       1 cpu/event=0x3c/'
 	tfs-flame -a -f <stacks | sed 's/ ([0-9]*)//' | same 'bash;0;operator new(unsigned long);do_filp_open 1
 bash;do_filp_open 1'
+	# a name in a field that looks like the head of the kernel's line
+	printf '  = 21 [001] 12.000100: sched:sched_waking: comm=%s pid=22 prio=120 target_cpu=000\n' '-1 [0] 7.0:' '-1 0d..2 7:' |
+		tfs-count -k comm -k pid -k event -k .pid | same '      2 =	21	sched_waking	22'
+	# without the file, with the line of the source, with blanks in a name
+	cat >frames <<-'EOF'
+		bash 21 [001]  12.000100: syscalls:sys_exit_openat: 0x3
+		_	           f8011 std::function<int (int)>::operator()(int) const
+		_	74735f6369736162 [unknown]
+		PERF_RECORD_FINISHED_ROUND
+		bash 21 [001]  12.000100: syscalls:sys_exit_openat: 0x3
+		_	           f8011 std::function<int (int)>::operator()(int) const+0x51 (/tmp/a (b)/libc.so.6)
+		_  open64.c:41
+		_	74735f6369736162 [unknown] (/tmp/a (deleted))
+		_  a (deleted)[55d53db71d0c]
+		bash 21 [001]  12.000100: syscalls:sys_exit_openat: 0x3
+		_	           f8011 std::function<int (int)>::operator()(int) const (/usr/bin/a)
+		_  ??:0
+		_	74735f6369736162 [unknown] ([unknown])
+	EOF
+	sed -i 's/^_//' frames
+	tfs-count <frames | same '      3 sys_exit_openat'
+	tfs-flame -a -f <frames |
+		same 'bash;74735f6369736162;std::function<int (int)>::operator()(int) const 3'
 	# events that perf has lost
 	sed '3s/.*/swapper     0 [000]     12.000150: PERF_RECORD_LOST lost 3/' perf |
 		tfs-latency -s sched_waking -e sys_exit | grep -c 'PERF_RECORD_LOST\|^# unpaired 2'
+}
+
+@test "filters: read the names of tasks that begin in column 0 with a brace, and JSON beside them" {
+	{
+		printf '{"a-42   ( 41) [005] d..2 7.000001: e: n=1\n'
+		printf '{-1 [0-42       5d..2. 1234us!: e: n=1\n'
+		printf '{}-42 [005] 7.000001: e: n=1\n'
+		echo '{"ts":1.0,"cpu":5,"pid":42,"comm":"{","event":"e","fields":{"n":1}}'
+		echo '{"lost":3}'
+		echo '{"a":1}'
+	} >in
+	tfs-count -k comm -k pid -k n <in | same '      1 {	42	1
+      1 {"a	42	1
+      1 {-1 [0	42	1
+      1 {}	42	1
+{"lost":3}
+{"not_understood":1,"because":"1 line: 1 of JSON that are no events; the first is line 6"}'
 }
 
 @test "filters: say that perf script --deltatime has no times" {

@@ -371,7 +371,7 @@ of() {
       1 sched_process_exit' ]
 }
 
-@test "tfs-count: reads FILE, or standard input as -, and says what to do with a trace.dat" {
+@test "tfs-count: reads FILE, or standard input as -, and says what to do with files that are no text" {
 	printf '  a-1 [000] ..... 1.000001: x: n=1\n  b-2 [000] ..... 1.000002: x: n=1\n' >trace.txt
 	run -0 --separate-stderr tfs-count -k comm trace.txt </dev/null
 	[ "$output" = $'      1 a\n      1 b' ]
@@ -380,6 +380,13 @@ of() {
 	printf '\027\010\104tracing6' >x.dat
 	fails 111 "tfs-count: fatal: x.dat is a trace.dat, not text; type tfs-report FILE | tfs-count" \
 		tfs-count x.dat
+	gzip -k trace.txt
+	fails 111 "tfs-count: fatal: trace.txt.gz is compressed, not text; type zcat FILE | tfs-count" \
+		tfs-count trace.txt.gz
+	[ "$(zcat trace.txt.gz | tfs-count -k comm)" = $'      1 a\n      1 b' ]
+	printf 'PERFILE2h\0\0\0' >perf.data
+	fails 111 "tfs-summary: fatal: perf.data is a file of perf, not text; type perf script -i FILE | tfs-summary" \
+		tfs-summary perf.data
 }
 
 @test "tfs-count: in JSON a key can be an argument of a decoded call, if no field has its name" {
