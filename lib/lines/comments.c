@@ -26,12 +26,13 @@ static int same_host(const char *a, const char *b)
 	return x.host.n == y.host.n && (!x.host.n || !memcmp(x.host.text, y.host.text, x.host.n));
 }
 
-enum { NOT_KNOWN, LOST, UNPAIRED, NOT_UNDERSTOOD, KINDS };
+enum { NOT_KNOWN, STRINGS, LOST, UNPAIRED, NOT_UNDERSTOOD, KINDS };
 
 int comments_keep(struct comments *r, const char *line)
 {
 	static const char *const words[KINDS][2] = {
 		{ "# not known: ", "{\"comment\":\"not known: " },
+		{ "# strings are ", "{\"comment\":\"strings are " },
 		{ "# lost ", "{\"lost\":" }, { "# unpaired ", "{\"unpaired\":" },
 		{ "# not understood ", "{\"not_understood\":" },
 	};

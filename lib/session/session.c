@@ -95,6 +95,18 @@ static void print_messages(struct messages *s)
 	fd_write_all(STDERR_FILENO, more, (size_t)(end - more));
 }
 
+/* Print the lines that are notes of the janitor. */
+static void print_notes(struct messages *s)
+{
+	char *save, head[64];
+	size_t n = str_format(head, sizeof(head), "%s: ", program_name);
+
+	s->text[s->n] = '\0';
+	for (char *p = strtok_r(s->text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
+		if (!strncmp(p, head, n))
+			err_note("%s", p + n);
+}
+
 /* Receive the path. Return 0, or the exit status after reporting the reason. */
 static int await_path(int janitor, int errors, char *path)
 {
@@ -122,14 +134,14 @@ static int await_path(int janitor, int errors, char *path)
 		n = recv(janitor, path, PATH_MAX - 2, MSG_DONTWAIT);
 	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
 	close(w.fd);
+	/* the janitor has written all of its messages by now */
+	while (messages.n < sizeof(messages.text) - 1 && read_messages(errors, &messages) > 0)
+		;
 	if (n <= 0) {
-		/* the janitor has written all of its messages by now */
-		while (messages.n < sizeof(messages.text) - 1 &&
-		       read_messages(errors, &messages) > 0)
-			;
 		print_messages(&messages);
 		return REFUSED;
 	}
+	print_notes(&messages);
 	path[n] = '\0';
 	return 0;
 }

@@ -355,6 +355,43 @@ has() {
 	run -1 grep 'not understood' <(tfs-summary <json)
 }
 
+@test "case nobpf: a hook that cannot read strings or files says so once, in every view" {
+	need_tracefs events/syscalls
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
+	[ ! -e "$TRACEFS/syscall_user_buf_size" ] || skip "needs a kernel that copies no strings itself"
+	hook='' view='' out=''
+	# told COUNT: Run the hook, and count the lines that say so on standard error, and elsewhere.
+	told() {
+		rm -f "$out"
+		# shellcheck disable=SC2086 # words
+		"$CASE/nobpf" tfs-run $hook $view --instance "$MARK" -- true >trace 2>err </dev/null 3>&- 4>&-
+		[ "$(cat err trace ${out:+"$out"} | grep -aoE '(strings are addresses|not known: files opened later): unable|strings are addresses: this kernel has no kprobe' | wc -l)" = "$1" ] &&
+			[ "$(grep -cE '^tfs-run: (strings are addresses|not known: files opened later): ' err)" = "${2-0}" ] ||
+			{ echo "$hook $view"; cat err trace; return 1; }
+	}
+	for hook in trace_open trace_exec 'trace_syscalls --decode' 'trace_syscalls --fd 3'; do
+		out=''
+		for view in '' --json --summary '--summary --json'; do
+			told 1
+		done
+		view='--strace'
+		[ "${hook#trace_s}" = "$hook" ] || told 1 1
+		for out in x.json x.txt; do
+			view="-o $out"
+			told 1
+		done
+		out=x.dat view='-o x.dat' # the file says it in a mark
+		told 2 1
+		[ "$(tfs-report x.dat | grep -c ': # strings are addresses: ')" = 1 ]
+	done
+	out=x.svg view='-o x.svg' hook='trace_syscalls --decode'
+	told 1
+	out='' hook=trace_why
+	for view in '' '--slower 1us'; do
+		told 1
+	done
+}
+
 @test "case uring_blk: events and waits of io_uring's threads are those of the program, with each selector" {
 	need_tracefs events/block/block_bio_queue
 	loop

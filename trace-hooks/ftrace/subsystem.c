@@ -23,6 +23,7 @@ static int ends = -1;  /* a socket of taskstats_listen, for the stream */
 static struct strbuf rings; /* descriptors of mappings_listen, for the stream */
 static int for_names;  /* the naming events are recorded but not printed */
 static char *about;    /* the tasks whose events the stream selects, for rq->about */
+static const char *note; /* what the hook cannot see, for a trace.dat; NULL: nothing */
 
 /* Return the name of the instance with this suffix. */
 static const char *beside_name(const struct request *rq, const char *suffix)
@@ -294,8 +295,29 @@ static void listen_for_mappings(const struct stream_words *s)
 	pids_clear(&all);
 }
 
+/*
+ * Text begins with what the hook cannot see. Other forms have no place for it, so tell the caller,
+ * and keep it for a trace.dat.
+ */
+static void take_note(const struct request *rq, const struct stream_words *s)
+{
+	static const char option[] = "--note=";
+	int strace = 0;
+
+	for (const char *const *word = s->word; *word; word++) {
+		strace |= !strcmp(*word, "--strace");
+		if (!strncmp(*word, option, sizeof(option) - 1))
+			note = *word + sizeof(option) - 1;
+	}
+	if (rq->output != OUTPUT_DAT && !strace)
+		note = NULL;
+	if (note)
+		err_note("%s", note);
+}
+
 static int prepare(const struct request *rq, const struct stream_words *s)
 {
+	take_note(rq, s);
 	if (leave_parents_out(rq) < 0)
 		return -1;
 	if (rq->output != OUTPUT_DAT) {
@@ -322,6 +344,10 @@ static int start(const struct request *rq)
 	/* a trace.dat has no comment lines, so a mark in the buffer names the dead tasks */
 	while (rq->output == OUTPUT_DAT && recording_dead_comment(rq, &at, line, sizeof(line)))
 		ctl_try(instance, "trace_marker", line, 0);
+	if (rq->output == OUTPUT_DAT && note) {
+		str_format(line, sizeof(line), "# %s", note);
+		ctl_try(instance, "trace_marker", line, 0);
+	}
 	return 0;
 }
 
