@@ -34,10 +34,12 @@ int task_read_file(pid_t pid, const char *name, char *text, size_t size)
 
 int task_read(pid_t pid, struct task *t)
 {
-	char text[1024], *open_p, *close_p;
+	char text[1024], name[32], *open_p, *close_p;
 	const char *p;
 
-	if (task_read_file(pid, "stat", text, sizeof(text)) < 0)
+	/* the kernel sums up all threads of the process for each read of PID/stat */
+	str_format(name, sizeof(name), "task/%d/stat", (int)pid);
+	if (task_read_file(pid, name, text, sizeof(text)) < 0)
 		return -1;
 	/* a comm may hold ") R 1", so the last parenthesis ends it */
 	open_p = strchr(text, '(');

@@ -16,13 +16,13 @@ task() {
 	local dir=$TRACER_PROCFS_PATH/$1 tid
 	mkdir -p "$dir/ns" "$dir/task/$1"
 	printf '%s (%s) %s %s 1 1 0 -1 4194304 0 0 0 0 1 2 3 4 20 0 %s 0 100 0 0\n' \
-		"$1" "${3-prog}" "${4-S}" "$2" $(($# > 4 ? $# - 3 : 1)) >"$dir/stat"
+		"$1" "${3-prog}" "${4-S}" "$2" $(($# > 4 ? $# - 3 : 1)) >"$dir/task/$1/stat"
 	printf 'Name:\t%s\nUmask:\t0022\nState:\tS\nTgid:\t%s\nNgid:\t0\nPid:\t%s\nPPid:\t%s\nUid:\t1000\t0\t0\t0\n' \
 		"${3-prog}" "$1" "$1" "$2" >"$dir/status"
 	printf '3:cpu,cpuacct:/\n0::/\n' >"$dir/cgroup"
 	for tid in "${@:5}"; do
-		mkdir -p "$dir/task/$tid" "$TRACER_PROCFS_PATH/$tid"
-		sed "s/^$1 /$tid /" "$dir/stat" >"$TRACER_PROCFS_PATH/$tid/stat"
+		mkdir -p "$dir/task/$tid" "$TRACER_PROCFS_PATH/$tid/task/$tid"
+		sed "s/^$1 /$tid /" "$dir/task/$1/stat" >"$TRACER_PROCFS_PATH/$tid/task/$tid/stat"
 		sed "s/^Pid:.*/Pid:\t$tid/" "$dir/status" >"$TRACER_PROCFS_PATH/$tid/status"
 	done
 }
@@ -311,10 +311,10 @@ $child" pids-of -d "$parent"
 @test "pids-of: plain directory: skips broken and strange entries" {
 	plain_procfs
 	task 9 1
-	mkdir -p proc/{10,11,12,self,99999999,1x,-5}
-	: >proc/10/stat
-	echo "11 (unended" >proc/11/stat
-	echo garbage >proc/12/stat
+	mkdir -p proc/{10/task/10,11/task/11,12/task/12,self,99999999,1x,-5}
+	: >proc/10/task/10/stat
+	echo "11 (unended" >proc/11/task/11/stat
+	echo garbage >proc/12/task/12/stat
 	gives 9 pids-of -u 1000
 	gives 9 pids-of -C prog
 	fails 111 "pids-of: fatal: no task 11 is alive; ps -eL lists the tasks" pids-of 11

@@ -100,7 +100,7 @@ static void put_task(int pid, char state, int threads)
 {
 	char path[64], stat[256];
 
-	snprintf(path, sizeof(path), "proc/%d/stat", pid);
+	snprintf(path, sizeof(path), "proc/%d/task/%d/stat", pid, pid);
 	snprintf(stat, sizeof(stat), "%d (task %d) %c 1 %d %d 0 -1 4194304 1 0 0 0 1 2 3 4 20 "
 		 "0 %d 0 1000 4096 100\n", pid, pid, state, pid, pid, threads);
 	put_file(path, stat, strlen(stat));

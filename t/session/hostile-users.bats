@@ -277,6 +277,26 @@ long_text() {
 	nothing_left
 }
 
+@test "hostile: 3,000 threads of one process, each named, are looked at without the sum of all of them" {
+	need_tracefs
+	need_tool strace python3
+	hold python3 -c '
+import threading, sys
+threading.stack_size(65536)
+for i in range(3000):
+	threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()'
+	threads=$(cd "/proc/$HELD/task" && echo *)
+	[ "$(wc -w <<<"$threads")" = 3001 ]
+	strace -f -qq -e trace=openat -o calls "$MANAGER" --run trace_event --args "--instance $MARK \
+		--event sched:sched_process_exit --time 100 --pid $threads" >out 2>err 3>&- 4>&-
+	# the kernel adds up all threads of a process whenever it makes the text of PID/stat
+	run -1 grep -E 'proc/[0-9]+/stat"' calls
+	[ "$(grep -Ec "proc/[0-9]+/task/[0-9]+/stat\"" calls)" -ge 3001 ]
+	release
+}
+
 @test "hostile: an --args of 65,000 words is checked to its end" {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
