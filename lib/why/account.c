@@ -43,6 +43,7 @@ struct why_task {
 	uint8_t seen;           /* an event has told its state */
 	uint8_t woken;          /* it was woken while it ran */
 	uint8_t calls;          /* its system calls are in the trace */
+	uint8_t user;           /* it is in user code: it has returned from a call */
 	uint8_t quota;          /* its last event says that its cgroup has used up its quota */
 	uint8_t throttled;      /* it lost its CPU because of that */
 	uint8_t wakes;          /* its last event woke a task, or made one */
@@ -52,7 +53,7 @@ struct why_task {
 	uint64_t since;         /* of the state */
 	uint64_t born;          /* 0: before the trace */
 	uint32_t losses;        /* at that time */
-	uint32_t call, irq;     /* names; 0: in none */
+	uint32_t call, irq;     /* names; 0: in none, or not known in which call */
 	uint32_t on, detail;    /* of a wait */
 	uint32_t disk;          /* to which it has sent a request in this call */
 	uint64_t fault;         /* the address of its last page fault, outside of a call */
@@ -437,7 +438,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 	} else if (state == WHY_UNKNOWN) {
 		part.on = t->on;
 	} else if (state == WHY_RUNNING) {
-		part.on = t->irq ? w->interrupt : t->call ? w->in_call : w->in_user;
+		part.on = t->irq ? w->interrupt : t->call ? w->in_call : t->user ? w->in_user : 0;
 		part.detail = t->irq ? t->irq : t->call;
 	}
 	if (who) {
@@ -449,6 +450,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 					  .on = name_of(w, "events lost") };
 		if (t->window)
 			t->window->losses++;
+		t->call = t->user = 0;
 	}
 	t->losses = w->losses;
 	if (part.ns && t->window) {
@@ -689,7 +691,7 @@ static void dies(struct why *w, struct why_task *t)
 /* The task waits. Find out for what. */
 static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 {
-	struct why_wait wait = { .on = t->calls && (t->fault || !w->faults) ? "page fault" : "" };
+	struct why_wait wait = { .on = t->user && (t->fault || !w->faults) ? "page fault" : "" };
 
 	if (leave == WHY_STOPS)
 		wait.on = "stopped";
@@ -891,12 +893,24 @@ void why_exec(struct why *w, uint64_t ts, struct why_who who, int32_t old)
 	task_of(w, who);
 }
 
-/* Return the task, which is alive, runs, and makes a call; or NULL. */
-static struct why_task *caller(struct why *w, uint64_t ts, struct why_who who)
+/*
+ * Return the task, which is alive, runs, and begins or ends a call; or NULL. If it was not known
+ * whether it was in a call until now, that says so. ends: the name of the call, or NULL.
+ */
+static struct why_task *caller(struct why *w, uint64_t ts, struct why_who who, const char *ends)
 {
-	struct why_task *t = who.pid ? running(w, who, ts, 0) : NULL;
+	struct why_task *t;
 
-	if (!t || t->dead)
+	if (!who.pid)
+		return NULL;
+	why_time(w, ts);
+	t = task_of(w, who);
+	if (!t->call && !t->user) {
+		t->call = ends ? name_of(w, ends) : 0;
+		t->user = !ends;
+	}
+	t = running(w, who, ts, 0);
+	if (t->dead)
 		return NULL;
 	t->calls = 1;
 	w->calls = 1;
@@ -905,11 +919,12 @@ static struct why_task *caller(struct why *w, uint64_t ts, struct why_who who)
 
 void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name)
 {
-	struct why_task *t = caller(w, ts, who);
+	struct why_task *t = caller(w, ts, who, NULL);
 
 	if (!t)
 		return;
 	t->call = name_of(w, name);
+	t->user = 0;
 	t->disk = 0;
 	t->fault = 0;
 	t->waited = t->interrupted = 0;
@@ -923,7 +938,7 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 {
 	/* the highest one is ERESTART_RESTARTBLOCK of include/linux/errno.h */
 	enum { ERESTART_FIRST = 512, ERESTART_LAST = 516 };
-	struct why_task *t = caller(w, ts, who);
+	struct why_task *t = caller(w, ts, who, name);
 	struct why_wait wait = { .on = "" };
 
 	if (!t)
@@ -947,6 +962,7 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 		close_window(w, t);
 	}
 	t->call = t->disk = 0;
+	t->user = 1;
 }
 
 void why_signal(struct why *w, uint64_t ts, struct why_who who, int signal)
@@ -1000,6 +1016,9 @@ void why_fault(struct why *w, uint64_t ts, struct why_who who, uint64_t address)
 	if (!who.pid)
 		return;
 	w->faults = 1;
+	why_time(w, ts);
+	t = task_of(w, who);
+	t->user = !t->call;
 	t = running(w, who, ts, 0);
 	if (!t->call)
 		t->fault = address;

@@ -305,6 +305,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 {
 	uint64_t ns[WHY_STATES] = { 0 }, share[WHY_STATES], most = 0;
 	uint64_t halves[WHY_STATES];
+	struct children parts;
 	struct why_node whole = { .comm = window->comm, .pid = window->pid };
 	char line[512];
 	struct out o = out_to(line, sizeof(line) - 1);
@@ -339,9 +340,13 @@ static void print_window(const struct why *w, const struct why_window *window)
 			out_string(&o, states[next]);
 			*o.at = '\0';
 			stdout_print("%s\n", line);
-			if (next != WHY_THROTTLED) /* the state says it all */
-				print_parts(w, window, children_of(window, window->node, next),
-					    NULL, 1);
+			parts = children_of(window, window->node, next);
+			/* the state may say it all */
+			if (next == WHY_THROTTLED ||
+			    (next == WHY_RUNNING && parts.n == 1 && !parts.v[0]->on))
+				free(parts.v);
+			else
+				print_parts(w, window, parts, NULL, 1);
 		}
 		ns[next] = UINT64_MAX;
 	}

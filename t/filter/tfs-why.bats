@@ -95,6 +95,56 @@ need_x86() {
    10.0 %    200 ms  throttled by the quota of its cgroup'
 }
 
+@test "tfs-why: says user code only of tasks that calls or faults show in it, and never of a kernel thread" {
+	need_x86
+	{
+		to 0 1.000000 swapper/0-0 R kworker/0:1-5
+		to 0 1.100000 kworker/0:1-5 I burner-30
+		# nothing says whether it is in a call
+		to 0 1.200000 burner-30 R reader-40
+		# its read has begun before the trace
+		at 0 1.300000 ..... reader-40 'sys_exit: NR 0 = 1'
+		at 0 1.400000 ..... reader-40 'sys_enter: NR 0 (3, 7f00, 1, 0, 0, 0)'
+		to 0 1.500000 reader-40 R caller-50
+		# it was in no call before
+		at 0 1.600000 ..... caller-50 'sys_enter: NR 56 (50f00, 0, 0, 0, 0, 0)'
+		at 0 1.600000 ..... caller-50 'task_newtask: pid=60 comm=iou-wrk-50 clone_flags=80810f00 oom_score_adj=0'
+		to 0 1.700000 caller-50 R iou-wrk-50-60
+		to 0 1.800000 iou-wrk-50-60 R faulter-70
+		at 0 1.900000 d.... faulter-70 'page_fault_user: address=0x7f00 ip=0x1 error_code=0x4'
+		to 0 2.000000 faulter-70 R swapper/0-0
+	} >in
+	tfs-why -n 9 -p 5,30,40,50,60,70 in >out
+	grep -E '^[^ ]|running|user code|in ' out | grep -v unknown | sed 's/: .*//; s/^ *[0-9.]* % *[0-9.]* ms//' >got
+	lines_are got 'kworker/0:1 5
+  running
+burner 30
+  running
+reader 40
+  running
+    in read
+    user code
+caller 50
+  running
+    user code
+    in clone
+faulter 70
+  running
+    user code
+iou-wrk-50 60
+  running'
+	tfs-why -p 5 -j in | grep -c '"state":"running","count":1,"ns":100000000}'
+	# lost events may have taken it elsewhere
+	{
+		at 0 1.000000 ..... main-10 'sys_enter: NR 0 (3, 7f00, 1, 0, 0, 0)'
+		echo 'CPU:0 [LOST 7 EVENTS]'
+		to 0 1.100000 swapper/0-0 R main-10
+		to 0 1.300000 main-10 R swapper/0-0
+	} | tfs-why -p 10 >out
+	[ "$(grep -c running out)" = 1 ]
+	run -1 grep 'in read' out
+}
+
 @test "tfs-why: a task that loses its CPU by the quota of its cgroup is throttled, and only that one" {
 	tells() { at 0 "$1" "$2" "$3" 'task_throttled: (check_cfs_rq_runtime+0x1/0x2 <- throttle_cfs_rq) ret=1'; }
 	{
@@ -123,7 +173,6 @@ need_x86() {
 	tfs-why -p 10 in >out
 	lines_are out 'main 10: 1.00 s
    51.0 %    510 ms  running
-   51.0 %    510 ms    user code
    30.0 %    300 ms  preempted
    30.0 %    300 ms    by other 30, 3 times
    19.0 %    190 ms  throttled by the quota of its cgroup
