@@ -329,7 +329,11 @@ static void sleep_for(const struct level *l, int64_t ns)
 	}
 }
 
-/* Read until the time has passed, at places that a program before has not read. */
+/*
+ * Read until the time has passed, at places that a program before has not read. Without
+ * MADV_RANDOM a fault also reads the pages around it, and a later fault, or one of the next chain,
+ * waits for a page whose request was sent before.
+ */
 static void read_disk(const struct level *l, int64_t ns)
 {
 	static char block[PAGE] __attribute__((aligned(4096)));
@@ -338,6 +342,8 @@ static void read_disk(const struct level *l, int64_t ns)
 		l->fd[0], 0) : NULL;
 
 	must(size && mapped != MAP_FAILED, "map the disk");
+	if (l->way)
+		madvise((void *)(uintptr_t)mapped, (size_t)size * PAGE, MADV_RANDOM);
 	do {
 		if (l->way)
 			(void)mapped[at % size * PAGE];
