@@ -282,6 +282,16 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	struct stat st;
 
 	end_programs(j); /* close the copies of this process */
+	/*
+	 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own session,
+	 * it is not killed with the janitor's processes. All this is so before the session begins.
+	 */
+	if (j->rq->output == OUTPUT_DAT) {
+		setsid();
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (!j->rq->dry && recording_pin(j->rq) < 0)
+			_exit(REFUSED);
+	}
 	/* the janitor reads it at the end; what the pipe does not take is lost */
 	if (!alone) {
 		dup2(j->errors[1], STDERR_FILENO);
@@ -294,12 +304,6 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	    !(j->rq->output >= OUTPUT_FILE ? S_ISREG(st.st_mode) : S_ISFIFO(st.st_mode)))
 		_exit(REFUSED);
 	if (j->rq->output == OUTPUT_DAT) {
-		/*
-		 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own
-		 * session, it is not killed with the janitor's processes.
-		 */
-		setsid();
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (fchdir(j->dir) < 0)
 			_exit(REFUSED);
 	} else {

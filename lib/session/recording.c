@@ -143,6 +143,15 @@ int recording_make(const struct request *rq, int instances, const char *clock)
 	return instance;
 }
 
+int recording_pin(const struct request *rq)
+{
+	int dir = tracefs_open(NULL, recording_name(rq), NULL);
+	int fd = dir < 0 ? -1 : openat(dir, "tracing_on", O_RDONLY);
+
+	fd_close(dir);
+	return fd < 0 ? err_file("unable to open instance %s", recording_name(rq)) : 0;
+}
+
 int recording_stop(int instance)
 {
 	if (instance < 0)
@@ -570,11 +579,14 @@ static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 	return 1;
 }
 
+/* How long a recorder whose janitor was killed may take to complete its file. */
+enum { RECORDER_MS = 60000 };
+
 /* owned_each blocks others that make an instance, so pause between two calls. */
 int recording_sweep(const char *session)
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-	long long end = time_now_ms() + INSTANCE_REMOVE_MS;
+	long long end = time_now_ms() + (session && *session ? RECORDER_MS : INSTANCE_REMOVE_MS);
 	struct sweep s = { .session = session };
 	int dir = recording_instances(), r;
 

@@ -329,8 +329,15 @@ int recording_stop(int instance);
 int recording_remove(const struct request *rq, int instances, int instance);
 
 /*
+ * Open a file of the session's instance that stays open over exec, so that nobody removes the
+ * instance before this process has ended. Return 0, or -1, reported.
+ */
+int recording_pin(const struct request *rq);
+
+/*
  * Remove the stale instances of the subsystem: sweep of struct subsystem. Release each before and
- * after its removal. If it cannot be released, the instance stays for now. Return 0 or -1.
+ * after its removal. If it cannot be released, the instance stays for now. Wait for the recorder of
+ * a session that is named. Return 0 or -1.
  */
 int recording_sweep(const char *session);
 

@@ -492,6 +492,28 @@ defaults() {
 	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
 }
 
+# A recorder that begins late must find the instance, though the janitor and its lock are gone.
+@test "manager: makes a trace.dat of all events if its janitor is killed before the recorder begins" {
+	kept_calls 1000
+	own_tree
+	own_bin
+	rm tree/bin/tfs-record
+	mkfifo late
+	printf '#!/bin/sh\nread -r _ <%q\nexec %q "$@"\n' "$PWD/late" "$TREE/bin/tfs-record" \
+		>tree/bin/tfs-record
+	chmod +x tree/bin/tfs-record
+	kept --output dat
+	release "$CALLS"
+	kill -KILL "$JANITOR"
+	eventually [ ! -e "/proc/$JANITOR" ]
+	# each manager removes the instances that nobody has locked
+	run -0 "$MANAGER" --check trace_syscalls --args "--instance $MARK.next --pid $KEEP"
+	echo >late
+	finishes "$SESSION" 111
+	[ "$("$PROG/datwalk" "$TRACE" | sed -n 's/^format syscalls:sys_enter_getppid //p')" = 1000 ]
+	[ ! -e "$TRACEFS/instances/tfs.$MARK" ]
+}
+
 @test "manager: a second manager of the same name, its janitor killed, removes nothing of the first session" {
 	calls 1
 	session --pid "$CALLS"
