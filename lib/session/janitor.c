@@ -283,8 +283,9 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 
 	end_programs(j); /* close the copies of this process */
 	/*
-	 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own session,
-	 * it is not killed with the janitor's processes. All this is so before the session begins.
+	 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own
+	 * session, it is not killed with the janitor's processes. All this is so before the
+	 * session begins.
 	 */
 	if (j->rq->output == OUTPUT_DAT) {
 		setsid();
