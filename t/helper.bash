@@ -724,6 +724,20 @@ loop() {
 	LOOP=${free#/dev/}
 }
 
+# Make a zram disk, which has bios and no requests; set $ZRAM to its number.
+zram() {
+	local add=/sys/class/zram-control/hot_add
+	need_tracefs events/block/block_bio_complete
+	[ -e "$add" ] || skip "needs a disk without requests (CONFIG_ZRAM)"
+	ZRAM=$(cat "$add")
+	echo 16M >"/sys/block/zram$ZRAM/disksize"
+	[ -b "/dev/zram$ZRAM" ] || skip "needs /dev/zram$ZRAM"
+}
+
+zram_remove() {
+	echo "$ZRAM" >/sys/class/zram-control/hot_remove
+}
+
 # children PID: Print the pids of PID's children, one per line.
 children() {
 	local pids

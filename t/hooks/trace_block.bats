@@ -6,18 +6,8 @@
 load ../helper
 load ../hooks
 
-# Make a zram disk, which has bios and no requests; set $ZRAM to its number.
-zram() {
-	local add=/sys/class/zram-control/hot_add
-	need_tracefs events/block/block_bio_complete
-	[ -e "$add" ] || skip "needs a disk without requests (CONFIG_ZRAM)"
-	ZRAM=$(cat "$add")
-	echo 16M >"/sys/block/zram$ZRAM/disksize"
-	[ -b "/dev/zram$ZRAM" ] || skip "needs /dev/zram$ZRAM"
-}
-
 undo() {
-	[ -z "${ZRAM-}" ] || echo "$ZRAM" >/sys/class/zram-control/hot_remove
+	[ -z "${ZRAM-}" ] || zram_remove
 	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 }
 

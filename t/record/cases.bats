@@ -8,6 +8,7 @@ load ../helper
 
 undo() {
 	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
+	[ -z "${ZRAM-}" ] || zram_remove
 }
 
 CASES=$TREE/t/cases
@@ -508,4 +509,28 @@ apart() {
 		tfs-run trace_why --instance "$MARK" --events -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
 		[ "$(grep -c ': sched_switch: prev_comm=iou-' trace)" -ge 20 ] || { echo "$how"; cat trace err; return 1; }
 	done
+}
+
+@test "case io: a disk without requests has as many reads and writes as its counters" {
+	local stat
+	need_tool python3
+	zram
+	tfs-run trace_block --instance "$MARK" --device "zram$ZRAM" --json -- \
+		python3 "$CASES/io.py" "/dev/zram$ZRAM" >trace 2>err </dev/null 3>&- 4>&-
+	read -ra stat <"/sys/block/zram$ZRAM/stat"
+	# a discard and a write of zeros, which need no data, are not in the counters
+	{
+		tfs-count -k rwbs <trace | sed 's/^ *//' | awk '$2 ~ /R/ { r += $1 } $2 ~ /W/ { w += $1 }
+			$2 ~ /^[DN]/ { other += $1 } END { print r, w, other }'
+	} | diff - <(echo "${stat[0]} ${stat[4]} 2")
+	[ "$(grep -c '"by":"python3"' trace)" = "$(grep -c '"lat":' trace)" ]
+}
+
+@test "case steady: counts are JSON, also in x.json" {
+	need_tracefs events/syscalls/sys_enter_getppid
+	tfs-run trace_count --instance "$MARK" -s getppid --json -- "$CASE/steady" 1000 1 >got 3>&- 4>&-
+	tfs-run trace_count --instance "$MARK" -s getppid -o x.json -- "$CASE/steady" 1000 1 >out 3>&- 4>&-
+	diff got - <<<'{"events":1000,"event":"sys_enter_getppid"}'
+	diff got x.json
+	[ ! -s out ]
 }

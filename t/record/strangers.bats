@@ -125,6 +125,14 @@ need_context() {
 	tail -n 1 got | grep -Eqx '# [0-9]+ reads of /proc were cut or left out: names or paths are missing'
 }
 
+@test "--user-stack: 30,000 mappings with names of 3,400 newlines do not keep a session from its end" {
+	need_tracefs events/syscalls
+	hold "$CASE/maps" 30000
+	opens --user-stack
+	grep -q ': <user stack trace>$' got
+	run -1 grep -vE '^ => |^ *maps-[0-9]+ +\[|^# ' got
+}
+
 @test "case thr: threads that have ended have names of functions, also after the end of their program" {
 	need_tracefs uprobe_events
 	tfs-run trace_uprobe --instance "$MARK" --binary "$CASE/thr" --symbol f --top 5 -- "$CASE/thr" >got 3>&- 4>&-
