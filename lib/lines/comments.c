@@ -26,23 +26,51 @@ static int same_host(const char *a, const char *b)
 	return x.host.n == y.host.n && (!x.host.n || !memcmp(x.host.text, y.host.text, x.host.n));
 }
 
-enum { NOT_KNOWN, STRINGS, LOST, UNPAIRED, NOT_UNDERSTOOD, KINDS };
+enum {
+	NOT_KNOWN, STRINGS, UNREAD, UNPLACED, REQUESTS, LOST, UNWRITTEN, UNPAIRED, NOT_UNDERSTOOD,
+	KINDS,
+};
+
+/* Does the comment line begin with these words? An @ is a number. */
+static int has_words(const char *s, const char *words)
+{
+	for (; *words; words++)
+		if (*words == '@' && *s >= '0' && *s <= '9')
+			s += strspn(s, "0123456789");
+		else if (*s++ != *words)
+			return 0;
+	return 1;
+}
+
+/* Return the kind of a line that says what a trace lacks, or KINDS. */
+static unsigned kind_of(const char *s)
+{
+	static const char *const words[KINDS][2] = {
+		[NOT_KNOWN] = { "# not known: ", "{\"comment\":\"not known: " },
+		[STRINGS] = { "# strings are ", "{\"comment\":\"strings are " },
+		[UNREAD] = { "# @ reads of /proc ", "{\"unread\":" },
+		[UNPLACED] = { "# @ tasks were made in a cgroup ", "{\"unplaced\":" },
+		[REQUESTS] = { "# @ requests of io_uring ", "{\"io_uring\":" },
+		[LOST] = { "# lost ", "{\"lost\":" },
+		[UNWRITTEN] = { "# unwritten ", "# unwritten " },
+		[UNPAIRED] = { "# unpaired ", "{\"unpaired\":" },
+		[NOT_UNDERSTOOD] = { "# not understood ", "{\"not_understood\":" },
+	};
+	unsigned kind = 0;
+
+	while (kind < KINDS && !has_words(s, words[kind][0]) && !has_words(s, words[kind][1]))
+		kind++;
+	return kind;
+}
 
 int comments_keep(struct comments *r, const char *line)
 {
-	static const char *const words[KINDS][2] = {
-		{ "# not known: ", "{\"comment\":\"not known: " },
-		{ "# strings are ", "{\"comment\":\"strings are " },
-		{ "# lost ", "{\"lost\":" }, { "# unpaired ", "{\"unpaired\":" },
-		{ "# not understood ", "{\"not_understood\":" },
-	};
 	const char *s = behind_host(line);
-	unsigned kind = 0, i;
+	unsigned kind, i;
 
 	if (*s != '#' && *s != '{')
 		return 0;
-	while (kind < KINDS && !begins(s, words[kind][0]) && !begins(s, words[kind][1]))
-		kind++;
+	kind = kind_of(s);
 	if (kind == KINDS)
 		return 0;
 	for (i = 0; i < r->n && r->kind[i] < kind; i++)

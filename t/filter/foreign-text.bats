@@ -471,6 +471,43 @@ dt-window: no event of a request in the trace" ]
 {"lost":3,"overwritten":3,"unwritten":0}'
 }
 
+@test "filters: repeat each line that says what the trace lacks, in text and JSON" {
+	cat >lacks <<-'EOF'
+		# not known: bytes
+		# strings are addresses: no BPF
+		# 1 reads of /proc were cut or left out: names or paths are missing
+		# 2 tasks were made in a cgroup and ended before it was known in which: they are missing if it was a selected one
+		# 3 requests of io_uring are not shown: they make no system calls
+		# lost 4 events: 4 overwritten in a full buffer, 0 not written
+		# unwritten 5 lines: the reader took nothing
+	EOF
+	cat >lacks.json <<-'EOF'
+		{"comment":"not known: bytes"}
+		{"comment":"strings are addresses: no BPF"}
+		{"unread":1}
+		{"unplaced":2}
+		{"io_uring":3}
+		{"lost":4,"overwritten":4,"unwritten":0}
+	EOF
+	{
+		echo '              sh-1       [000] d..2. 1.000000: sys_exit_x: ret=0 lat=5 n=1'
+		echo '              sh-1       [000] d..2. 1.000000: sched_switch: prev_comm=sh prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=x next_pid=4 next_prio=120'
+		cat lacks
+	} >in
+	{
+		echo '{"ts":1.0,"cpu":1,"pid":1,"comm":"a","event":"sys_exit_x","fields":{"ret":0,"lat":5,"n":1}}'
+		cat lacks.json
+	} >in.json
+	for filter in tfs-count 'tfs-hist -k n' tfs-summary tfs-why 'tfs-latency wakeup'; do
+		$filter <in >got || [ $? = 1 ]
+		grep '^#' got | grep -v '^# \(unpaired\|not in\|no number\|events without a time\)' | diff lacks - || { echo "$filter"; return 1; }
+	done
+	for filter in tfs-count 'tfs-hist -k n' tfs-summary; do
+		$filter <in.json >got || [ $? = 1 ]
+		grep '^{' got | diff lacks.json - || { echo "$filter"; return 1; }
+	done
+}
+
 @test "tfs-seccomp: refuses a trace with lines that it does not understand, unless -f is given" {
 	{ echo '              sh-1       [000] .....     1.0: sys_getppid()'; strange; } >in
 	run -111 --separate-stderr from in tfs-seccomp

@@ -177,6 +177,19 @@ has() {
 	decoded uring
 	grep -q '^io_uring_setup(' calls || skip "needs io_uring"
 	grep -Eq '/none/uring|^# .*io_uring' trace || { cat calls; return 1; }
+	# in each view, of each hook that shows opens; the program requests two
+	for hook in trace_open trace_files 'trace_syscalls --decode'; do
+		for view in '' --json --summary '--summary --json' -o=x.json; do
+			# shellcheck disable=SC2086 # words
+			tfs-run $hook --instance "$MARK" ${view/=/ } -- "$CASE/uring" >trace 2>err </dev/null 3>&- 4>&- || [ $? = 1 ]
+			case $view in
+			-o=x.json) want='{"io_uring":2}' && mv x.json trace ;;
+			*--json) want='{"io_uring":2}' ;;
+			*) want='# 2 requests of io_uring are not shown: they make no system calls' ;;
+			esac
+			[ "$(grep -Fcx "$want" trace)" = 1 ] || { echo "$hook $view"; cat trace err; return 1; }
+		done
+	done
 }
 
 @test "case old-print: markers of kernels before 5.6 have their text" {
