@@ -29,7 +29,7 @@ enum {
 
 /* ---- events, and what their records say ---- */
 
-enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST };
+enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING };
 
 struct decode_event {
 	enum kind kind;
@@ -98,6 +98,7 @@ static void decide(struct decode_event *of, const struct event *e)
 		{ "sched", "sched_process_exit", END, { NULL } },
 		{ "io_uring", "io_uring_submit_req", REQUEST, { NULL } }, /* since 6.4 */
 		{ "io_uring", "io_uring_submit_sqe", REQUEST, { NULL } },
+		{ "io_uring", "io_uring_create", RING, { "flags" } },
 	};
 	char name[64];
 
@@ -1311,6 +1312,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 			follow_task(&d->follow, pid, (int)number_at(d, of, 0, r),
 				    (uint64_t)number_at(d, of, 1, r));
 		d->requests += kind == REQUEST;
+		d->polled += kind == RING && number_at(d, of, 0, r) & K_IORING_SETUP_SQPOLL;
 		if (kind == END)
 			follow_end(&d->follow, pid);
 		t = kind == END ? find(d, pid) : NULL;
@@ -1448,6 +1450,21 @@ const struct call *decode_call(struct decode *d, int pid, const struct call_valu
 	return t && t->pair.open ? t->call : NULL;
 }
 
+/* Tell the requests of io_uring. A thread that polls a ring is another task, and may be untraced. */
+static void put_requests(const struct decode *d, struct out *o)
+{
+	int json = d->show->json;
+
+	out_format(o, json ? "{\"io_uring\":%llu" :
+		   "# %llu requests of io_uring are not shown: they make no system calls",
+		   d->requests);
+	if (d->polled)
+		out_format(o, json ? ",\"polled_rings\":%llu" :
+			   "; those of %llu rings with SQPOLL may be missing in this number",
+			   d->polled);
+	out_string(o, json ? "}\n" : "\n");
+}
+
 size_t decode_end(struct decode *d, char *buf, size_t size)
 {
 	struct out o = out_to(buf, size);
@@ -1459,11 +1476,9 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 	while (d->hand < d->pairing.tasks.n && out_room(&o) >= LINE_MOST)
 		put_unfinished(d, (struct decode_task *)(void *)d->pairing.tasks.v[d->hand++],
 			       &o);
-	if (o.at == buf && d->requests && size >= LINE_MOST) {
-		out_format(&o, d->show->json ? "{\"io_uring\":%llu}\n" :
-			   "# %llu requests of io_uring are not shown: they make no system "
-			   "calls\n", d->requests);
-		d->requests = 0;
+	if (o.at == buf && (d->requests || d->polled) && size >= LINE_MOST) {
+		put_requests(d, &o);
+		d->requests = d->polled = 0;
 	}
 	return (size_t)(o.at - buf);
 }
@@ -1484,5 +1499,5 @@ void decode_free(struct decode *d)
 	d->held = d->hand = 0;
 	d->last = NULL;
 	d->ended = 0;
-	d->requests = 0;
+	d->requests = d->polled = 0;
 }

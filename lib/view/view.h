@@ -557,7 +557,7 @@ struct decode {
 	size_t hand;            /* decode_end: the next task */
 	int gap;                /* events were lost directly before this one */
 	int ended;
-	unsigned long long requests; /* of io_uring */
+	unsigned long long requests, polled; /* of io_uring; its rings that a thread polls */
 };
 
 /* Take an option as show_option does. */

@@ -349,6 +349,19 @@ has() {
 	done
 }
 
+@test "case uring_blk: a ring whose requests another task makes is told, where they are not shown" {
+	loop
+	"$CASE/uring_blk" "/dev/$LOOP" s || skip "needs io_uring"
+	for hook in trace_open trace_files 'trace_syscalls --decode'; do
+		# shellcheck disable=SC2086 # words
+		tfs-run $hook --instance "$MARK" -- "$CASE/uring_blk" "/dev/$LOOP" s >trace 2>err </dev/null 3>&- 4>&-
+		[ "$(grep -c '^# 0 requests of io_uring are not shown: they make no system calls; those of 1 rings with SQPOLL may be missing in this number$' trace)" = 1 ]
+		# shellcheck disable=SC2086 # words
+		tfs-run $hook --instance "$MARK" --json --summary -- "$CASE/uring_blk" "/dev/$LOOP" s >trace 2>err </dev/null 3>&- 4>&- || [ $? = 1 ]
+		[ "$(grep -c '^{"io_uring":0,"polled_rings":1}$' trace)" = 1 ]
+	done
+}
+
 @test "case nobpf: a hook that cannot read paths refuses, or says so in text and JSON" {
 	local stderr
 	need_tracefs events/syscalls
