@@ -1450,7 +1450,7 @@ const struct call *decode_call(struct decode *d, int pid, const struct call_valu
 	return t && t->pair.open ? t->call : NULL;
 }
 
-/* Tell the requests of io_uring. A thread that polls a ring is another task, and may be untraced. */
+/* Tell the requests of io_uring. The thread that polls a ring may not be traced. */
 static void put_requests(const struct decode *d, struct out *o)
 {
 	int json = d->show->json;

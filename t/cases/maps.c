@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* maps N - map N pages of a file whose path has 3,400 newlines, and then open a file again and again */
+/* maps N - map N pages of a file whose path has 3,400 newlines, and open a file again and again */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
