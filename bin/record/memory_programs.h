@@ -41,6 +41,6 @@ int memory_field(const char *format, const char *field);
  * Do as memory_attach, with programs that print what ends a TCP connection, and with accepts, which
  * task accepts one: the records of lib/view/tcp.c.
  */
-int tcp_attach(struct memory_plan *, int accepts);
+int tcp_attach(struct memory_plan *, int accepts, int failed);
 
 #endif

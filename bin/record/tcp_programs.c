@@ -19,8 +19,9 @@
 #include "proc/proc.h"
 #include "memory_programs.h"
 
-/* include/net/tcp_states.h, and enum sock_flags of include/net/sock.h: the number of the bit */
-enum { TCP_SYN_SENT = 2, TCP_CLOSE = 7, TCP_LISTEN = 10, SOCK_DEAD = 0, SOCK_DONE = 1 };
+/* tcp_states.h, socket_state of net.h, and sock_flags of sock.h: the number of the bit */
+enum { SS_CONNECTING = 2, TCP_SYN_SENT = 2, TCP_CLOSE = 7, TCP_LISTEN = 10, SOCK_DEAD = 0,
+       SOCK_DONE = 1 };
 
 /* Connects that run at one time; of more, the oldest is forgotten. Each has two keys. */
 enum { CONNECTS_MOST = 16384 };
@@ -46,6 +47,7 @@ _Static_assert(sizeof(struct connecting) == ADDRESS - VALUE &&
 static struct btf btf;
 static const char *missing; /* a member that this kernel does not have */
 static int connects;        /* the map of connects that run */
+static int at_once;         /* print only connects that fail at once */
 
 static int member(const char *structure, const char *name)
 {
@@ -117,12 +119,29 @@ static void to_mptcp(struct bpf_code *c)
 	emit_scope_end(c);
 }
 
+/* The connect has begun, so it does not fail at once: its socket is no key of the map any more. */
+static void forget_begun(struct bpf_code *c)
+{
+	emit_jump32_if_imm(c, R8, JNE, TCP_SYN_SENT, "out");
+	/* that of an MPTCP socket changes before its route is known */
+	read_member(c, R7, R6, "sock", "sk_protocol", SIZE_H);
+	emit_jump_if_imm(c, R7, JEQ, K_IPPROTO_MPTCP, "out");
+	emit_store(c, SIZE_DW, FP, SOCKET, R6);
+	to_mptcp(c);
+	emit_delete(c, connects, SOCKET);
+	emit_out(c, 0);
+}
+
 static void emit_state(struct bpf_code *c, const struct memory_plan *p)
 {
 	memset(c, 0, sizeof(*c));
 	emit_load(c, SIZE_DW, R6, R1, 0);  /* the socket */
 	emit_load(c, SIZE_DW, R7, R1, 8);  /* its old state */
 	emit_load(c, SIZE_DW, R8, R1, 16); /* its new state */
+	if (at_once) {
+		forget_begun(c);
+		return;
+	}
 	emit_jump32_if_imm(c, R8, JNE, TCP_CLOSE, "out");
 	emit_jump32_if_imm(c, R7, JEQ, TCP_LISTEN, "out");
 	emit_jump32_if_imm(c, R7, JEQ, TCP_SYN_SENT, "error");
@@ -243,6 +262,11 @@ static void set_task(struct bpf_code *c)
  */
 static void keep_connect(struct bpf_code *c)
 {
+	if (at_once) { /* the call only asks for the end of a connect that has begun */
+		read_member(c, R7, R6, "sock", "sk_socket", SIZE_DW);
+		read_member(c, R7, R7, "socket", "state", SIZE_W);
+		emit_jump_if_imm(c, R7, JEQ, SS_CONNECTING, "out");
+	}
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);
 	emit_store(c, SIZE_DW, FP, VALUE, R6);
 	emit_store_imm(c, SIZE_DW, FP, TO, 0);
@@ -305,6 +329,8 @@ static void print_failed(struct bpf_code *c, const struct memory_plan *p)
 	emit_load(c, SIZE_DW, R6, FP, VALUE);
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);
 	emit_delete(c, connects, KEY);
+	if (at_once)
+		emit_find(c, connects, SOCKET, R7, "out");
 	emit_delete(c, connects, SOCKET);
 	emit_jump32_if_imm(c, R8, JSGE, 0, "out");
 	for (size_t i = 0; i < sizeof(going_on) / sizeof(*going_on); i++)
@@ -398,6 +424,13 @@ static void emit_sendmsg(struct bpf_code *c, const struct memory_plan *p, const 
 	emit_send_at(c, format, "msg;", 1);
 }
 
+/* Only the first message can connect, and the call returns its error. */
+static void emit_sendmmsg(struct bpf_code *c, const struct memory_plan *p, const char *format)
+{
+	(void)p;
+	emit_send_at(c, format, "mmsg;", 1);
+}
+
 static void emit_connected(struct bpf_code *c, const struct memory_plan *p, const char *format)
 {
 	emit_load(c, SIZE_DW, R8, R1, memory_field(format, "ret;"));
@@ -456,6 +489,8 @@ static const struct {
 	{ "syscalls/sys_enter_sendto", 0, emit_send },
 	{ "syscalls/sys_exit_sendmsg", 0, emit_connected },
 	{ "syscalls/sys_enter_sendmsg", 0, emit_sendmsg },
+	{ "syscalls/sys_exit_sendmmsg", 0, emit_connected },
+	{ "syscalls/sys_enter_sendmmsg", 0, emit_sendmmsg },
 	{ "io_uring/io_uring_complete", OF_REQUESTS, emit_complete },
 	{ "io_uring/io_uring_submit_req", OF_REQUESTS, emit_submit },
 	{ "syscalls/sys_exit_accept4", OF_ACCEPT, emit_accept },
@@ -497,12 +532,13 @@ static int attach_programs(struct memory_plan *p, struct bpf_code *c, int accept
 	return r;
 }
 
-int tcp_attach(struct memory_plan *p, int accepts)
+int tcp_attach(struct memory_plan *p, int accepts, int failed)
 {
 	static struct bpf_code code;
 	char path[PATH_MAX];
 	int r;
 
+	at_once = failed;
 	connects = bpf_map(MAP_LRU_HASH, "tfs_tcp", 8, sizeof(struct connecting), CONNECTS_MOST);
 	if (connects < 0)
 		return err_capability(CAPS_BPF, "unable to make a BPF map");

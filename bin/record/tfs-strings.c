@@ -6,7 +6,8 @@
  *	calls        attach programs that record the user memory of all system calls, or only
  *	             of the calls that are named: strings, structures, socket addresses
  *	tcp          attach a program that records the bytes that a TCP connection has carried, or
- *	             the error of a connect; with accept, also which task accepts one
+ *	             the error of a connect; with accept, also which task accepts one; with failed,
+ *	             only connects that fail at once
  *	otel         attach programs that record the OpenTelemetry context of the running thread,
  *	             before each system call, or before these events: tracepoints, or one call's
  *	             as syscalls/sys_enter_openat
@@ -42,7 +43,7 @@ static const char *kind;        /* calls, tcp or otel */
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept] | "
+		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept | failed] | "
 		"otel [EVENT ...]\n"
 		"record paths, strings and structures of system calls with BPF\n"
 		"-S, --assembly  print the programs as assembly; load nothing\n"
@@ -59,7 +60,9 @@ static const struct tool tool = {
 
 static int attach(struct memory_plan *p)
 {
-	return *kind == 't' ? tcp_attach(p, p->names[0] != NULL) :
+	const char *word = p->names[0] ? p->names[0] : "";
+
+	return *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
 	       *kind == 'o' ? otel_attach(p, &otel) : memory_attach(p);
 }
 
@@ -174,8 +177,9 @@ int main(int argc, char **argv)
 	if (!kind || (strcmp(kind, "calls") && strcmp(kind, "tcp") && strcmp(kind, "otel")))
 		usage_error(&tool, "the operand calls, tcp or otel is needed");
 	plan.names = argv + opt_index + 1;
-	if (*kind == 't' && *plan.names && (strcmp(*plan.names, "accept") || plan.names[1]))
-		usage_error(&tool, "only accept may follow tcp");
+	if (*kind == 't' && *plan.names && (plan.names[1] ||
+	    (strcmp(*plan.names, "accept") && strcmp(*plan.names, "failed"))))
+		usage_error(&tool, "only accept or failed may follow tcp");
 	if (*kind == 'o' && argc - opt_index - 1 > OTEL_EVENTS)
 		usage_error(&tool, "at most %d events may follow otel", OTEL_EVENTS);
 	/* the hook gives names of events */

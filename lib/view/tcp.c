@@ -28,7 +28,8 @@
 /* In place of an error: the return of the call says it. */
 enum { CALL_TELLS = -1 };
 
-enum { SHOW_LATENCY = 1, SHOW_LIFE = 2, SHOW_ACCEPT = 4, SHOW_CONNECT = 8 };
+/* FAILED: connects that fail at once, among the events as they are */
+enum { SHOW_LATENCY = 1, SHOW_LIFE = 2, SHOW_ACCEPT = 4, SHOW_CONNECT = 8, SHOW_FAILED = 16 };
 
 enum { LINE_MOST = 1024 }; /* room for a line */
 
@@ -77,6 +78,7 @@ struct tcp_event {
 
 static struct {
 	unsigned kinds;
+	struct pids ports;      /* of connects that fail at once; none: all */
 	struct event_notes events;
 	struct table connections, said;
 	struct record last;     /* its time and CPU: when the trace has ended */
@@ -221,7 +223,8 @@ static void put_start(struct show *s, const struct connection *c, const char *ev
 		return;
 	}
 	if (s->people) {
-		s->people->ncolumns = 0; /* those of the hook are for other events */
+		if (tcp.kinds != SHOW_FAILED)
+			s->people->ncolumns = 0; /* those of the hook are for other events */
 		s->view->start(s, &by, o);
 	} else {
 		o->at += line_begin(s->line, &by, o->at);
@@ -299,7 +302,16 @@ static void set_address(struct end *to, const char *at, const char *end)
 	}
 }
 
-/* A call of connect has failed. If a change of state did not say so, this line does. */
+static int is_of_port(const struct connection *c)
+{
+	return !tcp.ports.n || pids_has(&tcp.ports, (pid_t)c->local.port) ||
+	       pids_has(&tcp.ports, (pid_t)c->remote.port);
+}
+
+/*
+ * A call of connect has failed. If a change of state did not say so, this line does. If the kernel
+ * has begun the connect, only SHOW_LATENCY asks for its end.
+ */
 static void take_failed(struct show *s, struct connection *c, const struct said *said,
 			const char *at, const char *end, const struct record *r, int shown,
 			struct out *o)
@@ -319,8 +331,10 @@ static void take_failed(struct show *s, struct connection *c, const struct said 
 		failed.local = c->local;
 		failed.remote = c->remote;
 		c->failed = 0;
+		shown &= !!(tcp.kinds & SHOW_LATENCY);
 	}
-	if (!shown || !(tcp.kinds & SHOW_LATENCY))
+	if (!shown || !(tcp.kinds & (SHOW_LATENCY | SHOW_CONNECT | SHOW_FAILED)) ||
+	    !is_of_port(&failed))
 		return;
 	failed.begun = s->line->raw_clock || ns > r->ts ? 0 : r->ts - ns;
 	set_task(s, &failed, r, shown);
@@ -489,7 +503,7 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 		table_clear(&tcp.said);
 	}
 	tcp.last = (struct record){ .ts = r->ts, .cpu = r->cpu };
-	if (of && of->kind == STATE)
+	if (of && of->kind == STATE && tcp.kinds != SHOW_FAILED)
 		take_state(s, of, r, *shown, &o);
 	else if (of && of->kind == DESTROYED)
 		take_destroyed(s, of, r, *shown, &o);
@@ -537,9 +551,21 @@ size_t tcp_end(struct show *s, char *buf, size_t size)
 	return (size_t)(o.at - buf);
 }
 
+/* Take port=N. Return 0, or -1: it is not that. */
+static int take_port(const char *word, const char *end)
+{
+	const char *digits = word + strlen("port=");
+	unsigned long long n;
+
+	if (strncmp(word, "port=", strlen("port=")))
+		return -1;
+	n = text_digits(&digits);
+	return digits != end || !n || n > UINT16_MAX ? -1 : pids_add(&tcp.ports, (pid_t)n);
+}
+
 int tcp_take(struct show *s, const struct tool *tool, int letter)
 {
-	static const char *const names[] = { "latency", "life", "accept", "connect" };
+	static const char *const names[] = { "latency", "life", "accept", "connect", "failed" };
 	const char *word = opt_value;
 
 	if (letter != 'T')
@@ -547,15 +573,18 @@ int tcp_take(struct show *s, const struct tool *tool, int letter)
 	for (;; word++) {
 		size_t n = strcspn(word, ","), i = 0;
 
-		while (i < 4 && (strlen(names[i]) != n || strncmp(names[i], word, n)))
+		while (i < 5 && (strlen(names[i]) != n || strncmp(names[i], word, n)))
 			i++;
-		if (i == 4)
-			opt_refuse(tool, "a list of latency, life, accept, connect");
-		tcp.kinds |= 1u << i;
+		if (i < 5)
+			tcp.kinds |= 1u << i;
+		else if (take_port(word, word + n) < 0)
+			opt_refuse(tool, "a list of latency, life, accept, connect, failed, "
+				   "port=N");
 		word += n;
 		if (!*word)
 			break;
 	}
+	pids_sort(&tcp.ports);
 	tcp.connections.size = sizeof(struct connection);
 	tcp.said.size = sizeof(struct said);
 	s->decoder = tcp_text;

@@ -476,7 +476,8 @@ struct people_view {
  * the records of tfs-strings tcp; without these no bytes, errors and accepts are known.
  */
 #define TCP_OPTIONS \
-	"-T, --tcp KIND,...  print lines of TCP connections: latency, life, accept, connect\n"
+	"-T, --tcp KIND,...  print lines of TCP connections: latency, life, accept, connect, " \
+	"failed\n"
 
 /* Take an option as show_option does. Only programs that call it have the code of tcp.c. */
 int tcp_take(struct show *, const struct tool *, int letter);

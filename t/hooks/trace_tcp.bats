@@ -179,28 +179,65 @@ need_alone() {
 # last waits. Its output has the truth: what connect and getsockname return.
 fail_all() {
 	hold unshare -n python3 "$TREE/t/prog/connects.py"
-	start_session trace_tcp --latency --pid "$HELD" "$@"
-	[ "$2" != fifo ] || read_by cat >got
+	start_session trace_tcp --pid "$HELD" "$@"
+	[ "${*: -1}" != fifo ] || read_by cat >got
 	release
 	eventually grep -qx "done" ready
 	stop_session
 	release "$HELD"
 	sed '/^ready/d; /^done/d' ready | LC_ALL=C sort >expected
-	[ "$(wc -l <expected)" = 39 ]
+	[ "$(wc -l <expected)" = 40 ]
 }
 
 @test "trace_tcp: --latency has a line for each connect that fails, at once or later, and for one that waits at the end" {
 	need_alone
-	fail_all --output fifo
+	fail_all --latency --output fifo
 	finishes "$READER" 0
 	told got >answer
 	diff expected answer
-	[ "$(grep -vc '^#' got)" = 39 ]
-	fail_all --output dat
+	[ "$(grep -vc '^#' got)" = 40 ]
+	fail_all --latency --output dat
 	tfs-report -T latency "$TRACE" >got
 	told got >answer
 	diff expected answer
 	tfs-report -T latency -j "$TRACE" | grep -c '"error":"unfinished"' | grep -qx 1
+}
+
+# at_once: Print those that fail before the kernel begins the connect.
+at_once() {
+	grep -E ' E[A-Z]+$' expected | grep -vE ' (ECONNREFUSED|ETIMEDOUT|EADDRNOTAVAIL)$'
+}
+
+@test "trace_tcp: without an option and with --connect, each connect has one line, with its error if it fails at once" {
+	need_alone
+	for options in '' --connect '--connect --accept'; do
+		# shellcheck disable=SC2086 # words
+		fail_all $options --output fifo
+		finishes "$READER" 0
+		told got | diff <(at_once) -
+		[ "$(grep -v '^#' got | grep -vc ': tcp_accept: ')" = 40 ] || { cat got; return 1; }
+	done
+	[ "$(lines ': tcp_begin: ')" = 12 ]
+	fail_all --connect --output dat
+	tfs-report -T failed "$TRACE" >got
+	told got | diff <(at_once) -
+	[ "$(lines ': inet_sock_set_state: .* newstate=TCP_SYN_SENT$')" = 12 ]
+	rm -r "${TRACE%/*}"
+	fail_all --json --connect --output fifo
+	finishes "$READER" 0
+	[ "$(grep -c '"event":"tcp_connect".*"error":"E' got)" = 28 ]
+}
+
+@test "trace_tcp: --port selects connects that fail at once, too" {
+	need_alone
+	for options in --latency --connect --accept\ --connect; do
+		# shellcheck disable=SC2086 # words
+		fail_all $options --port 81 1000 1003 --output fifo
+		finishes "$READER" 0
+		grep -E ':(81|100[03]) ' expected >of_ports
+		[ "$(wc -l <of_ports)" = 3 ]
+		told got | diff of_ports -
+	done
 }
 
 @test "trace_tcp: without types of the kernel it says once what is not known, in text, JSON and summaries" {

@@ -109,6 +109,15 @@ try:
 except OSError:
     pass
 s = new()
+say(s, '198.51.100.11:80', 'ENETUNREACH')
+to = ctypes.create_string_buffer(four('198.51.100.11', 80))
+vector = struct.pack('PN', ctypes.addressof(to), 1)
+vector = ctypes.create_string_buffer(vector)
+message = ctypes.create_string_buffer(struct.pack('PIPNPNiI', ctypes.addressof(to), 16,
+                                                  ctypes.addressof(vector), 1, 0, 0, 0, 0))
+assert libc.sendmmsg(s.fileno(), message, 1, FASTOPEN) == -1
+assert ctypes.get_errno() == errno.ENETUNREACH
+s = new()
 s.setsockopt(TCP, FASTOPEN_CONNECT, 1)
 fails(('198.51.100.6', 80), 'ENETUNREACH', s)
 
