@@ -780,6 +780,8 @@ void output_end(const struct output *o, const struct ask *ask, int none, int sta
 		err_note("%s has %llu events", ask->file, o->events);
 	if (o->lost)
 		tell_loss(o, ask, status);
+	else if (status) /* the session failed, so its trace may lack events */
+		return;
 	else if (!o->events && strcmp(ask->hook, "trace_flight")) /* it says why it dumped none */
 		tell_none(ask);
 	else if (none)

@@ -396,6 +396,12 @@ file_left() {
 	fails "tfs-count $killed" "${count[@]}" "$tool$filter$kill$wait" "tfs[.]$MARK"
 	fails "tfs-catpipe $killed" tfs-run trace_syscalls --instance "$MARK" -s getppid -- \
 		sh -c "$tool$kill$wait" "tfs[.]$MARK"
+	# no event of a session that failed is no answer
+	for view in --summary '--summary --json' '-o x.svg'; do
+		# shellcheck disable=SC2086 # words
+		fails "tfs-catpipe $killed" tfs-run trace_syscalls --instance "$MARK" -s swapoff $view -- \
+			sh -c "$tool$kill$wait" "tfs[.]$MARK"
+	done
 	fails "tfs-record $killed" tfs-run trace_syscalls --instance "$MARK" -s getppid -o x.dat -- \
 		sh -c "$tool$kill$wait" "tfs[.]$MARK"
 	[ "${TFS_VARIANT-}" = '' ] || return 0 # other builds need more memory
