@@ -387,6 +387,8 @@ static const char *missing_key(void)
 	return NULL;
 }
 
+static int decoded; /* there are decoded calls in text */
+
 /* Report it, with the keys that exist. Return MISUSED. */
 static int tell_missing(const char *key)
 {
@@ -395,7 +397,8 @@ static int tell_missing(const char *key)
 	table_sort(&names, table_by_key);
 	for (size_t i = 0; i < names.n; i++)
 		strbuf_format(&all, "%s%s", i ? ", " : "", names.v[i]->key);
-	err_msg("no event has the key '%.80s'; the events have %s", key, all.text);
+	err_msg("no event has the key '%.80s'; the events have %s%s", key, all.text,
+		decoded ? "; decoded calls have their arguments as keys in JSON only" : "");
 	return MISUSED;
 }
 
@@ -407,6 +410,7 @@ static void each_event(const struct trace_line *l)
 	struct row *r;
 
 	metrics_time(l);
+	decoded |= l->decoded != 0;
 	if (nfound < ngiven)
 		find_keys(l);
 	if (trace_line_side(l)) {

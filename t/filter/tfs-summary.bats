@@ -586,6 +586,8 @@ END
 	need_tracefs events/syscalls
 	run -100 --separate-stderr tfs-run trace_open --summary --per comm,nosuch -- test -e /etc/hostname
 	[[ $stderr = "tfs-summary: fatal: no event has the key 'nosuch'; the events have "*"call, comm, cpu, "* ]]
+	run -100 --separate-stderr tfs-summary -k path <<<'              sh-1       [000] ..... 1.000000: open("/a", O_RDONLY) = 3 <0.000005>'
+	[ "$stderr" = "tfs-summary: fatal: no event has the key 'path'; the events have call, comm, cpu, event, lat, pid, ret, time; decoded calls have their arguments as keys in JSON only" ]
 	[ "${#stderr_lines[@]}" = 1 ]
 }
 
