@@ -372,7 +372,7 @@ static void look(const struct otel *o, pid_t pid)
 	if (begun < old.next_us)
 		return;
 	wait_for_helper(o);
-	helper = stranger_begin(search, &pid, sizeof(pid));
+	helper = stranger_begin(search, &pid, sizeof(pid), pid);
 	if (helper < 0) {
 		old = (struct otel_place){ .looks = old.looks + 1 };
 		bpf_update(o->places, &pid, &old);

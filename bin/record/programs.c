@@ -188,7 +188,8 @@ static void read_mapped(const struct region *r, int pid, int mapped)
 		str_format(q.link, sizeof(q.link), "%s/%d/map_files/%llx-%llx", path_procfs(), pid,
 			   (unsigned long long)r->from, (unsigned long long)r->to);
 	n = (size_t)str_format(q.path, sizeof(q.path), "%s", path_of(f));
-	if (!stranger_ask(read_functions, &q, offsetof(struct file_question, path) + n + 1, &a)) {
+	if (!stranger_ask(read_functions, &q, offsetof(struct file_question, path) + n + 1, pid,
+			  &a)) {
 		if (a.error == EHOSTDOWN)
 			procfs_miss();
 		if (a.error)

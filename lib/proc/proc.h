@@ -94,11 +94,11 @@ unsigned long long procfs_missed(void);
 /* ---- stranger.c: read files and memory of strangers in a process that may be abandoned ------- */
 
 /*
- * The answer of a helper: an error, and two allocated parts. In the tool, a NUL is after each part,
- * and everything in them is untrusted: a hostile file may have taken over the helper.
+ * The answer of a helper: an error, two allocated parts, and a descriptor. In the tool, a NUL is
+ * after each part, and all of it is untrusted: a hostile file may have taken over the helper.
  */
 struct stranger_answer {
-	int error;
+	int error, fd;          /* fd 0: none */
 	void *part[2];
 	size_t size[2];
 };
@@ -107,9 +107,12 @@ typedef void stranger_fn(const void *question, struct stranger_answer *);
 /*
  * Let a helper call fn with a copy of the n bytes of the question (at most PATH_MAX + 256), and
  * wait for its answer, which the caller gives to stranger_free. Return 0; or -1, which
- * procfs_missed counts: the helper had to be abandoned, has ended, or could not be started.
+ * procfs_missed counts: the helper had to be abandoned, has ended, or could not be started. The
+ * question is about the process of, or about what this process reads for itself (0). If too many
+ * helpers for one user's processes do not end, there are no more for this user.
  */
-int stranger_ask(stranger_fn *, const void *question, size_t n, struct stranger_answer *);
+int stranger_ask(stranger_fn *, const void *question, size_t n, pid_t of,
+		 struct stranger_answer *);
 void stranger_free(struct stranger_answer *);
 
 /*
@@ -120,7 +123,7 @@ void stranger_free(struct stranger_answer *);
  * ordinary task (urgent_end).
  */
 enum { STRANGER_HELPERS = 4 };
-int stranger_begin(stranger_fn *, const void *question, size_t n);
+int stranger_begin(stranger_fn *, const void *question, size_t n, pid_t of);
 int stranger_end(int helper, int ms, struct stranger_answer *);
 int stranger_fd(int helper);
 void stranger_demote(int helper);

@@ -133,7 +133,7 @@ char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
 	str_format(q.name, sizeof(q.name), "%s", name);
 	if (!is_memory(name))
 		read_file(&q, &a);
-	else if (stranger_ask(read_file, &q, sizeof(q), &a) < 0)
+	else if (stranger_ask(read_file, &q, sizeof(q), pid, &a) < 0)
 		a.error = errno;
 	text = a.part[0];
 	n = a.size[0];

@@ -30,7 +30,8 @@ enum {
 	LONGEST_MS = 3000,      /* or that works so long on one question */
 	LAST_MS = 500,          /* and after the tool was told to stop: so long on all questions */
 	LOOK_MS = 100,          /* how often to look whether a helper gets on */
-	ABANDONED = 64,         /* helpers that have not ended; then ask nothing more */
+	ABANDONED = 256,        /* helpers that have not ended; then ask nothing more */
+	OF_ONE = 16,            /* those that read what belongs to one user; then nothing of his */
 	ALONE_MS = 4000,        /* leave a place alone for so long, when it was silent */
 	PLACES = 256,           /* that are remembered */
 	QUESTION = PATH_MAX + 256,
@@ -57,7 +58,7 @@ struct question {
 };
 
 struct answer_head {
-	int64_t error;
+	int32_t error, fd;
 	uint64_t size[2];
 };
 
@@ -65,6 +66,7 @@ static struct helper {
 	pid_t pid;              /* 0: not started */
 	int fd;
 	int busy;
+	uid_t user;             /* whose process the question is about */
 	long long asked, heard; /* times in ms: of the question, and when it last got on */
 	uint32_t steps;         /* at that time */
 	struct answer_head head;
@@ -77,7 +79,10 @@ static struct {
 	int self;               /* in a helper: its number and 1 */
 	int stop;               /* the descriptor that says when to stop, and 1 */
 	long long until;        /* wait for no answer after this; 0: not told to stop */
-	pid_t abandoned[ABANDONED + STRANGER_HELPERS]; /* those at work may be the last */
+	struct {
+		pid_t pid;
+		uid_t user;
+	} abandoned[ABANDONED + STRANGER_HELPERS]; /* those at work may be the last */
 	size_t n;
 } all;
 
@@ -181,8 +186,8 @@ static void serve(int fd)
 		struct answer_head head;
 
 		q.fn(bytes, &a);
-		head = (struct answer_head){ a.error, { a.size[0], a.size[1] } };
-		if (transfer(&head, sizeof(head), 1) < 0 ||
+		head = (struct answer_head){ a.error, a.fd, { a.size[0], a.size[1] } };
+		if (transfer(&head, sizeof(head), 1) < 0 || (a.fd && fd_send(3, &a.fd, 1) < 0) ||
 		    transfer(a.part[0], a.size[0], 1) < 0 || transfer(a.part[1], a.size[1], 1) < 0)
 			break;
 		stranger_free(&a);
@@ -197,6 +202,8 @@ void stranger_free(struct stranger_answer *a)
 {
 	free(a->part[0]);
 	free(a->part[1]);
+	if (a->fd)
+		close(a->fd);
 	*a = (struct stranger_answer){ 0 };
 }
 
@@ -211,20 +218,32 @@ void stranger_stop(void)
 		all.until = time_now_ms() + LAST_MS;
 }
 
+/* Return the user of a process. Of one that has ended, nobody knows him. */
+static uid_t user_of(pid_t pid)
+{
+	struct stat st = { .st_uid = (uid_t)-1 };
+	char path[PATH_MAX];
+
+	if (!pid)
+		return geteuid();
+	str_format(path, sizeof(path), "%s/%d", path_procfs(), (int)pid);
+	return stat(path, &st) < 0 ? (uid_t)-1 : st.st_uid;
+}
+
 /* Start a helper if it is not there. Return 0, or -1. */
 static int start(struct helper *h)
 {
-	int ends[2];
+	int ends[2], of_one = 0;
 
 	for (size_t i = 0; i < all.n;)
-		if (waitpid(all.abandoned[i], NULL, WNOHANG))
+		if (waitpid(all.abandoned[i].pid, NULL, WNOHANG))
 			all.abandoned[i] = all.abandoned[--all.n];
 		else
-			i++;
+			of_one += all.abandoned[i++].user == h->user;
+	if (all.n >= ABANDONED || of_one >= OF_ONE)
+		return -1;
 	if (h->pid)
 		return 0;
-	if (all.n >= ABANDONED)
-		return -1;
 	if (!all.shared) {
 		void *p = mmap(NULL, sizeof(*all.shared), PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -274,13 +293,14 @@ static void abandon(struct helper *h, int silent)
 		note_silent(place);
 	kill(h->pid, SIGKILL);
 	close(h->fd);
-	all.abandoned[all.n++] = h->pid;
+	all.abandoned[all.n].pid = h->pid;
+	all.abandoned[all.n++].user = h->user;
 	stranger_free(&h->answer);
 	*h = (struct helper){ 0 };
 	procfs_miss();
 }
 
-int stranger_begin(stranger_fn *fn, const void *question, size_t n)
+int stranger_begin(stranger_fn *fn, const void *question, size_t n, pid_t of)
 {
 	struct question q = { fn, n };
 	char bytes[sizeof(q) + QUESTION];
@@ -288,7 +308,10 @@ int stranger_begin(stranger_fn *fn, const void *question, size_t n)
 
 	while (h < helpers + STRANGER_HELPERS && h->busy)
 		h++;
-	if (h == helpers + STRANGER_HELPERS || n > QUESTION || start(h) < 0)
+	if (h == helpers + STRANGER_HELPERS || n > QUESTION)
+		return -1;
+	h->user = user_of(of);
+	if (start(h) < 0)
 		return -1;
 	memcpy(bytes, &q, sizeof(q));
 	memcpy(bytes + sizeof(q), question, n);
@@ -328,8 +351,18 @@ static int receive(struct helper *h)
 			   (char *)a->part[1] + (h->got - first);
 		size_t n = h->got < head ? head - h->got : h->got < first ? first - h->got :
 			   end - h->got;
+		int fds[FD_SEND_MAX];
 		ssize_t r;
 
+		if (h->got == head && h->head.fd && !a->fd) {
+			size_t sent = fd_receive(h->fd, fds, FD_SEND_MAX);
+
+			a->fd = sent ? fds[0] : 0;
+			while (sent > 1)
+				close(fds[--sent]);
+			if (!a->fd)
+				return recv(h->fd, to, 1, MSG_PEEK | MSG_DONTWAIT) ? 0 : -1;
+		}
 		if (!n)
 			return 1;
 		r = recv(h->fd, to, n, MSG_DONTWAIT);
@@ -402,7 +435,8 @@ int stranger_end(int helper, int ms, struct stranger_answer *a)
 	}
 }
 
-int stranger_ask(stranger_fn *fn, const void *question, size_t n, struct stranger_answer *a)
+int stranger_ask(stranger_fn *fn, const void *question, size_t n, pid_t of,
+		 struct stranger_answer *a)
 {
 	int helper;
 
@@ -410,7 +444,7 @@ int stranger_ask(stranger_fn *fn, const void *question, size_t n, struct strange
 	if (all.until && time_now_ms() >= all.until)
 		helper = -1;
 	else
-		helper = stranger_begin(fn, question, n);
+		helper = stranger_begin(fn, question, n, of);
 	if (helper >= 0 && stranger_end(helper, -1, a) > 0)
 		return 0;
 	if (helper < 0)

@@ -343,7 +343,7 @@ static int is_same(pid_t pid, const char *path)
 	int same;
 
 	str_format(q.path, sizeof(q.path), "%s", path);
-	same = !stranger_ask(compare_roots, &q, sizeof(q), &a) && !a.error;
+	same = !stranger_ask(compare_roots, &q, sizeof(q), pid, &a) && !a.error;
 	stranger_free(&a);
 	return same;
 }

@@ -128,7 +128,7 @@ static ssize_t read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
 	if (e->discreet == SILENT)
 		return pread(e->fd, to, n, (off_t)offset);
 	str_format(p.path, sizeof(p.path), "%s/%d/fd/%d", path_procfs(), task_self(), e->fd);
-	if (stranger_ask(read_part, &p, sizeof(p), &a) < 0) {
+	if (stranger_ask(read_part, &p, sizeof(p), 0, &a) < 0) {
 		a.error = EHOSTDOWN;
 	} else if (!a.error && a.size[0] <= n) {
 		memcpy(to, a.part[0], a.size[0]);
@@ -555,59 +555,93 @@ static int locate(const struct elf *e, uint64_t into, const struct found *f,
 	return 0;
 }
 
-/* Open a file and read a byte: a stranger_fn. */
+/* The state of a file, by which a change shows. */
+struct state {
+	uint64_t size;
+	struct timespec modified;
+};
+
+/*
+ * Open a file, read a byte, and close it, whichever of these asks its server: a stranger_fn. Answer
+ * its state and a descriptor that asks no server (O_PATH).
+ */
 static void try_file(const void *path, struct stranger_answer *a)
 {
+	struct state *s = xcalloc(1, sizeof(*s));
 	struct stat st;
-	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
-	char byte;
+	int fd = stranger_open(path, &st), known;
+	char byte, link[64];
 
-	a->error = fd < 0 || read(fd, &byte, 1) < 0;
-	fd_close(fd);
+	a->part[0] = s;
+	if (fd < 0 || read(fd, &byte, 1) < 0) {
+		a->error = fd == FILE_OTHER ? FILE_OTHER : errno;
+		fd_close(fd);
+		return;
+	}
+	*s = (struct state){ (uint64_t)st.st_size, st.st_mtim };
+	a->size[0] = sizeof(*s);
+	str_format(link, sizeof(link), "%s/self/fd/%d", path_procfs(), fd);
+	known = open(link, O_PATH | O_CLOEXEC);
+	a->error = known < 0 ? errno : 0;
+	a->fd = known < 0 ? 0 : known;
+	close(fd);
 }
 
-/* Does the file system answer, with the file or with an error? Return 0, or -1 and errno. */
-static int check_answers(const char *path)
+/*
+ * Set the state, and *fd unless fd is NULL, of a file whose server answers. Return 0, or FILE_OTHER
+ * or -1 and errno as file_open does, silent.
+ */
+static int look_at(const char *path, struct state *s, int *fd)
 {
-	char whole[PATH_MAX], here[PATH_MAX];
+	char whole[PATH_MAX], here[PATH_MAX] = "";
 	struct stranger_answer a;
-	int r;
+	int r = 0, error = EHOSTDOWN;
 
-	str_format(whole, sizeof(whole), "%s/%s", *path != '/' && getcwd(here, sizeof(here)) ?
-		   here : "", path);
-	r = stranger_ask(try_file, whole, strlen(whole) + 1, &a);
+	if (*path != '/' && !getcwd(here, sizeof(here)))
+		return -1;
+	str_format(whole, sizeof(whole), "%s%s%s", here, *here ? "/" : "", path);
+	if (!stranger_ask(try_file, whole, strlen(whole) + 1, 0, &a))
+		error = a.error;
+	if (error || a.size[0] != sizeof(*s) || !a.fd) {
+		r = error == FILE_OTHER ? FILE_OTHER : -1;
+	} else {
+		memcpy(s, a.part[0], sizeof(*s));
+		if (fd) {
+			*fd = a.fd;
+			a.fd = 0;
+		}
+	}
 	stranger_free(&a);
-	errno = EHOSTDOWN;
+	errno = error;
 	return r;
 }
 
 int elf_file_open(struct elf_file *file, const char *path, int discreet)
 {
 	const struct elf e = { .path = path, .discreet = discreet };
-	struct stat st;
+	struct state s = { 0 };
+	int r;
 
-	if (check_answers(path) < 0) {
-		*file = (struct elf_file){ .path = path, .fd = -1 };
-		return fail(&e, strerror(errno), "unable to open %s", path);
-	}
-	*file = (struct elf_file){ .path = path, .discreet = discreet,
-				   .fd = file_open(path, FILE_REGULAR, O_RDONLY, &st) };
-	if (file->fd == FILE_OTHER)
+	*file = (struct elf_file){ .path = path, .discreet = discreet, .fd = -1 };
+	r = look_at(path, &s, &file->fd);
+	if (r == FILE_OTHER)
 		return fail(&e, NULL, "%s is not a regular file", path);
-	if (file->fd < 0)
+	if (r < 0)
 		return fail(&e, strerror(errno), "unable to open %s", path);
-	file->size = (uint64_t)st.st_size;
-	file->modified = st.st_mtim;
+	file->size = s.size;
+	file->modified = s.modified;
 	return 0;
 }
 
 int elf_file_is_unchanged(const struct elf_file *file)
 {
-	struct stat st;
+	char path[PATH_MAX];
+	struct state s;
 
-	return !fstat(file->fd, &st) && (uint64_t)st.st_size == file->size &&
-	       st.st_mtim.tv_sec == file->modified.tv_sec &&
-	       st.st_mtim.tv_nsec == file->modified.tv_nsec;
+	str_format(path, sizeof(path), "%s/%d/fd/%d", path_procfs(), task_self(), file->fd);
+	return !look_at(path, &s, NULL) && s.size == file->size &&
+	       s.modified.tv_sec == file->modified.tv_sec &&
+	       s.modified.tv_nsec == file->modified.tv_nsec;
 }
 
 /* Begin to read the file. Return 0, or -1, reported. The caller calls elf_close in both cases. */

@@ -282,7 +282,7 @@ int exclude_tasks(int instance, const struct pids *tasks);
 
 /* An open program or library. All that is read of it comes from the same file. */
 struct elf_file {
-	int fd;                 /* the caller closes it; negative: not open */
+	int fd;                 /* O_PATH; the caller closes it; negative: not open */
 	const char *path;       /* for messages, not copied */
 	/*
 	 * If not 0, one message stands for all reasons that the file has no usable symbols, and the

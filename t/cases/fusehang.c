@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fusehang DIRECTORY FILE [READS] - mount a FUSE file system with one file x, a copy of FILE; after
- * SIGUSR1, or after READS reads, of which none is cached, take requests, answer none, and print of
- * each its opcode and the pid that asks. The end of this program ends all of them.
+ * fusehang DIRECTORY FILE [OPCODE N] - mount a FUSE file system with one file x, a copy of FILE;
+ * after SIGUSR1, or from the N-th request of OPCODE on, where none is cached, take requests, answer
+ * none, and print of each its opcode and the pid that asks. The end of this program ends them all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 static volatile sig_atomic_t hangs;
 static char *data;
 static size_t size;
-static int reads = -1;
+static uint32_t opcode;
+static int left;
 static int fuse;
 
 static void hang(int signal)
@@ -52,9 +53,9 @@ static void serve(const struct fuse_in_header *h, const void *words)
 {
 	struct fuse_init_out init = { .major = 7, .minor = 31, .max_readahead = 65536,
 				      .max_write = 4096 };
-	struct fuse_entry_out entry = { .nodeid = 2, .entry_valid = 1, .attr = attributes(2) };
+	struct fuse_entry_out entry = { .nodeid = 2, .entry_valid = !opcode, .attr = attributes(2) };
 	struct fuse_attr_out attr = { .attr = attributes(h->nodeid) };
-	struct fuse_open_out opened = { .fh = 1, .open_flags = reads < 0 ? 0 : FOPEN_DIRECT_IO };
+	struct fuse_open_out opened = { .fh = 1, .open_flags = opcode ? FOPEN_DIRECT_IO : 0 };
 	const struct fuse_read_in *in = words;
 	size_t n;
 
@@ -76,9 +77,11 @@ static void serve(const struct fuse_in_header *h, const void *words)
 		answer(h->unique, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
-		hangs = reads >= 0 && !--reads;
 		n = in->offset >= size ? 0 : size - in->offset;
 		answer(h->unique, 0, data + in->offset, n < in->size ? n : in->size);
+		break;
+	case FUSE_FLUSH:
+		answer(h->unique, 0, NULL, 0);
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
@@ -98,7 +101,10 @@ int main(int argc, char **argv)
 
 	if (file < 0 || fstat(file, &st) < 0)
 		return 1;
-	reads = argc > 3 ? atoi(argv[3]) : -1;
+	if (argc > 4) {
+		opcode = (uint32_t)atoi(argv[3]);
+		left = atoi(argv[4]);
+	}
 	size = (size_t)st.st_size;
 	data = malloc(size);
 	if (!data || read(file, data, size) != st.st_size)
@@ -120,6 +126,8 @@ int main(int argc, char **argv)
 			return 0;
 		if (n < 0)
 			continue;
+		if (opcode && h->opcode == opcode && !--left)
+			hangs = 1;
 		if (hangs)
 			printf("opcode %u of %u\n", h->opcode, h->pid);
 		else

@@ -14,7 +14,8 @@ undo() {
 	! grep -Fq " $BATS_TEST_TMPDIR/mnt " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/mnt"
 }
 
-# serve [READS]: Mount a FUSE file system whose file x is fprog. Its requests are in the file asked.
+# serve [OPCODE N]: Mount a FUSE file system whose file x is fprog. It answers no request from the N-th
+# of OPCODE on. Those are in the file asked.
 serve() {
 	need_tracefs events/syscalls
 	[ -c /dev/fuse ] || skip "needs /dev/fuse (CONFIG_FUSE_FS)"
@@ -90,12 +91,14 @@ need_context() {
 	[ "$output" = "tfs-run: fatal: $PWD/mnt/x is not a program or library that can be probed" ]
 }
 
-@test "tfs-probe: whichever read of a program its server does not answer, the program is refused" {
-	local reads
-	for reads in 1 2 3 4; do
-		serve "$reads"
-		run -111 timeout "$DEADLINE" tfs-probe usdt mnt/x 3>&- 4>&-
-		[[ $output =~ ^"tfs-probe: fatal: unable to "(open|read)" mnt/x: Host is down"$ ]]
+# Requests of FUSE: lookup 1, getattr 3, open 14, read 15, flush (of a close) 25.
+@test "tfs-probe: whichever request for a program its server does not answer, the program is refused" {
+	local request
+	for request in '1 1' '3 1' '14 1' '14 2' '15 1' '15 4' '25 1' '25 2'; do
+		# shellcheck disable=SC2086 # words
+		serve $request
+		run -111 timeout -s KILL "$DEADLINE" tfs-probe usdt mnt/x 3>&- 4>&-
+		[[ $output =~ ^"tfs-probe: fatal: unable to "(open|read)" mnt/x: Host is down"$ ]] || { echo "$request: $output"; return 1; }
 		kill -KILL "$SERVER"
 		umount -l mnt
 		rmdir mnt
