@@ -19,12 +19,13 @@
  * An ARG is NAME=FETCH[:TYPE]; $arg1 to $arg8 work in programs, too. If the kernel allows no
  * p or r where a function of the kernel begins, tfs-probe makes it as f. If the kernel
  * refuses one probe, tfs-probe removes the probes before it again.
- * Exit: 0 done, 1 list or usdt: none, 100 usage error, 111 refused.
+ * Exit: 0 done, 1 list, usdt or file: none, 100 usage error, 111 refused.
  */
 #include <elf.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
+#include "named.h"
 #include "usdt.h"
 
 /* The options, and the values of -a. */
@@ -36,12 +37,14 @@ static const struct tool tool = {
 	.name = "tfs-probe",
 	.help =
 		"tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... "
-		"[-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...\n"
+		"[-R ROOT] add|list|remove|usdt|file [EVENT [PROBE]]...\n"
 		"define, list and remove probes of a group: new events\n"
 		"add EVENT PROBE...  define each EVENT by the PROBE after it\n"
 		"list  print the group's probes as the kernel lists them\n"
 		"remove [EVENT]...  remove these probes, or all of the group\n"
 		"usdt FILE  print the USDT probes of a program or library\n"
+		"file FILE  print its path without links\n"
+		"file NAME [PID]...  print a way to the library that these tasks use, and its path\n"
 		"-g, --group GROUP  the system of the new events; default $TFS_GROUP\n"
 		"-b, --binary FILE  the file of all places: PROBE has no FILE\n"
 		"-n, --binary-name PATH  the path of FILE for people, if it has another\n"
@@ -109,9 +112,8 @@ static const struct probed *open_probed(const char *event, const char *path)
 		return NULL;
 	}
 	f = xcalloc(1, sizeof(*f));
-	if (elf_file_open(&f->elf, path, discreet) < 0)
+	if (elf_file_open(&f->elf, path, xstrdup(name), discreet) < 0)
 		return NULL;
-	f->elf.path = xstrdup(name);
 	uprobe_path(&f->elf, f->path);
 	f->next = files;
 	files = f;
@@ -510,7 +512,7 @@ static int list_usdt(const char *path)
 	struct elf_file file;
 	int status = NO;
 
-	if (elf_file_open(&file, path, discreet) < 0 ||
+	if (elf_file_open(&file, path, path, discreet) < 0 ||
 	    elf_each_usdt(&file, print_usdt, &status) < 0)
 		return REFUSED;
 	stdout_flush();
@@ -825,6 +827,22 @@ static void check(const char *verb, char **words)
 				 **v ? " has " : "", **v ? ctl_cut_name(ctl_cut(*v)) : "");
 }
 
+static int print_file(char **words)
+{
+	struct pids tasks = { 0 };
+	int status;
+
+	if (!*words)
+		usage_error(&tool, "file needs a FILE or NAME");
+	if (**words == '/')
+		opt_end(&tool, words[1]);
+	if (words[1] && pids_operands(&tool, words + 1, &tasks) < 0)
+		return REFUSED;
+	status = named_file(*words, &tasks);
+	pids_clear(&tasks);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb;
@@ -840,8 +858,10 @@ int main(int argc, char **argv)
 		opt_end(&tool, argv[1]);
 		return list_usdt(*argv);
 	}
+	if (!strcmp(verb, "file"))
+		return print_file(argv);
 	if (strcmp(verb, "add") && strcmp(verb, "list") && strcmp(verb, "remove"))
-		usage_error(&tool, "no command; give add, list, remove or usdt");
+		usage_error(&tool, "no command; give add, list, remove, usdt or file");
 	check(verb, argv);
 	top = tracefs_open(root, "", NULL);
 	if (top < 0)

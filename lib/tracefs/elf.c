@@ -616,18 +616,18 @@ static int look_at(const char *path, struct state *s, int *fd)
 	return r;
 }
 
-int elf_file_open(struct elf_file *file, const char *path, int discreet)
+int elf_file_open(struct elf_file *file, const char *path, const char *name, int discreet)
 {
-	const struct elf e = { .path = path, .discreet = discreet };
+	const struct elf e = { .path = name, .discreet = discreet };
 	struct state s = { 0 };
 	int r;
 
-	*file = (struct elf_file){ .path = path, .discreet = discreet, .fd = -1 };
+	*file = (struct elf_file){ .path = name, .discreet = discreet, .fd = -1 };
 	r = look_at(path, &s, &file->fd);
 	if (r == FILE_OTHER)
-		return fail(&e, NULL, "%s is not a regular file", path);
+		return fail(&e, NULL, "%s is not a regular file", name);
 	if (r < 0)
-		return fail(&e, strerror(errno), "unable to open %s", path);
+		return fail(&e, strerror(errno), "unable to open %s", name);
 	file->size = s.size;
 	file->modified = s.modified;
 	return 0;

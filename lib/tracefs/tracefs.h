@@ -293,8 +293,8 @@ struct elf_file {
 	struct timespec modified;
 };
 
-/* Open the file, if it is a regular one. Return 0, or -1, reported. */
-int elf_file_open(struct elf_file *, const char *path, int discreet);
+/* Open the file, if it is a regular one, and call it name. Return 0, or -1, reported. */
+int elf_file_open(struct elf_file *, const char *path, const char *name, int discreet);
 
 /* Return whether nobody has written to the file since it was opened. */
 int elf_file_is_unchanged(const struct elf_file *);

@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... [-R ROOT] add|list|remove|usdt [EVENT [PROBE]]...'
+USAGE='tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... [-R ROOT] add|list|remove|usdt|file [EVENT [PROBE]]...'
 
 misuse() {
 	fails 100 "tfs-probe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -44,8 +44,8 @@ place() {
 
 @test "tfs-probe: refuses an invalid verb, group or name" {
 	misuse 'no such option: -x' tfs-probe -x
-	misuse 'no command; give add, list, remove or usdt' tfs-probe -g g
-	misuse 'no command; give add, list, remove or usdt' tfs-probe -g g make
+	misuse 'no command; give add, list, remove, usdt or file' tfs-probe -g g
+	misuse 'no command; give add, list, remove, usdt or file' tfs-probe -g g make
 	misuse 'no group; give -g or set TFS_GROUP' tfs-probe list
 	misuse 'no group; give -g or set TFS_GROUP' tfs-probe -g '' list
 	for group in a/b 1a a-b "$(printf 'x%.0s' {1..64})" 'a b'; do
@@ -57,6 +57,9 @@ place() {
 	misuse 'add needs pairs of EVENT and PROBE, each one word' tfs-probe -g g add e
 	misuse "unexpected operand 'e'" tfs-probe -g g list e
 	misuse 'usdt needs a FILE' tfs-probe usdt
+	misuse 'file needs a FILE or NAME' tfs-probe file
+	misuse "unexpected operand '1'" tfs-probe file /x 1
+	misuse "'x' is not a pid, a number from 1 to 4194304" tfs-probe file x x
 	misuse "unexpected operand 'e'" tfs-probe usdt "$PROG/acts" e
 }
 
@@ -288,6 +291,50 @@ p:g/seen $PROG/acts:N(N)" ]
 	echo 0 >"$at/a/two/enable"
 	tfs-probe -R root -g a remove two
 	[ "$(tail -n 2 root/dynamic_events | sort -u)" = '-:a/two' ]
+}
+
+@test "tfs-probe: file prints the path of a file without links" {
+	mkdir -p real/dir
+	: >real/dir/file
+	ln -s real/dir link
+	ln -s link/file to
+	ln -s loop loop
+	for path in to link/file real//dir/../dir/file; do
+		run -0 tfs-probe file "$PWD/$path"
+		[ "$output" = "$(readlink -f real/dir/file)" ]
+	done
+	fails 1 "tfs-probe: unable to resolve $PWD/none: No such file or directory" tfs-probe file "$PWD/none"
+	fails 1 "tfs-probe: unable to resolve $PWD/loop: Too many levels of symbolic links" tfs-probe file "$PWD/loop"
+	ln -s $'real/new\nline' odd
+	: >odd
+	fails 100 "tfs-probe: fatal: '$PWD/odd' leads to a path with control characters" tfs-probe file "$PWD/odd"
+}
+
+@test "tfs-probe: file finds the library that tasks execute, by its name and each form of its version" {
+	need_tool gcc
+	mkdir other
+	printf '%s\n' 'int main(void) { return getchar(); }' | gcc -w -include stdio.h -o held -x c -
+	printf '%s\n' 'void f(void) { }' | gcc -shared -fPIC -o libodd.so.1.2 -x c -
+	cp libodd.so.1.2 libodd-2.3.so
+	cp libodd.so.1.2 libodd-x.so
+	mkfifo hold
+	mapped() { grep -q " r.xp .*/libodd" "/proc/$PID/maps"; }
+	for file in libodd.so.1.2 libodd-2.3.so; do
+		background sh -c 'LD_PRELOAD=$PWD/$1 exec ./held <hold' sh "$file"
+		exec 8>hold
+		eventually mapped
+		for name in libodd "$file"; do
+			run -0 tfs-probe file "$name" $$ "$PID"
+			[ "${output#* }" = "$PWD/$file" ]
+			cmp "${output%% *}" "$file"
+		done
+		fails 1 "tfs-probe: no task executes a file called libod" tfs-probe file libod "$PID"
+		fails 1 "tfs-probe: no task executes a file called odd" tfs-probe file odd "$PID"
+		exec 8>&-
+		finishes "$PID" 255
+	done
+	fails 1 "tfs-probe: no task executes a file called libodd" tfs-probe file libodd $$
+	fails 1 "tfs-probe: no task executes a file called libodd" tfs-probe file libodd
 }
 
 @test "tfs-probe: plain directory: list prints the group's probes, and remove removes them, newest first" {

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put_file("elf", data, size);
 	str_format(path, sizeof(path), "%s/elf", place());
 	listen_to_stderr();
-	must(!elf_file_open(&file, path, 0));
+	must(!elf_file_open(&file, path, path, 0));
 	r = elf_symbol(&file, name, 0, &p);
 	close(file.fd);
 	must_be_said(r);

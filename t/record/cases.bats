@@ -38,7 +38,7 @@ has() {
 	need_tool setpriv
 	bash "$CASES/readlink-newline.sh" "$TREE" >said 2>err
 	tail -n 2 said | diff - <(printf '%s\n' 'status 100' 'no proof')
-	grep -qE "^tfs-run: fatal: --path: '/tmp/ru.*/log' leads to a path with control characters$" err
+	grep -qE "^tfs-run: fatal: '/tmp/ru.*/log' leads to a path with control characters$" err
 }
 
 @test "case off64: offsets, sizes and results have 64 bits" {

@@ -82,13 +82,24 @@ need_context() {
 	[ "$(grep -Ec "^ *published-$HELD .* span_id=[0-9a-f]{16} trace_flags=01$" got)" = 500 ]
 }
 
-@test "trace_uprobe: a program whose server does not answer is refused" {
+@test "trace_uprobe: a program whose server does not answer is refused, by its path and by its name" {
+	local binary
 	need_tracefs uprobe_events
 	serve
 	execute
-	run -111 timeout "$DEADLINE" tfs-run trace_uprobe --instance "$MARK" --binary "$PWD/mnt/x" --symbol main \
-		--pid "$HELD" --time 1s 3>&- 4>&-
-	[ "$output" = "tfs-run: fatal: $PWD/mnt/x is not a program or library that can be probed" ]
+	for binary in "$PWD/mnt/x" x; do
+		run -111 timeout "$DEADLINE" tfs-run trace_uprobe --instance "$MARK" --binary "$binary" \
+			--symbol main --pid "$HELD" --time 1s 3>&- 4>&-
+		[ "$output" = "tfs-run: fatal: $PWD/mnt/x is not a program or library that can be probed" ]
+	done
+}
+
+@test "trace_files: a path whose server does not answer is refused" {
+	serve
+	silent
+	run -111 timeout "$DEADLINE" tfs-run trace_files --instance "$MARK" --path "$PWD/mnt/x" --all \
+		--time 1s 3>&- 4>&-
+	[ "$output" = "tfs-run: fatal: unable to resolve $PWD/mnt/x: Host is down" ]
 }
 
 # Requests of FUSE: lookup 1, getattr 3, open 14, read 15, flush (of a close) 25.

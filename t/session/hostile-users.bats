@@ -99,17 +99,13 @@ hostile_names=(
 
 @test "hostile: a link of another user to a path with control characters adds no word to a stream" {
 	need_tracefs events/syscalls
-	for name in $'x\n|\nsigwait-run' $'end\n' $'tab\t' $'\x1b[2J' $'del\x7f'; do
+	for name in $'x\n|\nsigwait-run' $'end\n' $'tab\t' $'\x1b[2J' $'del\x7f' $'c1\xc2\x85'; do
 		mkdir "$name"
 		rm -f link
 		ln -s "$PWD/$name" link
-		fails 100 "manager: fatal: --path: '$PWD/link' leads to a path with control characters" \
+		fails 100 "manager: fatal: '$PWD/link' leads to a path with control characters" \
 			"$MANAGER" --run trace_files --args "--instance $MARK --pid $$ --path $PWD/link"
 	done
-	mkdir $'c1\xc2\x85' # no control character for the shell of a hook
-	ln -sfn $'c1\xc2\x85' link
-	fails 111 "manager: fatal: trace_files: the hook printed '--path=$PWD/c1??', which has a control character" \
-		"$MANAGER" --run trace_files --args "--instance $MARK --pid $$ --path $PWD/link"
 	ln -sfn 'option 1 |' link # what only the shell of a careless hook would split
 	mkdir 'option 1 |'
 	run -0 "$MANAGER" --check trace_files --args "--instance $MARK --pid $$ --path $PWD/link"
