@@ -85,12 +85,13 @@ static int look_at(struct found *f, pid_t pid, const char *line)
 	/* the kernel's names of the links have no zeros in front */
 	line += strspn(line, "0");
 	access = strchr(line, '-') + 1;
+	access += strspn(access, "0");
 	str_format(f->range, sizeof(f->range), "%.*s-%.*s", (int)strcspn(line, "-"), line,
-		   (int)strcspn(access + strspn(access, "0"), " "), access + strspn(access, "0"));
+		   (int)strcspn(access, " "), access);
 	return 0;
 }
 
-/* Print the way to the file. Its path may lead elsewhere: in another root, or if it was exchanged. */
+/* Print the way to the file. Its path may lead elsewhere, as in another root. */
 static int print_found(const struct found *f)
 {
 	char link[PATH_MAX], target[1];
@@ -130,8 +131,8 @@ static int mapped_file(const char *name, const struct pids *tasks)
 	if (*f.range)
 		return print_found(&f);
 	if (procfs_missed())
-		return err_msg("unable to read what %llu of the tasks map in time; give '%s' by its "
-			       "absolute path", procfs_missed(), name), REFUSED;
+		return err_msg("unable to read what %llu of the tasks map in time; give '%s' by "
+			       "its absolute path", procfs_missed(), name), REFUSED;
 	return err_no("no task executes a file called %s", name);
 }
 

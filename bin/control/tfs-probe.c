@@ -44,7 +44,7 @@ static const struct tool tool = {
 		"remove [EVENT]...  remove these probes, or all of the group\n"
 		"usdt FILE  print the USDT probes of a program or library\n"
 		"file FILE  print its path without links\n"
-		"file NAME [PID]...  print a way to the library that these tasks use, and its path\n"
+		"file NAME [PID]...  print the way to a library of these tasks, and its path\n"
 		"-g, --group GROUP  the system of the new events; default $TFS_GROUP\n"
 		"-b, --binary FILE  the file of all places: PROBE has no FILE\n"
 		"-n, --binary-name PATH  the path of FILE for people, if it has another\n"

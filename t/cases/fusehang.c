@@ -53,7 +53,8 @@ static void serve(const struct fuse_in_header *h, const void *words)
 {
 	struct fuse_init_out init = { .major = 7, .minor = 31, .max_readahead = 65536,
 				      .max_write = 4096 };
-	struct fuse_entry_out entry = { .nodeid = 2, .entry_valid = !opcode, .attr = attributes(2) };
+	struct fuse_entry_out entry = { .nodeid = 2, .entry_valid = !opcode,
+					.attr = attributes(2) };
 	struct fuse_attr_out attr = { .attr = attributes(h->nodeid) };
 	struct fuse_open_out opened = { .fh = 1, .open_flags = opcode ? FOPEN_DIRECT_IO : 0 };
 	const struct fuse_read_in *in = words;
