@@ -27,9 +27,9 @@ done
 PATH=$TREE/bin:$PATH
 # a FIFO that nothing is written to; a read from it waits, and costs nothing
 NEVER=$BATS_RUN_TMPDIR/never
-[ -p "$NEVER" ] || mkfifo "$NEVER"
 # a directory that all parts of a run of t/run have in common
 SHARED=${TFS_SHARED:-$BATS_RUN_TMPDIR}
+[ -p "$NEVER" ] || { mkfifo "$NEVER"; echo "$BATS_RUN_TMPDIR" >>"$SHARED/runs"; }
 
 # bats calls bats_debug_trap for each command of a test, so that it can say where a test
 # failed. These two functions do the same with fewer commands, which saves a fifth of the
@@ -161,6 +161,7 @@ setup() {
 	export TFS_RUNDIR=$BATS_TEST_TMPDIR/run/tfs
 	# each name of a test begins with MARK, which separates it from names of other programs
 	MARK=t$$-$BATS_TEST_NUMBER
+	echo "$MARK" >>"$SHARED/marks" # for t/run
 	GATES=0
 	cd "$BATS_TEST_TMPDIR" || return
 	hears_signals
@@ -711,17 +712,23 @@ user_stacks() {
 	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 2 ]
 }
 
-# Make a loop device over a file of this test; set $LOOP to its name.
+# loop [FILE]: Make a loop device over FILE, or over a disk of 1 MiB; set $LOOP to its name. As this
+# shell has it open, the kernel detaches it when the shell and its children have ended: a test that
+# is killed leaves none.
 loop() {
+	local file=${1-disk} held i
 	need_tracefs events/block/block_rq_complete
 	need_tool losetup
-	head -c 1048576 /dev/zero >disk
-	local free
-	free=$(losetup -f 2>/dev/null) || free=
-	if [ -z "$free" ] || ! losetup "$free" disk 2>losetup.err; then
-		skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
-	fi
-	LOOP=${free#/dev/}
+	[ -e "$file" ] || head -c 1048576 /dev/zero >"$file"
+	for ((i = 0; i < 20; i++)); do # another test may take the same device
+		LOOP=$(losetup -f 2>losetup.err) && losetup "$LOOP" "$file" 2>losetup.err || continue
+		# shellcheck disable=SC2034 # it is only held
+		exec {held}<"$LOOP"
+		losetup -d "$LOOP"
+		LOOP=${LOOP#/dev/}
+		return
+	done
+	skip "needs a loop device (CONFIG_BLK_DEV_LOOP): $(cat losetup.err)"
 }
 
 # Make a zram disk, which has bios and no requests; set $ZRAM to its number.

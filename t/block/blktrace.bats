@@ -15,7 +15,6 @@ undo() {
 	local i left=
 	for i in ${DEVICES-}; do
 		[ "$(end_of "$i")" = disabled ] || { left="$left $i"; blk-trace -f remove "$i"; }
-		losetup -d "/dev/$i"
 	done
 	rm -f image.* # a guest has no room for all of them
 	for i in "$TRACEFS"/instances/tfs-blk."$MARK"*; do
@@ -31,17 +30,13 @@ end_of() {
 # Make a loop device over a file of 16 MB; set $DEVICE to its name.
 new_device() {
 	need_root
-	local busy
 	[ -e /dev/loop-control ] || skip "needs a loop device (CONFIG_BLK_DEV_LOOP)"
 	[ -e /sys/block/loop0/trace ] || skip "needs loop0/trace in sysfs (CONFIG_BLK_DEV_IO_TRACE)"
 	[ -d "$DEBUGFS/block" ] || mount -t debugfs nodev "$DEBUGFS"
 	image=image.$((${#DEVICES} + 1))
 	dd if=/dev/zero of=$image bs=1M count=16 2>/dev/null
-	for busy in 1 2 3 4 5; do # another test may take the same device
-		DEVICE=$(losetup -f)
-		losetup "$DEVICE" $image 2>/dev/null && break
-	done
-	DEVICE=${DEVICE#/dev/}
+	loop $image
+	DEVICE=$LOOP
 	DEVICES="${DEVICES-} $DEVICE"
 }
 

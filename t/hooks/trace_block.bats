@@ -8,7 +8,6 @@ load ../hooks
 
 undo() {
 	[ -z "${ZRAM-}" ] || zram_remove
-	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 }
 
 # bats test_tags=quick

@@ -7,7 +7,6 @@
 load ../helper
 
 undo() {
-	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 	[ -z "${ZRAM-}" ] || zram_remove
 }
 

@@ -8,10 +8,6 @@
 
 load ../helper
 
-undo() {
-	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
-}
-
 MANAGERS=() READERS=() TASK=() GATE=()
 
 # drive I HOOK WORDS: Start a manager; MANAGERS[I] is its pid, out.I and err.I its output.

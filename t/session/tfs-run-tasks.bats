@@ -55,7 +55,6 @@ now() {
 }
 
 undo() {
-	[ -z "${LOOP-}" ] || losetup -d "/dev/$LOOP"
 	[ -z "${CGROUP-}" ] || rmdir "$CGROUP"
 }
 
@@ -222,10 +221,7 @@ in_container() {
 
 @test "task 11: which processes use a disk, and how long it takes" {
 	need_tracefs events/block/block_rq_complete
-	need_tool losetup
-	head -c 1048576 /dev/zero >disk
-	LOOP=$(losetup -f) && losetup "$LOOP" disk || { LOOP=; skip "needs a loop device"; }
-	LOOP=${LOOP#/dev/}
+	loop
 	now "tfs-run trace_block -d $LOOP -- acts fsyncs 3 0 /dev/$LOOP|tfs-summary -k by"
 	[ "$(rows '^ +6 +0 .*  acts$')" = 1 ]
 }
@@ -476,10 +472,7 @@ for i in range(4):
 
 @test "task: how long disk requests take, with those of fsync" {
 	need_tracefs events/block/block_rq_complete
-	need_tool losetup
-	head -c 1048576 /dev/zero >disk
-	LOOP=$(losetup -f) && losetup "$LOOP" disk || { LOOP=; skip "needs a loop device"; }
-	LOOP=${LOOP#/dev/}
+	loop
 	now "tfs-run trace_block -d $LOOP -- acts fsyncs 3 0 /dev/$LOOP"
 	[ "$(rows ": block_rq_complete: [0-9]+,[0-9]+ FF .* by=acts by_pid=[0-9]+ lat=[0-9.]+$")" = 3 ]
 	[ "$(rows ": block_rq_complete: [0-9]+,[0-9]+ W[A-Z]* .* \+ 8 .* lat=[0-9.]+$")" = 3 ]

@@ -189,6 +189,63 @@ ran() {
 	[ "$(cat one two three | wc -l)" = 3 ]
 }
 
+# End what a suite has left.
+# shellcheck disable=SC2317 # the function undo calls it
+undo() {
+	local kind what
+	while IFS=$'\t' read -r kind what; do
+		case $kind in
+		process) kill -KILL "$what" ;;
+		loop) losetup -d "/dev/$what" ;;
+		mount) umount "$what" ;;
+		*) rmdir "$kind$what" ;;
+		esac
+	done < <(sed -En 's/^left over: ((process|mount|loop) ?(device)?) ([^ :]*).*/\2\t\4/p
+		s/^left over: (\/.*)/\1/p' out 2>/dev/null)
+}
+
+@test "t/run: fails and names each process, loop device, mount and instance that its tests leave" {
+	need_tracefs
+	need_mounts
+	need_tool losetup
+	suite <<-'END'
+	TEST "a: leaves nothing, also if it is killed" {
+		PATH+=:/usr/sbin:/sbin
+		loop
+		echo "$LOOP" >"$TOLD"
+		kill -KILL $$
+	}
+	END
+	TOLD=$PWD/told env -i PATH="$OWN_PATH" TFS_JOBS=1 TFS_VARIANT=vm TOLD="$PWD/told" suite/t/run t/own/own.bats >killed || :
+	[ -s told ] || skip "needs a loop device"
+	run -1 grep '^left over: loop' killed # the process that limits its time is there
+	suite <<-'END'
+	teardown() { :; }
+	TEST "b: leaves one of each" {
+		PATH+=:/usr/sbin:/sbin
+		(setsid "$BASH" -c 'read -r _ <"$1"' - "$NEVER" <>"$NEVER" >/dev/null 2>&1 3>&- &)
+		head -c 1048576 /dev/zero >disk
+		losetup "$(losetup -f)" disk
+		mkdir empty
+		mount --bind empty empty
+		mkdir "$TRACEFS/instances/$MARK"
+	}
+	END
+	for jobs in 1 2; do
+		status=0
+		env -i PATH="$OWN_PATH" TFS_JOBS=$jobs TFS_VARIANT=vm suite/t/run t/own/own.bats >out || status=$?
+		cat out
+		[ "$status" = 1 ]
+		[ "$(sed -En 's/^left over: (process|loop device|mount|.*instances)[ /].*/\1/p' out | sort)" = "$TRACEFS/instances
+loop device
+mount
+process" ]
+		[ "$(tail -n 1 out)" = "1 passed, 1 failed, 0 skipped" ]
+		undo
+	done
+	: >out
+}
+
 @test "t/answers: refuses a tracefs that hangs, and passes a tracefs that answers or refuses" {
 	need_tracefs
 	run -0 bash "$TREE/t/answers"
