@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 # deploy/deb: the Debian packages are built, checked, used, upgraded and removed
-# parts: 1
+# parts: 7
+# seconds: 300
 
 load ../helper
 
@@ -34,13 +35,15 @@ need_packages() {
 }
 
 # clean_root [OPTION]: Make a root of Debian's smallest kind, with the kernel's file systems, by
-# mmdebstrap with the option.
+# mmdebstrap with the option, or as a copy of the one that the first test without an option made.
 clean_root() {
-	local dir
+	local dir made=$BATS_FILE_TMPDIR/root
 	need_tool mmdebstrap
 	ROOT=$BATS_TEST_TMPDIR/root
-	"$TREE/t/debian" "$ROOT" "$@" 3>&- 2>mmdebstrap.log ||
+	[ $# = 0 ] || made=$ROOT
+	[ -d "$made" ] || "$TREE/t/debian" "$made" "$@" 3>&- 2>mmdebstrap.log ||
 		skip "needs a Debian mirror: $(tail -n 1 mmdebstrap.log)"
+	[ -d "$ROOT" ] || cp -a "$made" "$ROOT"
 	for dir in proc sys dev; do
 		mount --rbind "/$dir" "$ROOT/$dir"
 		mount --make-rslave "$ROOT/$dir"
@@ -81,7 +84,7 @@ newer() {
 	rm -r unpacked
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: two packages are built, and lintian finds nothing in them" {
 	need_packages
 	need_tool lintian
@@ -96,7 +99,7 @@ newer() {
 	run -1 grep -q '/ld-\(linux\|musl\)' static/usr/bin/tfs
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: each build of a tree makes the same packages" {
 	need_packages
 	for file in "$DEB"/*.deb; do
@@ -104,7 +107,7 @@ newer() {
 	done
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: both packages have README.Debian and the sample of /etc/default as a conffile" {
 	need_packages
 	for package in tfs-tools tfs-tools-static; do
@@ -120,7 +123,7 @@ newer() {
 	done
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: autopkgtest runs the packages' own tests in a clean root, and all pass" {
 	need_packages
 	need_tracefs events/syscalls
@@ -177,17 +180,17 @@ package_lives() {
 	[ ! -e "$ROOT/run/tfs" ]
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: tfs-tools is installed, used, upgraded, removed and purged in a clean root" {
 	package_lives tfs-tools
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: tfs-tools-static is installed, used, upgraded, removed and purged in a clean root" {
 	package_lives tfs-tools-static
 }
 
-# bats test_tags=alone,long
+# bats test_tags=long
 @test "deb: the purge of one package leaves what the other one, which is installed, uses" {
 	need_packages
 	clean_root

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 # deploy/image: the OCI image is built twice, measured, and run by crun and podman
 # parts: 8
+# seconds: 90
 
 load ../helper
 load ../containers

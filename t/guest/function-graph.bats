@@ -3,6 +3,7 @@
 # shellcheck disable=SC2153 # helper.bash
 # tfs-report: prints function_graph as the kernel does, for calls of a guest's top level
 
+# bats file_tags=guest
 load ../helper
 
 @test "tfs-report: kernel: prints a recording of function_graph as trace does, byte for byte" {

@@ -382,9 +382,10 @@ programs() {
 	after=$(free_kb)
 	report "$SESSIONS sessions in $took s: $before KB free before, $after after;" \
 		"$slab KB of slab before, $(memory Slab) after"
-	# less than a single instance takes
-	[ "$after" -gt $((before - 2048)) ]
-	[ "$(memory Slab)" -lt $((slab + 2048)) ]
+	# less than 8 KB for each session, and than a single instance takes
+	most=$((SESSIONS < 256 ? SESSIONS * 8 : 2048))
+	[ "$after" -gt $((before - most)) ]
+	[ "$(memory Slab)" -lt $((slab + most)) ]
 	[ "$(programs)" = "$running" ]
 	[ -z "$(ls -A "$TRACEFS/instances")$(ls -A "$TFS_RUNDIR/ftrace")" ]
 }

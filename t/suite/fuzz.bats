@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # fuzz: run a fuzzer on the parsers for some seconds; t/fuzz/run takes as long as it needs
+# seconds: 150
 
 load ../helper
 
