@@ -201,24 +201,59 @@ static void read_descriptor(struct bpf_code *c)
 	read_at(c, R6, R6, 0, SIZE_DW);
 }
 
-/* R6 = the TCP or MPTCP socket of the file R6; jump to out if it has none. Overwrites R7. */
-static void read_socket(struct bpf_code *c)
+/*
+ * R6 = the file in slot R7 of the table of files that the ring R6 of io_uring has; jump to none if
+ * there is none. Overwrites R7.
+ */
+static void read_fixed(struct bpf_code *c, const char *none)
+{
+	int table = btf_member(&btf, "io_ring_ctx", "file_table"), file = 0;
+	int nodes = btf_member(&btf, "io_rsrc_data", "nodes");       /* since Linux 6.13 */
+	int number = btf_member(&btf, nodes < 0 ? "io_ring_ctx" : "io_rsrc_data",
+				nodes < 0 ? "nr_user_files" : "nr");
+
+	if (table < 0 || number < 0) {
+		emit_mov_imm(c, R6, 0);
+		emit_jump_if_imm(c, R6, JEQ, 0, none);
+		return;
+	}
+	if (nodes >= 0) {
+		table += member("io_file_table", "data");
+		number += table;
+		file = member("io_rsrc_node", "file_ptr");
+	}
+	read_at(c, R1, R6, number, SIZE_W);
+	emit_jump_if(c, R1, JLE, R7, none);
+	read_at(c, R6, R6, table + (nodes < 0 ? 0 : nodes), SIZE_DW);
+	emit_alu_imm(c, ALU_LSH, R7, sizeof(long) == 8 ? 3 : 2);
+	emit_alu(c, ALU_ADD, R6, R7);
+	read_at(c, R6, R6, 0, SIZE_DW);
+	if (nodes >= 0) {
+		emit_jump_if_imm(c, R6, JEQ, 0, none);
+		read_at(c, R6, R6, file, SIZE_DW);
+	}
+	emit_alu_imm(c, ALU_AND, R6, -(int)sizeof(long)); /* flags are below */
+	emit_jump_if_imm(c, R6, JEQ, 0, none);
+}
+
+/* R6 = the TCP or MPTCP socket of the file R6; jump to none if it has none. Overwrites R7. */
+static void read_socket(struct bpf_code *c, const char *none)
 {
 	read_member(c, R7, R6, "file", "f_inode", SIZE_DW);
 	read_member(c, R7, R7, "inode", "i_mode", SIZE_H);
 	emit_alu_imm(c, ALU_AND, R7, S_IFMT);
-	emit_jump_if_imm(c, R7, JNE, S_IFSOCK, "out");
+	emit_jump_if_imm(c, R7, JNE, S_IFSOCK, none);
 	read_member(c, R6, R6, "file", "private_data", SIZE_DW);
 	read_member(c, R6, R6, "socket", "sk", SIZE_DW);
 	emit_scope(c);
 	read_member(c, R7, R6, "sock_common", "skc_family", SIZE_H);
 	emit_jump_if_imm(c, R7, JEQ, AF_INET, "inet");
-	emit_jump_if_imm(c, R7, JNE, AF_INET6, "out");
+	emit_jump_if_imm(c, R7, JNE, AF_INET6, none);
 	emit_label(c, "inet");
 	/* before Linux 5.6 it has one byte, and the type of the socket follows */
 	read_member(c, R7, R6, "sock", "sk_protocol", SIZE_H);
 	emit_jump_if_imm(c, R7, JEQ, IPPROTO_TCP, "tcp");
-	emit_jump_if_imm(c, R7, JNE, K_IPPROTO_MPTCP, "out");
+	emit_jump_if_imm(c, R7, JNE, K_IPPROTO_MPTCP, none);
 	emit_label(c, "tcp");
 	emit_scope_end(c);
 }
@@ -240,11 +275,10 @@ static void to_subflow(struct bpf_code *c)
 	emit_scope_end(c);
 }
 
-/* The descriptor in R7 is new: print its socket, in the task that has accepted it. */
-static void print_accepted(struct bpf_code *c, const struct memory_plan *p)
+/* The file in R6 is new: print its socket, in the task that has accepted it, or jump to none. */
+static void print_accepted(struct bpf_code *c, const struct memory_plan *p, const char *none)
 {
-	read_descriptor(c);
-	read_socket(c);
+	read_socket(c, none);
 	to_subflow(c);
 	print(c, p, "A %llx");
 }
@@ -373,7 +407,8 @@ static void emit_accept(struct bpf_code *c, const struct memory_plan *p, const c
 {
 	emit_load(c, SIZE_DW, R7, R1, memory_field(format, "ret;"));
 	emit_jump32_if_imm(c, R7, JSLT, 0, "out");
-	print_accepted(c, p);
+	read_descriptor(c);
+	print_accepted(c, p, "out");
 }
 
 /* header: the address is the first member of a structure in user memory */
@@ -392,7 +427,7 @@ static void emit_begin(struct bpf_code *c, const char *format, const char *addre
 	emit_alu_imm(c, ALU_LSH, R7, 32); /* an int in a register */
 	emit_alu_imm(c, ALU_RSH, R7, 32);
 	read_descriptor(c);
-	read_socket(c);
+	read_socket(c, "out");
 	set_task(c);
 	keep_connect(c);
 }
@@ -448,18 +483,30 @@ static void emit_submit(struct bpf_code *c, const struct memory_plan *p, const c
 	emit_store(c, SIZE_DW, FP, KEY, R9);
 	/* struct io_connect: file, address */
 	read_at(c, R8, R9, member("io_kiocb", "file") + (int)sizeof(long), SIZE_DW);
+	read_member(c, R6, R9, "io_kiocb", "flags", SIZE_DW);
 	read_at(c, R7, R9, member("io_kiocb", "cqe") + 12, SIZE_W);
+	emit_jump_if_imm(c, R6, JSET, K_IOSQE_FIXED_FILE, "fixed");
 	read_descriptor(c);
-	read_socket(c);
+	emit_jump(c, "file");
+	emit_label(c, "fixed");
+	read_member(c, R6, R9, "io_kiocb", "ctx", SIZE_DW);
+	read_fixed(c, "out");
+	emit_label(c, "file");
+	read_socket(c, "out");
 	keep_connect(c);
 }
 
-/* Only the first of several accepts of one request has the request: a new socket says it all. */
+/*
+ * An accept makes a descriptor, or fills a slot of the ring's table of files. Only the first of
+ * several accepts of one request has the request: then its result may be the number of either, and
+ * a new socket says it all.
+ */
 static void emit_complete(struct bpf_code *c, const struct memory_plan *p, const char *format)
 {
 	emit_load(c, SIZE_DW, R9, R1, memory_field(format, "req;"));
+	emit_load(c, SIZE_DW, R6, R1, memory_field(format, "ctx;"));
 	emit_load(c, SIZE_W, R8, R1, memory_field(format, "res;"));
-	emit_jump_if_imm(c, R9, JEQ, 0, "accept");
+	emit_jump_if_imm(c, R9, JEQ, 0, "more");
 	read_member(c, R7, R9, "io_kiocb", "opcode", SIZE_B);
 	emit_jump_if_imm(c, R7, JEQ, K_IORING_OP_ACCEPT, "accept");
 	emit_jump_if_imm(c, R7, JNE, K_IORING_OP_CONNECT, "out");
@@ -470,8 +517,24 @@ static void emit_complete(struct bpf_code *c, const struct memory_plan *p, const
 	emit_jump(c, "out");
 	emit_label(c, "accept");
 	emit_jump32_if_imm(c, R8, JSLT, 0, "out");
+	read_member(c, R7, R9, "io_accept", "file_slot", SIZE_W);
+	emit_jump_if_imm(c, R7, JEQ, 0, "descriptor");
+	emit_jump32_if_imm(c, R7, JEQ, -1, "slot"); /* IORING_FILE_INDEX_ALLOC */
+	emit_alu_imm(c, ALU_SUB, R7, 1);
+	emit_mov(c, R8, R7);
+	emit_jump(c, "slot");
+	emit_label(c, "more");
+	emit_jump32_if_imm(c, R8, JSLT, 0, "out");
+	emit_label(c, "slot");
 	emit_mov(c, R7, R8);
-	print_accepted(c, p);
+	read_fixed(c, "unfilled");
+	print_accepted(c, p, "unfilled");
+	emit_label(c, "unfilled");
+	emit_jump_if_imm(c, R9, JNE, 0, "out");
+	emit_label(c, "descriptor");
+	emit_mov(c, R7, R8);
+	read_descriptor(c);
+	print_accepted(c, p, "out");
 }
 
 /* ---- attach -------------------------------------------------------------------------------- */

@@ -150,7 +150,7 @@ enum {
 
 /* linux/in.h linux/io_uring.h */
 enum { K_IPPROTO_MPTCP = 262, K_IORING_OP_ACCEPT = 13, K_IORING_OP_CONNECT = 16,
-       K_IORING_SETUP_SQPOLL = 2 };
+       K_IORING_SETUP_SQPOLL = 2, K_IOSQE_FIXED_FILE = 1 };
 
 /* not exported: include/linux/ proc_ns.h, threads.h, fs.h, errno.h, err.h, trace_events.h, net.h */
 #define K_PROC_PID_INIT_INO 0xeffffffcu

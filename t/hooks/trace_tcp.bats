@@ -258,18 +258,20 @@ at_once() {
 	[ "$(tfs-summary got | grep -cFx "{\"comment\":\"$note\"}")" = 1 ]
 }
 
-@test "trace_tcp: connects and accepts of io_uring have lines" {
+@test "trace_tcp: connects and accepts of io_uring have lines, also those of its own table of files" {
 	need_alone
 	need_tracefs events/io_uring/io_uring_submit_req
 	[ "$(cat /proc/sys/kernel/io_uring_disabled)" = 0 ] || skip "needs io_uring"
 	hold unshare -n "$PROG/uring_tcp"
 	traced trace_tcp --latency --accept --life
 	[ "$(lines "tcp_connect: 0.0.0.0:0 -> 198.51.100.1:80 lat=[0-9]* error=ENETUNREACH$")" = 1 ]
+	[ "$(lines "tcp_connect: 0.0.0.0:0 -> 198.51.100.2:81 lat=[0-9]* error=ENETUNREACH$")" = 1 ]
+	[ "$(lines "tcp_connect: .* -> 127.0.0.1:10 lat=[0-9]* error=ECONNREFUSED$")" = 1 ]
 	[ "$(lines "tcp_connect: .* -> 127.0.0.1:9 lat=[0-9]* error=ECONNREFUSED$")" = 1 ]
-	[ "$(lines "uring_tcp-$HELD .*: tcp_connect: 127.0.0.1:[0-9]* -> 127.0.0.1:7100 lat=[0-9]*$")" = 3 ]
-	[ "$(lines "uring_tcp-$HELD .*: tcp_accept: 127.0.0.1:7100 <- 127.0.0.1:[0-9]* lat=[0-9]*$")" = 3 ]
-	[ "$(lines "uring_tcp-$HELD .*: tcp_life: 127.0.0.1:7100 <- 127.0.0.1:[0-9]* lat=[0-9]* sent=0 received=0$")" = 3 ]
-	[ "$(grep -vc '^#' got)" = 14 ]
+	[ "$(lines "uring_tcp-$HELD .*: tcp_connect: 127.0.0.1:[0-9]* -> 127.0.0.1:7100 lat=[0-9]*$")" = 6 ]
+	[ "$(lines "uring_tcp-$HELD .*: tcp_accept: 127.0.0.1:7100 <- 127.0.0.1:[0-9]* lat=[0-9]*$")" = 6 ]
+	[ "$(lines "uring_tcp-$HELD .*: tcp_life: 127.0.0.1:7100 <- 127.0.0.1:[0-9]* lat=[0-9]* sent=0 received=0$")" = 6 ]
+	[ "$(grep -vc '^#' got)" = 28 ]
 }
 
 @test "trace_tcp: a connection that a packet ends is of the task that has its socket, and one that nobody accepts has an arrow of its own" {

@@ -4,7 +4,9 @@
  *
  * It prints "ready", waits for a line, and then, in a network namespace of its own, makes a connect
  * without a route, one that is refused, and three that succeed: one with an accept before it, two
- * with one accept of several connections. Without io_uring it ends with 77.
+ * with one accept of several connections. Then it does the same with sockets in the ring's own
+ * table of files, to other ports; the descriptor of the number of such a socket is another socket.
+ * Without io_uring it ends with 77.
  */
 #include <arpa/inet.h>
 #include <linux/io_uring.h>
@@ -18,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PORT = 7100 };
+enum { PORT = 7100, SLOTS = 16, CLIENT = 15 };
 
 static int ring;
 static struct io_uring_params params;
@@ -75,6 +77,19 @@ static struct sockaddr_in address(const char *ip, int port)
 	return a;
 }
 
+/* Put a new socket into the slot of the ring's table, and connect it. */
+static void connect_fixed(const char *ip, int port)
+{
+	struct sockaddr_in a = address(ip, port);
+
+	submit((struct io_uring_sqe){ .opcode = IORING_OP_SOCKET, .fd = AF_INET, .off = SOCK_STREAM,
+				      .file_index = CLIENT + 1 });
+	wait_one();
+	submit((struct io_uring_sqe){ .opcode = IORING_OP_CONNECT, .addr = (size_t)&a,
+				      .flags = IOSQE_FIXED_FILE, .fd = CLIENT, .off = sizeof(a) });
+	wait_one();
+}
+
 static void connect_to(const char *ip, int port)
 {
 	struct sockaddr_in a = address(ip, port);
@@ -89,6 +104,7 @@ int main(void)
 	struct sockaddr_in a = address("127.0.0.1", PORT);
 	struct ifreq up = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	struct io_uring_sqe accepts = { .opcode = IORING_OP_ACCEPT };
+	int slots[SLOTS];
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 
 	set_up();
@@ -108,6 +124,25 @@ int main(void)
 	submit(accepts);
 	for (int i = 0; i < 2; i++) {
 		connect_to("127.0.0.1", PORT);
+		wait_one();
+	}
+	memset(slots, -1, sizeof(slots));
+	if (syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, slots, SLOTS))
+		return 1;
+	dup2(socket(AF_INET, SOCK_STREAM, 0), CLIENT);
+	connect_fixed("198.51.100.2", 81);
+	connect_fixed("127.0.0.1", 10);
+	accepts.ioprio = 0;
+	accepts.file_index = 4;
+	accepts.user_data = 1;
+	submit(accepts);
+	connect_fixed("127.0.0.1", PORT);
+	wait_one();
+	accepts.ioprio = IORING_ACCEPT_MULTISHOT;
+	accepts.file_index = IORING_FILE_INDEX_ALLOC;
+	submit(accepts);
+	for (int i = 0; i < 2; i++) {
+		connect_fixed("127.0.0.1", PORT);
 		wait_one();
 	}
 	return 0;
