@@ -414,20 +414,22 @@ static int add_threads(void *pids, pid_t pid)
 int recording_exclude_others(int instance, int followed)
 {
 	struct pids others = { 0 }, ours = { 0 };
-	int r = task_each_process(add_threads, &others);
+	int r = ctl_write(instance, "options/event-fork", "1", 0);
 
-	pids_add(&others, 0); /* the idle tasks */
-	r |= pids_sort(&others);
-	/* after the others, so that no child of ours is one of them */
-	if (!r)
-		r = pidfilter_list(followed, &ours);
-	pids_minus(&others, &ours);
-	if (!r)
-		r = ctl_write(instance, "options/event-fork", "1", 0);
-	if (!r)
-		r = pidfilter_remove(instance, &others, 0);
-	pids_clear(&others);
-	pids_clear(&ours);
+	/* the second time, those that were born before the kernel followed the first ones */
+	for (int times = 0; times < 2 && !r; times++) {
+		r = task_each_process(add_threads, &others);
+		pids_add(&others, 0); /* the idle tasks */
+		r |= pids_sort(&others);
+		/* after the others, so that no child of ours is one of them */
+		if (!r)
+			r = pidfilter_list(followed, &ours);
+		pids_minus(&others, &ours);
+		if (!r)
+			r = pidfilter_remove(instance, &others, 0);
+		pids_clear(&others);
+		pids_clear(&ours);
+	}
 	return r;
 }
 

@@ -520,9 +520,14 @@ int request_wait(struct request *rq)
 	int r = 0;
 
 	/* a hook that selects, the stream of a flight recorder, and a file of all tasks cannot */
-	if (rq->hook->selects || rq->hook->alone || rq->output == OUTPUT_DAT || rq->all_tasks ||
-	    rq->parents.n || !manager_subsystem.waits)
+	if (rq->hook->selects || rq->hook->alone || rq->all_tasks || rq->parents.n ||
+	    !manager_subsystem.waits)
 		return 0;
+	/* a file needs no selection by the stream to have the threads of the selected tasks */
+	if (rq->output == OUTPUT_DAT) {
+		rq->threads = has_threads(rq->hook);
+		return 0;
+	}
 	for (size_t i = 0; i < rq->nselectors && !r; i++) {
 		const struct selector *s = &rq->selectors[i];
 

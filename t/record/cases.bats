@@ -431,6 +431,13 @@ has() {
 		! grep ' lat=' trace | grep -Ev ' next_comm=(iou-|uring_blk|taskset|tfs-run )' || return 1
 		run -1 grep '^# traced' trace
 	done
+	for how in s b; do
+		tfs-run trace_event --instance "$MARK" -e block_bio_queue -o x.dat \
+			-- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		tfs-report x.dat >trace
+		[ "$(grep -c "^ *iou-.*: block_bio_queue: 7,${LOOP#loop} " trace)" = 20 ] || { echo "$how"; cat trace; return 1; }
+		run -1 grep -v '^ *iou-.*: block_bio_queue: ' trace
+	done
 	mkfifo gate
 	for whom in pid comm all; do
 		background sh -c 'read -r _; "$@"; "$@"' "u$$" "$CASE/uring_blk" "/dev/$LOOP" b <>gate

@@ -325,7 +325,8 @@ static int prepare(const struct request *rq, const struct stream_words *s)
 		listen_for_ends();
 		listen_for_mappings(s);
 	}
-	return rq->about || rq->joins || rq->threads ? list_subjects(rq) : 0;
+	return rq->output != OUTPUT_DAT && (rq->about || rq->joins || rq->threads) ?
+	       list_subjects(rq) : 0;
 }
 
 static int exclude(const struct request *rq, const struct pids *us)
