@@ -274,6 +274,9 @@ static inline unsigned record_id(const struct event_set *evs, const struct recor
 	return r->len < 2 ? 0 : (unsigned)raw_number(r->data, 2, 0, evs->big);
 }
 
+/* Return the event of this name, or NULL if it is not known. */
+struct event *event_named(const struct event_set *, const char *system, const char *name);
+
 /* Return the event of a record; NULL if it is not known or the record is too short. */
 static inline struct event *event_of(const struct event_set *evs, const struct record *r)
 {

@@ -310,6 +310,15 @@ struct event *event_by_id(const struct event_set *evs, unsigned id)
 	return id < evs->size ? evs->by_id[id] : NULL;
 }
 
+struct event *event_named(const struct event_set *evs, const char *system, const char *name)
+{
+	for (size_t i = 0; i < evs->size; i++)
+		if (evs->by_id[i] && !strcmp(evs->by_id[i]->name, name) &&
+		    !strcmp(evs->by_id[i]->system, system))
+			return evs->by_id[i];
+	return NULL;
+}
+
 struct event *event_wanted(struct event_set *evs, const struct record *r)
 {
 	struct event *e = event_of(evs, r);

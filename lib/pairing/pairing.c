@@ -32,7 +32,14 @@ enum pairing_fate pairing_enter(const struct pairing *p, struct pairing_task *t,
 	t->entered = 1;
 	t->open = e->class < PAIRING_EXIT;
 	t->skip = e->class == PAIRING_SIGRETURN;
+	t->born = 0;
 	return t->open ? PAIRING_BEGAN : PAIRING_NO_RETURN;
+}
+
+void pairing_born(const struct pairing *p, struct pairing_task *t)
+{
+	t->outside = p->losses + 1;
+	t->born = 1;
 }
 
 int pairing_is_same(const struct pairing_task *t, const struct pairing_event *e)
@@ -48,18 +55,36 @@ int pairing_is_certain(const struct pairing *p, const struct pairing_task *t)
 
 /*
  * Had this call no entry? In a complete trace without a loss, any call that is not open, unless a
- * new task returns from the call of its parent. In other traces, the task has come back from
- * another call, without a loss since then on any CPU. BPF programs that have not seen an entry
- * either have recorded the arguments. Without them the trace must have entries of the task, and
- * the call must fail.
+ * new task returns from the call of its parent, or a program of 32 bits, whose calls may have no
+ * events, has executed this one. In other traces, the task has come back from another call, without
+ * a loss since then on any CPU. The caller knows that entries are recorded, or BPF programs that
+ * have not seen an entry either have recorded the arguments. Without these, the trace must have
+ * entries of the task, and the call must fail.
  */
 static int had_no_entry(const struct pairing *p, const struct pairing_task *t,
 			const struct pairing_event *e, int failed)
 {
+	int executed = e->class == PAIRING_EXEC && !e->result;
+
 	if (p->complete && !p->losses)
-		return !t->open && (e->class != PAIRING_FORK || e->result);
+		return !t->open && !executed && (e->class != PAIRING_FORK || e->result);
 	return !t->open && pairing_is_certain(p, t) && !e->losing &&
-	       (e->registers || (t->entered && failed));
+	       (((p->entries || p->complete) && !executed) || e->registers ||
+		(t->entered && failed));
+}
+
+/*
+ * Is this the return of a call whose return is not news? That of sigreturn has no number, or its
+ * own. On RISC-V it has that of a register of the program.
+ */
+static int is_skipped(const struct pairing_task *t, const struct pairing_event *e)
+{
+#ifdef __riscv
+	return t->skip;
+#else
+	return t->skip && (t->class != PAIRING_SIGRETURN || e->id == PAIRING_FORGOTTEN ||
+			   e->id == t->id);
+#endif
 }
 
 enum pairing_fate pairing_return(const struct pairing *p, struct pairing_task *t,
@@ -68,11 +93,15 @@ enum pairing_fate pairing_return(const struct pairing *p, struct pairing_task *t
 	enum pairing_fate fate = PAIRING_RESUMED;
 	int same = pairing_is_same(t, e), failed = e->trapped || error_of_result(e->result);
 
-	if (t->skip || (e->id == PAIRING_FORGOTTEN && !t->open))
+	if (t->skip && t->begun == p->losses) /* syscalls has no event of the return of sigreturn */
+		t->outside = p->losses + 1;
+	if (is_skipped(t, e) || (e->id == PAIRING_FORGOTTEN && !t->open))
 		fate = PAIRING_NOTHING;
 	else if (same)
 		fate = t->begun != p->losses || (t->cpu != e->cpu && e->losing) ?
 		       PAIRING_ACROSS : PAIRING_RETURNED;
+	else if (t->born && e->class == PAIRING_FORK && !e->result)
+		fate = PAIRING_BORN;
 	else if (had_no_entry(p, t, e, failed))
 		fate = failed ? PAIRING_DENIED : PAIRING_EMULATED;
 	else if (e->class == PAIRING_FORK && !e->result)
@@ -81,7 +110,7 @@ enum pairing_fate pairing_return(const struct pairing *p, struct pairing_task *t
 		t->id = e->id;
 		t->class = (uint8_t)e->class;
 	}
-	t->open = t->skip = 0;
+	t->open = t->skip = t->born = 0;
 	t->outside = p->losses + 1;
 	return fate;
 }

@@ -52,6 +52,7 @@ struct pairing_task {
 	uint8_t open;                   /* a call has begun */
 	uint8_t entered;                /* the trace has an entry of its calls */
 	uint8_t skip;                   /* its next return is not news */
+	uint8_t born;                   /* it was made just now, and has not returned yet */
 };
 
 enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
@@ -60,7 +61,8 @@ enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
 struct pairing {
 	struct table tasks;
 	uint32_t losses;                /* the caller counts the losses of events */
-	int complete;                   /* the caller knows that each call's entry was recorded */
+	int entries;                    /* the caller knows: if a return is recorded, the entry is */
+	int complete;                   /* and each task began within the trace */
 	size_t hand;                    /* private: where to look for a task to drop */
 };
 
@@ -88,6 +90,9 @@ int pairing_is_same(const struct pairing_task *, const struct pairing_event *);
 /* A call returns. If another one is open, that one is unfinished, and the caller says so before. */
 enum pairing_fate pairing_return(const struct pairing *, struct pairing_task *,
 				 const struct pairing_event *);
+
+/* The task, which is not known yet, has been made. */
+void pairing_born(const struct pairing *, struct pairing_task *);
 
 /* Is it certain what the task does, because no event was lost since it entered or left a call? */
 int pairing_is_certain(const struct pairing *, const struct pairing_task *);

@@ -34,6 +34,7 @@ enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, RE
 struct decode_event {
 	enum kind kind;
 	const char *call;       /* ENTER, EXIT: the name of the call; NULL: one event for all */
+	int entries;            /* EXIT: the trace knows the event of entries, too */
 	unsigned nargs;
 	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid,
 	 * path.	 * NEWTASK: pid, flags. */
@@ -80,8 +81,8 @@ static int begins(const char *s, const char *word)
 	return !strncmp(s, word, strlen(word));
 }
 
-/* Find out what an event says, and where. */
-static void decide(struct decode_event *of, const struct event *e)
+/* Find out what an event says, and where. A trace knows only the events that were enabled. */
+static void decide(const struct decode *d, struct decode_event *of, const struct event *e)
 {
 	static const struct {
 		const char *system, *name;
@@ -112,6 +113,11 @@ static void decide(struct decode_event *of, const struct event *e)
 		for (unsigned f = 0; f < 2 && kinds[i].fields[f]; f++)
 			of->field[f] = event_field(e, kinds[i].fields[f]);
 	}
+	if (of->kind == EXIT) {
+		str_format(name, sizeof(name), "sys_enter%s%.50s", of->call ? "_" : "",
+			   of->call ? of->call : "");
+		of->entries = event_named(d->show->line->events, e->system, name) != NULL;
+	}
 	if (of->kind != ENTER)
 		return;
 	if (of->field[1]) { /* all arguments in one field */
@@ -138,7 +144,7 @@ static const struct decode_event *event_at(struct decode *d, const struct record
 	struct decode_event *of = e ? event_note(&d->events, e, sizeof(*of)) : NULL;
 
 	if (of && !of->kind)
-		decide(of, e);
+		decide(d, of, e);
 	if (of && d->id && !strcmp(e->system, d->id)) {
 		of->kind = PROBE;
 		of->probe = e;
@@ -397,10 +403,11 @@ static int had_no_entry(const struct decode_task *t)
 	return t->fate == PAIRING_DENIED || t->fate == PAIRING_EMULATED;
 }
 
-/* Are the arguments known? Those of a call without an entry may be. */
+/* Are the arguments known? Those of a call without an entry may be, or it may have none. */
 static int has_arguments(const struct decode_task *t)
 {
-	return had_no_entry(t) ? t->nargs != 0 : t->fate != PAIRING_RESUMED;
+	return had_no_entry(t) ? t->nargs != 0 || (t->call && !t->call->nargs) :
+	       t->fate != PAIRING_RESUMED;
 }
 
 /* Has the call a result that is known? */
@@ -1094,6 +1101,7 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	e.trapped = !open && is_trapped(d, t, e.id, e.result);
 	/* on x86 an exec returns by the number of the new program's ABI */
 	exec = open && t->pair.class == PAIRING_EXEC && e.class == PAIRING_EXEC;
+	d->pairing.entries = of->entries;
 	fate = pairing_return(&d->pairing, &t->pair, &e);
 	if (fate == PAIRING_NOTHING)
 		return;
@@ -1308,9 +1316,15 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 				follow_exec(&d->follow, pid);
 			}
 		}
-		if (kind == NEWTASK && follows(d, pid))
-			follow_task(&d->follow, pid, (int)number_at(d, of, 0, r),
-				    (uint64_t)number_at(d, of, 1, r));
+		if (kind == NEWTASK) {
+			int child = (int)number_at(d, of, 0, r);
+
+			if (!find(d, child))
+				pairing_born(&d->pairing, &task_at(d, child, &o)->pair);
+			if (follows(d, pid))
+				follow_task(&d->follow, pid, child,
+					    (uint64_t)number_at(d, of, 1, r));
+		}
 		d->requests += kind == REQUEST;
 		d->polled += kind == RING && number_at(d, of, 0, r) & K_IORING_SETUP_SQPOLL;
 		if (kind == END)

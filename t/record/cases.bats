@@ -566,3 +566,34 @@ apart() {
 	diff got x.json
 	[ ! -s out ]
 }
+
+@test "case notif: what a supervisor or a filter answers is a call in each view" {
+	decoded notif
+	[ "$(grep -c '^getppid() = 4242 (emulated)$' calls)" = 4 ] || { cat calls; return 1; }
+	[ "$(grep -Ec '^getsid\((0|\.\.\.)\) = 0 \(emulated\)$' calls)" = 2 ]
+	[ "$(grep -c '^mkdirat(AT_FDCWD, "notif-dir", 0700) = -1 EDQUOT (denied)$' calls)" = 3 ]
+	[ "$(grep -c '^gettid() = -1 ENOSYS (denied)$' calls)" = 3 ]
+	[ "$(grep -Ec '^getpgid\(0\) = [0-9]+$' calls)" = 2 ]
+	grep -Eqx 'openat\(AT_FDCWD, "/notif", O_WRONLY.*\) = [0-9]+ \(emulated\)' calls
+	[ "$(grep -c 'resumed' calls)" = 1 ] # the fork of the supervisor
+	grep -qx '<... clone resumed>) = 0' calls || grep -qx '<... clone3 resumed>) = 0' calls
+	# of some calls only, from their first one on, also in children
+	tfs-run trace_syscalls --instance "$MARK" --decode -s getppid -- "$CASE/notif" >some 2>/dev/null
+	[ "$(grep -c ' getppid() = 4242 (emulated)$' some)" = 4 ] || { cat some; return 1; }
+	tfs-run trace_syscalls --instance "$MARK" --decode --json -s getppid gettid -- "$CASE/notif" \
+		>json 2>/dev/null
+	[ "$(grep -c '"event":"sys_exit_getppid","fields":{"ret":4242,"emulated":true,"args":\[\]}' json)" = 4 ]
+	[ "$(grep -c '"fields":{"ret":-38,"error":"ENOSYS","denied":true,"args":\[\]}' json)" = 3 ]
+	tfs-run trace_syscalls --instance "$MARK" --failed -- "$CASE/notif" 2>/dev/null | grep '(denied)' >failed
+	[ "$(wc -l <failed)" = 6 ]
+	tfs-run trace_syscalls --instance "$MARK" --summary -- "$CASE/notif" >summary 2>/dev/null
+	grep -Eqx ' +4 +0 +- +- +-  getppid' summary
+	grep -Eqx ' +3 +3 +- +- +-  gettid' summary
+	grep -qx '# calls that seccomp denied: 6 (counted, without a time)' summary
+	grep -qx '# calls that seccomp answered: 7 (counted, without a time)' summary
+	run -1 grep 'without a beginning' summary
+	tfs-run trace_syscalls --instance "$MARK" --returns -- "$CASE/notif" 2>/dev/null >plain
+	tfs-seccomp -s plain 2>said >profile
+	grep -q '^tfs-seccomp: seccomp answered these calls .*: getppid getsid$' said
+	grep -q '^tfs-seccomp: seccomp denied these calls .*: gettid mkdirat$' said
+}

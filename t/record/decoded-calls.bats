@@ -171,7 +171,9 @@ some_calls() {
 	by_hand <<-'EOF'
 		1 42 exit clone 0
 		3 43 enter read 3 0x1000 10
-		4 42 exit write 3
+		4 47 exit write 3
+		5 47 exit getppid 9
+		6 42 exit read 9
 		11 42 enter read 4 0x1000 10
 		12 42 end
 		13 42 enter close 1
@@ -185,6 +187,8 @@ some_calls() {
 	decodes <<-'EOF'
 		01: <... clone resumed>) = 0
 		04: <... write resumed>) = 3
+		05: <... getppid resumed>) = 9
+		06: read(...) = 9 (emulated)
 		11: read(4, 0x1000, 10 <unfinished ...>
 		13: close(1) = 0 <0.000001>
 		31: exit(1) = ?
