@@ -208,6 +208,13 @@ enum pairing_fate line_calls_event(struct line_calls *c, const struct trace_line
 	return !said || fate == PAIRING_ACROSS || fate == PAIRING_BORN ? fate : said;
 }
 
+int line_calls_counts(enum pairing_fate fate, const struct call_task *t)
+{
+	return fate == PAIRING_BEGAN || fate == PAIRING_NO_RETURN || fate == PAIRING_UNFINISHED ||
+	       fate == PAIRING_DENIED || fate == PAIRING_EMULATED ||
+	       (fate == PAIRING_RETURNED && !t);
+}
+
 void line_calls_end(struct line_calls *c)
 {
 	for (size_t i = 0; i < c->pairing.tasks.room; i++)

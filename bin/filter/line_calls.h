@@ -6,6 +6,9 @@
 #include "pairing/pairing.h"
 #include "latency.h"
 
+#define OPTION_BEGINS \
+	"-b, --begins  the trace has the beginning of each call that seccomp(2) let pass\n"
+
 /* A task, and the call that it is in. */
 struct call_task {
 	struct pairing_task pair;       /* by host, form and pid */
@@ -28,6 +31,12 @@ struct line_calls {
  */
 enum pairing_fate line_calls_event(struct line_calls *, const struct trace_line *,
 				   struct call_task **task);
+
+/*
+ * Is this the line with which the call counts, if each call counts once? Set fate and task as
+ * line_calls_event does. A call whose beginning is not known does not count.
+ */
+int line_calls_counts(enum pairing_fate, const struct call_task *);
 
 /* Count the calls that are open at the end of the trace. */
 void line_calls_end(struct line_calls *);

@@ -5,6 +5,8 @@
  * Requires: only a trace on standard input, as text or lines of JSON.
  * A field is one of the event; .NAME is a field with one of these names. With several -k,
  * tfs-count counts each combination of values.
+ * With -c, a system call counts once, as sys_enter_NAME, whether the trace has its beginning, its
+ * end or both. seccomp(2) denies and answers calls before they begin.
  * At the end of the trace, tfs-count prints a line for each value: the count, a space, and
  * the values with a tab between them. The most frequent value comes first; values with the
  * same count are sorted by name. "-" stands for a key that an event does not have. The
@@ -15,27 +17,34 @@
 
 #include "base/base.h"
 #include "lines/lines.h"
+#include "line_calls.h"
 
 static struct opt_list keys = { .v = OPT_LIST("event") };
-static int header, by_name, json, metrics;
+static int header, by_name, json, metrics, once;
 static unsigned long most = ULONG_MAX, every;
+
+static struct line_calls calls = {
+	.pairing.tasks.size = sizeof(struct call_task), .pairing.entries = 1,
+};
 
 static const struct tool tool = {
 	.name = "tfs-count",
 	.help =
-		"tfs-count [-HjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
+		"tfs-count [-bcHjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
 		"count the events of a trace by the values of a key\n"
 		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
 		"-n, --top N:1-  print only the N most frequent values\n"
 		"-s, --sort count|name  the most frequent value first (default), or by name\n"
 		OPTION_EVERY
 		OPTION_METRICS
+		"-c, --calls  count each system call once, also if it was recorded twice\n"
+		OPTION_BEGINS
 		"-H, --header  print a header, and system calls without sys_enter_\n"
 		"-j, --json  print a JSON object for each line\n",
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header },
 		{ 'i', .number = &every }, { 'j', .flag = &json }, { 'M', .flag = &metrics },
-		{ 0 },
+		{ 'c', .flag = &once }, { 'b', .flag = &calls.pairing.complete }, { 0 },
 	},
 };
 
@@ -110,6 +119,30 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
 	stdout_print("%s\n", values.text);
 }
 
+/*
+ * With -c, return whether the event counts. A call counts when it begins, or if seccomp(2) denies
+ * it and it has no beginning, at its end, which then is the event of a beginning.
+ */
+static int counts(struct trace_line *l)
+{
+	static const char exit[] = "sys_exit_", enter[] = "sys_enter_";
+	int side = once ? trace_line_side(l) : 0;
+	enum pairing_fate fate;
+	struct call_task *t;
+
+	if (!side)
+		return 1;
+	fate = line_calls_event(&calls, l, &t);
+	if (side < 0 && text_part_is(l->event, "sys_exit")) {
+		l->event = (struct text_part){ enter, strlen("sys_enter") };
+	} else if (side < 0) {
+		l->event.text += *l->prefix ? 0 : strlen(exit);
+		l->event.n -= *l->prefix ? 0 : strlen(exit);
+		l->prefix = enter;
+	}
+	return line_calls_counts(fate, t);
+}
+
 /* Print the counts since the last table, or at the end all counts. */
 static void print_table(const struct interval_now *at)
 {
@@ -164,10 +197,13 @@ int main(int argc, char **argv)
 	input_begin();
 	while (input_read(&f)) {
 		if (!input_event(&f)) {
+			calls.pairing.losses += (uint32_t)comments_is_gap(f.line);
 			comments_keep(&f.comments, f.line);
 			continue;
 		}
 		metrics_time(&f.l);
+		if (!counts(&f.l))
+			continue;
 		trace_line_values(&values, &f.l, keys.v);
 		((struct counted *)table_at(&table, values.text, values.n))->n++;
 	}

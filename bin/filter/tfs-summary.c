@@ -41,7 +41,7 @@ static const struct tool tool = {
 		"p50, p99 or max\n"
 		OPTION_EVERY
 		OPTION_METRICS
-		"-b, --begins  the trace has the beginning of each call that seccomp(2) let pass\n"
+		OPTION_BEGINS
 		"-H, --human  print as on a terminal: times with units, share and p99\n"
 		"-j, --json  print a JSON object for each line, without the total\n",
 	.places = (const struct opt_place[]){
@@ -286,11 +286,11 @@ static void each_call(const struct trace_line *l)
 		sum.no_begin++;
 		return;
 	}
-	if ((fate == PAIRING_RETURNED && t) || fate == PAIRING_ACROSS) {
-		r = t->owner;
-	} else {
+	if (line_calls_counts(fate, t)) {
 		r = row_of(&sum.rows, l, KIND_CALL);
 		r->now.calls++;
+	} else {
+		r = t->owner;
 	}
 	add_fields(r, l);
 	switch (fate) {

@@ -124,6 +124,7 @@ struct output {
 	int date;                   /* the session has to give the date */
 	int ready;                  /* the first line says that the session is ready for PROG */
 	int header;                 /* the session has to name the traced tasks, for a picture */
+	int begins;                 /* trace_count knows each call of PROG from its beginning on */
 	struct strbuf title;        /* of the picture: the command */
 	const char *filter[32];     /* a tool between tfs-run and fd, and its options; or none */
 	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */

@@ -257,6 +257,8 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !strace && !ask_has_word(ask->words, "--json"));
+	o->begins = !strcmp(ask->hook, "trace_count") && is_complete(ask) &&
+		    !ask_has_word(ask->words, "--begins");
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
 	/* it would overwrite the lines of PROG */
 	o->progress = o->counted && !ask->command && !ask->every;

@@ -204,9 +204,9 @@ static char *make_args(char **words, const struct output *o, const char *more, p
 		size += 4 * (strlen(*w) + (strstr(*w, "./") ? PATH_MAX : 0)) + 4;
 	args = xcalloc(size, 1);
 	/* in front, so that the manager refuses an --output of the caller as the second one */
-	str_format(args, size, "--output %s%s%s%s%s", o->dat ? "dat" : "fifo",
+	str_format(args, size, "--output %s%s%s%s%s%s", o->dat ? "dat" : "fifo",
 		   o->json ? " --json" : "", o->date ? " --date" : "",
-		   o->header ? " --header" : "", more);
+		   o->header ? " --header" : "", o->begins ? " --begins" : "", more);
 	for (; *words; words++)
 		add_word(args, size, *words);
 	/* with --all the session traces PROG anyway, and ends with it */

@@ -5,7 +5,7 @@
 
 load ../helper
 
-USAGE='tfs-count [-HjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
+USAGE='tfs-count [-bcHjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]'
 
 # counts EXPECTED ARGUMENT...: Count the trace on stdin, and compare "N VALUES" lines.
 counts() {
@@ -70,7 +70,7 @@ json() {
 
 @test "tfs-count: --help, also after other options, lists the options, one line each" {
 	cat >want <<-'END'
-		usage: tfs-count [-HjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
+		usage: tfs-count [-bcHjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]
 		tfs-count - count the events of a trace by the values of a key
 
 		  -k, --key KEY         count by KEY: event (default), comm, pid, cpu, time, or
@@ -82,6 +82,10 @@ json() {
 		                        then
 		  -M, --metrics         print metrics for Prometheus instead, when the trace
 		                        ends
+		  -c, --calls           count each system call once, also if it was recorded
+		                        twice
+		  -b, --begins          the trace has the beginning of each call that seccomp(2)
+		                        let pass
 		  -H, --header          print a header, and system calls without sys_enter_
 		  -j, --json            print a JSON object for each line
 	END
@@ -397,4 +401,39 @@ of() {
 	} >calls.json
 	run -0 --separate-stderr tfs-count -k ret -k fd <calls.json
 	[ "$output" = $'      1 5\t3</a b>\n      1 6\t-' ]
+}
+
+@test "tfs-count: --calls counts a call once, by its beginning, or its end if it has none" {
+	local head='a-1 [000] ..... '
+	trace() {
+		printf '%s%s\n' "$head" '1.000001: sys_read -> 0x1' \
+			"$head" '1.000002: sys_getppid(); not understood' "$head" '1.000003: sys_getppid()' \
+			"$head" '1.000004: sys_getppid -> 0x2' "$head" '1.000005: sys_getppid -> 0x3' \
+			"$head" '1.000006: sys_rt_sigreturn()' "$head" '1.000007: sys_mkdir -> 0xffffffffffffffff' \
+			"$head" '1.000008: sys_clone(flags: 0)' 'b-2 [000] ..... ' '1.000009: sys_clone -> 0x0' \
+			'b-2 [000] ..... ' '1.000010: sys_getppid -> 0x0' 'b-2 [000] ..... ' '1.000011: sys_exit(code: 0)' \
+			"$head" '1.000012: sys_clone -> 0x2' "$head" '1.000013: sys_execve -> 0x0' \
+			"$head" '1.000014: sched_switch: prev_comm=a' | grep -v understood
+	}
+	trace >text
+	tfs-count -c text >got
+	diff got - <<-'EOF'
+		      3 sys_enter_getppid
+		      1 sched_switch
+		      1 sys_enter_clone
+		      1 sys_enter_exit
+		      1 sys_enter_mkdir
+		      1 sys_enter_rt_sigreturn
+	EOF
+	tfs-count --calls --begins -k comm -k call text >got
+	grep -qx '      1 a	read' got
+	# after a loss, the first end of a task may be that of a lost beginning
+	{
+		cat text
+		echo 'CPU:0 [LOST 7 EVENTS]'
+		printf '%s%s\n' "$head" '2.000001: sys_getppid -> 0x3'
+	} >lost
+	tfs-count -c lost | grep -qx '      3 sys_enter_getppid'
+	# without -c, events are counted
+	tfs-count text | grep -qx '      3 sys_exit_getppid'
 }
