@@ -61,7 +61,8 @@ enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
 struct pairing {
 	struct table tasks;
 	uint32_t losses;                /* the caller counts the losses of events */
-	int entries;                    /* the caller knows: if a return is recorded, the entry is */
+	/* what the caller knows of the trace */
+	int entries;                    /* if a call's return is recorded, its entry is */
 	int complete;                   /* and each task began within the trace */
 	size_t hand;                    /* private: where to look for a task to drop */
 };
