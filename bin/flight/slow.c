@@ -123,7 +123,7 @@ uint64_t flight_slow_take(struct flight_slow *s, uint64_t after)
 	if (!s->beside.made)
 		return 0;
 	for (int i = 0; i < FILLS; i++) {
-		n = live_fill(&s->live);
+		n = live_fill(&s->live, 0);
 		while ((r = live_next(&s->live, &lost))) {
 			s->pairing.losses += lost != 0;
 			took = take_record(s, r, &pid, &call);

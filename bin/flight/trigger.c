@@ -63,7 +63,7 @@ uint64_t flight_trigger_take(struct flight_trigger *t, uint64_t after)
 	if (!t->beside.made)
 		return 0;
 	do {
-		n = live_fill(&t->live);
+		n = live_fill(&t->live, 0);
 		while ((r = live_next(&t->live, &lost))) {
 			if (!first && r->ts > after)
 				first = r->ts;

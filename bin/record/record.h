@@ -161,12 +161,12 @@ size_t programs_caller(const struct event_set *, const struct record *, uint64_t
  */
 struct taskstats {
 	int fd;                 /* -1: none */
-	uint16_t looks;         /* how many times the caller found the ring buffers empty */
+	uint32_t looks, look;   /* of struct live: now, and of the present record */
 	unsigned messages;      /* were kept so far */
 	struct taskstats_exit {
 		int32_t pid;    /* 0: empty */
 		uint16_t code;
-		uint16_t look;  /* looks when the code was read */
+		uint32_t look;  /* looks when the code was read */
 		unsigned next;  /* message of the same slot, by its number; 0: none */
 		struct used used;
 	} kept[65536];          /* by the number of the message, the last ones */

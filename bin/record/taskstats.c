@@ -13,13 +13,6 @@
  */
 #define END_MS 500
 
-/*
- * A code is too old for a record if it was read so many looks before. live_next holds a record
- * for one more live_fill, so a record was made after the last look but two that found the ring
- * buffers empty. A code from before that look belongs to an earlier task with this pid.
- */
-#define OLD_LOOKS 3
-
 enum { SLOTS = 65536 };
 
 /* What the trace and the kernel tell of the age of a task differs by no more, in microseconds. */
@@ -180,7 +173,8 @@ void taskstats_forget_old(void *taskstats, int pid)
 	struct taskstats *x = taskstats;
 	const struct taskstats_exit *e;
 
-	while ((e = first_of(x, pid)) && (uint16_t)(x->looks - e->look) >= OLD_LOOKS)
+	/* a code from before the look after which the record was made is of an earlier task */
+	while ((e = first_of(x, pid)) && (int32_t)(x->look - e->look) > 0)
 		drop_first(x, (unsigned)pid % SLOTS);
 }
 

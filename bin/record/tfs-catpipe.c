@@ -23,6 +23,7 @@
  * 141 the reader is gone.
  */
 #include <poll.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -38,7 +39,7 @@
 static const struct tool tool = {
 	.name = "tfs-catpipe",
 	.help =
-		"tfs-catpipe [-Bfklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] "
+		"tfs-catpipe [-Bfklnx] [-M KB] [-s KB] [-S PID[,PID...]]... [-W RULES] "
 		"[-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] "
 		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
 		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
@@ -49,6 +50,8 @@ static const struct tool tool = {
 		"and callers\n"
 		"-k, --kernel-text  copy the kernel's own text from trace_pipe, which is slower\n"
 		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
+		"-M, --memory KB:0-  keep events for a slow reader in so much memory; default "
+		"65536\n"
 		"-n, --hide-names  also record the events that name tasks, and do not print them\n"
 		"-s, --size KB  write no more than KB kilobytes\n"
 		"-S, --about PID,...  print only events about these tasks and their later "
@@ -78,6 +81,10 @@ static const struct tool tool = {
 #define GATHER_US 5000
 #define SHORT 2048
 
+/* Keep events for a slow reader in so many KB, and in at most this part of the machine's memory. */
+#define MEMORY_KB 65536
+#define MEMORY_PART 8
+
 /* How often to look up names again, since an exec changes the name of a task. */
 #define NAMES_MS 100
 
@@ -100,8 +107,12 @@ struct stream {
 	struct decode decode;
 	struct taskstats exits;
 	long quarter;           /* of one CPU's buffer, in sub-buffers */
+	unsigned long memory_kb; /* -M */
 	long gather;            /* how long to sleep, in us */
 	long subbufs;           /* number read since the buffer was found empty */
+	long round;             /* subbufs when it was found empty */
+	long long taken_at;     /* time at which the buffer was read, in us */
+	int failed;             /* the buffer could not be read, after a message */
 	struct pids traced;     /* of the pid filter, also those that have ended since */
 	unsigned begun;         /* tasks whose files were known at the beginning */
 	long long empty_at;     /* time at which the buffer was found empty, in us */
@@ -134,14 +145,53 @@ static int pump_text(struct stream *s)
 /* ---- make text of raw sub-buffers ---------------------------------------------- */
 
 /* Do as live_fill, and read the exit codes of tasks that the records may tell of. */
-static long fill(struct stream *s)
+static long fill(struct stream *s, int ahead)
 {
-	long n = live_fill(&s->live);
+	long n = live_fill(&s->live, ahead);
 
-	if (n >= 0 && live_empty(&s->live))
-		s->exits.looks++;
+	s->exits.looks = s->live.looks;
 	taskstats_read(&s->exits);
 	return n;
+}
+
+/* Do so, and compute when to do it again. */
+static long take(struct stream *s, int ahead)
+{
+	long long now = time_now_us(), since = now - s->empty_at;
+	long n = fill(s, ahead);
+
+	s->taken_at = now;
+	s->failed |= n < 0;
+	if (n < 0)
+		return -1;
+	s->subbufs += n;
+	if (!live_empty(&s->live))
+		return n;
+	s->round = s->subbufs;
+	s->subbufs = 0;
+	s->empty_at = now;
+	s->gather = GATHER_US;
+	if (s->round && since * s->quarter / s->round < GATHER_US)
+		s->gather = (long)(since * s->quarter / s->round);
+	return n;
+}
+
+/*
+ * While the reader takes nothing, move the events from the buffer into memory, as far as there is
+ * room (consumer.meanwhile).
+ */
+static long keep_events(void *stream, int *fd)
+{
+	struct stream *s = stream;
+	long left = (long)(s->taken_at + s->gather - time_now_us());
+
+	if (left > 0)
+		return left;
+	if (!s->failed && take(s, 1) > 0)
+		return s->gather;
+	if (!s->failed && live_empty(&s->live))
+		*fd = s->in;
+	return s->exits.fd < 0 ? -1 : EXITS_US; /* tasks outside of the trace fill it, too */
 }
 
 /*
@@ -163,6 +213,7 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 		char *line = text + *len;
 		size_t more;
 
+		s->exits.look = s->live.look;
 		if (s->functions)
 			caller = programs_record(&s->kernel.line, r);
 		more = show_record(&s->show, r, lost, line, CHUNK - *len, &shown);
@@ -181,7 +232,10 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 	return n;
 }
 
-/* Write all records that are ready, and count the events that could not be written. */
+/*
+ * Write all records that are ready, and count the events that could not be written. If that takes
+ * longer than the buffer has room for, read it meanwhile.
+ */
 static void write_records(struct stream *s)
 {
 	static char text[CHUNK];
@@ -196,6 +250,8 @@ static void write_records(struct stream *s)
 			s->cut++;
 		if (over && !s->to.full)
 			s->to.full = 1;
+		if (!s->to.stopping && time_now_us() > s->taken_at + s->gather)
+			take(s, 1);
 	} while (len && !s->to.full);
 }
 
@@ -224,7 +280,7 @@ static unsigned long long left_over(struct stream *s)
 		return entries + live_rest(&s->live, show_counts, &s->show);
 	entries += live_rest(&s->live, count_any, NULL);
 	do {
-		subbufs = fill(s);
+		subbufs = fill(s, 0);
 		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
 			n += show_counts(&s->show, r) != 0;
 	} while (seen < entries && (subbufs > 0 || seen > before));
@@ -234,35 +290,30 @@ static unsigned long long left_over(struct stream *s)
 /* Do as pump, with raw sub-buffers. */
 static int pump_raw(struct stream *s)
 {
-	long long now = time_now_us(), since = now - s->empty_at;
-	long n = fill(s);
+	long long now = time_now_ms();
 
-	if (n < 0)
+	if (take(s, 0) < 0)
 		return -1;
-	if (now / 1000 - s->names_at >= NAMES_MS) {
-		s->names_at = now / 1000;
+	if (now - s->names_at >= NAMES_MS) {
+		s->names_at = now;
 		live_kernel_refresh(&s->kernel);
 		show_changed(&s->show);
 	}
 	write_records(s);
+	if (s->failed)
+		return -1;
 	if (s->to.full)
 		return 1;
 	if (s->kernel.events.comms.failed || s->kernel.events.failed || s->kernel.failed)
 		return err_msg("out of memory");
-	s->subbufs += n;
 	if (!live_empty(&s->live))
 		return 2;
-	n = s->subbufs;
-	s->empty_at = now;
-	s->gather = GATHER_US;
-	if (n && since * s->quarter / n < GATHER_US)
-		s->gather = (long)(since * s->quarter / n);
 	/* a second fill releases the records that the merge still holds for their order */
-	s->subbufs = fill(s);
+	s->subbufs = fill(s, 0);
 	if (s->subbufs < 0)
 		return -1;
 	write_records(s);
-	return n || s->live.held;
+	return s->failed ? -1 : s->round || s->live.held;
 }
 
 /* Read the files of the traced tasks. tfs-run waits for the line that says so. */
@@ -346,6 +397,9 @@ static int open_raw(struct stream *s, const char *root)
 		read_traced(s);
 	if (live_open(&s->live, s->dir) < 0)
 		return -1;
+	s->live.memory.most = KB_BYTES(s->memory_kb);
+	s->to.meanwhile = keep_events;
+	s->to.arg = s;
 	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS) ||
 	    (s->show.tells && (is_on(s, "events/sched/sched_process_exit/enable") ||
 			       is_on(s, "events/signal/signal_deliver/enable")))) {
@@ -575,6 +629,18 @@ static void check_rules(const char *rules)
 	}
 }
 
+/* Return the default of -M. */
+static unsigned long default_memory_kb(void)
+{
+	struct sysinfo si;
+	uint64_t kb;
+
+	if (sysinfo(&si) < 0)
+		return MEMORY_KB;
+	kb = (uint64_t)si.totalram * si.mem_unit / 1024 / MEMORY_PART;
+	return kb < MEMORY_KB ? (unsigned long)kb : MEMORY_KB;
+}
+
 /* Read the command line. Exit with a usage error if it is wrong. Return 0, or -1, reported. */
 static int take_options(struct stream *s, int argc, char **argv)
 {
@@ -594,6 +660,9 @@ static int take_options(struct stream *s, int argc, char **argv)
 			break;
 		case 'l':
 			s->to.packets = 1;
+			break;
+		case 'M':
+			s->memory_kb = opt_number();
 			break;
 		case 'n':
 			s->show.hide_names = 1;
@@ -659,6 +728,7 @@ int main(int argc, char **argv)
 	int r;
 
 	s.to = CONSUMER;
+	s.memory_kb = default_memory_kb();
 	s.exits.fd = -1;
 	if (take_options(&s, argc, argv) < 0)
 		return REFUSED;

@@ -80,6 +80,9 @@ struct subbuf {
 int subbuf_open(struct subbuf *, const struct subbuf_format *, const void *data, size_t size,
 		int cpu);
 
+/* Return how many of the size bytes subbuf_open and subbuf_next need. */
+size_t subbuf_length(const struct subbuf_format *, const void *data, size_t size);
+
 /* Read the next record. Return 1, or 0 at the end or if the rest is corrupt. */
 int subbuf_next(struct subbuf *, struct record *);
 

@@ -76,6 +76,18 @@ int subbuf_open(struct subbuf *p, const struct subbuf_format *f, const void *dat
 	return 0;
 }
 
+size_t subbuf_length(const struct subbuf_format *f, const void *data, size_t size)
+{
+	size_t length;
+	struct subbuf p;
+
+	if (subbuf_open(&p, f, data, size, 0) < 0)
+		return size;
+	length = (size_t)(p.end - (const unsigned char *)data);
+	/* the number of lost events may follow */
+	return !p.lost || size - length < f->commit_size ? length : length + f->commit_size;
+}
+
 int subbuf_next(struct subbuf *p, struct record *r)
 {
 	for (;;) {

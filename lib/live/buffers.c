@@ -22,36 +22,30 @@
 /* Bytes of the shortest record: its header, and four bytes. */
 #define LEAST 8
 
-/* Bytes of sub-buffers that are held per CPU; four sub-buffers at least. */
-#define HELD_BYTES (128 * 1024)
-
-/* Return the memory of the sub-buffer i of those that are held of a CPU, oldest first. */
-static unsigned char *held_subbuf(const struct live *l, const struct live_cpu *h, unsigned i)
-{
-	return h->subbufs + (h->first + i) % l->room * l->subbuf_size;
-}
-
 /* Open the next sub-buffer of CPU i for the merge (merge.more); it has given the last one. */
 static int next_subbuf(void *arg, unsigned i, struct subbuf *subbuf)
 {
 	struct live *l = arg;
 	struct live_cpu *h = &l->cpu[i];
+	struct backlog_at oldest;
+	const void *data;
+	size_t size;
 
 	if (h->open) {
 		h->open = 0;
-		h->n--;
-		/* when empty begin at the start again: untouched memory stays untouched */
-		h->first = h->n ? (h->first + 1) % l->room : 0;
+		backlog_drop(&h->backlog, &l->memory);
 		l->held--;
 		if (h->old) {
 			h->old--;
 			l->old--;
 		}
 	}
-	if (!h->n)
+	oldest = backlog_begin(&h->backlog);
+	data = backlog_next(&oldest, &size, &h->look);
+	if (!data)
 		return h->empty ? MERGE_NONE : MERGE_LATER;
 	h->open = 1;
-	subbuf_open(subbuf, &l->format, held_subbuf(l, h, 0), l->subbuf_size, (int)i);
+	subbuf_open(subbuf, &l->format, data, size, (int)i);
 	return MERGE_SUBBUF;
 }
 
@@ -93,7 +87,7 @@ int live_open(struct live *l, int dir)
 	}
 	free(text);
 	l->subbuf_size = l->format.size;
-	l->room = (unsigned)(HELD_BYTES / l->subbuf_size > 4 ? HELD_BYTES / l->subbuf_size : 4);
+	backlog_limit(&l->memory, l->subbuf_size, 0);
 
 	per_cpu = openat(dir, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (per_cpu < 0)
@@ -151,37 +145,31 @@ int live_read_subbuf(struct live *l, unsigned cpu, void *data)
  * Read sub-buffers of one CPU until its ring buffer is empty or there is no more room. Return
  * how many, or -1, reported.
  */
-static long fill(struct live *l, struct live_cpu *h)
+static long fill(struct live *l, struct live_cpu *h, int ahead)
 {
 	unsigned long long most = l->subbuf_size / LEAST, known = 0;
+	unsigned char *data;
 	long n = 0;
+	int got;
 
 	h->empty = 0;
-	for (; h->n < l->room; known -= known < most ? known : most) {
-		unsigned char *data;
-		int got;
-
-		if (!known && !(known = records(h))) {
-			h->empty = 1;
-			break;
-		}
-		if (!h->subbufs && !(h->subbufs = malloc(l->room * l->subbuf_size)))
-			return err_msg("out of memory");
-		data = held_subbuf(l, h, h->n);
+	for (; known || (known = records(h)); known -= known < most ? known : most) {
+		data = backlog_room(&h->backlog, &l->memory, l->subbuf_size, ahead);
+		if (!data)
+			return h->backlog.last ? n : err_msg("out of memory");
 		got = take(l, h, data);
-		if (got <= 0) {
-			h->empty = 1;
-			if (got < 0)
-				return -1;
+		if (got < 0)
+			return -1;
+		if (!got)
 			break;
-		}
-		h->n++;
+		backlog_add(&h->backlog, subbuf_length(&l->format, data, l->subbuf_size), l->looks);
 		n++;
 	}
+	h->empty = 1;
 	return n;
 }
 
-long live_fill(struct live *l)
+long live_fill(struct live *l, int ahead)
 {
 	long n = 0;
 
@@ -191,14 +179,15 @@ long live_fill(struct live *l)
 		struct live_cpu *h = &l->cpu[i];
 		long more;
 
-		h->old = h->n;
+		h->old = h->backlog.n;
 		l->merge.cpus[i].none = 0;
-		more = h->fd < 0 ? 0 : fill(l, h);
+		more = h->fd < 0 ? 0 : fill(l, h, ahead);
 		if (more < 0)
 			return -1;
 		n += more;
 		l->held += (size_t)more;
 	}
+	l->looks += (uint32_t)live_empty(l);
 	return n;
 }
 
@@ -212,7 +201,11 @@ int live_empty(const struct live *l)
 
 const struct record *live_next(struct live *l, int64_t *lost)
 {
-	return merge_next(&l->merge, lost);
+	const struct record *r = merge_next(&l->merge, lost);
+
+	if (r)
+		l->look = l->cpu[r->cpu].look;
+	return r;
 }
 
 unsigned long long live_rest(const struct live *l,
@@ -222,18 +215,23 @@ unsigned long long live_rest(const struct live *l,
 	struct record r;
 
 	for (unsigned i = 0; i < l->ncpus; i++) {
-		const struct live_cpu *h = &l->cpu[i];
 		const struct merge_cpu *cpu = &l->merge.cpus[i];
+		struct backlog_at at = backlog_begin(&l->cpu[i].backlog);
 		struct subbuf p = cpu->subbuf;
+		const void *data;
+		uint32_t look;
+		size_t size;
 
 		n += cpu->has && counts(arg, &cpu->next);
-		for (unsigned k = (unsigned)h->open;; k++) {
+		if (l->cpu[i].open)
+			backlog_next(&at, &size, &look);
+		do {
 			while (subbuf_next(&p, &r))
 				n += counts(arg, &r) != 0;
-			if (k >= h->n)
-				break;
-			subbuf_open(&p, &l->format, held_subbuf(l, h, k), l->subbuf_size, (int)i);
-		}
+			data = backlog_next(&at, &size, &look);
+			if (data)
+				subbuf_open(&p, &l->format, data, size, (int)i);
+		} while (data);
 	}
 	return n;
 }
@@ -268,7 +266,7 @@ void live_close(struct live *l)
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		close(l->cpu[i].fd);
 		close(l->cpu[i].stats);
-		free(l->cpu[i].subbufs);
+		backlog_free(&l->cpu[i].backlog, &l->memory);
 	}
 	free(l->cpu);
 	free(l->merge.cpus);

@@ -74,26 +74,76 @@ unsigned names_events_enabled(int dir);
 unsigned names_events_enable(int dir);
 void names_events_disable(int dir, unsigned which);
 
+/* ---- backlog.c: what was read from a ring buffer and not given yet ----------------------- */
+
+/* Bytes that are held of each ring buffer at any time; at least four of its largest blocks. */
+enum { BACKLOG_CHUNK = 128 * 1024 };
+
+/* The memory of all ring buffers of a stream together. */
+struct backlog_memory {
+	size_t chunk;           /* bytes that are taken and given back at once */
+	uint64_t most;          /* bytes of all; but each ring buffer may have one chunk */
+	uint64_t used;
+};
+
+/* The blocks of one ring buffer, oldest first. All zero at first. */
+struct backlog {
+	struct backlog_chunk *first, *last;
+	size_t at;              /* the oldest block, in the first chunk */
+	size_t n;               /* blocks */
+};
+
+/* A place among the blocks. */
+struct backlog_at {
+	const struct backlog_chunk *chunk;
+	size_t at;
+};
+
+/* Begin with blocks of at most largest bytes, and most bytes in all. */
+void backlog_limit(struct backlog_memory *, size_t largest, uint64_t most);
+
+/*
+ * Return room for a block of at most this size, for backlog_add; NULL if there is none. Without
+ * ahead, a ring buffer has room in one chunk only.
+ */
+void *backlog_room(struct backlog *, struct backlog_memory *, size_t size, int ahead);
+
+/* Add a block: its data, size bytes, are where backlog_room said. look is any number. */
+void backlog_add(struct backlog *, size_t size, uint32_t look);
+
+/* Return the place of the oldest block. */
+struct backlog_at backlog_begin(const struct backlog *);
+
+/* Return the data of the block at a place, set its size and look, and go on; NULL at the end. */
+const void *backlog_next(struct backlog_at *, size_t *size, uint32_t *look);
+
+/* Drop the oldest block, and give its chunk back if it was the last one in it. */
+void backlog_drop(struct backlog *, struct backlog_memory *);
+
+/* Drop all blocks. */
+void backlog_free(struct backlog *, const struct backlog_memory *);
+
 /* ---- buffers.c: sub-buffers of all CPUs, merged -------------------------------------- */
 
-/* The sub-buffers that were read from one CPU, oldest first, in a ring. */
 struct live_cpu {
 	int fd;                 /* its trace_pipe_raw */
 	int stats;
-	unsigned char *subbufs; /* room sub-buffers; NULL before the first */
-	unsigned first, n;      /* the current sub-buffer is the first */
-	unsigned old;           /* how many of n were read before the last live_fill */
+	struct backlog backlog;       /* the oldest sub-buffer is the current one */
+	size_t old;             /* how many of backlog.n were read before the last live_fill */
 	int empty;              /* the last live_fill found the ring buffer empty */
-	int open;               /* the merge has the first sub-buffer */
+	int open;               /* the merge has the oldest sub-buffer */
+	uint32_t look;          /* looks before that was read */
 };
 
 struct live {
 	struct subbuf_format format;
 	size_t subbuf_size;     /* bytes of a sub-buffer */
-	unsigned room;          /* sub-buffers that are held per CPU, at most */
 	unsigned ncpus;
 	struct live_cpu *cpu;
-	size_t held, old;       /* sub-buffers of all CPUs, as n and old */
+	struct backlog_memory memory; /* the caller may set most */
+	size_t held, old;       /* sub-buffers of all CPUs, as backlog.n and old */
+	uint32_t looks;         /* how many times live_fill found all ring buffers empty */
+	uint32_t look;          /* the last record of live_next was made after so many looks */
 	struct merge merge;
 };
 
@@ -102,9 +152,10 @@ int live_open(struct live *, int dir);
 
 /*
  * Read what the ring buffers have, as far as there is room. live_next gives a record only after one
- * more live_fill, which finds older ones. Return the number of sub-buffers, or -1, reported.
+ * more live_fill, which finds older ones. ahead: the records that are held can not be taken now, so
+ * use memory up to its limit. Return the number of sub-buffers, or -1, reported.
  */
-long live_fill(struct live *);
+long live_fill(struct live *, int ahead);
 
 /* Did the last live_fill find all ring buffers empty? 0 if it had no room. */
 int live_empty(const struct live *);

@@ -134,13 +134,14 @@ int consumer_open(struct consumer *c, const struct tool *t)
 	return 0;
 }
 
-int consumer_wait(struct consumer *c, int fd, short events, long us)
+/* Do as consumer_wait, or wait for one of these events on the reader's descriptor, too. */
+static int wait_for(struct consumer *c, int fd, short events, short room, long us)
 {
 	struct timespec limit = { us / 1000000, us % 1000000 * 1000 };
 	struct pollfd p[] = {
 		{ .fd = fd, .events = events },
 		{ .fd = c->signals, .events = POLLIN },
-		{ .fd = c->out, .events = 0 },
+		{ .fd = c->out, .events = room },
 	};
 	struct signalfd_siginfo si;
 
@@ -157,7 +158,12 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
 	}
 	if (p[2].revents & POLLERR)
 		reader_left(c, c->out);
-	return p[0].revents != 0;
+	return p[0].revents || p[2].revents & room;
+}
+
+int consumer_wait(struct consumer *c, int fd, short events, long us)
+{
+	return wait_for(c, fd, events, 0, us);
 }
 
 /*
@@ -166,12 +172,14 @@ int consumer_wait(struct consumer *c, int fd, short events, long us)
  */
 static void await_room(struct consumer *c)
 {
-	int stopping = c->stopping;
+	int stopping = c->stopping, fd = -1;
 	unsigned readers = c->readers;
 	long long end = time_now_ms() + (long long)c->patience;
+	long us = stopping ? (long)c->patience * 1000 : -1;
 
-	if (c->given_up || (!consumer_wait(c, c->out, POLLOUT,
-					   stopping ? (long)c->patience * 1000 : -1) &&
+	if (!stopping && c->meanwhile)
+		us = c->meanwhile(c->arg, &fd);
+	if (c->given_up || (!wait_for(c, fd, POLLIN, POLLOUT, us) &&
 			    (c->given_up || (stopping && c->readers == readers &&
 					     time_now_ms() >= end))))
 		c->full = TIMED_OUT;
@@ -192,13 +200,40 @@ static void keep_tail(struct consumer *c, const char *text, size_t n)
 	c->ntail = old + n;
 }
 
+/* Empty the page, because its packets are not needed. */
+static void drop_page(struct consumer *c)
+{
+	char text[PIPE_BUF];
+
+	while (c->in_page && read(c->page[0], text, sizeof(text)) > 0)
+		;
+	c->in_page = 0;
+}
+
+/* Write the text, or as much of it as is in the page. Return as write does. */
+static ssize_t write_some(struct consumer *c, const char *text, size_t n)
+{
+	ssize_t done;
+
+	if (!c->in_page)
+		return write(c->out, text, n);
+	done = splice(c->page[0], NULL, c->out, NULL, n, SPLICE_F_NONBLOCK);
+	if (done > 0)
+		c->in_page -= (size_t)done;
+	if (done >= 0 || errno == EAGAIN || errno == EPIPE || errno == EINTR)
+		return done;
+	c->no_page = 1;
+	drop_page(c);
+	return write(c->out, text, n);
+}
+
 /* Write the text, and return how many bytes were not written. */
 static size_t put(struct consumer *c, const char *text, size_t n)
 {
 	if (!c->full && c->left >= 0 && (long long)n > c->left)
 		c->full = 1;
 	while (n && !c->full) {
-		ssize_t done = write(c->out, text, n);
+		ssize_t done = write_some(c, text, n);
 
 		if (done > 0) {
 			c->in_line = text[done - 1] != '\n';
@@ -220,19 +255,46 @@ static size_t put(struct consumer *c, const char *text, size_t n)
 	return n;
 }
 
+/* Return the length of the next packet of the text: a line, or PIPE_BUF bytes of a longer one. */
+static size_t packet_length(const char *text, size_t n)
+{
+	size_t len = text_line_length(text, n);
+
+	return len < PIPE_BUF ? len : PIPE_BUF;
+}
+
+/*
+ * Fill the page with the next packets, if there are several. A packet that is written costs writer
+ * and reader a page of memory. A packet that is spliced shares a page with others.
+ */
+static void fill_page(struct consumer *c, const char *text, size_t n)
+{
+	size_t all = 0, len = 0;
+
+	for (; all < n && all + len <= PIPE_BUF; all += len)
+		len = packet_length(text + all, n - all);
+	if (all > PIPE_BUF)
+		all -= len;
+	if (c->no_page || !all || all == packet_length(text, n))
+		return;
+	if (c->page[0] < 0)
+		c->no_page = pipe2(c->page, O_CLOEXEC | O_NONBLOCK | O_DIRECT) < 0;
+	if (!c->no_page && write(c->page[1], text, all) == (ssize_t)all)
+		c->in_page = all;
+}
+
 /* Write a packet per line. A packet holds PIPE_BUF bytes; the reader joins longer lines. */
 static size_t put_packets(struct consumer *c, const char *text, size_t n)
 {
 	size_t rest = 0;
 
-	while (n && !rest) {
-		size_t len = text_line_length(text, n), part;
-
-		for (; len && !rest; len -= part, text += part, n -= part) {
-			part = len < PIPE_BUF ? len : PIPE_BUF;
-			rest = put(c, text, part);
-		}
+	for (size_t len; n && !rest; text += len, n -= len) {
+		len = packet_length(text, n);
+		if (!c->in_page)
+			fill_page(c, text, n);
+		rest = put(c, text, len);
 	}
+	drop_page(c);
 	return n + rest;
 }
 

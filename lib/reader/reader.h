@@ -80,12 +80,24 @@ struct consumer {
 	size_t ntail;
 	unsigned long patience; /* ms to wait for a reader that takes nothing, when stopping */
 	long long left;         /* bytes that may still be written; < 0: no limit */
+	/*
+	 * Do other work while the reader takes nothing, unless the tool is stopping. Return for how
+	 * many microseconds to wait until the next call (< 0: no limit), or set *fd to wait for
+	 * input. NULL: there is none.
+	 */
+	long (*meanwhile)(void *arg, int *fd);
+	void *arg;
+
+	/* private: with packets, a pipe for a page of lines */
+	int page[2];            /* -1: none yet */
+	int no_page;            /* the kernel refuses it */
+	size_t in_page;         /* bytes of the text that are in it */
 };
 
 /* The initial value: no descriptors yet, two seconds of patience, any size. */
 #define CONSUMER \
 	(struct consumer){ .out = -1, .signals = -1, .what = "the trace", .patience = 2000, \
-			   .left = -1 }
+			   .left = -1, .page = { -1, -1 } }
 
 /* Bytes that a size limit reserves for the last line. */
 enum { CONSUMER_LAST = 256 };

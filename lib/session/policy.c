@@ -25,6 +25,7 @@ static struct {
 	size_t n;
 	int all;
 	unsigned long sessions, buffer_mb; /* buffer_mb 0: no limit */
+	unsigned long memory_mb;           /* 0: the default of the stream */
 	unsigned long files, space_mb;     /* space_mb 0: half of the file system */
 } policy = { .path = "/etc/tfs/policy", .sessions = SESSIONS, .files = FILES };
 
@@ -103,6 +104,7 @@ static const char *check_line(char **w)
 	static const struct { char key[9]; unsigned long *value; const char *wrong; } numbers[] = {
 		{ "sessions", &policy.sessions, "not a number of sessions" },
 		{ "buffer", &policy.buffer_mb, "not a number of MiB" },
+		{ "memory", &policy.memory_mb, "not a number of MiB" },
 		{ "files", &policy.files, "not a number of files" },
 		{ "space", &policy.space_mb, "not a number of MiB" },
 	};
@@ -122,8 +124,8 @@ static const char *check_line(char **w)
 	while (i < sizeof(numbers) / sizeof(*numbers) && strcmp(key, numbers[i].key))
 		i++;
 	if (i == sizeof(numbers) / sizeof(*numbers) && strcmp(key, "all") && strcmp(key, "audit"))
-		return "unknown word; use hook, common, all, sessions, buffer, files, space or "
-		       "audit";
+		return "unknown word; use hook, common, all, sessions, buffer, memory, files, "
+		       "space or audit";
 	if (!w[1] || w[2])
 		return "the word takes one value";
 	if (!strcmp(key, "all")) {
@@ -398,6 +400,11 @@ int policy_dumps(const struct request *rq, int rundir, unsigned long *files, uns
 		left /= 2;
 	*kb = (unsigned long)(wanted < left ? wanted : left);
 	return 0;
+}
+
+unsigned long policy_memory_kb(void)
+{
+	return policy.memory_mb * 1024;
 }
 
 /* Check the number and the size of the files of all sessions. Return 0, or -1, reported. */

@@ -177,7 +177,7 @@ int recording_remove(const struct request *rq, int instances, int instance)
 size_t recording_stream(const struct request *rq, const char *tool, const char *instance,
 			const char **argv)
 {
-	static char kb[32];
+	static char kb[32], memory[32];
 	size_t n = 0;
 
 	argv[n++] = tool;
@@ -189,6 +189,11 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 	if (rq->output >= OUTPUT_FILE || rq->hook->alone) {
 		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
 		argv[n++] = kb;
+	}
+	if (policy_memory_kb() && !strcmp(tool, "tfs-catpipe")) {
+		str_format(memory, sizeof(memory), "%lu", policy_memory_kb());
+		argv[n++] = "-M";
+		argv[n++] = memory;
 	}
 	if (rq->output == OUTPUT_LINES)
 		argv[n++] = "-l";

@@ -204,6 +204,9 @@ int policy_request(const struct request *rq);
  */
 int policy_limits(const struct request *rq, int rundir, int more);
 
+/* Return the KB in which a stream may keep events for its reader; 0: the policy does not say. */
+unsigned long policy_memory_kb(void);
+
 /*
  * A session that works alone wants so many files of so many KB in total for its dumps. Lower both
  * to what the limits leave to it. Return 0, or -1, reported: nothing.

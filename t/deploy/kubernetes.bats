@@ -211,7 +211,7 @@ refuses() {
 		"'readOnlyRootFileSystem' does not exist in type 'ISecurityContext'"
 	refuses 's/preStop/prestop/' "'prestop' does not exist in type 'ILifecycle'"
 	refuses 's/hostPID: true/hostPID: "true"/' "Type 'string' is not assignable to type 'boolean | undefined'"
-	refuses 's/memory: 128Mi/memory: 128 megabytes/' "resources/limits/memory"
+	refuses 's/memory: 256Mi/memory: 256 megabytes/' "resources/limits/memory"
 	refuses '/^        name: tfs-tools$/d' "Property 'name' is missing"
 	refuses 's/kind: DaemonSet/kind: DemonSet/' "DemonSet/tfs-tools: Cannot find module"
 }
@@ -274,7 +274,7 @@ ConfigMap/tfs-tools-policy
 Role/tfs-tools-trace
 DaemonSet/tfs-tools"
 	# a difference is seen
-	sed -i 's/memory: 128Mi/memory: 129Mi/' chart.yaml
+	sed -i 's/memory: 256Mi/memory: 129Mi/' chart.yaml
 	run -1 node "$TREE/t/kubernetes/same.mjs" "$PINNED" kustomized.yaml chart.yaml
 	grep -qF "129Mi" <<<"$output"
 }

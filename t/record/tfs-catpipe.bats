@@ -4,7 +4,7 @@
 
 load ../helper
 
-USAGE='tfs-catpipe [-Bfklnx] [-s KB] [-S PID[,PID...]]... [-W RULES] [-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] [-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
+USAGE='tfs-catpipe [-Bfklnx] [-M KB] [-s KB] [-S PID[,PID...]]... [-W RULES] [-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] [-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... [-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] [-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]'
 
 misuse() {
 	fails 100 "tfs-catpipe: fatal: $1; usage: $USAGE" "${@:2}"
@@ -597,6 +597,136 @@ whose() {
 	release "$CALLS"
 	ends_by "$CATPIPE" TERM 0
 	[ $(($(delivered got) + $(lost got))) = 100000 ]
+}
+
+# bursts N: Make 20,000 events N times on one CPU, whose buffer holds them once. Wait each time until
+# tfs-catpipe has taken them, as far as it can.
+bursts() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		hold taskset -c "$CPU" "$PROG/calls" 20000
+		tfs-pidfilter -i "$INSTANCE" set "$HELD"
+		release "$HELD"
+		[ "$2" = loses ] || eventually taken
+	done
+}
+
+# Has tfs-catpipe taken nearly all that the buffer had?
+taken() {
+	[ "$(awk '/^entries: / { n += $2 } END { print n + 0 }' "$DIR"/per_cpu/cpu*/stats)" -lt 200 ]
+}
+
+# in_memory NAME: Print this line of the status of tfs-catpipe, in KB.
+in_memory() {
+	awk -v name="$1:" '$1 == name { print $2 }' "/proc/$CATPIPE/status"
+}
+
+is_small() {
+	[ "$(in_memory VmRSS)" -le $((small + 1024)) ]
+}
+
+# instance_for_bursts [FILE VALUE]...: Make an instance that records the getppid of its tasks.
+instance_for_bursts() {
+	new_instance
+	[ -e "$DIR/events/syscalls" ] || lacks events/syscalls
+	need_tool taskset
+	CPU=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	tfs-pidfilter -i "$INSTANCE" set $$
+	tfs-write -i "$INSTANCE" buffer_size_kb 512 events/syscalls/sys_enter_getppid/enable 1 "$@"
+}
+
+# burst_to_nobody ARGUMENT...: Start tfs-catpipe with a reader that takes nothing.
+burst_to_nobody() {
+	rm -f fifo
+	mkfifo fifo
+	exec 9<>fifo
+	reading "$@" >fifo 9<&-
+	small=$(in_memory VmRSS)
+}
+
+# bursts_read: Read all, stop tfs-catpipe, and set kept and gone: the events that came, and the lost.
+bursts_read() {
+	background cat <fifo >got 9<&-
+	local reader=$PID
+	exec 9<&-
+	kill -TERM "$CATPIPE"
+	all_end "$CATPIPE" "$reader"
+	exactly err ''
+	kept=$(delivered got) gone=$(lost got)
+	[ "$1" = "$((kept + gone))" ]
+}
+
+@test "tfs-catpipe: kernel: keeps what comes while its reader takes nothing, and then gives the memory back" {
+	instance_for_bursts
+	burst_to_nobody
+	bursts 10 keeps
+	[ "${TFS_VARIANT-}" = sanitize ] || [ "$(in_memory VmRSS)" -ge $((small + 3000)) ]
+	background cat <fifo >got 9<&-
+	local reader=$PID
+	exec 9<&-
+	[ "${TFS_VARIANT-}" = sanitize ] || eventually is_small
+	kill -TERM "$CATPIPE"
+	all_end "$CATPIPE" "$reader"
+	exactly err ''
+	[ "$(delivered got)" = 200000 ]
+	[ "$(lost got)" = 0 ]
+	# in the order of time, of one thread
+	awk '{ t = $4 + 0; if (t < last) exit 1; last = t }' got
+}
+
+@test "tfs-catpipe: kernel: -M limits the events that it keeps for its reader; they and lost ones add up" {
+	local few=0
+	for kb in 0 1024; do
+		instance_for_bursts
+		burst_to_nobody -M $kb
+		bursts 10 loses
+		[ "${TFS_VARIANT-}" = sanitize ] ||
+			[ "$(in_memory VmRSS)" -le $((small + kb + 1024)) ]
+		bursts_read 200000
+		[ "$gone" -gt 0 ]
+		tfs-instance remove "$INSTANCE"
+		[ "$kept" -gt $((few + 20000)) ] # of 20 bytes
+		few=$kept
+	done
+}
+
+@test "tfs-catpipe: kernel: -jF: tells a late reader what the kernel told of each end of a process" {
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	instance_for_bursts options/event-fork 1 events/task/task_newtask/enable 1 \
+		events/sched/sched_process_exit/enable 1
+	burst_to_nobody -jF
+	# shellcheck disable=SC2016 # sh expands it
+	hold sh -c 'echo ready; read -r _; "$0" 20000 </dev/null >/dev/null
+		for i in 1 2 3 4 5 6; do read -r _; (exit $i); done' "$PROG/calls"
+	tfs-pidfilter -i "$INSTANCE" set "$HELD"
+	release # the text of so many calls does not fit into the FIFO
+	for _ in 1 2 3 4 5 6; do
+		eventually taken
+		release
+	done
+	finishes "$HELD" 6
+	eventually taken
+	bursts_read 0
+	[ "$(sed -n 's/.*"exit_code":\([0-9]*\),.*"parent":'"$HELD"',"uid":0,"cpu_ns":[0-9]*,"age_us":[0-9]*}}$/\1/p' got |
+		tr '\n' ' ')" = '0 256 512 768 1024 1280 1536 ' ]
+}
+
+@test "tfs-catpipe: kernel: without memory for more events it goes on; they and lost ones add up" {
+	case ${TFS_VARIANT-} in sanitize | valgrind) skip "needs the address space of the plain build" ;; esac
+	instance_for_bursts
+	burst_to_nobody
+	local kb
+	kb=$(in_memory VmSize)
+	bursts_read 0
+	tfs-instance remove "$INSTANCE"
+	instance_for_bursts
+	ulimit -S -v $((kb + 3000))
+	burst_to_nobody
+	ulimit -S -v unlimited
+	bursts 10 loses
+	bursts_read 200000
+	[ "$gone" -gt 0 ]
+	[ "$kept" -gt 60000 ]
 }
 
 @test "tfs-catpipe: kernel: -s: keeps the file below the limit, and delivered and lost events add up" {

@@ -327,6 +327,19 @@ recorder_ends() {
 	stop_session
 }
 
+@test "policy: the memory in which a stream keeps events for its reader is that of the policy" {
+	need_tracefs
+	policy 'hook * *' 'memory 3'
+	calls 0
+	start_session trace_syscalls --pid "$CALLS"
+	stream=$(children "$(children "$SESSION")")
+	exec 8<"$TRACE" # the stream begins when its reader comes
+	eventually grep -qa tfs-catpipe "/proc/$stream/cmdline"
+	tr '\0' ' ' <"/proc/$stream/cmdline" | grep -q -- ' -M 3072 '
+	exec 8<&-
+	stop_session
+}
+
 @test "policy: a policy that root does not own, or that others may write, allows nothing" {
 	policy 'hook * *' 'all yes'
 	for bad in 644:4242 664:0 646:0 666:0; do
@@ -374,10 +387,10 @@ recorder_ends() {
 		policy '# first' 'hook * *' "$line"
 		broken "policy $TFS_POLICY: line 3: $why; nothing is allowed"
 	done <<-'EOF'
-	hooks *|unknown word; use hook, common, all, sessions, buffer, files, space or audit
-	allow|unknown word; use hook, common, all, sessions, buffer, files, space or audit
+	hooks *|unknown word; use hook, common, all, sessions, buffer, memory, files, space or audit
+	allow|unknown word; use hook, common, all, sessions, buffer, memory, files, space or audit
 	all|the word takes one value
-	deny everything|unknown word; use hook, common, all, sessions, buffer, files, space or audit
+	deny everything|unknown word; use hook, common, all, sessions, buffer, memory, files, space or audit
 	hook|no name follows the word
 	common|no name follows the word
 	hook trace_event --event|a name has no dashes in front; * stands for all names
@@ -391,6 +404,7 @@ recorder_ends() {
 	sessions -1|not a number of sessions
 	sessions 99999999999999999999|not a number of sessions
 	buffer 1M|not a number of MiB
+	memory 0|not a number of MiB
 	hook 'x|a single quote is left open
 	EOF
 	policy 'sessions 1' 'sessions 2'
