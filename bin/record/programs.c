@@ -8,6 +8,9 @@
  * A task may have ended, or executed another program, when its records are read. So the kernel says
  * what a process maps from its exec on, and which children it has (mappings.c).
  *
+ * An unloaded library leaves its place to others. What the kernel says has a time, by which an
+ * address is that of the library that was there when the trace recorded it.
+ *
  * /proc/PID/maps says it for a program that was executed before the session, and if the kernel does
  * not. It is read only while the task still has the name that it had at the record. The link in
  * /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
@@ -52,6 +55,7 @@ struct file {
 /* A part of a file that a process can execute. */
 struct region {
 	uint64_t from, to, offset;
+	uint64_t since;                 /* when it was mapped; 0: not known */
 	struct file *file;
 	unsigned program;               /* number of the program that has mapped it */
 };
@@ -72,6 +76,7 @@ struct process_maps {
 static struct {
 	struct table files, processes;
 	size_t bytes;                   /* of functions and texts */
+	uint64_t now;                   /* of the last record, by the clock of perf; 0: not known */
 	struct {
 		int pid;
 		pid_t tgid;             /* 0: not known */
@@ -285,7 +290,8 @@ static void look_again(struct process_maps *p, pid_t pid, const char *comm)
 
 /*
  * Return the region with the address, of a process whose task has this name. Before it begins a
- * program, its addresses are those of the last one, until the trace tells its new name.
+ * program, its addresses are those of the last one, until the trace tells its new name. Later
+ * regions are of files that were mapped where others had been.
  */
 static const struct region *region_at(const struct process_maps *p, const char *name,
 				      uint64_t address)
@@ -299,7 +305,7 @@ static const struct region *region_at(const struct process_maps *p, const char *
 
 		if (address < r->from || address >= r->to)
 			continue;
-		if (last == (r->program != p->program))
+		if (last == (r->program != p->program) && (!all.now || r->since <= all.now))
 			return r;
 		found = found ? found : r;
 	}
@@ -367,8 +373,9 @@ static void learn(void)
 {
 	const struct mapping *m;
 	struct region r;
+	uint64_t when;
 
-	for (; (m = mappings_next()); make_room())
+	for (; (m = mappings_next(&when)); make_room())
 		switch (m->head.type) {
 		case K_PERF_RECORD_LOST:
 			forget_all(&all.processes);
@@ -390,7 +397,7 @@ static void learn(void)
 				break;
 			r = (struct region){
 				.from = m->map.from, .to = m->map.from + m->map.length,
-				.offset = m->map.offset,
+				.offset = m->map.offset, .since = when,
 				.file = file_at(&m->map.file, m->map.path, strlen(m->map.path)),
 			};
 			if (add_region(process_at(m->map.tgid), &r) < 0)
@@ -424,6 +431,16 @@ static size_t task_of(int pid)
 	return i;
 }
 
+/* Has the program mapped another file where the region was, before or after it? */
+static int is_shared(const struct process_maps *p, const struct region *r)
+{
+	for (const struct region *other = p->regions; other < p->regions + p->n; other++)
+		if (other->program == r->program && other->file != r->file &&
+		    other->from < r->to && r->from < other->to)
+			return 1;
+	return 0;
+}
+
 /* Return what the task maps at the address, or NULL if that is not known. */
 static const struct region *find(const struct event_set *evs, int pid, uint64_t address)
 {
@@ -438,8 +455,10 @@ static const struct region *find(const struct event_set *evs, int pid, uint64_t 
 	make_room();
 	p = process_at(tgid);
 	r = region_at(p, name, address);
+	if (p->told && r && !all.now && is_shared(p, r))
+		return NULL; /* it is not known which file was there */
 	if (p->told && r && !r->file->read)
-		read_mapped(r, pid, r->program == p->program);
+		read_mapped(r, pid, r->program == p->program && !is_shared(p, r));
 	if (p->told)
 		return r;
 	age = time_now_ms() - p->at;
@@ -510,6 +529,7 @@ uint64_t programs_record(struct line_format *l, const struct record *r)
 	if (!new && !f && !record_is_stack(evs, r))
 		return 0;
 	learn();
+	all.now = mappings_time(r->ts);
 	if (new) {
 		/* the task is new, or begins another program */
 		pid = f ? (int)v.u : pid;

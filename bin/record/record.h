@@ -125,8 +125,14 @@ struct mapping {
  */
 void mappings_open(int instance);
 
-/* Return the next record, valid until the next call, or NULL if there is none. */
-const struct mapping *mappings_next(void);
+/*
+ * Return the next record, valid until the next call, or NULL if there is none. when: its time in
+ * nanoseconds of the clock of perf events.
+ */
+const struct mapping *mappings_next(uint64_t *when);
+
+/* Return the time of that clock at a time of the trace, or 0 if that is not known. */
+uint64_t mappings_time(uint64_t ts);
 
 /* ---- programs.c: functions of programs, by addresses in the memory of a task ----------- */
 

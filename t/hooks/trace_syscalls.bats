@@ -386,6 +386,23 @@ overrun() {
 	[ "$(grep -c "^ => acts_rarely+0x[0-9a-f]* ($PROG/acts)$" got)" = 20 ]
 }
 
+@test "trace_syscalls: --user-stack names functions of libraries that were unloaded, and of others at their addresses" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs stacks of programs, as x86_64 has them"
+	[ -e /proc/sys/kernel/perf_event_paranoid ] || skip "needs perf_event_open(2)"
+	need_tracefs events/syscalls
+	need_tracefs options/userstacktrace
+	# 20 calls of each library, in three tasks
+	tfs-run trace_syscalls -s getppid --user-stack -- \
+		"$PROG/reload" "$PROG/leaf.so" middle "$PROG/twig.so" other "$PROG/leaf.so" middle >got
+	grep -oE '^ => (middle|other)\+0x[0-9a-f]+ \([^)]*\)$' got | sed 's/+0x[0-9a-f]*//' | sort | uniq -c | sed 's/^ *//' |
+		diff - <(printf '%s\n' "120  => middle ($PROG/leaf.so)" "60  => other ($PROG/twig.so)")
+	# a clock without a time does not tell which library was there, unless it is read at once
+	tfs-run trace_syscalls -s getppid --user-stack --clock counter -- \
+		"$PROG/reload" "$PROG/leaf.so" middle "$PROG/twig.so" other >got
+	[ "$(grep -c '^ => middle+' got)" -le 60 ] && [ "$(grep -c '^ => other+' got)" -le 60 ]
+	[ "$(grep -c '^ => load+0x' got)" = 120 ]
+}
+
 @test "trace_syscalls: --user-stack cannot be combined with --slower and decoded calls, and tfs-run prints it for people" {
 	need_tracefs events/syscalls
 	need_tracefs options/userstacktrace
