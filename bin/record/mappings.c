@@ -35,8 +35,9 @@ static int64_t ahead;
 static int ahead_known;
 
 /*
- * Write how far the clock is ahead: the kernel tells it the time at which this process takes its name
- * again, between two looks at the clock of the trace. Choose the looks that are nearest to each other.
+ * Write how far the clock is ahead. The kernel tells it the time at which this process takes its
+ * name again, between two looks at the clock of the trace. Choose the looks that are nearest to
+ * each other.
  */
 static void tell_ahead(int instance, int to)
 {
