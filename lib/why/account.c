@@ -64,6 +64,7 @@ struct why_task {
 	uint32_t nsums;         /* how many of them, the oldest ones, are sums */
 	struct why_window *window;
 	uint32_t wait;          /* the node of its last wait in this window; 0: none */
+	uint32_t pending;       /* the node of a wait outside of calls, unless a return tells more */
 	uint64_t wait_begin, wait_end;
 	uint8_t away;           /* no event since its request has ended */
 };
@@ -419,6 +420,48 @@ static void expand_wait(struct why *w, struct why_window *window, uint32_t node,
 
 /* ---- windows ---- */
 
+/* The last wait in the past of the task was as this part says. */
+static void correct_past(struct why_task *t, const struct why_node *part)
+{
+	for (uint32_t i = t->npast; i-- > t->nsums;) {
+		struct segment *past = past_of(t, i);
+
+		if (past->begin == t->wait_begin && past->part.state == WHY_BLOCKED) {
+			past->part.on = part->on;
+			past->part.detail = part->detail;
+			past->part.comm = part->comm;
+			past->part.pid = part->pid;
+			past->part.signal = part->signal;
+			return;
+		}
+	}
+}
+
+/*
+ * The last wait of the task, which was outside of calls, was one for this; NULL: no return of a call
+ * says more.
+ */
+static void settle(struct why *w, struct why_task *t, const char *on, const char *detail)
+{
+	struct why_node part;
+	uint32_t node = t->pending;
+
+	t->pending = 0;
+	if (!node || !t->window)
+		return;
+	part = t->window->node[node];
+	part.signal = 0;
+	if (on) {
+		part.on = name_of(w, on);
+		part.detail = name_of(w, detail);
+		correct_past(t, &part);
+	}
+	part.first = part.next = 0;
+	node = why_move(t->window, node, 0, &part);
+	if (t->wait)
+		t->wait = node;
+}
+
 /*
  * Account the time of the task since its last change. who, or comm alone, ended it or ran instead;
  * NULL: nobody.
@@ -454,7 +497,14 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 	}
 	t->losses = w->losses;
 	if (part.ns && t->window) {
-		node = why_add(t->window, 0, &part);
+		struct why_node own = part;
+
+		if (part.state == WHY_BLOCKED)
+			settle(w, t, NULL, NULL);
+		if (part.state == WHY_BLOCKED && t->user && !t->call && who && who->task)
+			own.signal = WHY_PENDING;
+		node = why_add(t->window, 0, &own);
+		t->pending = own.signal == WHY_PENDING ? node : t->pending;
 		if (!t->seen && part.state == WHY_BLOCKED)
 			t->window->unnamed = node;
 		if (part.state == WHY_BLOCKED) {
@@ -483,21 +533,6 @@ static int last_wait(const struct why *w, const struct why_task *t, struct why_n
 	part->ns = t->wait_end - t->wait_begin;
 	part->n = 1;
 	return 1;
-}
-
-/* The last wait in the past of the task ended as this part says. */
-static void correct_past(struct why_task *t, const struct why_node *part)
-{
-	for (uint32_t i = t->npast; i-- > t->nsums;) {
-		struct segment *past = past_of(t, i);
-
-		if (past->begin == t->wait_begin && past->part.state == WHY_BLOCKED) {
-			past->part.comm = part->comm;
-			past->part.pid = part->pid;
-			past->part.signal = part->signal;
-			return;
-		}
-	}
 }
 
 /* Another one ended the last wait of the task than was known: move its time to this part. */
@@ -571,6 +606,7 @@ static void close_window(struct why *w, struct why_task *t)
 	struct why_window *window = t->window;
 	char context[WHY_CONTEXT];
 
+	settle(w, t, NULL, NULL);
 	t->window = NULL;
 	if (!window)
 		return;
@@ -923,6 +959,9 @@ void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name)
 
 	if (!t)
 		return;
+	/* a supervisor may let a call pass: the task has waited for that before the call began */
+	settle(w, t, t->pending && t->window && !t->window->node[t->pending].on ? "seccomp" : NULL,
+	       name);
 	t->call = name_of(w, name);
 	t->user = 0;
 	t->disk = 0;
@@ -943,6 +982,8 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 
 	if (!t)
 		return;
+	if (!t->call) /* it has waited before the call could begin */
+		settle(w, t, "seccomp", name);
 	if (t->waited && (result == -EINTR ||
 			  (result <= -ERESTART_FIRST && result >= -ERESTART_LAST))) {
 		t->interrupted = 1;
@@ -962,6 +1003,7 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 		close_window(w, t);
 	}
 	t->call = t->disk = 0;
+	t->fault = 0;
 	t->user = 1;
 }
 
@@ -1020,8 +1062,10 @@ void why_fault(struct why *w, uint64_t ts, struct why_who who, uint64_t address)
 	t = task_of(w, who);
 	t->user = !t->call;
 	t = running(w, who, ts, 0);
-	if (!t->call)
+	if (!t->call) {
+		settle(w, t, NULL, NULL);
 		t->fault = address;
+	}
 }
 
 void why_throttled(struct why *w, uint64_t ts, struct why_who by)

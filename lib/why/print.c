@@ -59,6 +59,22 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 	return full && node ? 0 : at;
 }
 
+uint32_t why_move(struct why_window *window, uint32_t from, uint32_t to, const struct why_node *as)
+{
+	uint32_t node = why_add(window, to, as), next;
+
+	for (uint32_t at = window->node[from].first; at; at = next) {
+		struct why_node part = window->node[at];
+
+		next = part.next;
+		part.first = part.next = 0;
+		if (node && part.n)
+			why_move(window, at, node, &part);
+	}
+	window->node[from].ns = window->node[from].n = 0;
+	return node;
+}
+
 /* Make one of the parts of a node that are the same, and of their parts. */
 static void merge(struct why_window *window, uint32_t node)
 {

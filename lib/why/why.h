@@ -187,6 +187,8 @@ struct why_node {
 	uint8_t state;
 };
 
+#define WHY_PENDING UINT32_MAX          /* the signal of a node that is to be moved */
+
 struct why_window {
 	int32_t pid;
 	uint32_t comm, label, context;
@@ -206,6 +208,9 @@ struct why_window {
  * that part is "others". Return its number; 0 for others below a part.
  */
 uint32_t why_add(struct why_window *, uint32_t node, const struct why_node *part);
+
+/* Move the part from, and what is below it, to the part as of the node to. Return its number. */
+uint32_t why_move(struct why_window *, uint32_t from, uint32_t to, const struct why_node *as);
 
 /* Return the name of a task that had it at ns; 0: not known. */
 uint32_t why_comm(const struct why *, int32_t pid, uint64_t ns);

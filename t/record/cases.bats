@@ -597,3 +597,17 @@ apart() {
 	grep -q '^tfs-seccomp: seccomp answered these calls .*: getppid getsid$' said
 	grep -q '^tfs-seccomp: seccomp denied these calls .*: gettid mkdirat$' said
 }
+
+@test "case notif: the waits for a supervisor are of the calls that it answers, or lets pass" {
+	need_tracefs events/sched/sched_switch
+	taskset -c 0 tfs-run trace_why --instance "$MARK" --buffer 16M -- "$CASE/notif" >why 2>err
+	sed -nE 's/^.*    (seccomp: [a-z]+), woken by notif-boss [0-9]+/\1/p' why | sort >waits
+	diff waits - <<-'EOF'
+		seccomp: getpgid, 2 times
+		seccomp: getppid, 4 times
+		seccomp: gettid
+		seccomp: mkdirat, 3 times
+		seccomp: openat
+	EOF
+	run -1 grep -E 'not known for what|page fault.* woken by notif-boss' why
+}
