@@ -57,7 +57,8 @@ struct latency {
 	unsigned long long printed, no_end, no_begin;
 	/* latency_sched.c: how many of these lack an event inside the trace; events were lost */
 	unsigned long long lost_end, lost_begin;
-	unsigned long long denied;      /* latency_calls.c: calls that seccomp(2) denied */
+	/* latency_calls.c: calls that seccomp(2) denied, or gave a result that is no error */
+	unsigned long long denied, answered;
 	int gap;
 	int ended;                      /* the trace has ended */
 	int json;                       /* the last event was JSON */

@@ -30,7 +30,9 @@ static int event(struct latency *t, const struct latency_event *m)
 	if (latency_unselected(t, m->l))
 		return 0;
 	fate = line_calls_event(&calls, m->l, &task);
+	calls.pairing.entries |= fate == PAIRING_RETURNED; /* the trace has both sides */
 	t->denied += fate == PAIRING_DENIED;
+	t->answered += fate == PAIRING_EMULATED;
 	switch (fate) {
 	case PAIRING_NOTHING:
 		break;

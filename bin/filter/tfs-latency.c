@@ -110,22 +110,25 @@ static int each_line(void)
 static void print_unpaired(void)
 {
 	unsigned long long lost;
-	char reason[120] = "";
+	char reason[160] = "";
 	size_t n = 0;
 
 	t.ended = 1;
 	matcher->forget(&t);
 	if (t.some_end)
 		t.no_end = t.lost_end = 0;
-	if (!t.no_end && !t.no_begin && !t.denied)
+	if (!t.no_end && !t.no_begin && !t.denied && !t.answered)
 		return;
 	lost = t.lost_end + t.lost_begin;
 	if (lost)
 		n = str_format(reason, sizeof(reason), t.json ? ",\"events_missing\":%llu" :
 			       "; %llu because events are missing", lost);
 	if (t.denied)
-		str_format(reason + n, sizeof(reason) - n, t.json ? ",\"denied\":%llu" :
-			   "; seccomp denied %llu calls", t.denied);
+		n += str_format(reason + n, sizeof(reason) - n, t.json ? ",\"denied\":%llu" :
+				"; seccomp denied %llu calls", t.denied);
+	if (t.answered)
+		str_format(reason + n, sizeof(reason) - n, t.json ? ",\"answered\":%llu" :
+			   "; seccomp answered %llu calls", t.answered);
 	stdout_print(t.json ?
 		     "{\"unpaired\":%llu,\"without_end\":%llu,\"without_beginning\":%llu%s}\n" :
 		     "# unpaired %llu events: %llu without an end, %llu without a beginning%s\n",

@@ -592,6 +592,8 @@ apart() {
 	grep -qx '# calls that seccomp denied: 6 (counted, without a time)' summary
 	grep -qx '# calls that seccomp answered: 7 (counted, without a time)' summary
 	run -1 grep 'without a beginning' summary
+	tfs-run trace_syscalls --instance "$MARK" --slower 0 -- "$CASE/notif" >slower 2>/dev/null
+	[ "$(tail -n 1 slower)" = '# unpaired 2 events: 2 without an end, 0 without a beginning; seccomp denied 6 calls; seccomp answered 7 calls' ]
 	tfs-run trace_syscalls --instance "$MARK" --returns -- "$CASE/notif" 2>/dev/null >plain
 	tfs-seccomp -s plain 2>said >profile
 	grep -q '^tfs-seccomp: seccomp answered these calls .*: getppid getsid$' said
