@@ -64,7 +64,7 @@ struct why_task {
 	uint32_t nsums;         /* how many of them, the oldest ones, are sums */
 	struct why_window *window;
 	uint32_t wait;          /* the node of its last wait in this window; 0: none */
-	uint32_t pending;       /* the node of a wait outside of calls, unless a return tells more */
+	uint32_t pending;       /* the node of a wait outside of calls, or 0; a return may tell more */
 	uint64_t wait_begin, wait_end;
 	uint8_t away;           /* no event since its request has ended */
 };
@@ -438,8 +438,8 @@ static void correct_past(struct why_task *t, const struct why_node *part)
 }
 
 /*
- * The last wait of the task, which was outside of calls, was one for this; NULL: no return of a call
- * says more.
+ * The last wait of the task, which was outside of calls, was one for this; NULL: no return of a
+ * call says more.
  */
 static void settle(struct why *w, struct why_task *t, const char *on, const char *detail)
 {
