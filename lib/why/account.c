@@ -64,7 +64,7 @@ struct why_task {
 	uint32_t nsums;         /* how many of them, the oldest ones, are sums */
 	struct why_window *window;
 	uint32_t wait;          /* the node of its last wait in this window; 0: none */
-	uint32_t pending;       /* the node of a wait outside of calls, or 0; a return may tell more */
+	uint32_t pending;       /* the node of a wait outside of calls, or 0: settle() */
 	uint64_t wait_begin, wait_end;
 	uint8_t away;           /* no event since its request has ended */
 };
