@@ -488,11 +488,14 @@ static void write_account(struct stream *s)
 /* Write lines that say what this tool was to read in procfs, and could not. */
 static void write_unread(struct stream *s)
 {
-	char line[CONSUMER_LAST];
+	const char *late = getenv(LATE_FD);
+	char line[2 * CONSUMER_LAST], text[160];
 	struct out o = out_to(line, sizeof(line));
 
 	if (s->to.full)
 		return;
+	if (late && late_text(text, sizeof(text), late_count((int)strtol(late, NULL, 10))))
+		out_format(&o, s->show.json ? "{\"comment\":\"%s\"}\n" : "# %s\n", text);
 	if (procfs_missed())
 		out_format(&o, s->show.json ? "{\"unread\":%llu}\n" :
 			   "# %llu reads of /proc were cut or left out: names or paths are "

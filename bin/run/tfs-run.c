@@ -676,8 +676,11 @@ static int wait_for_prog(const struct run *r, const char *name)
 	return status;
 }
 
-/* Print why the manager failed. It has ended, and said so only by its standard output. */
-static void tell_failure(const struct run *r)
+/*
+ * Print why the manager failed, or what the session has to say. It has ended, and said so only by
+ * its standard output.
+ */
+static void tell_end(const struct run *r)
 {
 	char why[FAILURE_MAX];
 	ssize_t n;
@@ -685,8 +688,12 @@ static void tell_failure(const struct run *r)
 	fcntl(r->from, F_SETFL, O_NONBLOCK);
 	n = read(r->from, why, sizeof(why) - 1);
 	why[n > 0 ? n : 0] = '\0';
-	err_msg("the session ended early with status %d: %s; see the end of the trace", r->status,
-		n > 0 ? why : "memory or the disk is short, or somebody ended its processes");
+	if (!r->status && n > 0)
+		err_note("%s", why);
+	if (r->status)
+		err_msg("the session ended early with status %d: %s; see the end of the trace",
+			r->status, n > 0 ? why :
+			"memory or the disk is short, or somebody ended its processes");
 }
 
 /* The trace is over: complete the output, and tell a person how it ended. Return the status. */
@@ -703,8 +710,8 @@ static int end(struct run *r, const struct ask *ask, const char *path)
 	    (r->no_reader && (!r->output.filter[0] || filter == 128 + SIGPIPE)))
 		reader_broken_pipe();
 	output_end(&r->output, ask, filter == NO && !r->failed, r->status);
-	if (r->status && !r->failed)
-		tell_failure(r);
+	if (!r->failed)
+		tell_end(r);
 	if (r->failed || r->status)
 		return r->failed ? r->failed : r->status;
 	return filter > NO && filter != 128 + SIGPIPE ? filter : status ? status : filter;

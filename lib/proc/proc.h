@@ -163,6 +163,21 @@ unsigned mappings_listen(const struct pids *, int rings[MAPPINGS_CPUS]);
 /* Map a ring buffer. Return NULL if that fails. */
 char *mappings_map(int ring);
 
+/* ---- late.c: how many tasks a session has traced only after their first events -------- */
+
+/* In the environment of a stream: the descriptor of late_open */
+#define LATE_FD "TFS_LATE"
+
+/* Return a file for the number, which processes share; -1 and errno. */
+int late_open(void);
+
+/* Return the number; of -1 it is 0. Add to it. */
+unsigned late_count(int fd);
+void late_add(int fd, unsigned more);
+
+/* Write what a session says of n tasks to text (size bytes). Return the length; 0: nothing. */
+size_t late_text(char *text, size_t size, unsigned n);
+
 /* ---- taskstats.c: a message of the kernel at the end of each task -------------------- */
 
 /*

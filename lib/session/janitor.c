@@ -709,6 +709,7 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 	static const int mine[] = { SIGCHLD, SIGTERM, 0 };
 	struct janitor j = { .rq = rq, .tools = tools, .manager = manager, .dir = -1 };
 	int by_itself = 0, r, undone;
+	const char *words;
 
 	setsid(); /* only the manager gets SIGINT from the terminal */
 	fd_to_null(STDIN_FILENO);
@@ -729,6 +730,9 @@ int janitor_run(const struct request *rq, const char *tools, int manager)
 	undone = take_down(&j, by_itself);
 	if (!r && !rq->dry && j.failed)
 		tell_manager(&j);
+	else if (!r && !rq->dry && manager_subsystem.last_words &&
+		 (words = manager_subsystem.last_words(rq)))
+		send(manager, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (undone < 0)
 		return REFUSED;
 	if (r)

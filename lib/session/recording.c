@@ -3,8 +3,9 @@
  * recording.c - sessions that record in an instance, used by all subsystems
  *
  * Outline: check what the kernel can do, make the instance, find and follow the selected
- * tasks, follow tasks that enter a cgroup, remove the instances of stale sessions.
+ * tasks, follow tasks that the kernel does not follow, remove the instances of stale sessions.
  */
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -453,11 +454,12 @@ int recording_followed(const char *instance, struct pids *out)
 	return r;
 }
 
-/* ---- follow tasks that enter a cgroup ---------------------------------------------- */
+/* ---- follow tasks that the kernel does not follow ------------------------------------ */
 
 #define ATTACH "events/cgroup/cgroup_attach_task/enable"
+#define NEW "events/task/task_newtask/"
 
-int recording_names_cgroup(const struct request *rq)
+static int names_cgroup(const struct request *rq)
 {
 	for (size_t i = 0; i < rq->nselectors; i++)
 		if (rq->selectors[i].kind == SELECT_CGROUP)
@@ -465,92 +467,169 @@ int recording_names_cgroup(const struct request *rq)
 	return 0;
 }
 
-int recording_watch_cgroup(int instances, const char *name)
+int recording_is_late(const struct request *rq)
 {
-	int fd = owned_make(instances, name, 0750);
+	return (names_cgroup(rq) && !rq->waits) || request_lacks_threads(rq);
+}
+
+int recording_watch_late(const struct request *rq, int instances, const char *name)
+{
+	/* UAPI linux/sched.h: CLONE_UNTRACED and CLONE_THREAD; no fork of a program has both */
+	static const char filter[] = "clone_flags & 0x800000 && clone_flags & 0x10000";
+	int fd = owned_make(instances, name, 0750), r;
 
 	if (fd < 0)
 		return err_file("unable to make instance %s", name);
-	if (file_exists(fd, ATTACH) && (ctl_write(fd, "buffer_size_kb", "64", 0) < 0 ||
-					ctl_write(fd, ATTACH, "1", 0) < 0)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	r = ctl_write(fd, "buffer_size_kb", "64", 0);
+	ctl_try(fd, "buffer_percent", "0", 0); /* poll(2) tells of each event */
+	if (!r && names_cgroup(rq) && file_exists(fd, ATTACH))
+		r = ctl_write(fd, ATTACH, "1", 0);
+	if (!r && request_lacks_threads(rq) && file_exists(fd, NEW "enable"))
+		r = ctl_write(fd, NEW "filter", filter, 0) < 0 ||
+		    ctl_write(fd, NEW "enable", "1", 0) < 0;
+	if (!r)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The process that follows these tasks */
+struct follower {
+	const struct request *rq;
+	struct cgroup *cgroups;
+	size_t n;
+	int pipe, instance, count;
+};
+
+/* A task has entered a cgroup. Is that a selected one? The path has been the cgroup's then. */
+static int has_entered(const struct follower *f, pid_t pid, const char *path)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (task_alive(pid) ? cgroup_has(&f->cgroups[i], pid) :
+		    cgroup_is_named(path, &(struct cgroup_name){ .text = f->cgroups[i].path }))
+			return 1;
+	return 0;
 }
 
 /*
- * Add the tasks that are named in these lines of trace_pipe and are in one of the cgroups now.
- * A cgroup or a task may have a name like "x pid=1", so check each number in procfs.
+ * Follow the task of a line of trace_pipe that has entered a cgroup. A cgroup or a task may have a
+ * name like "x pid=1", so check each number in procfs.
  */
-static void add_entries(const struct cgroup *cgroups, size_t n, const char *text, int instance)
+static void add_entry(const struct follower *f, char *line)
 {
 	struct selector s = { .kind = SELECT_PID };
+	char *path = strstr(line, " dst_path="), *end = path ? strchr(path + 1, ' ') : NULL;
 	size_t added;
 
-	for (const char *p = text; (p = strstr(p, " pid=")); ) {
-		p += sizeof(" pid=") - 1;
+	if (!end)
+		return;
+	*end = '\0';
+	for (const char *p = end + 1; (p = strstr(p, "pid=")); ) {
+		p += sizeof("pid=") - 1;
 		s.pid = (pid_t)text_digits(&p);
-		for (size_t i = 0; s.pid > 0 && i < n; i++)
-			if (task_alive(s.pid) && cgroup_has(&cgroups[i], s.pid)) {
-				add_all(&s, 1, instance, 1, &added);
-				break;
-			}
+		if (s.pid <= 0 || !has_entered(f, s.pid, path + sizeof(" dst_path=") - 1))
+			continue;
+		late_add(f->count, 1);
+		add_all(&s, 1, f->instance, 1, &added);
+		return;
 	}
 }
 
-/* Read trace_pipe and add the tasks that enter a cgroup, until the session kills this process. */
-static _Noreturn void follow_entries(const struct request *rq, const struct cgroup *cgroups,
-				     size_t n, int pipe, int instance)
+/* Follow the thread of a line, COMM-PID [CPU] ... EVENT: pid=N ..., if its maker is followed. */
+static void add_thread(const struct follower *f, const char *line, const char *event)
+{
+	static const char head[] = ": task_newtask: pid=";
+	struct pids followed = { 0 }, parents = { 0 }, one = { 0 };
+	const char *p = event, *digits = event + sizeof(head) - 1;
+	pid_t thread = (pid_t)text_digits(&digits), maker;
+
+	while (p > line && *p != '[')
+		p--;
+	while (p > line && *p != '-')
+		p--;
+	p++;
+	maker = (pid_t)text_digits(&p);
+	if (!pidfilter_list(f->instance, &followed) && !recording_parents(f->rq, &parents) &&
+	    pids_has(&followed, maker) && !pids_has(&parents, maker)) {
+		late_add(f->count, 1);
+		pids_add(&one, thread);
+		pidfilter_add(f->instance, &one, 0);
+	}
+	pids_clear(&followed);
+	pids_clear(&parents);
+	pids_clear(&one);
+}
+
+/* Follow the tasks of these lines. */
+static void add_lines(const struct follower *f, char *text)
+{
+	char *save, *event;
+	size_t added;
+
+	for (char *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
+		if ((event = strstr(p, ": task_newtask: pid=")))
+			add_thread(f, p, event);
+		else if (strstr(p, "LOST")) /* a task of that name only costs a look */
+			add_all(f->rq->selectors, f->rq->nselectors, f->instance, 1, &added);
+		else
+			add_entry(f, p);
+}
+
+/* Follow tasks until SIGTERM comes, and then those of the last lines. */
+static _Noreturn void follow_late(const struct follower *f)
 {
 	static char text[64 * 1024];
-	size_t added;
+	int stop = wait_signals((int[]){ SIGTERM, 0 });
+	struct pollfd p[] = { { .fd = f->pipe, .events = POLLIN },
+			      { .fd = stop, .events = POLLIN } };
 	ssize_t got;
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		fd_to_null(fd);
 	/* above all the manager's socket: while it is open, the janitor's end does not hang up */
 	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
-		if (fd != pipe && fd != instance)
+		if (fd != f->pipe && fd != f->instance && fd != f->count && fd != stop)
 			close(fd);
-	urgent_begin(); /* the first events of a task that enters are not recorded until then */
-	while ((got = read(pipe, text, sizeof(text) - 1)) > 0) {
-		text[got] = '\0';
-		add_entries(cgroups, n, text, instance);
-		if (strstr(text, "LOST")) /* a task of that name only costs a look */
-			add_all(rq->selectors, rq->nselectors, instance, 1, &added);
+	urgent_begin(); /* the first events of a task are not recorded until then */
+	for (;;) {
+		poll(p, 2, -1);
+		while ((got = read(f->pipe, text, sizeof(text) - 1)) > 0) {
+			text[got] = '\0';
+			add_lines(f, text);
+		}
+		if (stop < 0 || p[1].revents || !got ||
+		    (got < 0 && errno != EAGAIN && errno != EINTR))
+			_exit(DONE);
 	}
-	_exit(DONE);
 }
 
-pid_t recording_follow_cgroup(const struct request *rq, int watched, int instance)
+pid_t recording_follow_late(const struct request *rq, int watched, int instance, int count)
 {
-	struct cgroup *cgroups = calloc(rq->nselectors, sizeof(*cgroups));
+	struct follower f = { .rq = rq, .cgroups = calloc(rq->nselectors + 1, sizeof(*f.cgroups)),
+			      .instance = instance, .count = count };
 	pid_t self = getpid(), pid;
-	size_t n = 0;
-	int pipe;
 
-	if (!cgroups)
+	if (!f.cgroups)
 		return err_msg("out of memory");
 	for (size_t i = 0; i < rq->nselectors; i++) {
 		const struct selector *s = &rq->selectors[i];
+		struct cgroup *c = &f.cgroups[f.n];
 
-		if (s->kind == SELECT_CGROUP && !(s->pid ? cgroup_of(s->pid, &cgroups[n]) :
-						  cgroup_find(s->text, &cgroups[n])))
-			n++;
+		f.n += s->kind == SELECT_CGROUP &&
+		       !(s->pid ? cgroup_of(s->pid, c) : cgroup_find(s->text, c));
 	}
-	pipe = openat(watched, "trace_pipe", O_RDONLY | O_CLOEXEC);
-	pid = pipe < 0 ? -1 : fork();
+	f.pipe = openat(watched, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	pid = f.pipe < 0 ? -1 : fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(REFUSED);
-		follow_entries(rq, cgroups, n, pipe, instance);
+		follow_late(&f);
 	}
 	if (pid < 0)
-		err_file("unable to follow tasks that enter a cgroup");
-	fd_close(pipe);
-	free(cgroups);
+		err_file("unable to follow tasks that the kernel does not follow");
+	fd_close(f.pipe);
+	free(f.cgroups);
 	return pid;
 }
 

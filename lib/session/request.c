@@ -492,23 +492,39 @@ static int add_rule(struct strbuf *rules, const struct selector *s)
 	return 0;
 }
 
-/* Does the hook record only events that threads of io_uring may have, by their names? */
-static int has_threads(const struct hook *r)
+/* Does the hook record events that threads of io_uring may have, by their names? */
+static int records_threads(const struct hook *r)
 {
 	int named = 0, asks = 0;
 
 	for (size_t i = r->ncommon; i < r->noptions; i++) {
 		const struct opt *o = &r->options[i];
 
-		if (o->given && (!strcmp(o->name, "otel") || !strcmp(o->name, "function")))
-			return 0;
+		named |= o->given && !strcmp(o->name, "function");
 		if (strcmp(o->name, "event"))
 			continue;
 		asks = 1;
 		for (size_t k = 0; k < o->n; k++)
 			named |= strncmp(o->v[k], "sys", 3) && strncmp(o->v[k], "raw_sys", 7);
 	}
-	return r->selects_subjects && (named || !asks);
+	return named || (!asks && r->selects_subjects);
+}
+
+/* Can the stream, or the instance, select these threads? */
+static int has_threads(const struct hook *r)
+{
+	for (size_t i = r->ncommon; i < r->noptions; i++) {
+		const struct opt *o = &r->options[i];
+
+		if (o->given && (!strcmp(o->name, "otel") || !strcmp(o->name, "function")))
+			return 0;
+	}
+	return r->selects_subjects && records_threads(r);
+}
+
+int request_lacks_threads(const struct request *rq)
+{
+	return !rq->all_tasks && !request_hook_selects(rq) && records_threads(rq->hook);
 }
 
 /* The buffer of each CPU while all tasks are recorded, unless --buffer says another size. */
@@ -523,9 +539,14 @@ int request_wait(struct request *rq)
 	if (rq->hook->selects || rq->hook->alone || rq->all_tasks || rq->parents.n ||
 	    !manager_subsystem.waits)
 		return 0;
-	/* a file needs no selection by the stream to have the threads of the selected tasks */
+	/*
+	 * A file needs no selection by the stream to have the threads of the selected tasks, but
+	 * other tasks that exist are excluded for ever.
+	 */
 	if (rq->output == OUTPUT_DAT) {
-		rq->threads = has_threads(rq->hook);
+		rq->threads = !hook_common_option(rq->hook, "cgroup")->n &&
+			      !hook_common_option(rq->hook, "container")->n &&
+			      has_threads(rq->hook);
 		return 0;
 	}
 	for (size_t i = 0; i < rq->nselectors && !r; i++) {

@@ -186,6 +186,12 @@ void request_dumps(const struct request *rq, unsigned long *files, unsigned long
 /* Return whether the hook itself selects the events of the selected tasks. */
 int request_hook_selects(const struct request *rq);
 
+/*
+ * Return whether the session may record threads of io_uring and vhost, and nothing follows them but
+ * recording_follow_late.
+ */
+int request_lacks_threads(const struct request *rq);
+
 /* ---- policy.c: what an administrator allows, see tfs-policy(5) --------------------- */
 
 /* Read the policy. Call it first. Return 0, or -1, reported: nothing is allowed. */
@@ -286,15 +292,16 @@ size_t recording_write_dead_comments(const struct request *rq, int fd);
 int recording_follow(const struct request *rq, int instance);
 
 /*
- * Follow tasks that enter a cgroup of the request later: recording_watch_cgroup makes an instance
- * that records such entries, and returns its descriptor, or -1, reported. Then recording_follow
- * finds the tasks that are in the cgroup. Then recording_follow_cgroup starts a process that adds
- * those that enter to the instance, and returns its pid, or -1, reported. The caller kills it at
- * the end.
+ * Follow tasks that the kernel does not follow: those that enter a cgroup of the request later, and
+ * threads of io_uring and vhost. recording_is_late tells whether there may be some.
+ * recording_watch_late makes an instance that records them, and returns its descriptor, or -1,
+ * reported. Then recording_follow finds the tasks that are there. Then recording_follow_late starts
+ * a process that adds later ones to the instance, and counts them (late_add). It returns the pid,
+ * or -1, reported; SIGTERM ends the process, after it has counted all.
  */
-int recording_names_cgroup(const struct request *rq);
-int recording_watch_cgroup(int instances, const char *name);
-pid_t recording_follow_cgroup(const struct request *rq, int watched, int instance);
+int recording_is_late(const struct request *rq);
+int recording_watch_late(const struct request *rq, int instances, const char *name);
+pid_t recording_follow_late(const struct request *rq, int watched, int instance, int count);
 
 /*
  * The kernel's list of tasks to trace lacks the threads of io_uring and vhost, which are no forks.
@@ -457,6 +464,8 @@ struct subsystem {
 	int (*stream)(const struct request *rq, const char **argv);
 	/* J: stop recording. Return whether there are unread records. */
 	int (*stop)(void);
+	/* J: then say what tfs-run prints at the end, or NULL. No function: nothing. */
+	const char *(*last_words)(const struct request *rq);
 	/* J: remove what open made, even if open failed halfway. */
 	int (*close)(const struct request *rq);
 	/* Add the tasks that the session follows now to out. */

@@ -136,7 +136,7 @@ int owned_guard(int parent);
 /* In this instance the kernel follows tasks for a hook that filters their events itself. */
 #define TASKS_SUFFIX "+tasks"
 
-/* This instance records which tasks enter a cgroup. */
+/* This instance records which tasks enter a cgroup, and threads of io_uring that are made. */
 #define ENTRIES_SUFFIX "+cgroup"
 
 /* The names of dumps begin with this. Dumps outlive their session. */

@@ -456,6 +456,34 @@ has() {
 	done
 }
 
+@test "case uring_blk: where threads of io_uring are followed only later, each view says how many" {
+	need_tracefs events/block/block_bio_queue
+	loop
+	"$CASE/uring_blk" "/dev/$LOOP" s || skip "needs io_uring"
+	note='not known: events of 1 task, above all the first: tasks that entered a cgroup, threads of io_uring or vhost'
+	late() {
+		rm -f x.*
+		tfs-run "$@" -e block_bio_queue --instance "$MARK" -- sh -c '"$@"; :' sh \
+			"$CASE/uring_blk" "/dev/$LOOP" s >trace 2>err </dev/null 3>&- 4>&-
+		[ "$(cat trace err | grep -c 'not known: events')" = 1 ] || { echo "$*"; cat trace err; return 1; }
+	}
+	late trace_event --parent "$$"
+	[ "$(tail -n 1 trace)" = "# $note" ]
+	late trace_event --parent "$$" --json
+	[ "$(tail -n 1 trace)" = "{\"comment\":\"$note\"}" ]
+	late trace_event --parent "$$" --summary
+	late trace_count --parent "$$"
+	grep -qx "# $note" trace
+	late trace_event --parent "$$" -o x.dat
+	grep -qx "tfs-run: $note" err
+	[ "$(tfs-report x.dat | grep -c ": # $note$")" = 1 ]
+	late trace_flight
+	grep -qx "tfs-run: $note" err
+	# a program that makes none
+	tfs-run trace_flight -e block_bio_queue --instance "$MARK" -- true >trace 2>err </dev/null 3>&- 4>&-
+	run -1 grep 'not known' trace err
+}
+
 # apart COMMAND...: Run a session of trace_tcp with the options in TCP in a network namespace of its
 # own, with these PORTS. Write the trace and what the program says.
 apart() {

@@ -1019,6 +1019,29 @@ id_of() {
 	rmdir "$other" "$CGROUP/below pid=1 comm=x"
 }
 
+@test "manager: a trace.dat has a task that enters the cgroup later, and a mark that counts it" {
+	need_cgroup
+	need_tracefs events/cgroup/cgroup_attach_task
+	for hook in 'trace_syscalls --syscall getppid' 'trace_event -e syscalls:sys_enter_getppid,sched_process_exit'; do
+		calls 10
+		first=$CALLS first_go=$GO
+		echo "$first" >"$CGROUP/cgroup.procs"
+		# shellcheck disable=SC2086 # words
+		start_session $hook --cgroup "$CGROUP" --output dat
+		calls 20
+		echo "$CALLS" >"$CGROUP/cgroup.procs"
+		eventually grep -qx "$CALLS" "$TRACEFS/instances/tfs.$MARK/set_event_pid"
+		release "$CALLS"
+		finishes "$CALLS" 0
+		echo >"$first_go"
+		finishes "$SESSION" 0
+		tfs-report "$TRACE" >got
+		[ "$(getppids got)" = 30 ]
+		[ "$(grep -c ': # not known: events of 1 task, above all the first: ' got)" = 1 ]
+		rm -r "${TRACE%/*}"
+	done
+}
+
 @test "manager: --cgroup leaves no process that follows cgroup entries, whichever process is killed" {
 	need_cgroup
 	need_tracefs events/cgroup/cgroup_attach_task

@@ -4,7 +4,8 @@
  *
  * Further instances have the same name with a suffix: those of the stream for triggers
  * (TRIGGER_SUFFIX) and for its budget (BUDGET_SUFFIX), the list of selected tasks if the hook
- * selects the events (TASKS_SUFFIX), and the record of tasks that enter a cgroup (ENTRIES_SUFFIX).
+ * selects the events (TASKS_SUFFIX), and the record of tasks that the kernel does not follow
+ * (ENTRIES_SUFFIX).
  */
 
 #include "base/base.h"
@@ -18,11 +19,13 @@
 
 static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
-static pid_t entries;  /* the process that adds tasks that enter a cgroup */
+static pid_t entries;  /* the process of recording_follow_late */
+static int late = -1;  /* the number of its tasks (late_open) */
 static int ends = -1;  /* a socket of taskstats_listen, for the stream */
 static struct strbuf rings; /* descriptors of mappings_listen, for the stream */
 static int for_names;  /* the naming events are recorded but not printed */
 static char *about;    /* the tasks whose events the stream selects, for rq->about */
+static int is_dat;
 static const char *note; /* what the hook cannot see, for a trace.dat; NULL: nothing */
 
 /* Return the name of the instance with this suffix. */
@@ -107,21 +110,35 @@ static int leave_parents_out(const struct request *rq)
 
 /* ---- the session ------------------------------------------------------------------- */
 
-/* Follow the selected tasks, and tasks that enter the cgroups later. Return 0, or -1, reported. */
+/*
+ * Follow the selected tasks, and later those that the kernel does not follow. Return 0, or -1,
+ * reported.
+ */
 static int follow_all(const struct request *rq, int where)
 {
 	int watched, r;
 
-	if (!recording_names_cgroup(rq) || rq->waits)
+	if (!recording_is_late(rq))
 		return recording_follow(rq, where);
-	watched = recording_watch_cgroup(instances, beside_name(rq, ENTRIES_SUFFIX));
+	late = late_open();
+	watched = recording_watch_late(rq, instances, beside_name(rq, ENTRIES_SUFFIX));
 	if (watched < 0)
 		return -1;
 	r = recording_follow(rq, where);
 	if (!r)
-		entries = recording_follow_cgroup(rq, watched, where);
+		entries = recording_follow_late(rq, watched, where, late);
 	/* keep watched open, because closing it releases the lock (owned.c) */
 	return r < 0 || entries < 0 ? -1 : 0;
+}
+
+/* Let the process count the last tasks, and end it. */
+static void end_entries(void)
+{
+	if (entries <= 0)
+		return;
+	kill(entries, SIGTERM);
+	child_wait(entries);
+	entries = 0;
 }
 
 static int open_session(const struct request *rq)
@@ -345,7 +362,8 @@ static int start(const struct request *rq)
 	/* a trace.dat has no comment lines, so a mark in the buffer names the dead tasks */
 	while (rq->output == OUTPUT_DAT && recording_dead_comment(rq, &at, line, sizeof(line)))
 		ctl_try(instance, "trace_marker", line, 0);
-	if (rq->output == OUTPUT_DAT && note) {
+	is_dat = rq->output == OUTPUT_DAT;
+	if (is_dat && note) {
 		str_format(line, sizeof(line), "# %s", note);
 		ctl_try(instance, "trace_marker", line, 0);
 	}
@@ -355,6 +373,7 @@ static int start(const struct request *rq)
 static int stream(const struct request *rq, const char **argv)
 {
 	static char fd[12];
+	char number[12];
 	size_t n = recording_stream(rq, rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe",
 				    recording_name(rq), argv);
 
@@ -367,6 +386,11 @@ static int stream(const struct request *rq, const char **argv)
 		fcntl((int)text_digits(&s), F_SETFD, 0);
 	if (rings.n)
 		setenv(MAPPINGS_RINGS, rings.text, 1);
+	if (late >= 0 && !rq->joins && rq->output != OUTPUT_DAT) {
+		str_format(number, sizeof(number), "%d", late);
+		fcntl(late, F_SETFD, 0);
+		setenv(LATE_FD, number, 1);
+	}
 	if (for_names)
 		argv[n++] = "-n";
 	if (about && *about) {
@@ -389,7 +413,22 @@ static int stream(const struct request *rq, const char **argv)
 
 static int stop(void)
 {
+	char text[160] = "# ";
+
+	end_entries();
+	if (is_dat && late_text(text + 2, sizeof(text) - 2, late_count(late)))
+		ctl_try(instance, "trace_marker", text, 0);
 	return recording_stop(instance);
+}
+
+/* A trace.dat and dumps have no last line that says it. */
+static const char *last_words(const struct request *rq)
+{
+	static char text[160];
+
+	if (rq->output != OUTPUT_DAT && !rq->hook->alone)
+		return NULL;
+	return late_text(text, sizeof(text), late_count(late)) ? text : NULL;
 }
 
 static int close_session(const struct request *rq)
@@ -400,10 +439,7 @@ static int close_session(const struct request *rq)
 
 	if (instance < 0)
 		return 0;
-	if (entries > 0) {
-		kill(entries, SIGKILL);
-		child_wait(entries);
-	}
+	end_entries();
 	/* a stream that was killed leaves the first one */
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		const char *beside = beside_name(rq, suffixes[i]);
@@ -535,6 +571,6 @@ struct subsystem manager_subsystem = {
 	.name = "ftrace", .waits = 1, .instances = &ftrace_instances, .root = open_root,
 	.check = check,
 	.open = open_session, .hook_env = hook_env, .prepare = prepare, .exclude = exclude,
-	.start = start, .stream = stream, .stop = stop, .close = close_session, .members = members,
-	.sweep = sweep, .reset = reset,
+	.start = start, .stream = stream, .stop = stop, .last_words = last_words,
+	.close = close_session, .members = members, .sweep = sweep, .reset = reset,
 };
