@@ -8,6 +8,8 @@
  * Arguments come from decoded calls of execve (-D). For a trace in JSON, tfs-process prints JSON.
  * A dash stands for what the trace does not tell. A process is kept until its end; with -t all
  * processes are kept. Processes without an end come last: they still run, or events were lost.
+ * The CPU time of a process follows its end, when its last task leaves its CPU; so its line, and
+ * those of later ends, wait for that for up to two seconds of the trace, or with -n not at all.
  * Those of -p run when tfs-process begins; procfs tells their names, users and parents.
  * tfs-process ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 the trace has no process, 100 usage error, 111 refused.
@@ -17,26 +19,31 @@
 #include "proc/proc.h"
 #include "lines/lines.h"
 
-static int tree, json;
+static int tree, json, at_once;
 static const char *only_uid, *only_comm, *running;
 
 static const struct tool tool = {
 	.name = "tfs-process",
 	.help =
-		"tfs-process [-tj] [-u UID] [-C NAME] [-p PID,...] [FILE]\n"
+		"tfs-process [-tjn] [-u UID] [-C NAME] [-p PID,...] [FILE]\n"
 		"print one line for each process of a trace, when it ends\n"
 		"-t, --tree  print the processes as a tree, at the end of the trace\n"
 		"-u, --uid UID  print only processes that end with this real user\n"
 		"-C, --comm NAME  print only processes that end with this name\n"
 		"-p, --pid PID,...  print also the processes of these tasks, which run now\n"
-		"-j, --json  print JSON, also if the trace has no event\n",
+		"-j, --json  print JSON, also if the trace has no event\n"
+		"-n, --no-wait  print each line at once: no CPU time follows the end\n",
 	.places = (const struct opt_place[]){
 		{ 't', .flag = &tree }, { 'u', .text = &only_uid }, { 'C', .text = &only_comm },
-		{ 'p', .text = &running }, { 'j', .flag = &json }, { 0 },
+		{ 'p', .text = &running }, { 'j', .flag = &json },
+		{ 'n', .flag = &at_once }, { 0 },
 	},
 };
 
 enum { CLONE_THREAD_FLAG = 0x10000, UNTIMED = -2, DEEPEST = 32 };
+
+/* How long a line waits for the CPU time, in ns */
+#define HOLD 2000000000u
 
 /* A process. Its strings have the escapes of out_escaped; NULL: not known. */
 struct process {
@@ -47,9 +54,12 @@ struct process {
 	int digits;             /* of the time of start; UNTIMED: not known */
 	int ended, shown;       /* shown: it began, executed a program or ended, or is of -p */
 	int asked;              /* its name is what procfs says of -p */
-	int timed, cpu_known, unsure; /* age and cpu are known; its end may be lost */
+	int timed, unsure;      /* age is known; its end may be lost */
+	enum { CPU_UNKNOWN, CPU_LEAST, CPU_KNOWN } cpu_known;
 	int64_t code;           /* of wait(2); -1: not known */
-	struct process *up, *child, *last, *next; /* -t */
+	struct living *living;  /* NULL: no more is told of it */
+	uint64_t over;          /* when it has ended, and waits for its CPU time; 0: it does not */
+	struct process *up, *child, *last, *next; /* -t; without it, next is to be printed next */
 };
 
 /* The living process with a pid, which is the key, with the host of the line. */
@@ -59,6 +69,7 @@ struct living {
 };
 
 static struct table all = { .size = sizeof(struct living) };
+static struct { struct process *first, *last; } queue; /* those that have ended, without -t */
 static struct process root; /* -t: its children have no known parent */
 static struct strbuf text;
 static unsigned long long printed;
@@ -93,14 +104,21 @@ static struct process *find(uint64_t pid)
 	return l ? l->process : NULL;
 }
 
+static void settle(struct process *);
+
 /* Return the process. A new one began before the trace, or its fork is lost. */
 static struct process *process_of(uint64_t pid)
 {
 	struct living *l = slot_of(pid);
 
+	if (l->process && l->process->over) { /* the pid is used again */
+		settle(l->process);
+		l = slot_of(pid);
+	}
 	if (l->process)
 		return l->process;
 	l->process = xcalloc(1, sizeof(*l->process));
+	l->process->living = l;
 	l->process->pid = pid;
 	l->process->code = -1;
 	l->process->digits = UNTIMED;
@@ -185,7 +203,9 @@ static void print_json(const struct process *p)
 	stdout_print(",\"uid\":%s", p->uid ? p->uid : "null");
 	put_seconds("start", p->start, p->digits >= 0);
 	put_seconds("duration", p->age, p->timed);
-	put_seconds("cpu", p->cpu, p->cpu_known);
+	put_seconds("cpu", p->cpu, p->cpu_known == CPU_KNOWN);
+	if (p->cpu_known == CPU_LEAST)
+		put_seconds("cpu_least", p->cpu, 1);
 	stdout_print(p->code < 0 ? ",\"exit_code\":null" : ",\"exit_code\":%lld",
 		     (long long)p->code);
 	json_print_string("end", part_of(status_text(p, words)));
@@ -206,7 +226,8 @@ static void print_command(const struct process *p)
 
 static void print(const struct process *p, int depth)
 {
-	char age[DECIMAL_TEXT], cpu[DECIMAL_TEXT], start[DECIMAL_TEXT], maker[DECIMAL_TEXT];
+	char age[DECIMAL_TEXT], cpu[DECIMAL_TEXT + 1] = ">";
+	char start[DECIMAL_TEXT], maker[DECIMAL_TEXT];
 	char words[EXIT_WORDS];
 	const char *status = status_text(p, words);
 
@@ -228,8 +249,10 @@ static void print(const struct process *p, int depth)
 	str_format(maker, sizeof(maker), p->maker ? "%llu" : "-", (unsigned long long)p->maker);
 	if (!tree)
 		stdout_print("%15s %7s %5s ", start, maker, p->uid ? p->uid : "-");
+	time_text(cpu + 1, p->cpu, p->cpu_known != CPU_UNKNOWN);
 	stdout_print("%7llu %10s %10s %-13s %*s", (unsigned long long)p->pid,
-		     time_text(age, p->age, p->timed), time_text(cpu, p->cpu, p->cpu_known), status,
+		     time_text(age, p->age, p->timed),
+		     p->cpu_known == CPU_LEAST ? cpu : cpu + 1, status,
 		     2 * (depth < DEEPEST ? depth : DEEPEST), "");
 	if (!tree && p->maker_name)
 		stdout_print("%s: ", p->maker_name);
@@ -245,14 +268,43 @@ static uint64_t number(const struct trace_line *l, const char *key)
 	return text_part_number(trace_line_key(l, key), 10, &n) < 0 ? 0 : n;
 }
 
-/* Remove a process from the living, and print it unless it is part of a tree. */
+/* Remove a process from the living. */
 static void bury(struct process *p)
 {
-	table_remove(&all, slot_of(p->pid));
+	table_remove(&all, p->living);
+	p->living = NULL;
+}
+
+/* Print a process that is not among the living, unless it is part of a tree. */
+static void put(struct process *p)
+{
 	if (tree)
 		return;
 	print(p, 0);
 	drop(p);
+}
+
+/* Print those that have ended, up to the first one that waits for its CPU time. */
+static void print_ended(uint64_t now)
+{
+	struct process *p;
+
+	while ((p = queue.first) && (!p->living || now >= p->over + HOLD)) {
+		if (p->living)
+			bury(p);
+		queue.first = p->next;
+		if (!queue.first)
+			queue.last = NULL;
+		put(p);
+	}
+}
+
+/* No more is told of a process that has ended. */
+static void settle(struct process *p)
+{
+	bury(p);
+	if (!tree)
+		print_ended(0);
 }
 
 static void born(const struct trace_line *l)
@@ -264,9 +316,10 @@ static void born(const struct trace_line *l)
 	text_part_number(trace_line_key(l, "clone_flags"), l->json ? 10 : 16, &flags);
 	if (!pid || flags & CLONE_THREAD_FLAG || (process && process != pid))
 		return;
-	if (p) { /* its end was lost */
+	if (p && !p->over) { /* its end was lost */
 		p->unsure = 1;
 		bury(p);
+		put(p);
 	}
 	if (!maker && text_part_number(l->pid, 10, &maker) < 0)
 		maker = 0;
@@ -394,7 +447,7 @@ static void called(const struct trace_line *l)
 
 static void ended(const struct trace_line *l)
 {
-	uint64_t pid = number(l, "process"), end;
+	uint64_t pid = number(l, "process"), end = 0;
 	struct text_part status = trace_line_key(l, "process_exit_code");
 	struct text_part dead = trace_line_key(l, "group_dead"), part;
 	int last = status.text || trace_line_key(l, "parent").text || trace_line_key(l, "uid").text;
@@ -420,8 +473,8 @@ static void ended(const struct trace_line *l)
 	part = trace_line_key(l, "uid");
 	if (part.text && strspn(part.text, "0123456789") >= part.n)
 		keep(&p->uid, l, part);
-	p->cpu = number(l, "cpu_ns");
-	p->cpu_known = trace_line_key(l, "cpu_ns").text != NULL;
+	p->cpu = number(l, "cpu_least_ns");
+	p->cpu_known = trace_line_key(l, "cpu_least_ns").text ? CPU_LEAST : CPU_UNKNOWN;
 	if (!trace_line_time(l, &end, &digits) && digits >= 0) {
 		uint64_t age = number(l, "age_us") * 1000;
 
@@ -432,14 +485,38 @@ static void ended(const struct trace_line *l)
 		p->timed = p->digits >= 0 && end >= p->start;
 		p->age = p->timed ? end - p->start : 0;
 	}
-	bury(p);
+	p->over = end ? end : 1;
+	if (!tree && queue.last)
+		queue.last->next = p;
+	else if (!tree)
+		queue.first = p;
+	queue.last = p;
+	if (at_once)
+		settle(p);
+}
+
+/* Follow the CPU time of a process that has ended. */
+static void spent(const struct trace_line *l)
+{
+	struct text_part ns = trace_line_key(l, "cpu_ns");
+	struct process *p = ns.text ? find(number(l, "process")) : NULL;
+
+	if (!p || !p->over)
+		return;
+	p->cpu = number(l, "cpu_ns");
+	p->cpu_known = CPU_KNOWN;
+	settle(p);
 }
 
 static void each_event(const struct trace_line *l)
 {
 	struct text_part call = trace_line_key(l, "call");
+	uint64_t now;
+	int digits;
 
 	json |= l->json;
+	if (queue.first && !trace_line_time(l, &now, &digits))
+		print_ended(now);
 	if (l->decoded)
 		call = l->event;
 	if (text_part_is(l->event, "task_newtask"))
@@ -450,6 +527,8 @@ static void each_event(const struct trace_line *l)
 		executed(l);
 	else if (text_part_is(l->event, "sched_process_exit"))
 		ended(l);
+	else if (text_part_is(l->event, "bpf_trace_printk"))
+		spent(l);
 	else if (text_part_is(call, "execve") || text_part_is(call, "execveat"))
 		called(l);
 }
@@ -489,6 +568,7 @@ static void print_rest(void)
 		print_tree();
 		return;
 	}
+	print_ended(UINT64_MAX);
 	table_sort(&all, by_start);
 	for (size_t i = 0; i < all.n; i++)
 		if (((struct living *)all.v[i])->process->shown)

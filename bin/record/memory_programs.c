@@ -1847,6 +1847,8 @@ int memory_attach(struct memory_plan *p)
 		return -1;
 	emit_exec(&code, &m);
 	r = memory_attach_at(p, &code, "sched_process_exec", RAW_TRACEPOINT);
+	if (!r && p->cpu)
+		cpu_attach(p);
 	if (p->tasks)
 		r = r ? r : follow_tasks(&m, p, &code, tasks, pids);
 	/* the return first: a call whose beginning was not seen is read there */

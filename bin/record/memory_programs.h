@@ -13,6 +13,7 @@ struct memory_plan {
 	unsigned words;         /* the most words of a program, 1 to MEMORY_WORDS_MAX */
 	unsigned data;          /* the most bytes of a buffer; 0: no buffer is read */
 	int no_args, env;       /* not the arguments of execs; their environment, too */
+	int cpu;                /* also the CPU time of processes that end */
 	char *const *names;     /* only these calls, up to NULL; none: all */
 	int tasks;              /* the instance whose pid filter says which tasks; 0: all */
 	size_t n;               /* number of fds */
@@ -33,6 +34,13 @@ int memory_attach(struct memory_plan *);
  */
 enum { RAW_TRACEPOINT = 1 };
 int memory_attach_at(struct memory_plan *, struct bpf_code *, const char *event, uint32_t raw);
+
+/*
+ * Attach programs that print the CPU time of each process after its end, "ID $ PID NS", if the
+ * kernel has its BTF and 64 bits; the id is set. Silent: the time of a process without a record is
+ * not known.
+ */
+void cpu_attach(struct memory_plan *);
 
 /* Return the offset of a field, "NAME;", in the format of an event; 0: there is none. */
 int memory_field(const char *format, const char *field);

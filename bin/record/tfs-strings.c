@@ -13,6 +13,7 @@
  *	             as syscalls/sys_enter_openat
  *	-S           print the programs as assembly, and load nothing
  *	-a           do not record the arguments of a program that is executed
+ *	-c           also record the CPU time of each process, after its end
  *	-d BYTES     record at most so many bytes of what is read and written; default 0
  *	-e           record the environment of a program that is executed
  *	-w WORDS     record at most so many arguments of a program; default 8
@@ -43,16 +44,18 @@ static const char *kind;        /* calls, tcp or otel */
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-Sae] [-d N] [-w N] calls [CALL ...] | tcp [accept | failed] | "
+		"tfs-strings [-Sace] [-d N] [-w N] calls [CALL ...] | tcp [accept | failed] | "
 		"otel [EVENT ...]\n"
 		"record paths, strings and structures of system calls with BPF\n"
 		"-S, --assembly  print the programs as assembly; load nothing\n"
 		"-a, --no-args  do not record the arguments of programs that are executed\n"
+		"-c, --cpu  record the CPU time of processes after their end, with BTF\n"
 		"-d, --data N:0-4096  record N bytes of what is read and written; default 0\n"
 		"-e, --environment  record the environment of programs that are executed\n"
 		"-w, --words N:1-32  record at most N arguments of a program; default 8\n",
 	.places = (const struct opt_place[]){
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
+		{ 'c', .flag = &plan.cpu },
 		{ 'd', .number = &data }, { 'e', .flag = &plan.env }, { 'w', .number = &words },
 		{ 0 },
 	},

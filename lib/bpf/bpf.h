@@ -107,7 +107,9 @@ void emit_alu_imm(struct bpf_code *, enum bpf_alu, enum bpf_reg to, int32_t n);
 void emit_from_be(struct bpf_code *, enum bpf_reg, int bits);
 /* to = from + at */
 void emit_address(struct bpf_code *, enum bpf_reg to, enum bpf_reg from, int at);
-/* *(u64 *)(to + at) += 1, atomically. Overwrites R1. */
+/* *(u64 *)(to + at) += from, atomically */
+void emit_add(struct bpf_code *, enum bpf_reg to, int at, enum bpf_reg from);
+/* Add 1. Overwrites R1. */
 void emit_count(struct bpf_code *, enum bpf_reg to, int at);
 /* If *(u64 *)(to + at) == R0, set it to from; R0 = the old value; atomically (Linux 5.12) */
 void emit_cmpxchg(struct bpf_code *, enum bpf_reg to, int at, enum bpf_reg from);

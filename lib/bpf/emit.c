@@ -75,10 +75,15 @@ void emit_address(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at
 	emit_alu_imm(c, ALU_ADD, to, at);
 }
 
+void emit_add(struct bpf_code *c, enum bpf_reg to, int at, enum bpf_reg from)
+{
+	emit(c, BPF_STX | ATOMIC | SIZE_DW, to, from, at, 0);
+}
+
 void emit_count(struct bpf_code *c, enum bpf_reg to, int at)
 {
 	emit_mov_imm(c, R1, 1);
-	emit(c, BPF_STX | ATOMIC | SIZE_DW, to, R1, at, 0);
+	emit_add(c, to, at, R1);
 }
 
 void emit_cmpxchg(struct bpf_code *c, enum bpf_reg to, int at, enum bpf_reg from)

@@ -168,6 +168,7 @@ void json_changed(struct json *);
  *
  *	raw_syscalls:sys_enter, sys_exit     task:task_newtask, task_rename
  *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
+ *	bpf_trace:bpf_trace_printk
  */
 
 /* What a record tells. An exit code is what wait(2) gives. */
@@ -180,13 +181,15 @@ enum fact {
 	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
 				 * the leader; _exit: the thread whose execve ends this thread */
 	FACT_UID,               /* sched_process_exit: the real uid of the process, now ended */
-	FACT_CPU,               /* the CPU time of all its threads, in ns */
+	FACT_CPU_LEAST,         /* the CPU time of all its threads, in ns, as it was accounted */
 	FACT_AGE,               /* the time since its start, in microseconds */
+	FACT_CPU,               /* bpf_trace_printk, of tfs-strings -c: the CPU time of all threads
+				 * of a process that has left its CPU for ever, in ns */
 	FACTS
 };
 #define FACT_NAMES \
 	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread", \
-	"uid", "cpu_ns", "age_us"
+	"uid", "cpu_least_ns", "age_us", "cpu_ns"
 
 /* What the kernel says of a task that ends, beside its exit code. */
 struct used {

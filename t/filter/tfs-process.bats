@@ -11,7 +11,8 @@ stored() {
 	a-11 [000] ..... 1.001000: sched_process_exec: filename=/bin/a pid=11 old_pid=11
 	a-11 [000] ..... 1.000900: execve("/bin/a", ["a", "b c"], 0x55) = 0 <0.000100>
 	sh-10 [000] ..... 1.002000: task_newtask: pid=12 comm=sh clone_flags=4100 oom_score_adj=0 process=12 parent=10
-	a-11 [000] ..... 1.500000: sched_process_exit: comm=a pid=11 prio=120 exit_code=9 process=11 process_exit_code=9 parent=10 uid=5 cpu_ns=2500000 age_us=500000
+	a-11 [000] ..... 1.500000: sched_process_exit: comm=a pid=11 prio=120 exit_code=9 process=11 process_exit_code=9 parent=10 uid=5 cpu_least_ns=2500000 age_us=500000
+	a-11 [001] d..2. 1.500100: bpf_trace_printk: tfs_7 $ 11 2600000 process=11 cpu_ns=2600000
 	END
 }
 
@@ -20,24 +21,96 @@ stored() {
 	stored | tfs-process >got
 	diff - got <<-'END'
 	          START  PARENT   UID     PID   DURATION        CPU STATUS        COMMAND
-	       1.000000      10     5      11     500 ms    2.50 ms SIGKILL       sh: a "b c"
+	       1.000000      10     5      11     500 ms    2.60 ms SIGKILL       sh: a "b c"
 	       1.002000      10     -      12          -          - still running sh: [sh]
 	END
+}
+
+# ends SECONDS PID LEAST: Print the end of a process, as the kernel accounts its CPU time so far.
+ends() {
+	echo "p-$2 [000] ..... $1: sched_process_exit: comm=p pid=$2 prio=120 group_dead=true process=$2 process_exit_code=0 parent=1 uid=0 cpu_least_ns=$3 age_us=500000"
+}
+
+# used SECONDS PID NS: Print the CPU time that follows the end.
+used() {
+	echo "p-$2 [000] d..2. $1: bpf_trace_printk: tfs_7 \$ $2 $3 process=$2 cpu_ns=$3"
+}
+
+@test "tfs-process: prints the CPU time that follows the end, and marks what is only the least" {
+	{
+		ends 1.000000 11 0
+		ends 1.000100 12 4000000
+		used 1.000200 12 4100000
+		used 1.000300 11 900000
+		# another program of BPF, and a process that has not ended
+		echo 'p-11 [000] d..2. 1.000400: bpf_trace_printk: hello'
+		used 1.000500 99 5
+		ends 1.000600 13 0
+		ends 1.000700 14 3000000
+		used 1.000800 14 3100000
+		# the pid is used again: the time of the first process did not come
+		echo 'sh-10 [000] ..... 1.000900: task_newtask: pid=13 comm=new clone_flags=4100 oom_score_adj=0 process=13 parent=10'
+		ends 1.001000 13 5000
+		ends 1.001100 15 0
+		used 1.001200 15 7000
+		used 1.001300 13 6000
+	} >in
+	columns() { awk 'NR > 1 { print $4, $7, $8 }' "$1"; }
+	tfs-process in >got
+	diff - <(columns got) <<-'END'
+		11 900 us
+		12 4.10 ms
+		13 >0 us
+		14 3.10 ms
+		13 6 us
+		15 7 us
+	END
+	# without it, at once, as far as it was accounted
+	tfs-process -n in | sed -n '2,4p' >got
+	[ "$(awk '{ print $4, $7, $8 }' got)" = $'11 >0 us\n12 >4.00 ms\n13 >0 us' ]
+	tfs-process -t in | awk 'NR > 1 { print $1, $4, $5 }' >got
+	diff - got <<-'END'
+		11 900 us
+		12 4.10 ms
+		13 >0 us
+		14 3.10 ms
+		10 still running
+		13 6 us
+		15 7 us
+	END
+	{ ends 1.000000 11 2000; used 1.000300 12 900000; } | tfs-process -j | grep -c '"cpu":null,"cpu_least":0.000002000,'
+	{ ends 1.000000 11 2000; used 1.000300 11 900000; } | tfs-process -j | grep -c '"cpu":0.000900000,"exit_code"'
+}
+
+@test "tfs-process: a process that takes long to leave its CPU does not hold up the others" {
+	mkfifo lines
+	background tfs-process lines >got
+	exec 7>lines
+	ends 1.000000 11 2000 >&7
+	ends 1.500000 12 3000 >&7
+	used 1.500100 12 4000 >&7
+	ends 3.000001 13 3000 >&7
+	three() { [ "$(wc -l <got)" = 3 ]; }
+	eventually three
+	[ "$(awk 'NR > 1 { print $4, $7, $8 }' got)" = $'11 >2 us\n12 4 us' ]
+	exec 7>&-
+	finishes "$PID" 0
+	file_has 4 got
 }
 
 @test "tfs-process: a program that tfs-run held begins when it gets its own name" {
 	tfs-process >got <<-'END'
 		         tfs-run-12      [000] ..... 5.000000: task_rename: pid=12 oldcomm=tfs-run newcomm=calls oom_score_adj=0
 		           calls-12      [000] ..... 5.000001: sched_process_exec: filename=/bin/calls pid=12 old_pid=12
-		           calls-12      [000] ..... 5.250000: sched_process_exit: comm=calls pid=12 prio=120 group_dead=true process=12 parent=11 uid=0 process_exit_code=0 age_us=900000 cpu_ns=1000000
+		           calls-12      [000] ..... 5.250000: sched_process_exit: comm=calls pid=12 prio=120 group_dead=true process=12 parent=11 uid=0 process_exit_code=0 age_us=900000 cpu_least_ns=1000000
 		           other-13      [000] ..... 6.000000: task_rename: pid=13 oldcomm=sh newcomm=other oom_score_adj=0
 		           other-13      [000] ..... 6.000001: sched_process_exec: filename=/bin/other pid=13 old_pid=13
-		           other-13      [000] ..... 6.250000: sched_process_exit: comm=other pid=13 prio=120 group_dead=true process=13 parent=11 uid=0 process_exit_code=0 age_us=900000 cpu_ns=1000000
+		           other-13      [000] ..... 6.250000: sched_process_exit: comm=other pid=13 prio=120 group_dead=true process=13 parent=11 uid=0 process_exit_code=0 age_us=900000 cpu_least_ns=1000000
 	END
 	diff got - <<-'END'
 	          START  PARENT   UID     PID   DURATION        CPU STATUS        COMMAND
-	       5.000000      11     0      12     250 ms    1.00 ms exit 0        /bin/calls
-	       5.350000      11     0      13     900 ms    1.00 ms exit 0        /bin/other
+	       5.000000      11     0      12     250 ms   >1.00 ms exit 0        /bin/calls
+	       5.350000      11     0      13     900 ms   >1.00 ms exit 0        /bin/other
 	END
 }
 

@@ -172,7 +172,7 @@ tells() {
 	kill -TERM "$pid"
 	watch_end
 	grep -q '"facts":{"sent":15,"signal":"SIGTERM"}}$' got
-	grep -q "\"facts\":{\"exit_code\":15,\"end\":\"killed by SIGTERM\",\"process\":$pid,\"process_exit_code\":15,\"parent\":$HELD,\"uid\":0,\"cpu_ns\":[0-9]*,\"age_us\":[0-9]*}}\$" got
+	grep -q "\"facts\":{\"exit_code\":15,\"end\":\"killed by SIGTERM\",\"process\":$pid,\"process_exit_code\":15,\"parent\":$HELD,\"uid\":0,\"cpu_least_ns\":[0-9]*,\"age_us\":[0-9]*}}\$" got
 }
 
 @test "facts: trace_signal --only delivered finds the signal that killed, and no other" {

@@ -140,6 +140,50 @@ family() {
 	[ "$(grep -c '"uid":65534,.*"command":"family user"' got.json)" = 1 ]
 }
 
+# need_cpu_times: Skip unless the kernel can tell the CPU time after the end of a process.
+need_cpu_times() {
+	need_tracefs events/raw_syscalls events/bpf_trace
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "valgrind has no bpf(2)"
+}
+
+# bats test_tags=quick
+@test "trace_process: the CPU time is that of all threads to the last nanosecond, not of the last tick" {
+	need_cpu_times
+	tfs-run trace_process --instance "$MARK" --json -o got.json -- "$PROG/cputime" 140 >told 2>err <&- 3>&- 4>&-
+	[ "$(grep -c '"cpu":[0-9.]*,' got.json)" = 141 ]
+	sed -n 's/^{"pid":\([0-9]*\),.*"cpu":0*\([0-9]*\)\.\([0-9]*\),.*/\1 \2\3/p' got.json | LC_ALL=C sort >cpu
+	# at least what its own clocks say, and what wait4 says. That has no part of a microsecond, and
+	# lacks what a thread ran since its last tick: up to 10 ms each
+	LC_ALL=C sort told | LC_ALL=C join - cpu |
+		awk '{ n++; if ($4 < $2 || $4 < $3 || $4 > $3 + 40000000) { print; bad = 1 } }
+		     END { print n; exit bad }' >joined || { cat joined; return 1; }
+	[ "$(tail -n 1 joined)" = 140 ]
+}
+
+@test "trace_process: the CPU time of an older process has that of the threads that ended before" {
+	need_cpu_times
+	hold "$PROG/cputime" old
+	watch trace_process --json --pid "$HELD"
+	release
+	watch_end
+	read -r pid own _ < <(tail -n 1 ready)
+	cpu=$(sed -n "s/^{\"pid\":$pid,.*\"cpu\":0*\([0-9]*\)\.\([0-9]*\),.*/\1\2/p" got)
+	[ "$cpu" -ge "$own" ]
+}
+
+@test "trace_process: a CPU time that the kernel cannot tell is marked as the least" {
+	need_tracefs events/raw_syscalls
+	[ "${TFS_VARIANT-}" != valgrind ] || skip "needs taskstats, which valgrind lacks"
+	mkdir -p sys/kernel
+	ln -s "$TRACEFS" sys/kernel/tracing
+	export TRACER_SYSFS_PATH=$PWD/sys # without BTF
+	tfs-run trace_process --instance "$MARK" -- "$PROG/cputime" 7 >out 2>err <&- 3>&- 4>&-
+	[ "$(grep -c ' >[0-9.]* [nmu]*s \(exit 0\|SIGKILL\) ' out)" = 8 ]
+	tfs-run trace_process --instance "$MARK" --json -o got.json -- "$PROG/cputime" 7 >out 2>err <&- 3>&- 4>&-
+	[ "$(grep -c '"cpu":null,"cpu_least":[0-9.]*,' got.json)" = 8 ]
+}
+
 @test "trace_process: a thread that executes a program has its own end, however late it is read" {
 	need_tracefs events/raw_syscalls
 	hold sh -c 'echo ready; read -r x; "$0" becomes; : >over; read -r x' "$PROG/family"
@@ -233,7 +277,7 @@ family() {
 	need_tracefs events/raw_syscalls
 	tfs-run trace_process --instance "$MARK" -o x.dat -- sh -c "$SCRIPT" <&- >out 2>err 3>&- 4>&- || :
 	tfs-report -D -F x.dat | tfs-process -t >tree
-	[ "$(grep -c '  exit 0          /bin/true a "b c"$\|- exit 0          /bin/true a "b c"$' tree)" = 1 ]
+	[ "$(grep -c '[num]s exit 0          /bin/true a "b c"$' tree)" = 1 ]
 	file_has 5 tree
 	tfs-report -D -F -j x.dat | tfs-process >json
 	file_has 4 json

@@ -553,6 +553,8 @@ apart() {
 		diff - <(echo "execve(\"$CASE/p32\", [\"$CASE/p32\"], ADDRESS) = 0")
 	run -7 tfs-run trace_process --instance "$MARK" --json -o processes -- "$CASE/p32" 3>&- 4>&-
 	[ "$(grep -c '"exit_code":768,"end":"exit 3","comm":"p32","command":null}$' processes)" = 1 ]
+	# processes of less than a tick: not 0
+	[ ! -e /sys/kernel/btf/vmlinux ] || [ "$(grep -Ec '"cpu":0\.000*[1-9]' processes)" = 2 ]
 	[ "$(grep -c "\"exit_code\":1792,\"end\":\"exit 7\",\"comm\":\"p32\",\"command\":\"$CASE/p32\"}$" processes)" = 1 ]
 	file_has 2 processes
 }
