@@ -18,7 +18,7 @@ enum { ID_DIGITS = 32 };
 
 /* ---- the cgroups of a task --------------------------------------------------------- */
 
-static char *cgroups_of(pid_t pid)
+char *cgroups_of(pid_t pid)
 {
 	int cut;
 
@@ -54,18 +54,30 @@ static int next_membership(char **text, struct membership *m)
 	return 0;
 }
 
-int cgroup_has(const struct cgroup *c, pid_t pid)
+int cgroup_is_among(const struct cgroup *c, const char *lines)
 {
-	char *text = cgroups_of(pid), *at = text;
 	size_t len = strlen(c->path);
-	struct membership m;
 	int has = 0;
 
-	while (!has && next_membership(&at, &m))
-		has = (c->hierarchy == ANY_HIERARCHY || c->hierarchy == m.hierarchy) &&
-		      !strncmp(m.path, c->path, len) &&
-		      (!m.path[len] || m.path[len] == '/' || len == 1);
-	free(text);
+	for (const char *line = lines; line && *line && !has; line += *line == '\n') {
+		const char *path = line;
+		int hierarchy = (int)text_digits(&path);
+
+		line += strcspn(line, "\n");
+		path = *path == ':' ? strchr(path + 1, ':') : NULL;
+		has = path && (c->hierarchy == ANY_HIERARCHY || c->hierarchy == hierarchy) &&
+		      !strncmp(++path, c->path, len) &&
+		      (path + len == line || path[len] == '/' || len == 1);
+	}
+	return has;
+}
+
+int cgroup_has(const struct cgroup *c, pid_t pid)
+{
+	char *lines = cgroups_of(pid);
+	int has = cgroup_is_among(c, lines);
+
+	free(lines);
 	return has;
 }
 

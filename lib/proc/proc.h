@@ -298,6 +298,12 @@ int cgroup_find_container(const char *digits, char *path);
  */
 int cgroup_of(pid_t, struct cgroup *);
 
+/* Return the allocated lines of /proc/PID/cgroup, or NULL, silent. */
+char *cgroups_of(pid_t);
+
+/* Is a task with these lines in the cgroup, or in a cgroup below it? NULL is no line. */
+int cgroup_is_among(const struct cgroup *, const char *lines);
+
 /* Is the task in the cgroup, or in a cgroup below it? */
 int cgroup_has(const struct cgroup *, pid_t);
 

@@ -24,6 +24,7 @@ struct look {
 /* What selectors of a kind need of a process is read once for all of them. */
 struct known {
 	ino_t ns;               /* 0: not read yet, or not known */
+	char *cgroups;          /* NULL: the same; allocated */
 	uid_t uid;
 	int has_uid;            /* -1: not known */
 };
@@ -44,7 +45,9 @@ static int matches(const struct selector *s, const struct task *t, struct known 
 	case SELECT_LATER:
 		break;
 	case SELECT_CGROUP:
-		return cgroup_has(s->cgroup, t->pid);
+		if (!k->cgroups)
+			k->cgroups = cgroups_of(t->pid);
+		return cgroup_is_among(s->cgroup, k->cgroups);
 	case SELECT_PIDNS:
 		if (!k->ns)
 			k->ns = task_pidns(t->pid);
@@ -80,6 +83,7 @@ static int add_process(void *arg, pid_t pid)
 	*p = (struct parent){ .pid = pid, .ppid = t.ppid, .dead = !task_lives(&t) };
 	for (size_t i = 0; i < l->n && !p->in && !p->dead; i++)
 		p->in = matches(&l->selectors[i], &t, &known);
+	free(known.cgroups);
 	return 0;
 }
 

@@ -381,6 +381,52 @@ static int check_subjects(struct request *rq)
 	return 0;
 }
 
+/*
+ * Return allocated text that is the same for all tasks of the cgroup, or of the pid namespace, that
+ * the selector names by a task; or NULL.
+ */
+static char *place_of(const struct selector *s)
+{
+	char text[32];
+
+	if (s->pid && s->kind == SELECT_CGROUP)
+		return cgroups_of(s->pid);
+	if (!s->pid || s->kind != SELECT_PIDNS)
+		return NULL;
+	str_format(text, sizeof(text), "%llu", (unsigned long long)task_pidns(s->pid));
+	return strdup(text);
+}
+
+/*
+ * Drop the tasks whose cgroup or pid namespace another task has named before. A client can name
+ * thousands, and each place costs a look at each process.
+ */
+static void drop_same_places(struct request *rq)
+{
+	char **places = calloc(rq->nselectors + 1, sizeof(*places));
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; places && i < rq->nselectors; i++) {
+		char *place = place_of(&rq->selectors[i]);
+		size_t k = 0;
+
+		while (place && k < n && strcmp(places[k], place))
+			k++;
+		if (place && k < n) {
+			free(place);
+			continue;
+		}
+		if (place)
+			places[n++] = place;
+		rq->selectors[kept++] = rq->selectors[i];
+	}
+	if (places)
+		rq->nselectors = kept;
+	while (n)
+		free(places[--n]);
+	free(places);
+}
+
 /* Fill in the selectors. One is required, or --all, or a hook that needs none. */
 static int fill_selectors(struct request *rq)
 {
@@ -416,6 +462,7 @@ static int fill_selectors(struct request *rq)
 	for (size_t i = 0; i < NSELECTORS; i++)
 		add_selectors(rq, hook_common_option(r, selector_options[i].name),
 			      selector_options[i].kind);
+	drop_same_places(rq);
 	for (size_t i = 0; i < parent->n; i++)
 		pids_add(&rq->parents, text_pid(parent->v[i]));
 	return pids_sort(&rq->parents);

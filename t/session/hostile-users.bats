@@ -293,6 +293,35 @@ sys.stdin.readline()'
 	release
 }
 
+@test "hostile: many tasks of one cgroup or pid namespace cost one look at each process" {
+	need_cgroup
+	need_tool strace
+	own_tree
+	make_hook fails_at_once <<-'END'
+	# description: fails
+	exit 1
+	END
+	tasks=()
+	for ((n = 0; n < 60; n++)); do
+		background sh -c 'echo $$ >"$1" && read -r _ <>"$2"' - "$CGROUP/cgroup.procs" "$NEVER"
+		tasks+=("$PID")
+	done
+	eventually file_has 60 "$CGROUP/cgroup.procs"
+	looks() { # WORD...
+		strace -f -qq -e trace=openat,readlink -o calls "$MANAGER" --run fails_at_once \
+			--args "--instance $MARK $*" >/dev/null 2>&1 || :
+		grep -c 'proc/[0-9]*/' calls
+	}
+	for option in --cgroup --pidns; do
+		one=$(looks $option "${tasks[0]}")
+		[ "$one" -gt 100 ]
+		[ "$(looks $option "${tasks[@]}")" -le $((one * 3 / 2 + 1000)) ]
+	done
+	kill "${tasks[@]}"
+	wait "${tasks[@]}" || :
+	eventually rmdir "$CGROUP"
+}
+
 @test "hostile: an --args of 65,000 words is checked to its end" {
 	need_tracefs events/syscalls
 	ones=$(yes 1 | head -n 65000 | tr '\n' ' ')
