@@ -932,8 +932,11 @@ int file_exists(int dir, const char *path);
 
 struct stat;
 
-/* Kinds of files; FILE_NULL is /dev/null. FILE_OTHER: file_open found another kind. */
-enum { FILE_REGULAR = 1, FILE_FIFO = 2, FILE_BLOCK = 4, FILE_NULL = 8, FILE_OTHER = -2 };
+/* Kinds of files; FILE_NULL is /dev/null, FILE_KMSG /dev/kmsg. FILE_OTHER: file_open found another. */
+enum {
+	FILE_REGULAR = 1, FILE_FIFO = 2, FILE_BLOCK = 4, FILE_NULL = 8, FILE_KMSG = 16,
+	FILE_OTHER = -2,
+};
 
 /*
  * Open the path with these flags of open(2), close-on-exec, if it leads to a file of one of the

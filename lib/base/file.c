@@ -16,15 +16,16 @@
 #include "base/base.h"
 
 /*
- * Is the file of one of the kinds? Documentation/admin-guide/devices.txt gives the device number of
- * /dev/null.
+ * Is the file of one of the kinds? Documentation/admin-guide/devices.txt gives the device numbers
+ * of /dev/null and /dev/kmsg.
  */
 static int fits(const struct stat *st, int kinds)
 {
 	return (S_ISREG(st->st_mode) && kinds & FILE_REGULAR) ||
 	       (S_ISFIFO(st->st_mode) && kinds & FILE_FIFO) ||
 	       (S_ISBLK(st->st_mode) && kinds & FILE_BLOCK) ||
-	       (S_ISCHR(st->st_mode) && kinds & FILE_NULL && st->st_rdev == makedev(1, 3));
+	       (S_ISCHR(st->st_mode) && kinds & FILE_NULL && st->st_rdev == makedev(1, 3)) ||
+	       (S_ISCHR(st->st_mode) && kinds & FILE_KMSG && st->st_rdev == makedev(1, 11));
 }
 
 /*

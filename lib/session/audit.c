@@ -7,6 +7,7 @@
  * depend on the log.
  */
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 
@@ -55,31 +56,38 @@ static size_t add_words(char *line, size_t n, const char *words)
 	return n + str_format(line + n, MOST_RECORD - n, *words ? "\" cut" : "\"");
 }
 
-/* Send a line, which has room for one more byte. Keep errno. Return 0, or why it is lost. */
-static int send_record(char *line, size_t n)
+/*
+ * Send a line, which has room for one more byte. Keep errno. Return NULL, or why it is lost. A
+ * container may have another file as /dev/kmsg, as /dev/null, which takes the line and drops it.
+ */
+static const char *send_record(char *line, size_t n)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int e = errno, fd, r;
-
-	errno = 0;
+	const char *why = NULL;
+	int e = errno, fd;
+	struct stat st;
 
 	if (to == kernel_log) {
 		line[n++] = '\n'; /* without it the kernel expects the rest of the line */
-		fd = open(to, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-		r = fd >= 0 && write(fd, line, n) == (ssize_t)n ? 0 : errno;
+		fd = file_open(to, FILE_KMSG, O_WRONLY, &st);
+		if (fd == FILE_OTHER)
+			why = "it is not the kernel's log";
+		else if (fd < 0 || write(fd, line, n) != (ssize_t)n)
+			why = strerror(errno);
 	} else {
 		strcpy(address.sun_path, to);
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		r = fd >= 0 && sendto(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
-				      (const struct sockaddr *)&address,
-				      sizeof(address)) == (ssize_t)n ? 0 : errno;
+		if (fd < 0 || sendto(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
+				     (const struct sockaddr *)&address,
+				     sizeof(address)) != (ssize_t)n)
+			why = strerror(errno);
 	}
 	fd_close(fd);
 	errno = e;
-	return r;
+	return why;
 }
 
-static int record(const struct request *rq, const char *subsystem, const char *text)
+static const char *record(const struct request *rq, const char *subsystem, const char *text)
 {
 	char line[MOST_RECORD + 1];
 	size_t n;
@@ -93,8 +101,8 @@ static int record(const struct request *rq, const char *subsystem, const char *t
 
 void audit_begin(const struct request *rq, const char *subsystem)
 {
+	const char *why;
 	char text[64];
-	int why;
 
 	if (!to || rq->dry)
 		return;
@@ -102,8 +110,7 @@ void audit_begin(const struct request *rq, const char *subsystem)
 	str_format(text, sizeof(text), "begin start=%lld", began);
 	why = record(rq, subsystem, text);
 	if (why)
-		err_note("audit: unable to write to %s: %s; this session has no record", to,
-			 strerror(why));
+		err_note("audit: unable to write to %s: %s; this session has no record", to, why);
 }
 
 void audit_end(const struct request *rq, const char *subsystem, int status)

@@ -466,6 +466,16 @@ records() {
 		TFS_POLICY='' TFS_AUDIT=kmsg unshare -m sh -c 'mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec "$@"' - \
 			"$MANAGER" "${few[@]}" >out 2>err
 		file_is err 'manager: audit: unable to write to /dev/kmsg: No such file or directory; this session has no record'
+		# a file in its place neither takes the record nor loses its text
+		echo text >log.old
+		mkfifo fifo
+		for other in /dev/null log.old fifo; do
+			# shellcheck disable=SC2016 # of the other shell
+			TFS_POLICY='' TFS_AUDIT=kmsg unshare -m sh -c 'mount --bind "$0" /dev/kmsg && exec "$@"' "$other" \
+				"$MANAGER" "${few[@]}" >out 2>err
+			file_is err "manager: audit: unable to write to /dev/kmsg: it is not the kernel's log; this session has no record"
+		done
+		file_is log.old text
 	fi
 	printf '%s\n' 'hook trace_event *' 'audit mail' >policy
 	refused 111 "policy $PWD/policy: line 2: the value must be syslog, kmsg, off or the path of a socket; nothing is allowed" --get-all
