@@ -22,6 +22,8 @@
 #include "flight.h"
 
 #define CHUNK (64 * 1024)
+/* A name with a longer number is not one of ours. */
+#define NUMBER_DIGITS 9
 /* Number of dump numbers to try if another program has made files of that name. */
 #define NAMES_TRIED 1000
 
@@ -55,16 +57,14 @@ int flight_dumps_open(struct flight_dumps *d, const char *path)
 		const char *digits = *n + strlen(DUMP_PREFIX);
 		unsigned long number;
 
-		if (strncmp(*n, DUMP_PREFIX, strlen(DUMP_PREFIX)))
+		if (strncmp(*n, DUMP_PREFIX, strlen(DUMP_PREFIX)) ||
+		    strspn(digits, "0123456789") > NUMBER_DIGITS)
 			continue;
 		number = (unsigned long)text_digits(&digits);
 		if (number > d->number)
 			d->number = number;
-		if (number && (!d->oldest || number < d->oldest))
-			d->oldest = number;
 	}
-	if (!d->oldest)
-		d->oldest = d->number + 1;
+	d->oldest = d->number + 1;
 	free(names);
 	return 0;
 }

@@ -84,7 +84,7 @@ struct flight_dumps {
 	int dir;
 	char path[PATH_MAX];    /* of dir */
 	unsigned long number;   /* of the newest dump */
-	unsigned long oldest;   /* the number of the oldest dump in dir, or number + 1 */
+	unsigned long oldest;   /* of the oldest dump that it has made, or number + 1 */
 	uint64_t total;         /* limit of all dumps in bytes, from DUMPS_MOST; 0: none */
 	unsigned cpus;
 	struct part *parts;     /* one, or one per CPU */

@@ -194,6 +194,7 @@ plain() {
 	mkdir d
 	: >d/dump.7
 	: >d/.dump.0.0
+	: >d/dump.18446744073709551615
 	flight
 	for n in 8 9 10; do
 		called $((100 * n))
@@ -623,6 +624,20 @@ plain() {
 		tfs-report "$file"
 	done | cut -c 17- | sort | cmp want -
 	stops
+}
+
+@test "tfs-flight: with a manager's limits it keeps the newest dumps, and a gap in the numbers costs nothing" {
+	small_instance
+	mkdir d
+	: >d/dump.1
+	: >d/dump.900000000
+	export TFS_DUMPS='2 1000'
+	flight
+	for n in 1 2 3; do
+		dumped "$n"
+	done
+	stops
+	[ "$(cd d && echo *)" = "dump.1 dump.900000002 dump.900000003" ]
 }
 
 @test "tfs-flight: -c keeps the newest dumps, and removes no other file" {
