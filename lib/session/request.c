@@ -33,8 +33,10 @@ const char request_common_options[] =
 
 #define DIGITS "0123456789"
 
-/* The bytes of a task's name: TASK_COMM_LEN without the NUL. */
-enum { COMM_LEN = 15 };
+enum {
+	COMM_LEN = 15,          /* the bytes of a task's name: TASK_COMM_LEN without the NUL */
+	PLACES = 256,           /* cgroups, containers and pid namespaces of a session */
+};
 
 /* ---- words to options -------------------------------------------------------------- */
 
@@ -398,15 +400,18 @@ static char *place_of(const struct selector *s)
 }
 
 /*
- * Drop the tasks whose cgroup or pid namespace another task has named before. A client can name
- * thousands, and each place costs a look at each process.
+ * Drop the tasks whose cgroup or pid namespace another task has named before, and limit the number
+ * of such places. A client can name thousands, and each costs looks at each process, or at each
+ * cgroup. Return 0, or -1, reported.
  */
-static void drop_same_places(struct request *rq)
+static int drop_same_places(struct request *rq)
 {
 	char **places = calloc(rq->nselectors + 1, sizeof(*places));
-	size_t n = 0, kept = 0;
+	size_t n = 0, kept = 0, total = 0;
 
-	for (size_t i = 0; places && i < rq->nselectors; i++) {
+	if (!places)
+		return err_msg("out of memory");
+	for (size_t i = 0; i < rq->nselectors; i++) {
 		char *place = place_of(&rq->selectors[i]);
 		size_t k = 0;
 
@@ -418,13 +423,18 @@ static void drop_same_places(struct request *rq)
 		}
 		if (place)
 			places[n++] = place;
+		total += rq->selectors[i].kind == SELECT_CGROUP || place;
 		rq->selectors[kept++] = rq->selectors[i];
 	}
-	if (places)
-		rq->nselectors = kept;
+	rq->nselectors = kept;
 	while (n)
 		free(places[--n]);
 	free(places);
+	if (total <= PLACES)
+		return 0;
+	return err_msg("%zu cgroups, containers and pid namespaces are too many; a session "
+		       "selects up to %d of them: give a cgroup that is above them", total,
+		       PLACES);
 }
 
 /* Fill in the selectors. One is required, or --all, or a hook that needs none. */
@@ -462,7 +472,8 @@ static int fill_selectors(struct request *rq)
 	for (size_t i = 0; i < NSELECTORS; i++)
 		add_selectors(rq, hook_common_option(r, selector_options[i].name),
 			      selector_options[i].kind);
-	drop_same_places(rq);
+	if (drop_same_places(rq) < 0)
+		return -1;
 	for (size_t i = 0; i < parent->n; i++)
 		pids_add(&rq->parents, text_pid(parent->v[i]));
 	return pids_sort(&rq->parents);

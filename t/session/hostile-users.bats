@@ -317,6 +317,8 @@ sys.stdin.readline()'
 		[ "$one" -gt 100 ]
 		[ "$(looks $option "${tasks[@]}")" -le $((one * 3 / 2 + 1000)) ]
 	done
+	not "--cgroup $(printf 'x%d ' {1..201}) --container $(printf 'abcdef%06d ' {1..56})" \
+		"257 cgroups, containers and pid namespaces are too many; a session selects up to 256 of them: give a cgroup that is above them"
 	kill "${tasks[@]}"
 	wait "${tasks[@]}" || :
 	eventually rmdir "$CGROUP"
