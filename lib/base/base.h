@@ -503,7 +503,7 @@ unsigned long long text_digits(const char **s);
  * byte that is no UTF-8. Set *control to whether it is a control character, which a terminal
  * executes and a line of text must not contain: 00 to 1f, 7f, and the C1 set of ISO 6429, which is
  * 80 to 9f alone, and c2 80 to c2 9f in UTF-8; and those that change the direction of the text
- * around them, by which a name looks like another one. No other place decides that.
+ * around them, by which a name looks like another one, or its lines. No other place decides that.
  */
 size_t text_char(const char *s, size_t n, int *control);
 

@@ -121,7 +121,7 @@ void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 		ascii = (unsigned char)*s < 0x80;
 		if (how == ESCAPE_JSON && !ascii && (control || n == 1))
 			put_unicode(o, s, n);
-		else if (control || (how == ESCAPE_C && !ascii) || *s == '\\' ||
+		else if (control || (!ascii && (n == 1 || how == ESCAPE_C)) || *s == '\\' ||
 			 (*s == '"' && how != ESCAPE_TEXT) ||
 			 (how == ESCAPE_NAME && *s == ' ' && s == first) ||
 			 (spaced && (*s == '=' || (*s == ':' && (s + 1 == end || s[1] == ' ')))))

@@ -79,10 +79,13 @@ uint32_t text_code_point(const char *text, size_t len)
 	return c;
 }
 
-/* Does the character change the direction of the text around it? (Unicode: Bidi_Control) */
+/*
+ * Does the character change the direction of the text around it (Unicode: Bidi_Control), or begin a
+ * line for programs that know Unicode, as Python (U+2028, U+2029)?
+ */
 static int turns_text(uint32_t c)
 {
-	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
 }
 

@@ -36,6 +36,7 @@ const char request_common_options[] =
 enum {
 	COMM_LEN = 15,          /* the bytes of a task's name: TASK_COMM_LEN without the NUL */
 	PLACES = 256,           /* cgroups, containers and pid namespaces of a session */
+	VALUES = 4096,          /* of an option of a hook, whose shell may need the square of it */
 };
 
 /* ---- words to options -------------------------------------------------------------- */
@@ -678,9 +679,15 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 		return err_msg("--args: %s", why);
 	if (parse_words(r, rq->words) < 0)
 		return -1;
-	for (size_t i = 0; i < r->noptions; i++)
+	for (size_t i = 0; i < r->noptions; i++) {
+		const struct opt *o = &r->options[i];
+
 		if (drop_repeated(&r->options[i]) < 0)
 			return -1;
+		if (i >= r->ncommon && o->n > VALUES)
+			return err_msg("--%s: %zu values are too many; give up to %d", o->name,
+				       o->n, VALUES);
+	}
 	if (drop_all_dead(rq) < 0 || fill_selectors(rq) < 0)
 		return -1;
 	for (size_t i = r->ncommon; i < r->noptions; i++)

@@ -78,12 +78,13 @@ static void test_control(void)
 	CHECK(text_has_control("a\xe2\x9b"));
 	CHECK(text_has_control("a\xc2\x9b"));
 	CHECK(!text_has_control(""));
-	/* marks that turn text around, and their neighbours */
+	/* marks that turn text around or begin a line, and their neighbours */
 	CHECK(text_has_control("a\u202e") && text_has_control("\u202a") &&
 	      text_has_control("\u2066") && text_has_control("\u2069") &&
 	      text_has_control("\u200e") && text_has_control("\u200f") &&
-	      text_has_control("\u061c"));
-	CHECK(!text_has_control("\u2029\u202f\u2065\u206a\u200d\u2010\u061b\u061d"));
+	      text_has_control("\u061c") && text_has_control("\u2028") &&
+	      text_has_control("\u2029"));
+	CHECK(!text_has_control("\u2027\u202f\u2065\u206a\u200d\u2010\u061b\u061d"));
 	CHECK(!text_has_control("\U0001f02e"));
 	EQUAL_TEXT(masked("a\tb\n\x7f", '\t'), "a\tb??");
 	EQUAL_TEXT(masked("\xc2\x9b" "31m\x9b\xe2\x9b\x84", '\n'), "??31m?\xe2\x9b\x84");
