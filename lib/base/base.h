@@ -932,7 +932,7 @@ int file_exists(int dir, const char *path);
 
 struct stat;
 
-/* Kinds of files; FILE_NULL is /dev/null, FILE_KMSG /dev/kmsg. FILE_OTHER: file_open found another. */
+/* Kinds of files; FILE_NULL is /dev/null, FILE_KMSG /dev/kmsg; FILE_OTHER is another kind. */
 enum {
 	FILE_REGULAR = 1, FILE_FIFO = 2, FILE_BLOCK = 4, FILE_NULL = 8, FILE_KMSG = 16,
 	FILE_OTHER = -2,
