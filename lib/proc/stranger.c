@@ -240,6 +240,8 @@ static int start(struct helper *h)
 			all.abandoned[i] = all.abandoned[--all.n];
 		else
 			of_one += all.abandoned[i++].user == h->user;
+	for (const struct helper *at = helpers; at < helpers + STRANGER_HELPERS; at++)
+		of_one += at->busy && at->user == h->user;
 	if (all.n >= ABANDONED || of_one >= OF_ONE)
 		return -1;
 	if (h->pid)

@@ -49,6 +49,9 @@
 /* How long a stream that gives up its reader may take for its last line. */
 #define GIVE_UP_MS 3000
 
+/* a process that has got SIGKILL, and does not end */
+#define KILLED_MS 500
+
 struct janitor {
 	const struct request *rq;
 	const char *tools;
@@ -187,7 +190,9 @@ static int run_hook(struct janitor *j, int words, int socket)
 		name_last_child(pid, what, sizeof(what));
 	/* Kill also what the hook left running. Before waitpid no process can reuse the group. */
 	kill(-pid, SIGKILL);
-	waitpid(pid, &status, 0);
+	/* not even SIGKILL ends a shell that waits for a file whose server does not answer */
+	if (ended || await(j, pid, KILLED_MS, 0))
+		waitpid(pid, &status, 0);
 	if (!ended)
 		return err_msg("%s: the hook was stopped %s; it waited for: %s", name,
 			       time_now_ms() - begun >= HOOK_MS ? "after 30 seconds" :

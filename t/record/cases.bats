@@ -40,6 +40,43 @@ has() {
 	grep -qE "^tfs-run: fatal: '/tmp/ru.*/log' leads to a path with control characters$" err
 }
 
+@test "case hash-in-path: a user's library below a directory z:OFFSET# moves no probe into another program" {
+	local offset before
+	need_tracefs uprobe_events
+	need_tool setpriv nm
+	chmod 755 "$BATS_TEST_TMPDIR"
+	mkdir u
+	chown nobody u
+	offset=$((0x$(nm "$CASE/victim" | awk '$3 == "g" { print $1 }') + 1))
+	ln -s "$CASE/victim" u/z
+	mkdir "u/z:$offset#"
+	cp "$(ldd "$CASE/mapit" | sed -n 's/.*libc\.so[^ ]* => \([^ ]*\).*/\1/p')" "u/z:$offset#/libnobody.so.6"
+	hold setpriv --reuid nobody --clear-groups "$CASE/mapit" "u/z:$offset#/libnobody.so.6"
+	background "$CASE/victim" >says
+	before=$(grep -c "$PWD" "$TRACEFS/uprobe_events" || :)
+	fails 111 "tfs-run: fatal: malloc: the path '$PWD/u/z:$offset#/libnobody.so.6' has '#', where the kernel would cut it; give a link to the file that has none" \
+		tfs-run trace_uprobe --instance "$MARK" --binary libnobody --symbol malloc --pid "$HELD" --time 1s
+	[ "$(grep -c "$PWD" "$TRACEFS/uprobe_events" || :)" = "$before" ]
+	eventually file_has 10+ says
+	[ "$(sort -u says)" = 11223344 ]
+}
+
+@test "case policy-binary: no word in --binary or --symbol is a value that the policy does not allow" {
+	need_tracefs uprobe_events
+	printf 'hook trace_uprobe binary symbol\n' >policy
+	export TFS_POLICY=$PWD/policy
+	background "$CASE/tgt"
+	fails 111 "manager: fatal: trace_uprobe: the policy $PWD/policy does not allow --arg" \
+		"$MANAGER" --run trace_uprobe --args "--instance $MARK --binary $CASE/tgt --symbol f --arg x=+0(%di):string --pid $PID"
+	fails 111 "manager: fatal: string: the path '$CASE/tgt:f x=+0(%di)' has a space, where the kernel would cut it; give a link to the file that has none" \
+		"$MANAGER" --run trace_uprobe --args "--instance $MARK --binary '$CASE/tgt:f x=+0(%di)' --symbol string --pid $PID"
+	fails 100 "manager: fatal: --symbol: 'f x=+0(%di):string' has a space, which would make it two values; give each value as a word" \
+		"$MANAGER" --run trace_uprobe --args "--instance $MARK --binary $CASE/tgt --symbol 'f x=+0(%di):string' --pid $PID"
+	fails 100 "manager: fatal: 'f(0)' is not the name of a function" \
+		"$MANAGER" --run trace_uprobe --args "--instance $MARK --binary $CASE/tgt --symbol 'f(0)' --pid $PID"
+	nothing_left
+}
+
 @test "case off64: offsets, sizes and results have 64 bits" {
 	decoded off64
 	has 'ftruncate(3, 6442450944) = 0' 'lseek(3, 5368709120, SEEK_SET) = 5368709120' \

@@ -11,18 +11,23 @@ CASE=$PROG/case
 
 # The end of the server, which teardown has killed, has ended all that waited for it.
 undo() {
-	! grep -Fq " $BATS_TEST_TMPDIR/mnt " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/mnt"
+	local mount
+	for mount in $(sed -n "s|^[^ ]* \($BATS_TEST_TMPDIR/[^ ]*\) .*|\1|p" /proc/mounts); do
+		umount -l "$mount"
+	done
 }
 
-# serve [OPCODE N]: Mount a FUSE file system whose file x is fprog. It answers no request from the N-th
+# serve [-m DIRECTORY] [OPCODE N]: Mount a FUSE file system whose file x is fprog. It answers no request from the N-th
 # of OPCODE on. Those are in the file asked.
 serve() {
 	need_tracefs events/syscalls
 	[ -c /dev/fuse ] || skip "needs /dev/fuse (CONFIG_FUSE_FS)"
-	mkdir mnt
-	background "$CASE/fusehang" mnt "$CASE/fprog" "$@" >asked
+	local mount=mnt
+	[ "${1-}" != -m ] || { mount=$2 && shift 2; }
+	mkdir "$mount"
+	background "$CASE/fusehang" "$mount" "$CASE/fprog" "$@" >"${mount/mnt/asked}"
 	SERVER=$PID
-	eventually file_has 1 asked
+	eventually file_has 1 "${mount/mnt/asked}"
 }
 
 # silent: Let it answer nothing from now on.
@@ -80,6 +85,46 @@ need_context() {
 	release "$HELD"
 	watch_stop
 	[ "$(grep -Ec "^ *published-$HELD .* span_id=[0-9a-f]{16} trace_flags=01$" got)" = 500 ]
+}
+
+# bats test_tags=long
+@test "--otel: of one user, 16 programs whose servers do not answer are asked, and other users have their spans" {
+	local i held=() servers=()
+	need_context
+	need_tool setpriv
+	chmod 755 "$BATS_TEST_TMPDIR"
+	for i in {1..20}; do
+		serve -m "mnt$i"
+		servers+=("$SERVER")
+		background setpriv --reuid nobody --clear-groups "mnt$i/x"
+		HELD=$PID
+		eventually is_x
+	done
+	kill -USR1 "${servers[@]}"
+	hold "$PROG/published" -w 500
+	watch trace_syscalls -s lseek --otel --all --buffer "$(so_many 65536)"
+	asked() { [ "$(cat asked* | grep -c '^opcode')" -ge 16 ]; }
+	eventually asked
+	release "$HELD"
+	watch_stop
+	[ "$(grep -Ec "^ *published-$HELD .* span_id=[0-9a-f]{16} trace_flags=01$" got)" = 500 ]
+	[ "$(grep -l '^opcode' asked* | wc -l)" = 16 ]
+}
+
+@test "a hook whose shell waits for a server that does not answer is left alone, and its session ends" {
+	serve
+	own_tree
+	make_hook waits <<-END
+		# description: waits
+		[ -e "$PWD/mnt/x" ]
+	END
+	silent
+	background "$MANAGER" --run waits --args "--instance $MARK --all" 3>&- 4>&- 2>err
+	eventually grep -q '^opcode' asked
+	kill -TERM "$PID"
+	finishes "$PID" 143
+	[ ! -s err ]
+	nothing_left
 }
 
 @test "trace_uprobe: a program whose server does not answer is refused, by its path and by its name" {
