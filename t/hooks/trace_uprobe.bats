@@ -338,8 +338,11 @@ place() {
 	[ "$(place)" = "/lib/$(uname -m)-linux-gnu/libm.so.6" ]
 	stop_session
 	for name in lib 'l*' libm.so.5 ..; do
-		refuses trace_uprobe 100 "no program or library is called '$name'; give a file by its absolute path" \
-			--pid $$ --binary "'$name'" --symbol x
+		for tasks in "--pid $$" --all; do
+			# shellcheck disable=SC2086 # words
+			refuses trace_uprobe 100 "no program or library is called '$name'; give a file by its absolute path" \
+				$tasks --binary "'$name'" --symbol x
+		done
 	done
 }
 
