@@ -12,9 +12,9 @@ CASE=$PROG/case
 # The end of the server, which teardown has killed, has ended all that waited for it.
 undo() {
 	local mount
-	for mount in $(sed -n "s|^[^ ]* \($BATS_TEST_TMPDIR/[^ ]*\) .*|\1|p" /proc/mounts); do
-		umount -l "$mount"
-	done
+	while read -r _ mount _; do
+		[[ $mount != "$BATS_TEST_TMPDIR"/* ]] || umount -l "$mount"
+	done </proc/mounts
 }
 
 # serve [-m DIRECTORY] [OPCODE N]: Mount a FUSE file system whose file x is fprog. It answers no request from the N-th
@@ -89,7 +89,7 @@ need_context() {
 
 # bats test_tags=long
 @test "--otel: of one user, 16 programs whose servers do not answer are asked, and other users have their spans" {
-	local i held=() servers=()
+	local i servers=()
 	need_context
 	need_tool setpriv
 	chmod 755 "$BATS_TEST_TMPDIR"
