@@ -18,11 +18,10 @@ unsigned late_count(int fd)
 	return fd < 0 || pread(fd, &n, sizeof(n), 0) != sizeof(n) ? 0 : n;
 }
 
-void late_add(int fd, unsigned more)
+int late_add(int fd, unsigned more)
 {
 	more += late_count(fd);
-	if (pwrite(fd, &more, sizeof(more), 0) < 0)
-		err_errno("unable to count tasks");
+	return pwrite(fd, &more, sizeof(more), 0) < 0 ? -1 : 0;
 }
 
 size_t late_text(char *text, size_t size, unsigned n)

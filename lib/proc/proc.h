@@ -171,9 +171,9 @@ char *mappings_map(int ring);
 /* Return a file for the number, which processes share; -1 and errno. */
 int late_open(void);
 
-/* Return the number; of -1 it is 0. Add to it. */
+/* Return the number; of -1 it is 0. Add to it; return 0, or -1 and errno. */
 unsigned late_count(int fd);
-void late_add(int fd, unsigned more);
+int late_add(int fd, unsigned more);
 
 /* Write what a session says of n tasks to text (size bytes). Return the length; 0: nothing. */
 size_t late_text(char *text, size_t size, unsigned n);
