@@ -232,10 +232,20 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 	return n;
 }
 
-/*
- * Write all records that are ready, and count the events that could not be written. If that takes
- * longer than the buffer has room for, read it meanwhile.
- */
+/* If the buffer has become half full while its events were written, move them into memory. */
+static void keep_up(struct stream *s)
+{
+	long long now = time_now_us();
+
+	if (s->to.stopping || now <= s->taken_at + s->gather)
+		return;
+	if (live_has(&s->live, 2 * (unsigned long long)s->quarter * s->live.subbuf_size))
+		take(s, 1);
+	else
+		s->taken_at = now;
+}
+
+/* Write all records that are ready, and count the events that could not be written. */
 static void write_records(struct stream *s)
 {
 	static char text[CHUNK];
@@ -250,8 +260,7 @@ static void write_records(struct stream *s)
 			s->cut++;
 		if (over && !s->to.full)
 			s->to.full = 1;
-		if (!s->to.stopping && time_now_us() > s->taken_at + s->gather)
-			take(s, 1);
+		keep_up(s);
 	} while (len && !s->to.full);
 }
 
@@ -732,6 +741,7 @@ int main(int argc, char **argv)
 
 	s.to = CONSUMER;
 	s.memory_kb = default_memory_kb();
+	s.gather = GATHER_US;
 	s.exits.fd = -1;
 	if (take_options(&s, argc, argv) < 0)
 		return REFUSED;

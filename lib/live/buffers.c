@@ -261,6 +261,18 @@ unsigned long long live_tried(const struct live *l, unsigned cpu)
 	       stats_count(text, "read events: ");
 }
 
+int live_has(const struct live *l, unsigned long long bytes)
+{
+	char text[1024];
+
+	for (unsigned i = 0; i < l->ncpus; i++) {
+		read_stats(l, i, text, sizeof(text));
+		if (stats_count(text, "bytes: ") >= bytes)
+			return 1;
+	}
+	return 0;
+}
+
 void live_close(struct live *l)
 {
 	for (unsigned i = 0; i < l->ncpus; i++) {

@@ -176,6 +176,9 @@ unsigned long long live_lost(const struct live *, unsigned cpu);
 /* Return the number of events that the CPU has tried to record since the buffer was cleared. */
 unsigned long long live_tried(const struct live *, unsigned cpu);
 
+/* Has any ring buffer at least so many bytes of records? */
+int live_has(const struct live *, unsigned long long bytes);
+
 /* Close the ring buffers, so that the instance can be removed. */
 void live_close(struct live *);
 
