@@ -56,7 +56,7 @@ trace() {
 	run -0 tfs-count -M -k comm lines
 	parsed <<<"$output" >got
 	diff - got <<-'EOF'
-		tfs_events_total comm='a�bé�' 1.0
+		tfs_events_total comm='a\\xffbé\\xc0' 1.0
 		tfs_events_total comm='x�y\\x00' 1.0
 		tfs_sample_seconds 1e-06
 		tfs_lost_events_total 0.0
