@@ -11,10 +11,11 @@ CASE=$PROG/case
 
 # The end of the server, which teardown has killed, has ended all that waited for it.
 undo() {
-	local mount
-	while read -r _ mount _; do
-		[[ $mount != "$BATS_TEST_TMPDIR"/* ]] || umount -l "$mount"
-	done </proc/mounts
+	local mount mounts
+	mapfile -t mounts </proc/mounts # which changes at each umount
+	for mount in "${mounts[@]#* }"; do
+		[[ $mount != "$BATS_TEST_TMPDIR"/* ]] || umount -l "${mount%% *}"
+	done
 }
 
 # serve [-m DIRECTORY] [OPCODE N]: Mount a FUSE file system whose file x is fprog. It answers no request from the N-th
