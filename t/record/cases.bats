@@ -680,3 +680,18 @@ apart() {
 	EOF
 	run -1 grep -E 'not known for what|page fault.* woken by notif-boss' why
 }
+
+@test "case notif: exports and pictures have each call that seccomp denies or answers" {
+	need_tracefs events/raw_syscalls
+	tfs-run trace_syscalls --instance "$MARK" --decode --date -o notif.dat -- "$CASE/notif" >out 2>err
+	tfs-report -d -j -D notif.dat >notif.json
+	for form in json logs; do
+		tfs-export -n -f "$form" <notif.json | grep -oE 'sys_exit_(getppid|getsid|gettid|mkdirat)"' |
+			sort | uniq -c | diff - <(printf '      %s sys_exit_%s"\n' 4 getppid 2 getsid 3 gettid 3 mkdirat) ||
+			{ echo "$form"; return 1; }
+	done
+	tfs-report -D notif.dat | tfs-perfetto >notif.perfetto
+	[ "$(grep -aoE 'getppid\(\) = 4242 \(emulated\)|gettid\(\) = -1 ENOSYS \(denied\)' notif.perfetto | wc -l)" = 7 ]
+	tfs-report -D notif.dat | tfs-timeline >notif.svg
+	[ "$(grep -oE '(getppid|gettid|mkdirat|getsid) at [0-9.]+ [a-z]+' notif.svg | wc -l)" = 12 ]
+}
