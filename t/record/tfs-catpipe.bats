@@ -206,6 +206,26 @@ lost() {
 	seq 200 | sed 's/^/line /' | cmp - out
 }
 
+@test "tfs-catpipe: plain directory: -l writes one line per packet also if the kernel refuses splice or a pipe" {
+	need_strace
+	plain_root
+	rm root/trace_pipe
+	seq 20000 >root/trace_pipe
+	mkfifo fifo
+	for refused in splice:error=EINVAL splice:error=ENOSYS:when=1000+ pipe2:error=EMFILE splice:error=EINTR:when=5..500; do
+		background "$PROG/caller" fifo >out
+		local reader=$PID
+		background strace -D -qq -o log -e trace=splice,pipe2 -e "inject=$refused" \
+			tfs-catpipe -R root -l >fifo 2>err
+		eventually blocks "$PID"
+		stops
+		finishes "$reader" 0
+		cmp root/trace_pipe out
+		grep -q INJECTED log
+		exactly err ''
+	done
+}
+
 @test "tfs-catpipe: plain directory: -l splits a line longer than a packet, and the reader gets all of it" {
 	plain_root
 	mkfifo fifo

@@ -265,3 +265,25 @@ waits_still() {
 	# everything in the large buffer is delivered, however long that takes
 	[ "$delivered" = "$burst" ]
 }
+
+# bats test_tags=long
+@test "manager: --output lines: bursts of more than the ring buffer holds reach a reader of one line per read" {
+	need_tracefs
+	burst=$(so_many 300000)
+	for decode in '' --decode; do
+		calls -e "$burst"
+		# shellcheck disable=SC2086 # a word, or none
+		start_session trace_syscalls --syscall getppid $decode --pid "$CALLS"
+		read_by "$PROG/paced" 0 >got
+		release
+		wait "$SESSION"
+		watch_end
+		delivered=$(tail -n 2 got | head -n 1)
+		lost=$(tail -n 1 got | sed -En 's/^# lost ([0-9]+) events: .*/\1/p')
+		report "${decode:-plain}: delivered $delivered, lost ${lost:-0}"
+		# a decoded call is two events
+		[ -z "$decode" ] || delivered=$((2 * delivered)) burst=$((2 * burst))
+		[ $((delivered + ${lost:-0})) = "$burst" ]
+		[ "$delivered" -ge $((burst * 2 / 3)) ]
+	done
+}
