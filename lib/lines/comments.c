@@ -45,11 +45,11 @@ static int has_words(const char *s, const char *words)
 /* Return the kind of a line that says what a trace lacks, or KINDS. */
 static unsigned kind_of(const char *s)
 {
-	static const char *const words[KINDS][2] = {
+	static const char words[KINDS][2][26] = {
 		[NOT_KNOWN] = { "# not known: ", "{\"comment\":\"not known: " },
 		[STRINGS] = { "# strings are ", "{\"comment\":\"strings are " },
 		[UNREAD] = { "# @ reads of /proc ", "{\"unread\":" },
-		[UNPLACED] = { "# @ tasks were made in a cgroup ", "{\"unplaced\":" },
+		[UNPLACED] = { "# @ tasks were made ", "{\"unplaced\":" },
 		[REQUESTS] = { "# @ requests of io_uring ", "{\"io_uring\":" },
 		[LOST] = { "# lost ", "{\"lost\":" },
 		[UNWRITTEN] = { "# unwritten ", "# unwritten " },

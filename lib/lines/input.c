@@ -7,7 +7,7 @@
 
 /* Files that are no text, by their first bytes, and the commands that make text of them. */
 static const struct {
-	const char *magic, *name, *command;
+	char magic[12], name[16], command[16];
 } kinds[] = {
 	{ "\x17\x08\x44tracing", "a trace.dat", "tfs-report" },
 	{ "PERFILE2", "a file of perf", "perf script -i" },

@@ -270,7 +270,7 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
  */
 static const char *frame_name_end(const char *s, const char *end, int any)
 {
-	static const char *const files[] = { " (/", " ([", " (inlined)" };
+	static const char files[][12] = { " (/", " ([", " (inlined)" };
 	const char *last = last_of(s, end, " (");
 
 	for (const char *p = s; p < end; p++) {
@@ -347,11 +347,10 @@ int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
  */
 static int is_other(const char *s, const char *end)
 {
-	static const char *const heads[] = {
+	static const char heads[][16] = {
 		"#", "cpus=", "version = ", "CPU ", "CPU:", "-----", "==> ", "PERF_RECORD_",
-		"Dumping ftrace buffer:", "(ftrace buffer empty)",
-		"Average wakeup latency: ", "Maximum Latency: ", "Minimum Latency: ",
-		"RT task timings:",
+		"Dumping ftrace", "(ftrace buffer", "Average wakeup", "Maximum Latency",
+		"Minimum Latency", "RT task timings",
 	};
 
 	if (s == end || (end - s == 2 && begins(s, end, "--"))) /* grep -C */
@@ -575,7 +574,7 @@ static struct text_part argument(const struct trace_line *l, const char *key)
 /* Is it an object of ours that is no event, and meant to be none, as {"lost":3,...}? */
 static int is_json_comment(const char *s, const char *end)
 {
-	static const char *const names[] = {
+	static const char names[][15] = {
 		"lost", "unpaired", "not_understood", "closed", "clocks", "clock", "comment",
 		"moved_ms", "files", "key", "budget", "traced", "unread", "unplaced", "io_uring",
 	};
