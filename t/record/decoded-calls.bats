@@ -726,3 +726,13 @@ a.send(b"a text of more than sixteen bytes")' >/dev/null
 	grep -Fq ', {nlmsg_len=16, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=6, nlmsg_pid=0}, 16) = 16' trace
 	grep -Fq ', "a text of more t"..., 33, 0, NULL, 0) = 33' trace
 }
+
+@test "decode: each call has the name that its task has then, which an exec changes" {
+	need_tracefs events/syscalls
+	for options in '-s getppid' '--names' ''; do
+		# shellcheck disable=SC2086,SC2016 # words; sh expands it
+		tfs-run trace_syscalls $options --decode --instance "$MARK" -- \
+			sh -c '"$0" 5 </dev/null; true' "$PROG/calls" >trace 2>err
+		[ "$(grep -c '^ *calls-[0-9].*: getppid() = ' trace)" = 5 ]
+	done
+}
