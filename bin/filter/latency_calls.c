@@ -25,7 +25,7 @@ static void print_timed(struct latency *t, const struct latency_event *m)
 static int event(struct latency *t, const struct latency_event *m)
 {
 	enum pairing_fate fate;
-	struct call_task *task;
+	struct call_task *task = NULL;
 
 	if (latency_unselected(t, m->l))
 		return 0;
