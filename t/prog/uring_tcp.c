@@ -8,6 +8,7 @@
  * table of files, to other ports; the descriptor of the number of such a socket is another socket.
  * Without io_uring it ends with 77.
  */
+#include <poll.h>
 #include <arpa/inet.h>
 #include <linux/io_uring.h>
 #include <net/if.h>
@@ -99,6 +100,32 @@ static void connect_to(const char *ip, int port)
 	wait_one();
 }
 
+/* Close all, and wait until no connection is left: the kernel closes those of a ring later. */
+static int close_all(int listener)
+{
+	char line[256], state[8];
+	int left = 1;
+
+	if (syscall(SYS_io_uring_register, ring, IORING_UNREGISTER_FILES, NULL, 0))
+		return 1;
+	for (int fd = 3; fd < 256; fd++)
+		if (fd != ring && fd != listener)
+			close(fd);
+	while (left) {
+		FILE *f = fopen("/proc/net/tcp", "r");
+
+		if (!f)
+			return 1;
+		for (left = 0; fgets(line, sizeof(line), f);) /* 0A: listens, 06: TIME_WAIT */
+			left += sscanf(line, "%*d: %*s %*s %2s", state) == 1 && strcmp(state, "0A") &&
+				strcmp(state, "06");
+		fclose(f);
+		if (left)
+			poll(NULL, 0, 1);
+	}
+	return 0;
+}
+
 int main(void)
 {
 	struct sockaddr_in a = address("127.0.0.1", PORT);
@@ -145,5 +172,5 @@ int main(void)
 		connect_fixed("127.0.0.1", PORT);
 		wait_one();
 	}
-	return 0;
+	return close_all(listener);
 }
