@@ -107,6 +107,12 @@ int request_expand_syscalls(struct request *rq, int dir)
 	return 0;
 }
 
+int request_lacks_threads(const struct request *rq)
+{
+	(void)rq;
+	return 0;
+}
+
 int session_run(const struct request *rq, const char *tools)
 {
 	(void)rq, (void)tools;

@@ -135,7 +135,7 @@ static struct decode d;
 static struct show show;
 static unsigned char bytes[2048];
 static struct record r;
-static unsigned long begun, lines, others; /* resumed or denied: without an entry */
+static unsigned long begun, lines, others; /* resumed, denied or emulated: without an entry */
 
 static void put(size_t at, unsigned size, uint64_t v)
 {
@@ -188,6 +188,8 @@ static void check(const char *text, size_t n, size_t room)
 			body = memmem(text, (size_t)(next - text), "\"resumed\":true", 14);
 			if (!body)
 				body = memmem(text, (size_t)(next - text), "\"denied\":true", 13);
+			if (!body)
+				body = memmem(text, (size_t)(next - text), "\"emulated\":true", 15);
 			others += body != NULL;
 			lines++;
 			continue;
@@ -197,7 +199,8 @@ static void check(const char *text, size_t n, size_t room)
 		body = memmem(text, (size_t)(next - text), ": ", 2);
 		must(body);
 		others += !strncmp(body + 2, "<... ", 5) ||
-			   (next - body > 9 && !memcmp(next - 9, " (denied)", 9));
+			   (next - body > 9 && !memcmp(next - 9, " (denied)", 9)) ||
+			   (next - body > 11 && !memcmp(next - 11, " (emulated)", 11));
 		lines++;
 	}
 }
