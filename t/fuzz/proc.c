@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * proc.c - /proc/PID/stat, status and cgroup, and the selectors that read them
+ * proc.c - /proc/PID/task/PID/stat, status and cgroup, and the selectors that read them
  *
  * Input: the three files, separated by NULs, then the text of a selector.
  */
@@ -85,13 +85,12 @@ static void check_selected(const struct selector *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const files[] = { "stat", "status", "cgroup" };
+	static const char *const files[] = { "task/42/stat", "status", "cgroup" };
 	static int prepared;
 	char *texts[3], *text, path[64];
 
 	if (!prepared) {
 		prepare_procfs();
-		put_file("proc/42/task/42/stat", "", 0);
 		put_file("proc/42/task/43/stat", "", 0);
 		prepared = 1;
 	}
