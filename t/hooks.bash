@@ -93,8 +93,13 @@ no_probes() {
 
 # Set ID to the number of the session's BPF programs, if it has any.
 find_id() {
-	local filter=$TRACEFS/instances/tfs.$MARK/events/bpf_trace/bpf_trace_printk/filter
-	[ ! -e "$filter" ] || ID=$(sed -n 's/.*"\(tfs_[0-9a-f]*\) \*".*/\1/p' "$filter")
+	local janitor fd id least=
+	janitor=$(children "$SESSION" | head -n 1)
+	for fd in /proc/"$janitor"/fdinfo/*; do
+		id=$(sed -n 's/^map_id:[^0-9]*//p' "$fd" 2>/dev/null) || :
+		[ -z "$id" ] || [ "$id" -ge "${least:-$((id + 1))}" ] || least=$id
+	done
+	[ -z "$least" ] || ID=$(printf 'tfs_%x' "$least")
 }
 
 # objects: Print the BPF objects of the session's programs.

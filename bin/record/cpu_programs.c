@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * cpu_programs.c - programs that print the CPU time of each process that has ended
+ * cpu_programs.c - programs that record the CPU time of each process that has ended
  *
  * The scheduler accounts a task at ticks, at some wake-ups, and when the task leaves its CPU. So
  * the time of a task is complete when it leaves its CPU for ever (TASK_DEAD), after it has released
  * its memory and its files. One program runs at each switch of a task, and leaves at once if the
- * task lives on. It adds up the times of all tasks of a process, and prints the sum after the last
+ * task lives on. It adds up the times of all tasks of a process, and records the sum after the last
  * one: the kernel's own sum lacks what a thread that has ended had run since its last tick. The
  * other program runs when a task begins to end, and takes the kernel's sum for the threads before.
  */
 #include "base/base.h"
-#include "memory_programs.h"
+#include "proc/proc.h"
+#include "syscalls/syscalls.h"
+#include "live/live.h"
+#include "strings.h"
 
 /* include/linux/sched.h */
 enum { TASK_DEAD = 0x80 };
@@ -23,8 +26,10 @@ struct ending {
 	uint64_t ns, tasks;
 };
 
-/* Slots on the stack: the key, a value, the format */
-enum { KEY = -8, VALUE = -24, FORMAT = -56, FORMAT_SIZE = 32 };
+/* Slots on the stack: the key, a value, the key of the rings, a record */
+enum { KEY = -8, VALUE = -24, RING = -32,
+       RECORD_SIZE = sizeof(struct ring_head) + sizeof(struct cpu_record),
+       RECORD = RING - RECORD_SIZE, FIELDS = RECORD + (int)sizeof(struct ring_head) };
 
 #define MEMBERS(X) \
 	X(TGID, task_struct, tgid) X(SE, task_struct, se) \
@@ -89,11 +94,8 @@ static void skip_unless_last(struct bpf_code *c)
 	emit_label(c, "last");
 }
 
-static void emit_switch(struct bpf_code *c, const struct memory_plan *p, int state, int wide)
+static void emit_switch(struct bpf_code *c, const struct plan *p, int state, int wide)
 {
-	char format[FORMAT_SIZE];
-	size_t n = str_format(format, sizeof(format), "%s $ %%d %%llu", p->id);
-
 	clear(c);
 	emit_load(c, SIZE_DW, R6, R1, 8); /* after the first argument: the task that leaves */
 	emit_load(c, wide ? SIZE_DW : SIZE_W, R1, R6, state);
@@ -106,20 +108,19 @@ static void emit_switch(struct bpf_code *c, const struct memory_plan *p, int sta
 	emit_add(c, R8, offsetof(struct ending, tasks), R1);
 	skip_unless_last(c);
 	emit_load(c, SIZE_DW, R9, R8, offsetof(struct ending, ns));
-	/* if two tasks leave at once, one of them prints */
+	/* if two tasks leave at once, one of them records it */
 	emit_delete(c, endings, KEY);
 	emit_jump_if_imm(c, R0, JNE, 0, "out");
-	emit_string(c, FP, FORMAT, format);
-	emit_address(c, R1, FP, FORMAT);
-	emit_mov_imm(c, R2, (int32_t)n + 1);
-	emit_mov(c, R3, R7);
-	emit_mov(c, R4, R9);
-	emit_call(c, FN_TRACE_PRINTK);
+	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct cpu_record, ns), R9);
+	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct cpu_record, process), 0);
+	emit_store(c, SIZE_W, FP, FIELDS + (int)offsetof(struct cpu_record, process), R7);
+	emit_head(c, FP, RECORD, RECORD_CPU);
+	emit_record(c, &p->channel, FP, RECORD, RECORD_SIZE, RING);
 	emit_out(c, 0);
 }
 
 /* Attach the code to a tracepoint of this type, silent. Return 0 or -1. */
-static int attach(struct memory_plan *p, struct bpf_code *c, const char *tracepoint, uint32_t type)
+static int attach(struct plan *p, struct bpf_code *c, const char *tracepoint, uint32_t type)
 {
 	const struct bpf_load_as as = {
 		.kind = PROGRAM_TRACING, .attach = ATTACH_TRACEPOINT, .function = type,
@@ -136,7 +137,7 @@ static int attach(struct memory_plan *p, struct bpf_code *c, const char *tracepo
 	return 0;
 }
 
-void cpu_attach(struct memory_plan *p)
+void cpu_attach(struct plan *p)
 {
 	static struct bpf_code code;
 	char path[PATH_MAX];

@@ -3,7 +3,7 @@
 #ifndef OTEL_H
 #define OTEL_H
 
-#include "memory_programs.h"
+#include "strings.h"
 
 enum {
 	OTEL_PROCESSES = 16384,
@@ -36,10 +36,10 @@ struct otel {
  * tracepoint is named as sched_switch; an event of one call, which costs other calls nothing, as
  * syscalls/sys_enter_openat. Return 0, or -1, reported.
  */
-int otel_attach(struct memory_plan *, struct otel *);
+int otel_attach(struct plan *, struct otel *);
 
 /* Fill the map of places with the processes of the traced tasks. Return 0, or -1, reported. */
-int otel_find_all(const struct memory_plan *, struct otel *);
+int otel_find_all(const struct plan *, struct otel *);
 
 /*
  * Find the places of the processes of which notes come, until the descriptor is readable. A session

@@ -411,7 +411,7 @@ static void end_looks(const struct first *f)
 	}
 }
 
-int otel_find_all(const struct memory_plan *plan, struct otel *o)
+int otel_find_all(const struct plan *plan, struct otel *o)
 {
 	const uint64_t needs = CAPS_SYS_PTRACE | CAPS_CHECKPOINT_RESTORE;
 	struct first f = { o, time_now_ms() + FIRST_MS };

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * otel_programs.c - programs that print the trace context of the running thread
+ * otel_programs.c - programs that record the trace context of the running thread
  *
  * OpenTelemetry's SDKs publish it in a thread-local variable (OTEP 4947, thread context): a pointer
  * to a record with the ids of the trace and of the span. The map of places has an entry for each
  * traced process, which says where the variable is; otel_find.c fills it. A program runs before
- * each event, in the task of the event. It follows the thread pointer to the record, and prints the
- * context if it is another one than the task had, or if the last print is some time ago, so that
- * a reader knows it again after a loss:
- *
- *	o FLAGS TRACE TRACE SPAN        the ids in hexadecimal digits, without leading zeros
- *	o -                             no context
- *	o ?                             unknown: the process was not searched, or memory is absent
- *
- * FLAGS are two letters, a to p for 0 to 15. After an exec, and if the process has mapped or
+ * each event, in the task of the event. It follows the thread pointer to the record, and records
+ * the context (struct otel_record) if it is another one than the task had, or if the last record is
+ * some time ago, so that a reader knows it again after a loss. It is unknown if the process was not
+ * searched, or if its memory is absent. After an exec, and if the process has mapped or
  * unmapped code since the last event, the place is to be found anew. Until this is done, each event
  * of the process sends a note of its pid.
  */
 #include "base/base.h"
 #include "proc/proc.h"
-#include "memory_programs.h"
+#include "syscalls/syscalls.h"
+#include "live/live.h"
+#include "strings.h"
 #include "otel.h"
 
 /* The thread pointer in struct thread_struct. */
@@ -41,14 +38,16 @@ enum { HEAD = 28, HEAD_VALID = 24, HEAD_FLAGS = 25 };
 #define SLOTS(X) \
 	X(PROCESS, FP, -8) X(TASK, FP, -16) X(READ, FP, -24) X(RECORD, FP, -56) \
 	X(TRACE, FP, -96) X(TRACE_LOW, FP, -88) X(SPAN, FP, -80) X(STATE, FP, -72) \
-	X(PRINTED, FP, -64) X(FORMAT, FP, -144) X(PLACE, FP, -240)
+	X(PRINTED, FP, -64) X(RING, FP, -104) X(WRITTEN, FP, -160) X(FIELDS, FP, -144) \
+	X(PLACE, FP, -256)
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
-enum { CONTEXT = 40, FORMAT_SIZE = TRACE - FORMAT };
-_Static_assert(sizeof(struct otel_place) <= FORMAT - PLACE, "a place has room on the stack");
+enum { CONTEXT = 40, WRITTEN_SIZE = sizeof(struct ring_head) + sizeof(struct otel_record) };
+_Static_assert(WRITTEN + WRITTEN_SIZE <= RING && WRITTEN + (int)sizeof(struct ring_head) == FIELDS &&
+	       sizeof(struct otel_place) <= WRITTEN - PLACE, "all has room on the stack");
 
-/* What STATE says; the flags of a known context are above. */
-enum { NO_CONTEXT, UNKNOWN, KNOWN };
+/* What STATE says: enum otel_seen; the flags of a known context are above. */
+enum { NO_CONTEXT = OTEL_SEEN_NONE, UNKNOWN = OTEL_SEEN_UNKNOWN, KNOWN = OTEL_SEEN };
 
 /* What differs between kernels. */
 struct offsets {
@@ -209,30 +208,25 @@ static void read_context(struct bpf_code *c, const struct otel *o, const struct 
 	emit_label(c, "read");
 }
 
-/* Print a record of this text. */
-static void print(struct bpf_code *c, const struct memory_plan *p, const char *text)
+/* Record the context. */
+static void print(struct bpf_code *c, const struct plan *p)
 {
-	char format[FORMAT_SIZE];
-	int n = (int)str_format(format, sizeof(format), "%s o %s", p->id, text);
-	int flags = FORMAT + (int)strlen(p->id) + 3;
-
-	emit_string(c, FP, FORMAT, format);
-	for (int i = 0; text[1] && i < 2; i++) {
-		emit_load(c, SIZE_DW, R1, FP, STATE);
-		emit_alu_imm(c, ALU_RSH, R1, i ? 8 : 12);
-		emit_alu_imm(c, ALU_AND, R1, 15);
-		emit_alu_imm(c, ALU_ADD, R1, 'a');
-		emit_store(c, SIZE_B, FP, flags + i, R1);
+	for (int i = 0; i < 3; i++) {
+		emit_load(c, SIZE_DW, R1, FP, TRACE + 8 * i);
+		emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct otel_record, trace) + 8 * i,
+			   R1);
 	}
-	for (int i = 0; text[1] && i < 3; i++)
-		emit_load(c, SIZE_DW, (enum bpf_reg)(R3 + i), FP, TRACE + 8 * i);
-	emit_address(c, R1, FP, FORMAT);
-	emit_mov_imm(c, R2, n + 1);
-	emit_call(c, FN_TRACE_PRINTK);
+	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct otel_record, state), 0);
+	emit_load(c, SIZE_DW, R1, FP, STATE); /* the flags are above it */
+	emit_store(c, SIZE_B, FP, FIELDS + (int)offsetof(struct otel_record, state), R1);
+	emit_alu_imm(c, ALU_RSH, R1, 8);
+	emit_store(c, SIZE_B, FP, FIELDS + (int)offsetof(struct otel_record, flags), R1);
+	emit_head(c, FP, WRITTEN, RECORD_OTEL);
+	emit_record(c, &p->channel, FP, WRITTEN, WRITTEN_SIZE, RING);
 }
 
 /* Print the context unless it is the same as before; R7 = the task's entry in the map, or 0. */
-static void print_context(struct bpf_code *c, const struct memory_plan *p, const struct otel *o)
+static void print_context(struct bpf_code *c, const struct plan *p, const struct otel *o)
 {
 	emit_jump_if_imm(c, R7, JEQ, 0, "changed");
 	for (int slot = TRACE; slot <= STATE; slot += 8) {
@@ -256,20 +250,11 @@ static void print_context(struct bpf_code *c, const struct memory_plan *p, const
 		emit_store(c, SIZE_DW, R7, slot - TRACE, R1);
 	}
 	emit_label(c, "is_kept");
-	emit_load(c, SIZE_B, R1, FP, STATE);
-	emit_jump_if_imm(c, R1, JEQ, UNKNOWN, "print_unknown");
-	emit_jump_if_imm(c, R1, JEQ, NO_CONTEXT, "print_none");
-	print(c, p, "aa %llx %llx %llx");
-	emit_jump(c, "out");
-	emit_label(c, "print_none");
-	print(c, p, "-");
-	emit_jump(c, "out");
-	emit_label(c, "print_unknown");
-	print(c, p, "?");
+	print(c, p);
 }
 
 /* Run before an event. */
-static void emit_event(struct bpf_code *c, const struct memory_plan *p, const struct otel *o,
+static void emit_event(struct bpf_code *c, const struct plan *p, const struct otel *o,
 		       const struct offsets *at)
 {
 	clear(c);
@@ -381,23 +366,16 @@ static int find_offsets(struct offsets *at)
 }
 
 /* Make the maps. Return 0, or -1, reported. */
-static int make_maps(struct memory_plan *p, struct otel *o)
+static int make_maps(struct plan *p, struct otel *o)
 {
-	char name[32];
-
-	o->places = bpf_map(MAP_HASH, "tfs_otel", 4, sizeof(struct otel_place), OTEL_PROCESSES);
-	if (o->places < 0)
-		return err_capability(CAPS_BPF, "unable to make a BPF map");
-	str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(o->places));
-	str_format(name, sizeof(name), "%s_contexts", p->id);
-	o->contexts = bpf_map(MAP_LRU_HASH, name, 4, CONTEXT, 4 * OTEL_PROCESSES);
-	str_format(name, sizeof(name), "%s_notes", p->id);
-	o->notes = bpf_map(MAP_RINGBUF, name, 0, 0, OTEL_NOTES);
-	return o->contexts < 0 || o->notes < 0 ?
-	       err_capability(CAPS_BPF, "unable to make a BPF map (Linux 5.10)") : 0;
+	o->places = plan_map(p, MAP_HASH, "otel", 4, sizeof(struct otel_place), OTEL_PROCESSES);
+	o->contexts = o->places < 0 ? -1 :
+		      plan_map(p, MAP_LRU_HASH, "contexts", 4, CONTEXT, 4 * OTEL_PROCESSES);
+	o->notes = o->contexts < 0 ? -1 : plan_map(p, MAP_RINGBUF, "notes", 0, 0, OTEL_NOTES);
+	return o->notes < 0 ? -1 : 0;
 }
 
-int otel_attach(struct memory_plan *p, struct otel *o)
+int otel_attach(struct plan *p, struct otel *o)
 {
 	static char *const calls[] = { "sys_enter", NULL };
 	static struct bpf_code code;
@@ -406,17 +384,17 @@ int otel_attach(struct memory_plan *p, struct otel *o)
 	if (find_offsets(&at) < 0 || make_maps(p, o) < 0)
 		return -1;
 	emit_free(&code, o, &at);
-	if (memory_attach_at(p, &code, "sched_process_free", 1) < 0)
+	if (plan_attach(p, &code, "sched_process_free", 1) < 0)
 		return -1;
 	emit_fork(&code, o, &at);
-	if (memory_attach_at(p, &code, "sched_process_fork", 1) < 0)
+	if (plan_attach(p, &code, "sched_process_fork", 1) < 0)
 		return -1;
 	emit_exec(&code, o);
-	if (memory_attach_at(p, &code, "sched_process_exec", 1) < 0 || otel_find_all(p, o) < 0)
+	if (plan_attach(p, &code, "sched_process_exec", 1) < 0 || otel_find_all(p, o) < 0)
 		return -1;
 	for (char *const *event = *p->names ? p->names : calls; *event; event++) {
 		emit_event(&code, p, o, &at);
-		if (memory_attach_at(p, &code, *event, !strchr(*event, '/')) < 0)
+		if (plan_attach(p, &code, *event, !strchr(*event, '/')) < 0)
 			return -1;
 	}
 	return 0;

@@ -77,6 +77,14 @@ int dat_parts_open(struct dat_parts *p)
 	p->table = calloc(2 * (size_t)p->head->cpus, sizeof(*p->table));
 	if (!p->raw || !p->polls || !p->subbuf || !p->table)
 		return err_msg("out of memory");
+	if (getenv(SESSION_RINGS)) {
+		for (unsigned cpu = 0; cpu < p->head->cpus; cpu++)
+			p->polls[cpu].fd = p->raw[cpu] = -1;
+		if (dat_merged_open(p) < 0)
+			return -1;
+		p->polls[0] = (struct pollfd){ .fd = live_wake(&p->live, -1), .events = POLLIN };
+		return p->polls[0].fd < 0 ? -1 : 0;
+	}
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++) {
 		str_format(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
 		fd = openat(p->head->dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -162,10 +170,28 @@ static void store(struct dat_parts *p, struct dat_part *f, size_t n)
 	p->size += n;
 }
 
-/* Write one sub-buffer to the end of the part. */
-static void store_subbuf(struct dat_parts *p, struct dat_part *f, const char *text)
+/* Return how many sub-buffers may still be recorded, at most that many. */
+static size_t room_for(const struct dat_parts *p, size_t n)
+{
+	uint64_t taken = dat_parts_head_room(p) + p->size, left;
+
+	if (!p->most)
+		return n;
+	left = taken < p->most ? (p->most - taken) / p->head->layout.size : 0;
+	return left < n ? (size_t)left : n;
+}
+
+void dat_parts_store(struct dat_parts *p, unsigned cpu, const void *text)
 {
 	size_t subbuf_size = p->head->layout.size;
+	struct dat_part *f = &p->part[cpu];
+
+	if (!p->full && !room_for(p, 1))
+		p->full = 1;
+	if (p->full) {
+		p->cut += subbuf_count(&p->head->layout, text, subbuf_size);
+		return;
+	}
 
 	if (f->fd < 0)
 		f->fd = atomic_file_scratch(p->place);
@@ -178,17 +204,6 @@ static void store_subbuf(struct dat_parts *p, struct dat_part *f, const char *te
 	}
 	f->size += subbuf_size;
 	p->size += subbuf_size;
-}
-
-/* Return how many sub-buffers may still be recorded, at most that many. */
-static size_t room_for(const struct dat_parts *p, size_t n)
-{
-	uint64_t taken = dat_parts_head_room(p) + p->size, left;
-
-	if (!p->most)
-		return n;
-	left = taken < p->most ? (p->most - taken) / p->head->layout.size : 0;
-	return left < n ? (size_t)left : n;
 }
 
 ssize_t dat_parts_take(struct dat_parts *p, unsigned cpu, size_t most)
@@ -245,13 +260,16 @@ ssize_t dat_parts_rest(struct dat_parts *p, unsigned cpu)
 	else if (n < 0)
 		err_errno("unable to read cpu%u/trace_pipe_raw", cpu);
 	else if (n > 0 && subbuf_count(&p->head->layout, text, p->head->layout.size))
-		store_subbuf(p, &p->part[cpu], text);
+		dat_parts_store(p, cpu, text);
 	return n;
 }
 
 ssize_t dat_parts_collect(struct dat_parts *p, int everything)
 {
 	ssize_t all = 0;
+
+	if (p->writers)
+		return dat_merged_take(p);
 
 	for (unsigned cpu = 0; cpu < p->head->cpus && !p->full; cpu++) {
 		struct pollfd *ready = &p->polls[cpu];
@@ -271,6 +289,8 @@ ssize_t dat_parts_collect(struct dat_parts *p, int everything)
 
 void dat_parts_watch(struct dat_parts *p)
 {
+	if (p->writers)
+		return;
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++)
 		p->polls[cpu].fd = p->raw[cpu];
 }

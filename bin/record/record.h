@@ -45,6 +45,8 @@ struct dat_parts {
 	char *subbuf;           /* room for one sub-buffer */
 	uint64_t *table;        /* offset of each CPU's sub-buffers, then size of each */
 	struct bytes first;     /* the first head: later there may be no memory for another */
+	struct live live;       /* with rings: all records come from here, in their order */
+	struct subbuf_writer *writers; /* one per CPU; NULL: there are no rings */
 };
 
 /* Compute the room for the head. Return the least value of most; 0, reported, without memory. */
@@ -76,6 +78,26 @@ uint64_t dat_parts_head_room(const struct dat_parts *);
 
 /* Return n rounded up to a multiple of the sub-buffer size. */
 uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
+
+/* ---- merged.c: sub-buffers of the records of ring buffers and rings --------------------------- */
+
+/* Open the ring buffers and the rings. Return 0, or -1, reported. */
+int dat_merged_open(struct dat_parts *);
+
+/*
+ * Write the records that are there, and that are old enough for their order, to sub-buffers, and
+ * those that are full to the parts. Return how many sub-buffers were read, or -1, reported.
+ */
+ssize_t dat_merged_take(struct dat_parts *);
+
+/* Do so until there are no more. */
+void dat_merged_rest(struct dat_parts *);
+
+/* Write what is open, and all sub-buffers, to the parts, and count what has no room. */
+void dat_merged_flush(struct dat_parts *);
+
+/* Write one sub-buffer to the end of the part of a CPU, or count its events as cut. */
+void dat_parts_store(struct dat_parts *, unsigned cpu, const void *subbuf);
 
 /* ---- join.c: make one file of the parts --------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tcp_programs.c - programs that print what no event of a TCP connection has
+ * tcp_programs.c - programs that record what no event of a TCP connection has
  *
  * One runs at inet_sock_set_state. When a socket closes, it prints the bytes that were sent and
  * received; or, if no connection came about, the error. Two run when connect begins and fails: a
@@ -17,7 +17,9 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "memory_programs.h"
+#include "syscalls/syscalls.h"
+#include "live/live.h"
+#include "strings.h"
 
 /* tcp_states.h, socket_state of net.h, and sock_flags of sock.h: the number of the bit */
 enum { SS_CONNECTING = 2, TCP_SYN_SENT = 2, TCP_CLOSE = 7, TCP_LISTEN = 10, SOCK_DEAD = 0,
@@ -34,11 +36,13 @@ struct connecting {
 };
 
 /*
- * Slots on the stack: what is read, the format, keys of the map, an address, and a value of the map
- * with its members
+ * Slots on the stack: what is read, the key of the rings, keys of the map, an address, a value of
+ * the map with its members, and a record
  */
-enum { READ = -8, FORMAT = -48, FORMAT_SIZE = 40, KEY = -56, SOCKET = -64, ADDRESS = -80,
-       VALUE = -120, BEGUN = -112, TO = -104, PORT = -88 };
+enum { READ = -8, RING = -16, KEY = -56, SOCKET = -64, ADDRESS = -80,
+       VALUE = -120, BEGUN = -112, TO = -104, PORT = -88,
+       RECORD_SIZE = sizeof(struct ring_head) + sizeof(struct tcp_record),
+       RECORD = VALUE - RECORD_SIZE, FIELDS = RECORD + (int)sizeof(struct ring_head) };
 _Static_assert(sizeof(struct connecting) == ADDRESS - VALUE &&
 	       offsetof(struct connecting, begun) == BEGUN - VALUE &&
 	       offsetof(struct connecting, address) == TO - VALUE &&
@@ -84,17 +88,24 @@ static void read_member(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from,
 	read_at(c, to, from, member(structure, name), size);
 }
 
-/* Print the socket in R6, and what is in R4 and R5, by this format. */
-static void print(struct bpf_code *c, const struct memory_plan *p, const char *format)
+/* Record the socket in R6, and what is in R4 and R5. Overwrites R0 to R5. */
+static void print(struct bpf_code *c, const struct plan *p, char what)
 {
-	char text[FORMAT_SIZE];
-	size_t n = str_format(text, sizeof(text), "%s %s", p->id, format);
+	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, a), R4);
+	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, b), R5);
+	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, socket), R6);
+	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, what), 0);
+	emit_store_imm(c, SIZE_B, FP, FIELDS + (int)offsetof(struct tcp_record, what), what);
+	emit_head(c, FP, RECORD, RECORD_TCP);
+	emit_record(c, &p->channel, FP, RECORD, RECORD_SIZE, RING);
+}
 
-	emit_string(c, FP, FORMAT, text);
-	emit_address(c, R1, FP, FORMAT);
-	emit_mov_imm(c, R2, (int32_t)n + 1);
-	emit_mov(c, R3, R6);
-	emit_call(c, FN_TRACE_PRINTK);
+/* Record only the socket in R6. */
+static void print_socket(struct bpf_code *c, const struct plan *p, char what)
+{
+	emit_mov_imm(c, R4, 0);
+	emit_mov_imm(c, R5, 0);
+	print(c, p, what);
 }
 
 /* If the socket in R6 is a subflow of MPTCP, let SOCKET be the MPTCP socket. Overwrites R7. */
@@ -132,7 +143,7 @@ static void forget_begun(struct bpf_code *c)
 	emit_out(c, 0);
 }
 
-static void emit_state(struct bpf_code *c, const struct memory_plan *p)
+static void emit_state(struct bpf_code *c, const struct plan *p)
 {
 	memset(c, 0, sizeof(*c));
 	emit_load(c, SIZE_DW, R6, R1, 0);  /* the socket */
@@ -167,12 +178,12 @@ static void emit_state(struct bpf_code *c, const struct memory_plan *p)
 	emit_jump_if_imm(c, R9, JNE, 0, "accepted");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);
-	print(c, p, "Q %llx %llu %llu");
+	print(c, p, 'Q');
 	emit_jump(c, "out");
 	emit_label(c, "accepted");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);
-	print(c, p, "S %llx %llu %llu");
+	print(c, p, 'S');
 	emit_jump(c, "out");
 	emit_label(c, "error");
 	read_member(c, R8, R6, "sock", "sk_err", SIZE_W);
@@ -180,11 +191,12 @@ static void emit_state(struct bpf_code *c, const struct memory_plan *p)
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);
 	to_mptcp(c);
 	emit_find(c, connects, SOCKET, R0, "known");
-	print(c, p, "W %llx");
+	print_socket(c, p, 'W');
 	emit_jump(c, "out");
 	emit_label(c, "known");
 	emit_mov(c, R4, R8);
-	print(c, p, "E %llx %llu");
+	emit_mov_imm(c, R5, 0);
+	print(c, p, 'E');
 	emit_out(c, 0);
 }
 
@@ -276,11 +288,11 @@ static void to_subflow(struct bpf_code *c)
 }
 
 /* The file in R6 is new: print its socket, in the task that has accepted it, or jump to none. */
-static void print_accepted(struct bpf_code *c, const struct memory_plan *p, const char *none)
+static void print_accepted(struct bpf_code *c, const struct plan *p, const char *none)
 {
 	read_socket(c, none);
 	to_subflow(c);
-	print(c, p, "A %llx");
+	print_socket(c, p, 'A');
 }
 
 /* KEY = the running task */
@@ -337,21 +349,20 @@ static void keep_connect(struct bpf_code *c)
 }
 
 /* Print the address of 16 bytes in a slot as two numbers. */
-static void print_address(struct bpf_code *c, const struct memory_plan *p, int slot,
-			  const char *format)
+static void print_address(struct bpf_code *c, const struct plan *p, int slot, char what)
 {
 	emit_load(c, SIZE_DW, R4, FP, slot);
 	emit_from_be(c, R4, 64);
 	emit_load(c, SIZE_DW, R5, FP, slot + 8);
 	emit_from_be(c, R5, 64);
-	print(c, p, format);
+	print(c, p, what);
 }
 
 /*
  * The connect of KEY has returned R8: forget it. If it has failed for good, print both addresses,
  * then the error with the ports, and the time that it took.
  */
-static void print_failed(struct bpf_code *c, const struct memory_plan *p)
+static void print_failed(struct bpf_code *c, const struct plan *p)
 {
 	static const int going_on[] = { EINPROGRESS, EALREADY, EINTR, ECANCELED };
 
@@ -373,7 +384,7 @@ static void print_failed(struct bpf_code *c, const struct memory_plan *p)
 	emit_jump32_if_imm(c, R8, JSGE, -K_ERESTART_RESTARTBLOCK, "out");
 	emit_label(c, "failed");
 	to_subflow(c);
-	print_address(c, p, TO, "D %llx %llx %llx");
+	print_address(c, p, TO, 'D');
 	/* the own address; of IPv4 as a mapped one */
 	emit_store_imm(c, SIZE_DW, FP, ADDRESS, 0);
 	emit_store_imm(c, SIZE_DW, FP, ADDRESS + 8, 0);
@@ -385,7 +396,7 @@ static void print_failed(struct bpf_code *c, const struct memory_plan *p)
 	emit_store_imm(c, SIZE_H, FP, ADDRESS + 10, 0xffff);
 	read_bytes(c, ADDRESS + 12, R6, member("sock_common", "skc_rcv_saddr"), 4);
 	emit_label(c, "own");
-	print_address(c, p, ADDRESS, "L %llx %llx %llx");
+	print_address(c, p, ADDRESS, 'L');
 	read_member(c, R7, R6, "inet_sock", "inet_sport", SIZE_H);
 	emit_from_be(c, R7, 16);
 	emit_alu_imm(c, ALU_LSH, R7, 16);
@@ -398,14 +409,14 @@ static void print_failed(struct bpf_code *c, const struct memory_plan *p)
 	emit_load(c, SIZE_DW, R1, FP, BEGUN);
 	emit_alu(c, ALU_SUB, R5, R1);
 	emit_mov(c, R4, R7);
-	print(c, p, "F %llx %llx %llu");
+	print(c, p, 'F');
 }
 
 /* The programs at events: each field is where the event has it. */
 
-static void emit_accept(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_accept(struct bpf_code *c, const struct plan *p, const char *format)
 {
-	emit_load(c, SIZE_DW, R7, R1, memory_field(format, "ret;"));
+	emit_load(c, SIZE_DW, R7, R1, format_field(format, "ret;"));
 	emit_jump32_if_imm(c, R7, JSLT, 0, "out");
 	read_descriptor(c);
 	print_accepted(c, p, "out");
@@ -414,8 +425,8 @@ static void emit_accept(struct bpf_code *c, const struct memory_plan *p, const c
 /* header: the address is the first member of a structure in user memory */
 static void emit_begin(struct bpf_code *c, const char *format, const char *address, int header)
 {
-	emit_load(c, SIZE_DW, R7, R1, memory_field(format, "fd;"));
-	emit_load(c, SIZE_DW, R8, R1, memory_field(format, address));
+	emit_load(c, SIZE_DW, R7, R1, format_field(format, "fd;"));
+	emit_load(c, SIZE_DW, R8, R1, format_field(format, address));
 	if (header) {
 		emit_store_imm(c, SIZE_DW, FP, READ, 0);
 		emit_mov(c, R3, R8);
@@ -432,7 +443,7 @@ static void emit_begin(struct bpf_code *c, const char *format, const char *addre
 	keep_connect(c);
 }
 
-static void emit_connect(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_connect(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	(void)p;
 	emit_begin(c, format, "uservaddr;", 0);
@@ -441,44 +452,44 @@ static void emit_connect(struct bpf_code *c, const struct memory_plan *p, const 
 /* With MSG_FASTOPEN, a call that sends may connect. */
 static void emit_send_at(struct bpf_code *c, const char *format, const char *address, int header)
 {
-	emit_load(c, SIZE_DW, R7, R1, memory_field(format, " flags;"));
+	emit_load(c, SIZE_DW, R7, R1, format_field(format, " flags;"));
 	emit_alu_imm(c, ALU_AND, R7, MSG_FASTOPEN);
 	emit_jump_if_imm(c, R7, JEQ, 0, "out");
 	emit_begin(c, format, address, header);
 }
 
-static void emit_send(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_send(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	(void)p;
 	emit_send_at(c, format, "addr;", 0);
 }
 
-static void emit_sendmsg(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_sendmsg(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	(void)p;
 	emit_send_at(c, format, "msg;", 1);
 }
 
 /* Only the first message can connect, and the call returns its error. */
-static void emit_sendmmsg(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_sendmmsg(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	(void)p;
 	emit_send_at(c, format, "mmsg;", 1);
 }
 
-static void emit_connected(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_connected(struct bpf_code *c, const struct plan *p, const char *format)
 {
-	emit_load(c, SIZE_DW, R8, R1, memory_field(format, "ret;"));
+	emit_load(c, SIZE_DW, R8, R1, format_field(format, "ret;"));
 	set_task(c);
 	print_failed(c, p);
 }
 
 /* The request has its file only later, but the number of the descriptor. */
-static void emit_submit(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_submit(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	(void)p;
-	emit_load(c, SIZE_DW, R9, R1, memory_field(format, "req;"));
-	emit_load(c, SIZE_B, R7, R1, memory_field(format, "opcode;"));
+	emit_load(c, SIZE_DW, R9, R1, format_field(format, "req;"));
+	emit_load(c, SIZE_B, R7, R1, format_field(format, "opcode;"));
 	emit_jump_if_imm(c, R7, JNE, K_IORING_OP_CONNECT, "out");
 	emit_store(c, SIZE_DW, FP, KEY, R9);
 	/* struct io_connect: file, address */
@@ -501,11 +512,11 @@ static void emit_submit(struct bpf_code *c, const struct memory_plan *p, const c
  * several accepts of one request has the request: then its result may be the number of either, and
  * a new socket says it all.
  */
-static void emit_complete(struct bpf_code *c, const struct memory_plan *p, const char *format)
+static void emit_complete(struct bpf_code *c, const struct plan *p, const char *format)
 {
-	emit_load(c, SIZE_DW, R9, R1, memory_field(format, "req;"));
-	emit_load(c, SIZE_DW, R6, R1, memory_field(format, "ctx;"));
-	emit_load(c, SIZE_W, R8, R1, memory_field(format, "res;"));
+	emit_load(c, SIZE_DW, R9, R1, format_field(format, "req;"));
+	emit_load(c, SIZE_DW, R6, R1, format_field(format, "ctx;"));
+	emit_load(c, SIZE_W, R8, R1, format_field(format, "res;"));
 	emit_jump_if_imm(c, R9, JEQ, 0, "more");
 	read_member(c, R7, R9, "io_kiocb", "opcode", SIZE_B);
 	emit_jump_if_imm(c, R7, JEQ, K_IORING_OP_ACCEPT, "accept");
@@ -544,7 +555,7 @@ enum { OF_ACCEPT = 1, OF_REQUESTS = 2 };
 static const struct {
 	const char *event;
 	unsigned flags;
-	void (*emit)(struct bpf_code *, const struct memory_plan *, const char *format);
+	void (*emit)(struct bpf_code *, const struct plan *, const char *format);
 } programs[] = {
 	{ "syscalls/sys_exit_connect", 0, emit_connected },
 	{ "syscalls/sys_enter_connect", 0, emit_connect },
@@ -561,7 +572,7 @@ static const struct {
 };
 
 /* Return the format of an event, or NULL if this kernel does not have it. */
-static char *format_of(const struct memory_plan *p, const char *event)
+static char *format_of(const struct plan *p, const char *event)
 {
 	char path[64];
 
@@ -570,7 +581,7 @@ static char *format_of(const struct memory_plan *p, const char *event)
 }
 
 /* Attach the programs whose events this kernel has. Return 0, or -1, reported. */
-static int attach_programs(struct memory_plan *p, struct bpf_code *c, int accepts)
+static int attach_programs(struct plan *p, struct bpf_code *c, int accepts)
 {
 	char *requests = format_of(p, "io_uring/io_uring_submit_req");
 	int r = 0;
@@ -589,29 +600,28 @@ static int attach_programs(struct memory_plan *p, struct bpf_code *c, int accept
 		emit_out(c, 0);
 		free(format);
 		r = missing ? err_msg("the kernel has no member %s", missing) :
-		    memory_attach_at(p, c, programs[i].event, 0);
+		    plan_attach(p, c, programs[i].event, 0);
 	}
 	free(requests);
 	return r;
 }
 
-int tcp_attach(struct memory_plan *p, int accepts, int failed)
+int tcp_attach(struct plan *p, int accepts, int failed)
 {
 	static struct bpf_code code;
 	char path[PATH_MAX];
 	int r;
 
 	at_once = failed;
-	connects = bpf_map(MAP_LRU_HASH, "tfs_tcp", 8, sizeof(struct connecting), CONNECTS_MOST);
+	connects = plan_map(p, MAP_LRU_HASH, "tcp", 8, sizeof(struct connecting), CONNECTS_MOST);
 	if (connects < 0)
-		return err_capability(CAPS_BPF, "unable to make a BPF map");
-	str_format(p->id, sizeof(p->id), "tfs_%x", bpf_id(connects));
+		return -1;
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (btf_read(&btf, path) < 0)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
 	emit_state(&code, p);
 	r = missing ? err_msg("the kernel's sockets have no %s", missing) :
-	    memory_attach_at(p, &code, "inet_sock_set_state", RAW_TRACEPOINT);
+	    plan_attach(p, &code, "inet_sock_set_state", RAW_TRACEPOINT);
 	r = r ? r : attach_programs(p, &code, accepts);
 	btf_free(&btf);
 	return r;

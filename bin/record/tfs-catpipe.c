@@ -279,15 +279,16 @@ static unsigned long long left_over(struct stream *s)
 {
 	unsigned long long entries = instance_buffer_count(s->dir, "entries: ");
 	unsigned long long n = 0, seen = 0, before;
+	const int whole = s->show.pick.all && !s->show.hide_names && !s->show.subjects.member;
 	const struct record *r;
 	int64_t lost;
 	long subbufs;
 
 	if (s->text)
 		return entries;
-	if (s->show.pick.all && !s->show.hide_names && !s->show.subjects.member)
+	if (whole && !s->live.rings.n)
 		return entries + live_rest(&s->live, show_counts, &s->show);
-	entries += live_rest(&s->live, count_any, NULL);
+	entries += live_rest(&s->live, count_any, NULL) + rings_records(&s->live.rings);
 	do {
 		subbufs = fill(s, 0);
 		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
@@ -404,7 +405,7 @@ static int open_raw(struct stream *s, const char *root)
 	}
 	if (!s->show.subjects.member)
 		read_traced(s);
-	if (live_open(&s->live, s->dir) < 0)
+	if (live_open(&s->live, s->dir) < 0 || (s->in = live_wake(&s->live, s->in)) < 0)
 		return -1;
 	s->live.memory.most = KB_BYTES(s->memory_kb);
 	s->to.meanwhile = keep_events;
@@ -475,7 +476,12 @@ static void write_lines(struct stream *s, const char *text, size_t n)
 static void write_unfinished(struct stream *s)
 {
 	static char text[CHUNK];
+	const struct record *r;
+	int shown;
 	size_t n;
+
+	while (!s->to.full && (r = rings_next_open(&s->live.rings)))
+		write_lines(s, text, show_record(&s->show, r, 0, text, sizeof(text), &shown));
 
 	while (!s->to.full &&
 	       (n = s->decode.on ? decode_end(&s->decode, text, sizeof(text)) :
@@ -522,7 +528,10 @@ static void write_unread(struct stream *s)
 /* Write the last lines: if the date has moved, if events were lost, why a write failed. */
 static void write_losses(struct stream *s, int failed)
 {
-	struct losses l = { .overwritten = instance_lost(s->dir), .unwritten = s->cut };
+	struct losses l = { 
+			    .overwritten = instance_lost(s->dir) +
+					   rings_lost(&s->live.rings),
+			    .unwritten = s->cut };
 	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
 	int why = s->to.failed; /* consumer_take_back forgets it */
 	char line[CONSUMER_LAST];
@@ -750,10 +759,12 @@ int main(int argc, char **argv)
 		return REFUSED;
 	procfs_limit();
 	stranger_stop_at(s.to.signals);
-	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
+	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0) |
+		      (s.live.rings.n ? CAPS_BPF : 0), &s.dir, 1);
 
 	r = stream(&s);
 	procfs_stop();
+	rings_stop(&s.live.rings);
 	if (!s.text)
 		live_names_end(&s.kernel);
 	if (r >= 0)

@@ -166,6 +166,14 @@ static int drain_cpu(struct recording *r, unsigned cpu)
  */
 static int drain(struct recording *r)
 {
+	if (r->parts.writers) {
+		rings_stop(&r->parts.live.rings);
+		while (dat_merged_rest(&r->parts), may_turn(r))
+			if (turn(r) < 0)
+				return -1;
+		dat_merged_flush(&r->parts);
+		return 0;
+	}
 	for (int tries = 0; tries < 3 && (!r->parts.full || may_turn(r)); tries++) {
 		for (unsigned cpu = 0; cpu < r->head.cpus; cpu++)
 			if (drain_cpu(r, cpu) < 0)
@@ -177,11 +185,17 @@ static int drain(struct recording *r)
 	return 0;
 }
 
+/* For dat_head.ring_lost. */
+static unsigned long long ring_lost(void *rings, unsigned cpu)
+{
+	return rings_lost_of(rings, cpu);
+}
+
 static void print_losses(const struct recording *r)
 {
 	int dir = r->head.dir;
 	long long moved = r->head.dated ? trace_clock_moved(dir, r->head.offset) : 0;
-	unsigned long long over = instance_lost(dir);
+	unsigned long long over = instance_lost(dir) + rings_lost(&r->parts.live.rings);
 	unsigned long long cut = r->parts.cut + instance_buffer_count(dir, "entries: ");
 
 	if (over || cut)
@@ -255,6 +269,7 @@ int main(int argc, char **argv)
 	static struct recording r = {
 		.look_ms = LOOK_MS,
 		.parts = { .place = &r.place, .head = &r.head },
+		.head = { .ring_lost = ring_lost, .arg = &r.parts.live.rings },
 	};
 	const char *file = take_options(&r, argc, argv);
 	int signals, status;
@@ -265,7 +280,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
 	if (open_instance(&r) < 0 || open_parts(&r, signals) < 0)
 		return REFUSED;
-	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
+	confine_paths(CAPS_STREAM | (r.parts.writers ? CAPS_BPF : 0), (int[]){ r.head.dir, r.place.dir }, 2);
 	atomic_file_try(&r.place, r.parts.ballast); /* with the rights after confine_paths */
 
 	status = record(&r);

@@ -127,7 +127,8 @@ static int globs_match_events(const struct report *r)
 		for (; id < r->events.size; id++) {
 			const struct event *e = event_by_id(&r->events, id);
 
-			if (e && glob_names(glob, e->system, e->name))
+			if (e && (glob_names(glob, e->system, e->name) ||
+				  (r->decode.on && pick_is_call(e) && strstr(glob, "sys"))))
 				break;
 		}
 		if (id == r->events.size)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tfs-strings - record paths, strings and structures of system calls with BPF
+ * tfs-strings - record system calls, with paths, strings and structures, by BPF
  *
  * Requires: Linux 5.10 with CONFIG_BPF_EVENTS and CONFIG_FTRACE_SYSCALLS, tracefs, root.
- *	calls        attach programs that record the user memory of all system calls, or only
- *	             of the calls that are named: strings, structures, socket addresses
+ *	calls        attach programs that record all system calls, or only those that are named,
+ *	             with their user memory: strings, structures, socket addresses
  *	tcp          attach a program that records the bytes that a TCP connection has carried, or
  *	             the error of a connect; with accept, also which task accepts one; with failed,
  *	             only connects that fail at once
@@ -16,11 +16,12 @@
  *	-c           also record the CPU time of each process, after its end
  *	-d BYTES     record at most so many bytes of what is read and written; default 0
  *	-e           record the environment of a program that is executed
+ *	-E           record each call when it begins, too
  *	-w WORDS     record at most so many arguments of a program; default 8
- * The programs run for all tasks. Their records are events bpf_trace:bpf_trace_printk, which
- * an instance records, filters and counts like all others. tfs-strings prints the ID with
- * which the records begin. The programs end with tfs-strings, which waits for HUP, INT, TERM
- * or USR1. In a hook tfs-strings ends at once, and the session keeps the programs.
+ * The programs run for all tasks, and record those of the pid filter of the instance that is in use.
+ * They write into rings of their own, whose clock is mono. PROGRAM, such as tfs-catpipe or
+ * tfs-record, inherits the rings, and the programs live as long as it does. In a hook tfs-strings
+ * needs no program: the session's stream has the rings, and the session keeps the programs.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
 #include <fcntl.h>
@@ -32,10 +33,11 @@
 #include "tracefs/tracefs.h"
 #include "syscalls/syscalls.h"
 #include "bpf/bpf.h"
-#include "memory_programs.h"
+#include "live/live.h"
+#include "strings.h"
 #include "otel.h"
 
-static struct memory_plan plan;
+static struct plan plan;
 static int printing;
 static unsigned long data, words = 8;
 static struct otel otel;
@@ -44,61 +46,60 @@ static const char *kind;        /* calls, tcp or otel */
 static const struct tool tool = {
 	.name = "tfs-strings",
 	.help =
-		"tfs-strings [-Sace] [-d N] [-w N] calls [CALL ...] | tcp [accept | failed] | "
-		"otel [EVENT ...]\n"
-		"record paths, strings and structures of system calls with BPF\n"
+		"tfs-strings [-SaceE] [-d N] [-w N] calls [CALL ...] | tcp [accept | failed] | "
+		"otel [EVENT ...] [-- PROGRAM ...]\n"
+		"record system calls, with paths, strings and structures, by BPF\n"
 		"-S, --assembly  print the programs as assembly; load nothing\n"
 		"-a, --no-args  do not record the arguments of programs that are executed\n"
 		"-c, --cpu  record the CPU time of processes after their end, with BTF\n"
 		"-d, --data N:0-4096  record N bytes of what is read and written; default 0\n"
 		"-e, --environment  record the environment of programs that are executed\n"
+		"-E, --entries  record each call when it begins, too\n"
 		"-w, --words N:1-32  record at most N arguments of a program; default 8\n",
 	.places = (const struct opt_place[]){
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
-		{ 'c', .flag = &plan.cpu },
-		{ 'd', .number = &data }, { 'e', .flag = &plan.env }, { 'w', .number = &words },
+		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },
+		{ 'E', .flag = &plan.entries }, { 'w', .number = &words },
 		{ 0 },
 	},
 };
 
-static int attach(struct memory_plan *p)
+/*
+ * The time of records is that of CLOCK_MONOTONIC. Let a session that has the default clock use it.
+ * Return 0, or -1, reported.
+ */
+static int check_clock(const struct plan *p)
+{
+	char *clocks = file_read(p->instance, "trace_clock", NULL);
+	const char *now = clocks ? strchr(clocks, '[') : NULL;
+	int r = 0;
+
+	if (!now)
+		r = err_file("unable to read trace_clock");
+	else if (!strncmp(now, "[local]", 7) && getenv(SESSION_KEEPS))
+		r = ctl_write(p->instance, "trace_clock", "mono", 0);
+	else if (strncmp(now, "[mono]", 6) && !bpf_is_printing())
+		r = err_msg("the clock of what BPF programs record is mono; let trace_clock be mono, "
+			    "or give no other --clock");
+	free(clocks);
+	return r;
+}
+
+static int attach(struct plan *p)
 {
 	const char *word = p->names[0] ? p->names[0] : "";
 
+	if (check_clock(p) < 0 || channel_make(p) < 0)
+		return -1;
 	return *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
-	       *kind == 'o' ? otel_attach(p, &otel) : memory_attach(p);
-}
-
-/* Attach the programs while the event of the top level stays as it was. Return 0 or -1. */
-static int attach_quietly(struct memory_plan *p)
-{
-	int lock = printk_lock(p->root), on, guard = -1, r;
-
-	if (lock < 0)
-		return err_file("unable to lock events/bpf_trace; this kernel may lack "
-				"CONFIG_BPF_EVENTS");
-	on = printk_is_on(p->root);
-	if (on < 0)
-		return err_file("unable to read " PRINTK_ENABLE);
-	if (!on) {
-		guard = printk_guard(p->root);
-		if (guard < 0)
-			return -1;
-	}
-	r = attach(p);
-	if (!on && printk_quiet(p->root) < 0)
-		r = -1;
-	if (guard >= 0)
-		printk_relieve(guard);
-	close(lock);
-	return r;
+	       *kind == 'o' ? otel_attach(p, &otel) : calls_attach(p);
 }
 
 /*
  * Start the process that finds the contexts of processes to come. It ends when the session closes
  * the descriptor that is added to the plan. Return 0, or -1, reported.
  */
-static int serve(struct memory_plan *p)
+static int serve(struct plan *p)
 {
 	int ends[2], null;
 	pid_t pid;
@@ -114,7 +115,7 @@ static int serve(struct memory_plan *p)
 	}
 	setsid();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < 256; fd++) /* the hook may have others open */
+	for (int fd = 0; fd < 8192; fd++) /* the hook may have others open */
 		if (fd < 3)
 			dup2(null, fd);
 		else if (fd != ends[0] && fd != otel.places && fd != otel.notes)
@@ -125,51 +126,58 @@ static int serve(struct memory_plan *p)
 	_exit(DONE);
 }
 
-/* Give the programs to the session of the hook, or keep them until a signal comes. */
-static int keep(struct memory_plan *p)
+/* Give the programs and their rings to the session of the hook. Return 0, or -1, reported. */
+static int give(struct plan *p, int socket)
 {
-	const char *socket = getenv(SESSION_KEEPS);
-	struct pollfd signals = { .events = POLLIN };
-	unsigned long fd;
+	const struct channel *ch = &p->channel;
+	int r = fd_send(socket, p->fds, p->n, KEEP);
 
-	if (socket) {
-		if (text_number(socket, 0, INT_MAX, &fd) < 0 ||
-		    (*kind == 'o' && serve(p) < 0) ||
-		    fd_send((int)fd, p->fds, p->n) < 0)
-			return err_errno("unable to give the programs to the session");
-		stdout_print("%s\n", p->id);
-		stdout_flush();
-		return 0;
-	}
-	signals.fd = wait_stop_signals();
-	if (signals.fd < 0)
-		return err_errno("unable to wait for signals");
-	stdout_print("%s\n", p->id);
-	stdout_flush();
-	if (*kind == 'o')
-		otel_serve(&otel, signals.fd);
-	else
-		while (poll(&signals, 1, -1) < 0)
-			;
-	return 0;
+	r = r ? r : fd_send(socket, &ch->control, 1, KEEP_CONTROL);
+	r = r ? r : fd_send(socket, ch->rings, ch->n, KEEP_RING);
+	if (!r && ch->calls >= 0)
+		r = fd_send(socket, &ch->calls, 1, KEEP_CALLS);
+	return r ? err_errno("unable to give the programs to the session") : 0;
 }
 
-/* Set tasks if the instance that is in use has a pid filter. Return 0, or -1, reported. */
-static int has_filter(struct memory_plan *p)
+/* Let the program that is executed have the programs and the rings. Does not return, or -1. */
+static int run(const struct plan *p, char **argv)
+{
+	const size_t room = 32 + 12 * p->channel.n;
+	const char *before = getenv(SESSION_RINGS);
+	const size_t n = before ? strlen(before) + 1 : 0;
+	char *value = malloc(n + room);
+
+	if (!value)
+		return err_msg("out of memory");
+	if (before)
+		str_format(value, n + 1, "%s ", before);
+	channel_pass(&p->channel, value + n, room);
+	for (size_t i = 0; i < p->n; i++)
+		fcntl(p->fds[i], F_SETFD, 0);
+	if (!rings_turn(p->channel.control, 1) && !setenv(SESSION_RINGS, value, 1))
+		execvp(*argv, argv);
+	return err_errno("unable to run %s", *argv);
+}
+
+/* Find the instance that is in use. Set tasks if it has a pid filter. Return 0, or -1, reported. */
+static int find_instance(struct plan *p)
 {
 	struct pids pids = { 0 };
-	int instance = tracefs_open(NULL, NULL, NULL);
 
-	if (instance < 0 || pidfilter_list(instance, &pids) < 0)
+	p->root = tracefs_open(NULL, "", NULL);
+	p->instance = p->root < 0 ? -1 : tracefs_open(NULL, NULL, NULL);
+	if (p->instance < 0 || pidfilter_list(p->instance, &pids) < 0)
 		return -1;
 	if (pids.n)
-		p->tasks = instance;
+		p->tasks = p->instance;
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	int r;
+	const char *session = getenv(SESSION_KEEPS);
+	char **program = argv + argc;
+	unsigned long fd = 0;
 
 	opt_next(&tool, argc, argv);
 	if (printing)
@@ -180,22 +188,31 @@ int main(int argc, char **argv)
 	if (!kind || (strcmp(kind, "calls") && strcmp(kind, "tcp") && strcmp(kind, "otel")))
 		usage_error(&tool, "the operand calls, tcp or otel is needed");
 	plan.names = argv + opt_index + 1;
+	for (char **word = argv + opt_index + 1; *word && program == argv + argc; word++)
+		if (!strcmp(*word, "--")) {
+			*word = NULL;
+			program = word + 1;
+			argc = (int)(word - argv);
+		}
 	if (*kind == 't' && *plan.names && (plan.names[1] ||
 	    (strcmp(*plan.names, "accept") && strcmp(*plan.names, "failed"))))
 		usage_error(&tool, "only accept or failed may follow tcp");
 	if (*kind == 'o' && argc - opt_index - 1 > OTEL_EVENTS)
 		usage_error(&tool, "at most %d events may follow otel", OTEL_EVENTS);
+	if (!printing && !*program && !session)
+		usage_error(&tool, "give -- and a program that reads the records, such as "
+			    "tfs-catpipe");
+	if (session && text_number(session, 0, INT_MAX, &fd) < 0)
+		usage_error(&tool, SESSION_KEEPS " is not a number");
 	/* the hook gives names of events */
 	for (char **name = argv + opt_index + 1; *kind == 'c' && *name; name++)
 		*name = (char *)(size_t)syscall_of_function(*name);
-	plan.root = tracefs_open(NULL, "", NULL);
-	if (plan.root < 0 || has_filter(&plan) < 0)
+	if (find_instance(&plan) < 0 || attach(&plan) < 0)
 		return REFUSED;
-	if (bpf_is_printing()) {
-		r = attach(&plan);
-		stdout_flush();
-	} else {
-		r = attach_quietly(&plan) < 0 || keep(&plan) < 0 ? -1 : 0;
-	}
-	return r < 0 ? REFUSED : DONE;
+	stdout_flush();
+	if (printing)
+		return DONE;
+	if (*kind == 'o' && serve(&plan) < 0)
+		return REFUSED;
+	return (*program ? run(&plan, program) : give(&plan, (int)fd)) < 0 ? REFUSED : DONE;
 }

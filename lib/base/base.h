@@ -813,14 +813,20 @@ enum { FD_SEND_MAX = 16 };
  */
 #define SESSION_KEEPS "TFS_KEEPS"
 
-/* Send 1 to FD_SEND_MAX descriptors through a Unix socket. Return 0, or -1 and errno, silent. */
-int fd_send(int socket, const int *fds, size_t n);
+/* In the environment of a stream: the rings of these programs (lib/live/live.h). */
+#define SESSION_RINGS "TFS_RINGS"
+
+/* What such a descriptor is */
+enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS }; /* lib/live/live.h: rings.c */
+
+/* Send descriptors of a kind through a Unix socket. Return 0, or -1 and errno, silent. */
+int fd_send(int socket, const int *fds, size_t n, enum keep);
 
 /*
  * Receive all descriptors that were sent to the socket (close-on-exec), without waiting.
- * Stop if the next FD_SEND_MAX of them may not fit. Return their number.
+ * Stop if the next FD_SEND_MAX of them may not fit. Set the kind of each. Return their number.
  */
-size_t fd_receive(int socket, int *fds, size_t room);
+size_t fd_receive(int socket, int *fds, uint8_t *kinds, size_t room);
 
 /* ---- paths.c: where procfs, sysfs and the other programs of this installation are ----- */
 

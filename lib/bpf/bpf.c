@@ -61,13 +61,15 @@ static void unlimited(void)
 	prlimit(0, RLIMIT_MEMLOCK, &none, NULL);
 }
 
-int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value,
-	    unsigned entries)
+/* Make a map; inner: an example of the maps that a map of maps has. */
+static int make_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value,
+		    unsigned entries, int inner)
 {
 	struct {
 		uint32_t kind, key, value, entries, flags, inner, node;
 		char name[NAME];
 	} a = { .kind = kind, .key = key, .value = value, .entries = entries,
+		.inner = (uint32_t)inner,
 		.flags = kind == MAP_LPM_TRIE ? NO_PREALLOCATION :
 			 kind == MAP_ARRAY ? MMAPABLE : 0 };
 	int fd;
@@ -81,6 +83,17 @@ int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned val
 		return fd;
 	}
 	return bpf(MAP_CREATE, &a, sizeof(a));
+}
+
+int bpf_map(enum bpf_map_type kind, const char *name, unsigned key, unsigned value,
+	    unsigned entries)
+{
+	return make_map(kind, name, key, value, entries, 0);
+}
+
+int bpf_map_of_maps(const char *name, int inner, unsigned entries)
+{
+	return make_map(MAP_ARRAY_OF_MAPS, name, 4, 4, entries, inner);
 }
 
 static int element(enum command cmd, int map, const void *key, const void *value)
@@ -133,16 +146,29 @@ int bpf_pinned(const char *path)
 	return object(GET, path, 0);
 }
 
-uint32_t bpf_id(int fd)
+/* Read the first n words of struct bpf_map_info or bpf_prog_info. Return 0, or -1 and errno. */
+static int info(int fd, uint32_t *words, unsigned n)
 {
-	/* struct bpf_map_info and bpf_prog_info both begin with the type and the id */
-	uint32_t info[2] = { 0 };
 	struct {
 		uint32_t fd, size;
 		uint64_t info;
-	} a = { .fd = (uint32_t)fd, .size = sizeof(info), .info = address(info) };
+	} a = { .fd = (uint32_t)fd, .size = n * (uint32_t)sizeof(*words), .info = address(words) };
 
-	return printing ? 1 : bpf(INFO, &a, sizeof(a)) < 0 ? 0 : info[1];
+	return bpf(INFO, &a, sizeof(a));
+}
+
+uint32_t bpf_id(int fd)
+{
+	uint32_t words[2] = { 0 }; /* type, id */
+
+	return printing ? 1 : info(fd, words, 2) < 0 ? 0 : words[1];
+}
+
+unsigned bpf_map_entries(int fd)
+{
+	uint32_t words[5] = { 0 }; /* type, id, bytes of a key, of a value, entries */
+
+	return info(fd, words, 5) < 0 ? 0 : words[4];
 }
 
 int bpf_raw_tracepoint(int program, const char *name)

@@ -38,6 +38,7 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_MAP_DELETE_ELEM, map_delete_elem, 3) \
 	X(FN_KTIME_GET_NS, ktime_get_ns, 5) \
 	X(FN_TRACE_PRINTK, trace_printk, 6) \
+	X(FN_GET_SMP_PROCESSOR_ID, get_smp_processor_id, 8) \
 	X(FN_SKB_STORE_BYTES, skb_store_bytes, 9) \
 	X(FN_L4_CSUM_REPLACE, l4_csum_replace, 11) \
 	X(FN_GET_CURRENT_PID_TGID, get_current_pid_tgid, 14) \
@@ -181,7 +182,7 @@ void bpf_print(const struct bpf_code *, const char *name, const char *(*map_name
 /* ---- bpf.c: bpf(2): create, pin, load and attach ----------------------------------- */
 
 enum bpf_map_type { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9,
-		    MAP_LPM_TRIE = 11, MAP_RINGBUF = 27 };
+		    MAP_LPM_TRIE = 11, MAP_ARRAY_OF_MAPS = 12, MAP_RINGBUF = 27 };
 
 enum bpf_program_type { PROGRAM_KPROBE = 2, PROGRAM_SCHED_CLS = 3, PROGRAM_TRACEPOINT = 5,
 			PROGRAM_CGROUP_SKB = 8, PROGRAM_RAW_TRACEPOINT = 17, PROGRAM_TRACING = 26 };
@@ -199,6 +200,8 @@ int bpf_is_printing(void);
 /* All return a descriptor or 0, or -1 and errno. */
 /* A MAP_ARRAY can be mapped into memory: its values follow each other, 8 bytes aligned. */
 int bpf_map(enum bpf_map_type, const char *name, unsigned key, unsigned value, unsigned entries);
+/* Make a MAP_ARRAY_OF_MAPS for maps like this one. */
+int bpf_map_of_maps(const char *name, int inner, unsigned entries);
 int bpf_lookup(int map, const void *key, void *value);
 int bpf_update(int map, const void *key, const void *value);
 int bpf_delete(int map, const void *key);
@@ -221,6 +224,9 @@ int bpf_tracepoint(int program, unsigned long id);
 
 /* Return the kernel's id of a map or program; 0: none. */
 uint32_t bpf_id(int fd);
+
+/* Return the number of entries of a map, of a ring its bytes; 0: it is no map. */
+unsigned bpf_map_entries(int fd);
 
 /* The type of a program that is loaded. */
 struct bpf_load_as {

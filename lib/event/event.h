@@ -99,6 +99,25 @@ int subbuf_split(const struct subbuf_format *, void *data, size_t size, uint64_t
 /* Say in the sub-buffer that events before it are lost, if it does not say so. */
 void subbuf_lose(const struct subbuf_format *, void *data);
 
+/* A sub-buffer that is written. */
+struct subbuf_writer {
+	const struct subbuf_format *format;
+	unsigned char *data;    /* format->size bytes, owned by the caller */
+	size_t at;              /* bytes that are written */
+	uint64_t ts;            /* of the last record */
+	int64_t lost;           /* as in struct subbuf */
+	unsigned n;             /* number of records */
+};
+
+/*
+ * Begin a sub-buffer; add a record, whose time is not before that of the last one, or return -1 if
+ * it does not fit (SUBBUF_MOST bytes fit into an empty one of 4096); make the sub-buffer complete.
+ */
+enum { SUBBUF_MOST = 4000 };
+void subbuf_begin(struct subbuf_writer *, const struct subbuf_format *, void *data, int64_t lost);
+int subbuf_add(struct subbuf_writer *, uint64_t ts, const void *data, uint32_t len);
+void subbuf_end(struct subbuf_writer *);
+
 /* ---- comms.c: keep the names of tasks by pid ------------------------------------ */
 
 /* A task. A record has only the pid of its task. */

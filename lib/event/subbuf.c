@@ -215,3 +215,56 @@ size_t subbuf_count(const struct subbuf_format *f, const void *data, size_t size
 		n++;
 	return n;
 }
+
+/* Write the word in front of a record. */
+static void put_word(const struct subbuf_format *f, unsigned char *p, uint32_t type, uint32_t delta)
+{
+	put_number(p, 4, f->big ? type << 27 | delta : delta << 5 | type, f->big);
+}
+
+void subbuf_begin(struct subbuf_writer *w, const struct subbuf_format *f, void *data, int64_t lost)
+{
+	*w = (struct subbuf_writer){ .format = f, .data = data, .at = f->data, .lost = lost };
+	memset(data, 0, f->size);
+}
+
+int subbuf_add(struct subbuf_writer *w, uint64_t ts, const void *data, uint32_t len)
+{
+	const struct subbuf_format *f = w->format;
+	const uint32_t room = (len + 3) & ~3u, last = w->lost > 0 ? f->commit_size : 0;
+	const uint64_t before = w->n ? w->ts : ts;
+	uint64_t delta = ts > before ? ts - before : 0;
+	unsigned char *p = w->data + w->at;
+
+	if (w->at + (delta >> 27 ? 8 : 0) + (!room || room > 112 ? 8 : 4) + room + last > f->size)
+		return -1;
+	if (!w->n++)
+		put_number(w->data, 8, ts, f->big);
+	w->ts = before + delta;
+	if (delta >> 27) {
+		put_word(f, p, TIME_EXTEND, (uint32_t)delta & LENGTH_MASK);
+		put_number(p + 4, 4, delta >> 27, f->big);
+		p += 8;
+		delta = 0;
+	}
+	/* up to 28 words have their length in the type */
+	put_word(f, p, room && room <= 112 ? room / 4 : 0, (uint32_t)delta);
+	p += 4;
+	if (!room || room > 112) {
+		put_number(p, 4, room + 4, f->big);
+		p += 4;
+	}
+	memcpy(p, data, len);
+	w->at = (size_t)(p - w->data) + room;
+	return 0;
+}
+
+void subbuf_end(struct subbuf_writer *w)
+{
+	const struct subbuf_format *f = w->format;
+	uint64_t flags = !w->lost ? 0 : w->lost > 0 ? MISSED_EVENTS | MISSED_STORED : MISSED_EVENTS;
+
+	put_number(w->data + f->commit, f->commit_size, (w->at - f->data) | flags, f->big);
+	if (w->lost > 0)
+		put_number(w->data + w->at, f->commit_size, (uint64_t)w->lost, f->big);
+}

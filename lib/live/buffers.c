@@ -13,6 +13,7 @@
  * between the two checks, before it leaves, are never read and never counted. It is enough
  * that the reading CPU pauses for a moment, as a virtual CPU does.
  */
+#include <sys/epoll.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -21,6 +22,12 @@
 
 /* Bytes of the shortest record: its header, and four bytes. */
 #define LEAST 8
+
+/* Return the CPU of a source of the merge: a CPU's ring buffer, or a ring. */
+static int cpu_of(const struct live *l, unsigned i)
+{
+	return i < l->ncpus ? (int)i : l->rings.v[i - l->ncpus].cpu;
+}
 
 /* Open the next sub-buffer of CPU i for the merge (merge.more); it has given the last one. */
 static int next_subbuf(void *arg, unsigned i, struct subbuf *subbuf)
@@ -45,7 +52,7 @@ static int next_subbuf(void *arg, unsigned i, struct subbuf *subbuf)
 	if (!data)
 		return h->empty ? MERGE_NONE : MERGE_LATER;
 	h->open = 1;
-	subbuf_open(subbuf, &l->format, data, size, (int)i);
+	subbuf_open(subbuf, &l->format, data, size, cpu_of(l, i));
 	return MERGE_SUBBUF;
 }
 
@@ -93,11 +100,13 @@ int live_open(struct live *l, int dir)
 	if (per_cpu < 0)
 		return err_file("unable to open per_cpu");
 	file_raise_limit(); /* two per CPU are more than the usual 1024 with 512 CPUs */
+	if (rings_open(&l->rings) < 0)
+		return -1;
 	l->ncpus = instance_cpu_count(per_cpu);
-	l->cpu = calloc(l->ncpus, sizeof(*l->cpu));
+	l->cpu = calloc(l->ncpus + l->rings.n, sizeof(*l->cpu));
 	l->merge = (struct merge){
-		.cpus = calloc(l->ncpus, sizeof(*l->merge.cpus)),
-		.n = l->ncpus,
+		.cpus = calloc(l->ncpus + l->rings.n, sizeof(*l->merge.cpus)),
+		.n = l->ncpus + l->rings.n,
 		.more = next_subbuf,
 		.arg = l,
 		.gate = &l->old,
@@ -141,6 +150,24 @@ int live_read_subbuf(struct live *l, unsigned cpu, void *data)
 	return h->fd >= 0 && records(h) ? take(l, h, data) : 0;
 }
 
+/* Do as fill, with a ring. */
+static long fill_from_ring(struct live *l, struct live_cpu *h, struct live_ring *r, int ahead)
+{
+	unsigned char *data;
+	long n = 0;
+
+	for (h->empty = 0;; n++) {
+		data = backlog_room(&h->backlog, &l->memory, l->subbuf_size, ahead);
+		if (!data)
+			return h->backlog.last ? n : err_msg("out of memory");
+		if (!ring_take(r, &l->format, data))
+			break;
+		backlog_add(&h->backlog, subbuf_length(&l->format, data, l->subbuf_size), l->looks);
+	}
+	h->empty = 1;
+	return n;
+}
+
 /*
  * Read sub-buffers of one CPU until its ring buffer is empty or there is no more room. Return
  * how many, or -1, reported.
@@ -175,13 +202,14 @@ long live_fill(struct live *l, int ahead)
 
 	l->old = l->held;
 	l->merge.running = 0; /* a CPU that had no record may be first now */
-	for (unsigned i = 0; i < l->ncpus; i++) {
+	for (unsigned i = 0; i < l->merge.n; i++) {
 		struct live_cpu *h = &l->cpu[i];
 		long more;
 
 		h->old = h->backlog.n;
 		l->merge.cpus[i].none = 0;
-		more = h->fd < 0 ? 0 : fill(l, h, ahead);
+		more = i >= l->ncpus ? fill_from_ring(l, h, &l->rings.v[i - l->ncpus], ahead) :
+		       h->fd < 0 ? 0 : fill(l, h, ahead);
 		if (more < 0)
 			return -1;
 		n += more;
@@ -191,10 +219,28 @@ long live_fill(struct live *l, int ahead)
 	return n;
 }
 
+int live_wake(struct live *l, int fd)
+{
+	int all = l->rings.n ? epoll_create1(EPOLL_CLOEXEC) : fd;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (!l->rings.n)
+		return fd;
+	for (unsigned i = 0; all >= 0 && i < l->rings.n; i++)
+		if (epoll_ctl(all, EPOLL_CTL_ADD, l->rings.v[i].fd, &event) < 0)
+			return err_errno("unable to wait for rings");
+	for (unsigned i = 0; all >= 0 && fd < 0 && i < l->ncpus; i++)
+		if (l->cpu[i].fd >= 0 && epoll_ctl(all, EPOLL_CTL_ADD, l->cpu[i].fd, &event) < 0)
+			return err_errno("unable to wait for rings");
+	if (all >= 0 && fd >= 0 && epoll_ctl(all, EPOLL_CTL_ADD, fd, &event) < 0)
+		return err_errno("unable to wait for rings");
+	return all < 0 ? err_errno("unable to wait for rings") : all;
+}
+
 int live_empty(const struct live *l)
 {
-	for (unsigned i = 0; i < l->ncpus; i++)
-		if (l->cpu[i].fd >= 0 && !l->cpu[i].empty)
+	for (unsigned i = 0; i < l->merge.n; i++)
+		if ((i >= l->ncpus || l->cpu[i].fd >= 0) && !l->cpu[i].empty)
 			return 0;
 	return 1;
 }
@@ -204,7 +250,7 @@ const struct record *live_next(struct live *l, int64_t *lost)
 	const struct record *r = merge_next(&l->merge, lost);
 
 	if (r)
-		l->look = l->cpu[r->cpu].look;
+		l->look = l->cpu[l->merge.run].look;
 	return r;
 }
 
@@ -214,7 +260,7 @@ unsigned long long live_rest(const struct live *l,
 	unsigned long long n = 0;
 	struct record r;
 
-	for (unsigned i = 0; i < l->ncpus; i++) {
+	for (unsigned i = 0; i < l->merge.n; i++) {
 		const struct merge_cpu *cpu = &l->merge.cpus[i];
 		struct backlog_at at = backlog_begin(&l->cpu[i].backlog);
 		struct subbuf p = cpu->subbuf;
@@ -230,7 +276,7 @@ unsigned long long live_rest(const struct live *l,
 				n += counts(arg, &r) != 0;
 			data = backlog_next(&at, &size, &look);
 			if (data)
-				subbuf_open(&p, &l->format, data, size, (int)i);
+				subbuf_open(&p, &l->format, data, size, cpu_of(l, i));
 		} while (data);
 	}
 	return n;
@@ -275,9 +321,11 @@ int live_has(const struct live *l, unsigned long long bytes)
 
 void live_close(struct live *l)
 {
-	for (unsigned i = 0; i < l->ncpus; i++) {
-		close(l->cpu[i].fd);
-		close(l->cpu[i].stats);
+	for (unsigned i = 0; i < l->merge.n; i++) {
+		if (i < l->ncpus) {
+			close(l->cpu[i].fd);
+			close(l->cpu[i].stats);
+		}
 		backlog_free(&l->cpu[i].backlog, &l->memory);
 	}
 	free(l->cpu);

@@ -261,6 +261,8 @@ int live_kernel_open(struct live_kernel *k, int dir, int root)
 	free(clock);
 	add_system(k, "ftrace");
 	add_enabled(k);
+	if (getenv(SESSION_RINGS))
+		k->failed |= rings_formats(&k->events) < 0;
 	text = file_read(root, "printk_formats", &len);
 	if (text)
 		events_strings(&k->events, text, len);

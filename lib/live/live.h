@@ -6,7 +6,7 @@
  * the records of all CPUs in the order of time. A caller refreshes the names with
  * live_kernel_refresh, reads with live_fill, and takes records with live_next, again and again.
  *
- * It includes the layers base, proc and event; its files also use tracefs.
+ * It includes the layers base, proc and event; its files also use tracefs, syscalls and bpf.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -123,6 +123,84 @@ void backlog_drop(struct backlog *, struct backlog_memory *);
 /* Drop all blocks. */
 void backlog_free(struct backlog *, const struct backlog_memory *);
 
+/* ---- rings.c: the rings of the session's BPF programs ---------------------------------- */
+
+/*
+ * Programs of tfs-strings write into BPF ring buffers, one for each CPU. The session's stream
+ * inherits the descriptors: SESSION_RINGS has a list of sets, "c5r7r8p6 c9r10r11", of a control map, the
+ * rings of those CPUs that have one, and the map of the calls that are open.
+ */
+
+/* An entry of the control map, one for each CPU that may come */
+struct ring_control {
+	uint64_t lost;          /* records that had no room */
+	uint32_t ring, on;      /* 1: this CPU has a ring; programs write into it */
+	uint32_t cpus;          /* number of entries */
+	uint32_t pad[11];       /* programs of two CPUs share no cache line */
+};
+
+/* Before each record in a ring: its time, and lost of its CPU */
+struct ring_head {
+	uint64_t ts, lost;
+};
+
+struct live_ring {
+	int fd;                 /* for poll(2) */
+	int cpu;
+	volatile uint64_t *consumer;
+	const volatile uint64_t *producer;
+	const unsigned char *data;
+	uint64_t mask;
+	const struct ring_control *control;
+	uint64_t lost;          /* what the last record said */
+	size_t done;            /* bytes of the memory of the next record that are taken */
+};
+
+/* The rings, control map and open calls of one tfs-strings */
+struct ring_set {
+	struct ring_control *control;
+	unsigned cpus;          /* entries of control */
+	int calls;              /* the map of open calls; -1: none */
+	uint64_t pid;           /* rings_next_open: the last one */
+};
+
+struct rings {
+	struct live_ring *v;
+	unsigned n, nsets;
+	struct ring_set sets[4];
+	unsigned set;           /* private: rings_next_open */
+	int began;              /* private */
+	struct record record;   /* private */
+	_Alignas(8) unsigned char bytes[1024]; /* private */
+};
+
+/* Take the rings that this process has inherited. Return 0, or -1, reported. */
+int rings_open(struct rings *);
+
+/* Let the programs of a control map write into their rings, or not. Return 0, or -1 and errno. */
+int rings_turn(int control, int on);
+
+/* Let the programs write no more. */
+void rings_stop(const struct rings *);
+
+/* Add the formats of their events. Return 0, or -1 without memory. */
+int rings_formats(struct event_set *);
+
+/*
+ * Move records from the ring to a sub-buffer that is empty. Return how many; 0: the ring has none.
+ */
+unsigned ring_take(struct live_ring *, const struct subbuf_format *, void *subbuf);
+
+/* Return the number of records that the rings have now. */
+unsigned long long rings_records(const struct rings *);
+
+/* Return the number of records that had no room so far, of all CPUs or of one. */
+unsigned long long rings_lost(const struct rings *);
+unsigned long long rings_lost_of(const struct rings *, unsigned cpu);
+
+/* Return the record open of the next call that is open now, valid until the next call; or NULL. */
+const struct record *rings_next_open(struct rings *);
+
 /* ---- buffers.c: sub-buffers of all CPUs, merged -------------------------------------- */
 
 struct live_cpu {
@@ -145,6 +223,7 @@ struct live {
 	uint32_t looks;         /* how many times live_fill found all ring buffers empty */
 	uint32_t look;          /* the last record of live_next was made after so many looks */
 	struct merge merge;
+	struct rings rings;     /* after the ncpus CPUs, each ring is one of merge.cpus and of cpu */
 };
 
 /* Open the ring buffers of the instance at dir, which stays open. Return 0, or -1, reported. */
@@ -156,6 +235,12 @@ int live_open(struct live *, int dir);
  * use memory up to its limit. Return the number of sub-buffers, or -1, reported.
  */
 long live_fill(struct live *, int ahead);
+
+/*
+ * Return a descriptor that becomes readable with a ring, and with fd; fd -1: with the ring buffers.
+ * Return -1, reported. Without rings return fd.
+ */
+int live_wake(struct live *, int fd);
 
 /* Did the last live_fill find all ring buffers empty? 0 if it had no room. */
 int live_empty(const struct live *);

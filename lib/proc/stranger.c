@@ -187,7 +187,7 @@ static void serve(int fd)
 
 		q.fn(bytes, &a);
 		head = (struct answer_head){ a.error, a.fd, { a.size[0], a.size[1] } };
-		if (transfer(&head, sizeof(head), 1) < 0 || (a.fd && fd_send(3, &a.fd, 1) < 0) ||
+		if (transfer(&head, sizeof(head), 1) < 0 || (a.fd && fd_send(3, &a.fd, 1, KEEP) < 0) ||
 		    transfer(a.part[0], a.size[0], 1) < 0 || transfer(a.part[1], a.size[1], 1) < 0)
 			break;
 		stranger_free(&a);
@@ -353,11 +353,12 @@ static int receive(struct helper *h)
 			   (char *)a->part[1] + (h->got - first);
 		size_t n = h->got < head ? head - h->got : h->got < first ? first - h->got :
 			   end - h->got;
+		uint8_t kinds[FD_SEND_MAX];
 		int fds[FD_SEND_MAX];
 		ssize_t r;
 
 		if (h->got == head && h->head.fd && !a->fd) {
-			size_t sent = fd_receive(h->fd, fds, FD_SEND_MAX);
+			size_t sent = fd_receive(h->fd, fds, kinds, FD_SEND_MAX);
 
 			a->fd = sent ? fds[0] : 0;
 			while (sent > 1)

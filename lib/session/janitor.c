@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
+#include "live/live.h"
 #include "session/session.h"
 
 /* The time that a hook has. */
@@ -26,7 +27,7 @@
 #define READY_FD 3
 
 /* The most descriptors of a hook's tools that the janitor keeps. */
-#define KEEPS_MAX 64
+#define KEEPS_MAX 4096
 /* How long a session that ended by itself waits for a reader. */
 #define LATE_READER_MS 1000
 /* Time for a reader inside open() to get from the name to the FIFO. */
@@ -62,6 +63,7 @@ struct janitor {
 	long long end;    /* when to stop waiting for readers, in ms; 0: never while they read */
 	struct stream_words words;
 	int keeps[KEEPS_MAX]; /* descriptors that the hook's tools left */
+	uint8_t kinds[KEEPS_MAX]; /* enum keep */
 	size_t nkeeps;
 	pid_t stream;     /* 0: none runs */
 	pid_t parts[2];   /* the processes of the stream; 0: not so many */
@@ -216,7 +218,7 @@ static int ask_hook(struct janitor *j)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, keeps) < 0)
 		return err_errno("unable to make a pipe");
 	r = run_hook(j, ends[1], keeps[1]);
-	j->nkeeps = fd_receive(keeps[0], j->keeps, KEEPS_MAX);
+	j->nkeeps = fd_receive(keeps[0], j->keeps, j->kinds, KEEPS_MAX);
 	close(keeps[0]);
 	close(keeps[1]);
 	if (r < 0)
@@ -273,6 +275,39 @@ static void end_programs(struct janitor *j)
 		close(j->keeps[--j->nkeeps]);
 }
 
+/* Let the programs of the hook's tools record, or not. */
+static int turn_rings(const struct janitor *j, int on)
+{
+	for (size_t i = 0; i < j->nkeeps; i++)
+		if (j->kinds[i] == KEEP_CONTROL && rings_turn(j->keeps[i], on) < 0)
+			return err_errno("unable to begin to record");
+	return 0;
+}
+
+/* Let this process, which becomes the stream, have the rings of the programs, and close the rest. */
+static void take_rings(struct janitor *j)
+{
+	static const char letters[] = { [KEEP_CONTROL] = 'c', [KEEP_RING] = 'r', [KEEP_CALLS] = 'p' };
+	static char list[12 * KEEPS_MAX];
+	struct out o = out_to(list, sizeof(list) - 1);
+
+	for (size_t i = 0; i < j->nkeeps; i++) {
+		if (j->kinds[i] == KEEP || j->kinds[i] >= sizeof(letters)) {
+			close(j->keeps[i]);
+			continue;
+		}
+		if (j->kinds[i] == KEEP_CONTROL && o.at > list)
+			out_char(&o, ' ');
+		out_char(&o, letters[j->kinds[i]]);
+		out_decimal(&o, (uint64_t)j->keeps[i]);
+		stream_inherits(j->keeps[i]);
+	}
+	*o.at = '\0';
+	unsetenv(SESSION_RINGS); /* the caller's */
+	if (o.at > list)
+		setenv(SESSION_RINGS, list, 1);
+}
+
 /*
  * Become the stream. The stream waits for the reader of a FIFO in open(), where all signals but
  * SIGKILL stay pending, so that a signal before the tool is ready is not lost. A stream that works
@@ -286,7 +321,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	unsigned long used;
 	struct stat st;
 
-	end_programs(j); /* close the copies of this process */
+	take_rings(j);
 	/*
 	 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own
 	 * session, it is not killed with the janitor's processes. All this is so before the
@@ -384,7 +419,7 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 	close(go[0]);
 	r = exclude_session(j, pids[0]);
 	if (!r && begin)
-		r = begin(j->rq);
+		r = turn_rings(j, 1) < 0 ? -1 : begin(j->rq);
 	if (!r && write(go[1], "", 1) != 1)
 		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	close(pids[0]);
@@ -636,6 +671,7 @@ static int take_down(struct janitor *j, int by_itself)
 
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
+		turn_rings(j, 0);
 		end_stream(j, by_itself && (unread || writes_at_end(j) ||
 					    unread_bytes(j, O_RDONLY) > 0));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)

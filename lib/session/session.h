@@ -397,6 +397,9 @@ struct stream_words {
  */
 int stream_parse(struct stream_words *, size_t n, const char *hook, const char *tools);
 
+/* Let the tool of the stream inherit a descriptor, which this process has. Call it before stream_hold. */
+void stream_inherits(int fd);
+
 /*
  * In the stream's process: if there is a filter, fork a second process. Each writes its pid to
  * pids, first as procfs shows it and then as the janitor sees it, and waits for a byte from go.

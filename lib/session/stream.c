@@ -145,6 +145,16 @@ static void split(void)
 	close(two.go[1]);
 }
 
+/* Descriptors that the tool inherits */
+static int *inherited;
+static size_t ninherited, room_inherited;
+
+void stream_inherits(int fd)
+{
+	inherited = xgrow(inherited, ninherited, &room_inherited, sizeof(*inherited));
+	inherited[ninherited++] = fd;
+}
+
 int stream_hold(const struct request *rq, const struct stream_words *s, int pids, int go)
 {
 	pid_t self[2];
@@ -196,6 +206,8 @@ void stream_run(const struct request *rq, const struct stream_words *s, const ch
 		_exit(REFUSED);
 	if (two.filter)
 		begin_filter(rq, tools, s->filter);
+	while (ninherited)
+		fcntl(inherited[--ninherited], F_SETFD, 0);
 	if (two.tool) {
 		dup2(two.text[1], STDOUT_FILENO);
 		if (rq->output == OUTPUT_LINES) /* the filter writes packets */

@@ -204,12 +204,111 @@ size_t call_print_behind(const struct calls *, const struct call *, const struct
 size_t call_print_result(const struct calls *, const struct call *, int64_t result,
 			 char *buf, size_t size);
 
+/* ---- records.c: the events that the programs of tfs-strings record -------------------------- */
+
+/*
+ * The programs of tfs-strings write records into BPF ring buffers. In a trace they are events of
+ * the system tfs, whose ids begin with RECORD_FIRST, which no kernel reaches:
+ *
+ *	enter   a call begins, with the memory that it passes, if call is not to have all of it
+ *	call    a call has returned
+ *	open    a call has not returned when the task, or the recording, ended
+ *	part    a part of the memory of the next one of these records of the task
+ *	tcp     lib/view/tcp.c
+ * 	otel    lib/view/otel.c
+ */
+enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
+		   RECORD_CPU, RECORDS };
+enum { RECORD_FIRST = 0xff00 };
+#define RECORD_SYSTEM "tfs"
+
+/* Write the format of an event, as in events/SYSTEM/NAME/format. Return its length. */
+enum { RECORD_FORMAT = 24 * 1024 };
+size_t record_format(unsigned i, char *text, size_t size);
+
+/* The beginning of a record, as in each event */
+struct record_head {
+	uint16_t id;
+	uint8_t flags, preempt;
+	int32_t pid;
+};
+
+/* A call, as it was at its entry. The map of open calls has it, and the memory at the entry. */
+struct call_begun {
+	uint64_t begin;         /* 0: its entry was not seen */
+	uint64_t args[CALL_ARGS];
+	int32_t nr;
+	uint16_t cpu;
+	uint16_t flags;
+};
+enum {
+	CALL_COMPAT = 1,        /* one of 32-bit code on a 64-bit kernel */
+	CALL_COMPAT_RETURN = 8, /* so is its return: it may execute another program */
+	CALL_ENTERED = 2,       /* the record enter has its memory at the entry */
+	CALL_CUT = 4,           /* it has more memory, which is not recorded */
+};
+
+/* The events enter, call and open; the memory follows: a struct memory_piece each, and its bytes */
+struct call_record {
+	struct record_head head;
+	struct call_begun call;
+	int64_t ret;
+	int32_t ret_nr;         /* its number at the return */
+	uint32_t reserved;
+	uint32_t memory, path;  /* __data_loc: offset, and length << 16 */
+};
+
+/*
+ * The value of the map of open calls, by pid: a call, and its memory at the entry if that is short.
+ * It lies as in struct call_record from call on.
+ */
+enum { OPEN_CALL_MEMORY = 232 };
+struct open_call {
+	struct call_begun call;
+	uint64_t used;          /* bytes of memory, in the place of ret */
+	uint64_t reserved[2];
+	unsigned char memory[OPEN_CALL_MEMORY];
+};
+
+/*
+ * A piece of memory, of n bytes, which follow. The tag is as below. After them there is a byte more,
+ * and then so many that the next piece begins at a multiple of 8.
+ */
+struct memory_piece {
+	uint8_t tag, arg;
+	uint16_t n;
+	uint32_t value;         /* of the tag p: the protocol */
+};
+enum { PIECE_ROUND = 8 };
+
+struct tcp_record {
+	struct record_head head;
+	uint64_t socket, a, b;
+	char what, reserved[7];
+};
+
+enum otel_seen { OTEL_SEEN_NONE, OTEL_SEEN_UNKNOWN, OTEL_SEEN };
+struct otel_record {
+	struct record_head head;
+	uint64_t trace[2], span;
+	uint8_t state;          /* enum otel_seen */
+	uint8_t flags, reserved[6];
+};
+
+struct cpu_record {
+	struct record_head head;
+	int32_t process;
+	uint32_t reserved;
+	uint64_t ns;
+};
+
 /* ---- user.c: user memory in a trace ------------------------------------------------------ */
 
 /*
- * Programs of tfs-strings calls print the user memory of a call in the event
- * bpf_trace:bpf_trace_printk, in the task's own context. A record is the id of the programs, a
- * space, a tag, the number of the argument (0 to 5), a space, and what the tag says:
+ * A record of a call has pieces of its user memory: a tag and the number of the argument. Recordings
+ * of earlier versions have it as text, in the event bpf_trace:bpf_trace_printk in the task's own
+ * context: an id, a space, the tag, the number of the argument (0 to 5), a space, and what the tag
+ * says:
  *
  *	a2 TEXT           the string, or its last part
  *	b2 TEXT           a part of the string; more follows
@@ -275,6 +374,9 @@ struct call_user {
  */
 enum { CALL_USER_MOST = 8192, CALL_STRINGS_MOST = 64 };
 int call_user_add(struct call_user *, const char *record, size_t n);
+
+/* Add n bytes of struct memory_piece, in the byte order of the traced host. Return 0 or -1. */
+int call_user_take(struct call_user *, const void *memory, size_t n);
 
 /* Is this record the first one of a call, at its entry? */
 int call_user_begins(const char *record, size_t n);

@@ -130,21 +130,21 @@ static int next_string(struct call_user *u, struct call_memory *m)
 	return r;
 }
 
-/* A piece of memory, whose bytes follow */
+/* A piece of memory that a pointer points to, whose bytes follow */
 struct call_piece {
 	uint64_t at;
 	size_t n;
 };
 
-/* Add memory that a pointer points to: its address, and its bytes. Return 0 or -1. */
-static int add_pointed(struct call_user *u, const char *s, const char *end)
+/* Append to the newest piece of what pointers point to, or begin another one. Return 0 or -1. */
+static int add_pointed(struct call_user *u, uint64_t at, int (*add_rest)(struct call_user *,
+		       struct call_memory *, const char *s, const char *end),
+		       const char *s, const char *end)
 {
 	struct call_memory *m = &u->pointed;
-	struct call_piece piece = { 0 }, last;
+	struct call_piece piece = { .at = at }, last;
 	size_t old = m->text.n;
 
-	if (read_hex(&s, end, &piece.at) < 0 || s++ >= end)
-		return -1;
 	if (old) {
 		memcpy(&last, m->text.text + u->last, sizeof(last));
 		if (last.at + last.n == piece.at)
@@ -158,11 +158,24 @@ static int add_pointed(struct call_user *u, const char *s, const char *end)
 			return -1;
 		old = m->text.n;
 	}
-	if (add_words(u, m, s, end) < 0)
+	if (add_rest(u, m, s, end) < 0)
 		return -1;
 	piece.n += m->text.n - old;
 	memcpy(m->text.text + u->last, &piece, sizeof(piece));
 	return 0;
+}
+
+/* Do so with a record as text: the address, and the bytes. Return 0 or -1. */
+static int add_pointed_text(struct call_user *u, const char *s, const char *end)
+{
+	uint64_t at;
+
+	return read_hex(&s, end, &at) < 0 || s++ >= end ? -1 : add_pointed(u, at, add_words, s, end);
+}
+
+static int add_bytes(struct call_user *u, struct call_memory *m, const char *s, const char *end)
+{
+	return add(u, m, s, (size_t)(end - s));
 }
 
 int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct call_bytes *bytes)
@@ -187,62 +200,103 @@ int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct
 	return bytes->bytes != NULL;
 }
 
+/*
+ * Add what the tag says: bytes by add_data, or a string. Return 0; -1 for an unknown tag, or without
+ * memory.
+ */
+static int add_tagged(struct call_user *u, char tag, unsigned arg, int (*add_data)(struct call_user *,
+		      struct call_memory *, const char *s, const char *end),
+		      const char *s, const char *end)
+{
+	struct call_memory *m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];
+
+	switch (is_entry(tag) ? tag - 'A' + 'a' : tag) {
+	case 'a':
+		return add_string(u, m, s, (size_t)(end - s), 1, 0);
+	case 'b':
+		return add_string(u, m, s, (size_t)(end - s), 0, 0);
+	case 'c':
+		return add_string(u, m, s, (size_t)(end - s), 1, 1);
+	case 'x':
+		m->bytes.fault = 1;
+		return 0;
+	case 'd':
+		return add_data(u, m, s, end);
+	case 'e':
+		m->cut = 1;
+		return s == end ? add(u, m, "", 0) : add_data(u, m, s, end);
+	case 's':
+		return next_string(u, m);
+	case 'z':
+		return add(u, m, "", 0);
+	}
+	return -1;
+}
+
 int call_user_add(struct call_user *u, const char *record, size_t n)
 {
 	int first = call_user_begins(record, n);
 	unsigned arg = n < 2 ? CALL_ARGS : (unsigned)(unsigned char)record[1] - (first ? 'a' : '0');
 	const char *s = record + (n < 3 ? n : 3), *end = record + n;
 	char tag = n ? *record : '\0';
-	struct call_memory *m;
 	uint64_t protocol = 0;
-	int r = -1;
 
 	if (n > 3 && arg == CALL_ARGS && record[2] == ' ' && strchr("DEde", tag))
-		return add_pointed(u, s, end);
+		return add_pointed_text(u, s, end);
 	if (arg >= CALL_ARGS || (n > 2 && record[2] != ' '))
 		return -1;
-	m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];
-	if (is_entry(tag))
-		tag = (char)(tag - 'A' + 'a');
 	switch (tag) {
-	case 'a':
-		r = add_string(u, m, s, (size_t)(end - s), 1, 0);
-		break;
-	case 'b':
-		r = add_string(u, m, s, (size_t)(end - s), 0, 0);
-		break;
-	case 'c':
-		r = add_string(u, m, s, (size_t)(end - s), 1, 1);
-		break;
-	case 'x':
-		m->bytes.fault = 1;
-		r = 0;
-		break;
-	case 'd':
-		r = add_words(u, m, s, end);
-		break;
-	case 'e':
-		m->cut = 1;
-		r = s == end ? add(u, m, "", 0) : add_words(u, m, s, end);
-		break;
-	case 's':
-		r = next_string(u, m);
-		break;
-	case 'z':
-		r = add(u, m, "", 0);
-		break;
 	case 'r':
-		r = set_registers(u, arg, s, end);
-		break;
+		return set_registers(u, arg, s, end);
 	case 'p':
-		r = read_hex(&s, end, &protocol);
+	case 'P':
+		if (read_hex(&s, end, &protocol) < 0)
+			return -1;
 		u->netlink = (uint8_t)(1 + protocol);
-		break;
+		return 0;
 	case 'n':
-		r = add(u, &u->program, s, (size_t)(end - s));
-		break;
+		return add(u, &u->program, s, (size_t)(end - s));
 	}
-	return r;
+	return add_tagged(u, tag, arg, add_words, s, end);
+}
+
+/* Add a piece, with its bytes. Return 0 or -1. */
+static int add_piece(struct call_user *u, const struct memory_piece *p, const char *s)
+{
+	const char *end = s + p->n;
+	uint64_t at;
+
+	if (p->tag == 'P') {
+		u->netlink = (uint8_t)(1 + p->value);
+		return 0;
+	}
+	if (p->arg < CALL_ARGS)
+		return add_tagged(u, (char)p->tag, p->arg, add_bytes, s, end);
+	if (p->arg > CALL_ARGS || p->n < sizeof(at) || !strchr("DEde", p->tag))
+		return -1;
+	memcpy(&at, s, sizeof(at));
+	if (u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		at = __builtin_bswap64(at);
+	return add_pointed(u, at, add_bytes, s + sizeof(at), end);
+}
+
+int call_user_take(struct call_user *u, const void *memory, size_t n)
+{
+	const int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	const char *at = memory, *end = at + n;
+	struct memory_piece p;
+
+	for (; (size_t)(end - at) >= sizeof(p); at += (p.n + PIECE_ROUND) & -PIECE_ROUND) {
+		memcpy(&p, at, sizeof(p));
+		if (swap) {
+			p.n = __builtin_bswap16(p.n);
+			p.value = __builtin_bswap32(p.value);
+		}
+		at += sizeof(p);
+		if (((p.n + PIECE_ROUND) & -PIECE_ROUND) > end - at || add_piece(u, &p, at) < 0)
+			return -1;
+	}
+	return at == end ? 0 : -1;
 }
 
 int call_user_set(struct call_user *u, unsigned arg, const void *bytes, size_t n)

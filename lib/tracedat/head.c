@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 
@@ -120,6 +121,20 @@ static void add_enabled(struct dat_head *h)
 	free(list);
 }
 
+/* Add the formats of the records of the session's programs. */
+static void add_own(struct dat_head *h)
+{
+	for (unsigned i = 0; i < RECORDS; i++) {
+		char *text = malloc(RECORD_FORMAT);
+
+		if (!text) {
+			h->failed = 1;
+			return;
+		}
+		keep_format(h, RECORD_SYSTEM, "", text, record_format(i, text, RECORD_FORMAT));
+	}
+}
+
 /* Does the tracer or an option record addresses of code? */
 static int records_addresses(int dir)
 {
@@ -160,6 +175,8 @@ int dat_begin(struct dat_head *h)
 		if (*e->d_name != '.')
 			add_format(h, "ftrace", e->d_name);
 	closedir(d);
+	if (getenv(SESSION_RINGS))
+		add_own(h);
 	return h->failed ? err_msg("unable to read events/ftrace: out of memory") : 0;
 }
 
@@ -311,6 +328,10 @@ static void add_options(const struct dat_head *h, struct bytes *out)
 	for (unsigned cpu = 0; cpu < h->cpus; cpu++)
 		if (!h->only || h->only == cpu + 1)
 			add_stats(h, out, cpu);
+	for (unsigned cpu = 0; h->ring_lost && cpu < h->cpus; cpu++)
+		if (h->ring_lost(h->arg, cpu))
+			add_text_option(out, DAT_CPUSTAT, "CPU: %u, rings of BPF programs\n"
+					"overrun: %llu\n", cpu, h->ring_lost(h->arg, cpu));
 	if (h->unwritten)
 		add_text_option(out, DAT_CPUSTAT, "not written: %llu\n", h->unwritten);
 	if (h->dated) /* trace-cmd reads it with strtoll(3): no two's complement */

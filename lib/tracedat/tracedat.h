@@ -67,6 +67,9 @@ struct dat_head {
 	char *clock;            /* text of trace_clock */
 	int failed;             /* memory ran out: formats are missing */
 	unsigned long long unwritten; /* set by the caller: events that are not in the file */
+	/* NULL, or return the number of records of this CPU that its ring had no room for */
+	unsigned long long (*ring_lost)(void *arg, unsigned cpu);
+	void *arg;
 	unsigned only;          /* set by the caller: give the stats of CPU only - 1; 0: of all */
 	/* set by the caller: write the offset of the time of day to the clock, in microseconds */
 	int dated;

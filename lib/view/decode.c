@@ -29,12 +29,13 @@ enum {
 
 /* ---- events, and what their records say ---- */
 
-enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING };
+enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING,
+	    BEGUN, CALLED, PART }; /* the last three are ours */
 
 struct decode_event {
 	enum kind kind;
 	const char *call;       /* ENTER, EXIT: the name of the call; NULL: one event for all */
-	int entries;            /* EXIT: the trace knows the event of entries, too */
+	int entries;            /* EXIT, CALLED: the trace knows entries, too */
 	unsigned nargs;
 	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid,
 	 * path.	 * NEWTASK: pid, flags. */
@@ -67,6 +68,7 @@ struct decode_task {
 	uint32_t memory;                /* and when the user memory of the call began */
 	uint64_t ts, time;              /* of its beginning; how long it took */
 	uint64_t executed;              /* when the open call has executed a program; 0: not yet */
+	uint64_t foretold;              /* when one did whose record is to come; 0: none */
 	struct otel_context context;    /* at its beginning */
 	enum pairing_fate fate;         /* what is printed of it */
 	const struct call *call;        /* NULL: not in the tables */
@@ -74,6 +76,7 @@ struct decode_task {
 	unsigned nargs;
 	struct call_values values;
 	struct call_user *user;         /* NULL: none */
+	struct strbuf parts;            /* the beginning of the memory of the next record */
 };
 
 static int begins(const char *s, const char *word)
@@ -94,6 +97,10 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 		{ "raw_syscalls", "sys_enter", ENTER, { "id", "args" } },
 		{ "raw_syscalls", "sys_exit", EXIT, { "id", "ret" } },
 		{ "bpf_trace", "bpf_trace_printk", MEMORY, { "bpf_string" } },
+		{ RECORD_SYSTEM, "enter", BEGUN, { NULL } },
+		{ RECORD_SYSTEM, "call", CALLED, { NULL } },
+		{ RECORD_SYSTEM, "open", BEGUN, { NULL } },
+		{ RECORD_SYSTEM, "part", PART, { "memory" } },
 		{ "task", "task_newtask", NEWTASK, { "pid", "clone_flags" } },
 		{ "sched", "sched_process_exec", EXEC, { "old_pid", "filename" } },
 		{ "sched", "sched_process_exit", END, { NULL } },
@@ -113,6 +120,7 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 		for (unsigned f = 0; f < 2 && kinds[i].fields[f]; f++)
 			of->field[f] = event_field(e, kinds[i].fields[f]);
 	}
+	of->entries = of->kind == CALLED;
 	if (of->kind == EXIT) {
 		str_format(name, sizeof(name), "sys_enter%s%.50s", of->call ? "_" : "",
 			   of->call ? of->call : "");
@@ -191,6 +199,7 @@ static void drop_memory(struct decode *d, struct decode_task *t)
 static void forget(struct decode *d, struct decode_task *t)
 {
 	free_memory(d, t);
+	free(t->parts.text);
 	if (d->last == t)
 		d->last = NULL;
 	table_remove(&d->pairing.tasks, t);
@@ -987,6 +996,36 @@ static int is_compat(const struct decode *d, struct decode_task *t, enum mark ma
 	return marked;
 }
 
+/*
+ * A call of the task begins, whose record has this head; its CPU is that of the entry. Its values
+ * have nargs arguments.
+ */
+static void begin(struct decode *d, struct decode_task *t, const struct decode_event *of,
+		  uint64_t number, const struct record *r, int shown)
+{
+	set_call(d, t, of, number, t->compat);
+	t->followed = 0;
+	t->shown = shown != 0;
+	t->ts = r->ts;
+	t->executed = 0;
+	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
+	memcpy(t->head, r->data, t->nhead);
+	if (d->show->otel.on)
+		t->context = otel_of(&d->show->otel, d->show->line->events, r);
+	if (t->call)
+		t->call = calls_match(t->call, t->values.args);
+}
+
+/* The call has begun: is it one that does not return? Then print it. */
+static void open_call(struct decode *d, struct decode_task *t, uint64_t number, int cpu,
+		      struct out *o)
+{
+	if (pairing_enter(&d->pairing, &t->pair, &(struct pairing_event){
+		.id = number, .class = pairing_class(name_of(t)), .cpu = cpu }) ==
+	    PAIRING_NO_RETURN)
+		put_endless(d, t, PAIRING_NO_RETURN, o);
+}
+
 static void enter(struct decode *d, const struct decode_event *of, const struct record *r,
 		  int shown, struct out *o)
 {
@@ -1004,26 +1043,14 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	if (!t->early || (compat && of->call))
 		drop_memory(d, t);
 	t->early = 0;
-	set_call(d, t, of, number, compat && !d->abi && !of->call);
-	t->followed = 0;
-	t->shown = shown != 0;
-	t->ts = r->ts;
-	t->executed = 0;
-	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
-	memcpy(t->head, r->data, t->nhead);
-	if (d->show->otel.on)
-		t->context = otel_of(&d->show->otel, d->show->line->events, r);
+	t->compat = compat && !d->abi && !of->call;
 	t->nargs = of->nargs;
 	for (unsigned i = 0; i < CALL_ARGS; i++, at += size)
 		t->values.args[i] = i < of->nargs && at + size <= r->len ?
 				    raw_number(r->data + at, size, 0, evs->big) : 0;
-	if (t->call)
-		t->call = calls_match(t->call, t->values.args);
+	begin(d, t, of, number, r, shown);
 	take_copies(d, t, of, r);
-	if (pairing_enter(&d->pairing, &t->pair, &(struct pairing_event){
-		.id = number, .class = pairing_class(name_of(t)), .cpu = r->cpu }) ==
-	    PAIRING_NO_RETURN)
-		put_endless(d, t, PAIRING_NO_RETURN, o);
+	open_call(d, t, number, r->cpu, o);
 }
 
 /* Return the class of the call that returns by this number. */
@@ -1071,6 +1098,25 @@ static int in_loss(const struct decode *d)
 	return d->merge && merge_in_loss(d->merge);
 }
 
+/* Do the globs of events select a call of a record of our own? It stands for its entry and return. */
+static int picks_name(const struct decode *d, const struct decode_event *of,
+		      const struct decode_task *t)
+{
+	const struct pick *p = &d->show->pick;
+	char event[64];
+
+	if (!p->nglobs || (of->kind != CALLED && of->kind != BEGUN))
+		return 1;
+	for (int leaves = 0; leaves < 2; leaves++) {
+		str_format(event, sizeof(event), leaves ? "sys_exit_%.40s" : "sys_enter_%.40s",
+			   name_of(t));
+		if (pick_names(p, "syscalls", event) ||
+		    pick_names(p, "raw_syscalls", leaves ? "sys_exit" : "sys_enter"))
+			return 1;
+	}
+	return pick_names(p, RECORD_SYSTEM, "call");
+}
+
 /* Do the options select the call that has returned? */
 static int picks(const struct decode *d, const struct decode_task *t)
 {
@@ -1081,56 +1127,69 @@ static int picks(const struct decode *d, const struct decode_task *t)
 	       (known ? picks_arguments(d, t) : !d->by_fd && !d->path);
 }
 
+/*
+ * The call of a task returns, by the number and with the result of e. compat: it is one of 32-bit
+ * code.
+ */
+static void end(struct decode *d, struct decode_task *t, const struct decode_event *of,
+		struct pairing_event *e, const struct record *r, int compat, int shown,
+		struct out *o)
+{
+	struct record begin = head_of(t);
+	int marked = compat, exec, open = t->pair.open;
+	enum pairing_fate fate;
+
+	e->class = class_of(d, t, e->id, compat);
+	e->cpu = r->cpu;
+	e->registers = t->user && t->user->nregisters;
+	e->losing = (!open || t->pair.cpu != r->cpu) && in_loss(d);
+	e->trapped = !open && is_trapped(d, t, e->id, e->result);
+	/* on x86 an exec returns by the number of the new program's ABI */
+	exec = open && t->pair.class == PAIRING_EXEC && e->class == PAIRING_EXEC;
+	d->pairing.entries = of->entries;
+	fate = pairing_return(&d->pairing, &t->pair, e);
+	if (fate == PAIRING_NOTHING)
+		return;
+	if (open && fate != PAIRING_RETURNED)
+		put_endless(d, t, PAIRING_UNFINISHED, o);
+	t->fate = fate == PAIRING_ACROSS || fate == PAIRING_BORN ? PAIRING_RESUMED : fate;
+	if (fate == PAIRING_RETURNED && exec && t->user && e->id != t->pair.id &&
+	    !strcmp(name_of(t), "execveat"))
+		call_user_shift(t->user);
+	if (fate == PAIRING_RETURNED && (exec || t->compat))
+		compat = t->compat;
+	if (fate != PAIRING_RETURNED || compat != t->compat)
+		set_call(d, t, of, e->id, compat);
+	if (fate != PAIRING_RETURNED && d->show->otel.on)
+		t->context = otel_of(&d->show->otel, d->show->line->events, r);
+	t->trapped = had_no_entry(t) && e->trapped;
+	if (had_no_entry(t))
+		take_registers(t);
+	t->time = r->ts > t->ts ? r->ts - t->ts : 0;
+	t->values.result = e->result;
+	t->values.returned = 1;
+	use_memory(d, t);
+	/* strace shows no return of a fork in the child */
+	if (shown && picks_name(d, of, t) && picks(d, t) && !(d->strace && fate == PAIRING_BORN))
+		put_record(d, t, fate == PAIRING_RETURNED ? &begin : r, o);
+	if (fate == PAIRING_RETURNED)
+		follow(d, t);
+	drop_memory(d, t);
+	t->compat = (uint8_t)(exec && fate == PAIRING_RETURNED ? marked : compat);
+}
+
 static void leave(struct decode *d, const struct decode_event *of, const struct record *r,
 		  int shown, struct out *o)
 {
 	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
 	struct pairing_event e = {
 		.id = (uint64_t)number_at(d, of, 0, r), .result = number_at(d, of, 1, r),
-		.cpu = r->cpu, .registers = t->user && t->user->nregisters,
 	};
-	struct record begin = head_of(t);
-	int compat, marked, exec, open = t->pair.open;
-	enum pairing_fate fate;
-
 	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
-	compat = marked = is_compat(d, t, MARK_RETURN) && !d->abi && !of->call;
+	int compat = is_compat(d, t, MARK_RETURN) && !d->abi && !of->call;
+
 	t->marked = MARK_NONE;
-	e.class = class_of(d, t, e.id, compat);
-	e.losing = (!open || t->pair.cpu != r->cpu) && in_loss(d);
-	e.trapped = !open && is_trapped(d, t, e.id, e.result);
-	/* on x86 an exec returns by the number of the new program's ABI */
-	exec = open && t->pair.class == PAIRING_EXEC && e.class == PAIRING_EXEC;
-	d->pairing.entries = of->entries;
-	fate = pairing_return(&d->pairing, &t->pair, &e);
-	if (fate == PAIRING_NOTHING)
-		return;
-	if (open && fate != PAIRING_RETURNED)
-		put_endless(d, t, PAIRING_UNFINISHED, o);
-	t->fate = fate == PAIRING_ACROSS || fate == PAIRING_BORN ? PAIRING_RESUMED : fate;
-	if (fate == PAIRING_RETURNED && exec && t->user && e.id != t->pair.id &&
-	    !strcmp(name_of(t), "execveat"))
-		call_user_shift(t->user);
-	if (fate == PAIRING_RETURNED && (exec || t->compat))
-		compat = t->compat;
-	if (fate != PAIRING_RETURNED || compat != t->compat)
-		set_call(d, t, of, e.id, compat);
-	if (fate != PAIRING_RETURNED && d->show->otel.on)
-		t->context = otel_of(&d->show->otel, d->show->line->events, r);
-	t->trapped = had_no_entry(t) && e.trapped;
-	if (had_no_entry(t))
-		take_registers(t);
-	t->time = r->ts > t->ts ? r->ts - t->ts : 0;
-	t->values.result = e.result;
-	t->values.returned = 1;
-	use_memory(d, t);
-	/* strace shows no return of a fork in the child */
-	if (shown && picks(d, t) && !(d->strace && fate == PAIRING_BORN))
-		put_record(d, t, fate == PAIRING_RETURNED ? &begin : r, o);
-	if (fate == PAIRING_RETURNED)
-		follow(d, t);
-	drop_memory(d, t);
-	t->compat = (uint8_t)(exec && fate == PAIRING_RETURNED ? marked : compat);
+	end(d, t, of, &e, r, compat, shown, o);
 }
 
 /* Add a record of user memory. */
@@ -1143,6 +1202,109 @@ static void add_memory(struct decode *d, struct decode_task *t, const char *reco
 	d->held -= call_user_room(u);
 	t->lacking = call_user_add(u, record, n) < 0;
 	d->held += call_user_room(u);
+}
+
+/* ---- records of our own ---- */
+
+/* Return the number of size bytes at an offset of a record. */
+static uint64_t own_number(const struct decode *d, const struct record *r, size_t at, unsigned size)
+{
+	return raw_number(r->data + at, size, 1, d->show->line->events->big);
+}
+
+#define OWN(MEMBER) own_number(d, r, offsetof(struct call_record, MEMBER), \
+			       (unsigned)sizeof(((struct call_record *)0)->MEMBER))
+
+/* Keep a part of the memory of the next record of the task. */
+static void keep_part(struct decode *d, const struct decode_event *of, const struct record *r,
+		      struct out *o)
+{
+	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
+	struct field_data v;
+
+	if (of->field[0] && !field_value(d->show->line->events, of->field[0], r, &v) &&
+	    v.kind == FIELD_ARRAY && t->parts.n < CALL_ARGS * CALL_USER_MOST)
+		strbuf_add(&t->parts, (const char *)v.data, v.n);
+}
+
+/* Add the memory of a record, after its parts. */
+static void take_own(struct decode *d, struct decode_task *t, const struct record *r)
+{
+	const uint64_t place = OWN(memory);
+	size_t at = place & 0xffff, n = place >> 16 & 0xffff;
+	const void *memory = r->data + at;
+	struct call_user *u;
+
+	if (!n && !t->parts.n)
+		return;
+	if (at + n > r->len) {
+		t->lacking = 1;
+		return;
+	}
+	if (t->parts.n) {
+		strbuf_add(&t->parts, memory, n);
+		memory = t->parts.text;
+		n = t->parts.n;
+	}
+	u = memory_of(d, t);
+	if (u) {
+		d->held -= call_user_room(u);
+		t->lacking = call_user_take(u, memory, n) < 0;
+		d->held += call_user_room(u);
+	}
+	t->parts.n = 0;
+}
+
+/* The call of the record begins, unless it is the one that has begun. */
+static void begin_own(struct decode *d, struct decode_task *t, const struct decode_event *of,
+		      const struct record *r, int shown, struct out *o)
+{
+	const unsigned flags = (unsigned)OWN(call.flags);
+	const uint64_t number = OWN(call.nr);
+	struct record at = *r;
+
+	if (t->pair.open && t->ts == OWN(call.begin))
+		return;
+	put_unfinished(d, t, o);
+	at.ts = OWN(call.begin);
+	if (t->foretold <= at.ts) /* the memory is not the path of the program that it executed */
+		drop_memory(d, t);
+	t->foretold = 0;
+	at.cpu = (int)OWN(call.cpu);
+	t->compat = (flags & CALL_COMPAT) && !d->abi;
+	t->nargs = CALL_ARGS;
+	for (unsigned i = 0; i < CALL_ARGS; i++)
+		t->values.args[i] = OWN(call.args[i]);
+	begin(d, t, of, number, &at, shown);
+	t->shown &= (uint8_t)picks_name(d, of, t);
+	/* its memory was in a record that is lost */
+	t->lacking = of->kind == CALLED && (flags & CALL_ENTERED);
+	open_call(d, t, number, at.cpu, o);
+}
+
+/* Take a record of a call, which has begun, or has returned. */
+static void take_call(struct decode *d, const struct decode_event *of, const struct record *r,
+		      int shown, struct out *o)
+{
+	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
+	struct pairing_event e = { 0 };
+	struct call_user *u;
+
+	if (r->len < sizeof(struct call_record))
+		return;
+	if (OWN(call.begin))
+		begin_own(d, t, of, r, shown, o);
+	else if (!t->pair.open && (u = memory_of(d, t))) {
+		for (unsigned i = 0; i < CALL_ARGS; i++)
+			u->registers[i] = OWN(call.args[i]);
+		u->nregisters = CALL_ARGS;
+	}
+	take_own(d, t, r);
+	if (of->kind != CALLED)
+		return;
+	e.id = OWN(ret_nr);
+	e.result = (int64_t)OWN(ret);
+	end(d, t, of, &e, r, (OWN(call.flags) & CALL_COMPAT_RETURN) && !d->abi, shown, o);
 }
 
 /*
@@ -1192,8 +1354,6 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		n++;
 	if (v.data[n++] != ' ' || n == v.n)
 		return 0;
-	if (v.data[n] == '$') /* a CPU time, for facts.c */
-		return !d->show->tells;
 	t = find(d, pid);
 	if (call_user_begins((const char *)v.data + n, v.n - n)) {
 		/* the return of the last call is missing, as that of an exec of 32-bit code */
@@ -1271,11 +1431,13 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 		return put_unfinished(d, t, o);
 	put_unfinished(d, t, o);
 	free_memory(d, t);
+	free(t->parts.text);
 	entry = t->pair.entry;
 	*t = *old;
 	t->pair.entry = entry;
 	t->pid = pid;
 	old->user = NULL;
+	old->parts = (struct strbuf){ 0 };
 	old->pair.open = 0;
 	forget(d, old);
 }
@@ -1299,20 +1461,26 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		enter(d, of, r, *shown, &o);
 	} else if (kind == EXIT) {
 		leave(d, of, r, *shown, &o);
+	} else if (kind == BEGUN || kind == CALLED) {
+		take_call(d, of, r, *shown, &o);
+	} else if (kind == PART) {
+		keep_part(d, of, r, &o);
 	} else if (kind == PROBE) {
 		take_probe(d, of->probe, r);
 	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
 		if (kind == EXEC) {
 			exec(d, (int)number_at(d, of, 0, r), pid, &o);
-			t = find(d, pid);
-			if (!t || !t->pair.open) /* its calls are not recorded, but others are */
-				task_at(d, pid, &o)->pair.outside = d->pairing.losses + 1;
-			else
-				take_program(d, t, of, r);
-			if (t && t->pair.open && t->pair.class == PAIRING_EXEC)
+			t = task_at(d, pid, &o);
+			if (!t->pair.open) { /* its record comes at its return, if it has one */
+				t->pair.outside = d->pairing.losses + 1;
+				drop_memory(d, t);
+				t->foretold = r->ts;
+			}
+			take_program(d, t, of, r);
+			if (t->pair.open && t->pair.class == PAIRING_EXEC)
 				t->executed = r->ts;
 			else if (d->execs)
-				put_foreign(d, find(d, pid), of, r, &o);
+				put_foreign(d, t, of, r, &o);
 			if (follows(d, (int)number_at(d, of, 0, r))) {
 				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
 				follow_exec(&d->follow, pid);
@@ -1444,6 +1612,7 @@ void decode_begin(struct decode *d, struct show *s)
 	d->follow.swapped = calls_big_endian(d->calls) !=
 			    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	d->show = s;
+	s->pick.calls = 1;
 	s->decoder = decode_text;
 	s->decode = d;
 	s->plain = 0;
@@ -1504,8 +1673,10 @@ void decode_free(struct decode *d)
 	for (size_t i = 0; i < d->pairing.tasks.room; i++) {
 		struct decode_task *t = (struct decode_task *)(void *)d->pairing.tasks.v[i];
 
-		if (t)
+		if (t) {
 			free_memory(d, t);
+			free(t->parts.text);
+		}
 		free(t);
 	}
 	event_notes_free(&d->events);

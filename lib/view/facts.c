@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "view/view.h"
 #include "facts.h"
 
@@ -49,7 +50,7 @@ static const struct {
 	[ROLE_RENAME] = { "task", "task_rename", { "pid", "newcomm" } },
 	[ROLE_EXEC] = { "sched", "sched_process_exec", { "old_pid" } },
 	[ROLE_END] = { "sched", "sched_process_exit", { "pid", "group_dead" /* Linux 6.16 */ } },
-	[ROLE_PRINTED] = { "bpf_trace", "bpf_trace_printk", { "bpf_string" } },
+	[ROLE_CPU] = { RECORD_SYSTEM, "cpu", { "process", "ns" } },
 };
 
 /* Find the role of an event, and its fields. */
@@ -374,24 +375,11 @@ static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 		tell(f, FACT_AGE, (int64_t)used.age);
 }
 
-/* Follow a record "tfs_ID $ PID NS" of tfs-strings -c. */
-static void printed(struct facts *f, const struct record *r)
+/* Follow a record of tfs-strings -c. */
+static void cpu_told(struct facts *f, const struct record *r)
 {
-	struct field_data v;
-	char text[64] = "";
-	const char *s;
-	int64_t pid;
-
-	if (!facts_field(f, 0, r, &v) && v.kind == FIELD_STRING && v.n < sizeof(text))
-		memcpy(text, v.data, v.n);
-	s = strncmp(text, "tfs_", 4) ? "" : text + strcspn(text, " ");
-	if (strncmp(s, " $ ", 3))
-		return;
-	s += 3;
-	pid = (int64_t)text_digits(&s);
-	tell(f, FACT_PROCESS, pid);
-	s += *s == ' ';
-	tell(f, FACT_CPU, (int64_t)text_digits(&s));
+	tell(f, FACT_PROCESS, facts_number(f, 0, r));
+	tell(f, FACT_CPU, facts_number(f, 1, r));
 }
 
 /* ---- records: how each of them changes a task ---- */
@@ -510,9 +498,9 @@ void facts_learn(struct facts *f, const struct record *r, int lost)
 	if (lost)
 		forget(f);
 	prune(f);
-	if (of->role == ROLE_PRINTED)
-		printed(f, r);
-	if (of->role == ROLE_NONE || of->role == ROLE_RENAME || of->role == ROLE_PRINTED)
+	if (of->role == ROLE_CPU)
+		cpu_told(f, r);
+	if (of->role == ROLE_NONE || of->role == ROLE_RENAME || of->role == ROLE_CPU)
 		return;
 	if (of->role == ROLE_EXEC)
 		executed(f, r);

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "view/view.h"
 
 /* Tasks whose contexts are remembered; then forget all, which soon are recorded again. */
@@ -18,7 +19,8 @@ struct otel_task {
 /* The note of an event: its field with the text, if programs print it, and whom it is about. */
 struct noted {
 	int decided;
-	const struct field *text;
+	const struct field *text;       /* of recordings of earlier versions */
+	int own;                        /* it is tfs:otel */
 	enum { ABOUT_RUNNING, ABOUT_OTHER, ABOUT_NOBODY } about;
 	const struct field *other;      /* the pid */
 };
@@ -35,6 +37,7 @@ static struct noted *noted_of(struct otel_contexts *all, struct event_set *evs,
 	of->decided = 1;
 	if (!strcmp(e->name, "bpf_trace_printk"))
 		of->text = event_field(e, "bpf_string");
+	of->own = !strcmp(e->system, RECORD_SYSTEM) && !strcmp(e->name, "otel");
 	s = subject_of(e->system, e->name);
 	if (s && s->kind == SUBJECT_NONE)
 		of->about = ABOUT_NOBODY;
@@ -69,22 +72,52 @@ static int parse(struct otel_context *c, const char *s, const char *end)
 	return s == end ? 0 : -1;
 }
 
+/* Read the context of a record as text. Return 0, or -1 if it is none. */
+static int read_text(struct otel_context *c, const struct noted *of, const struct event_set *evs,
+		     const struct record *r)
+{
+	struct field_data v;
+	const char *s;
+
+	if (!of->text || field_value(evs, of->text, r, &v) < 0 || v.kind != FIELD_STRING ||
+	    v.n < 4 || memcmp(v.data, "tfs_", 4))
+		return -1;
+	s = memchr(v.data, ' ', v.n);
+	if (!s || (const char *)v.data + v.n - s < 4 || memcmp(s, " o ", 3))
+		return -1;
+	return parse(c, s + 3, (const char *)v.data + v.n);
+}
+
+/* Read the context of a record. Return 0, or -1 if it is too short. */
+static int read_own(struct otel_context *c, const struct event_set *evs, const struct record *r)
+{
+	const unsigned char *at = r->data + offsetof(struct otel_record, trace);
+
+	if (r->len < sizeof(struct otel_record))
+		return -1;
+	c->trace[0] = raw_number(at, 8, 0, evs->big);
+	c->trace[1] = raw_number(at + 8, 8, 0, evs->big);
+	c->span = raw_number(at + 16, 8, 0, evs->big);
+	c->flags = r->data[offsetof(struct otel_record, flags)];
+	switch (r->data[offsetof(struct otel_record, state)]) {
+	case OTEL_SEEN:
+		c->state = CONTEXT_KNOWN;
+		break;
+	case OTEL_SEEN_NONE:
+		c->state = CONTEXT_NONE;
+	}
+	return 0;
+}
+
 int otel_learn(struct otel_contexts *all, struct event_set *evs, const struct record *r, int lost)
 {
 	const struct noted *of = noted_of(all, evs, r);
 	int32_t pid = record_pid(evs, r);
-	struct otel_context c;
-	struct field_data v;
+	struct otel_context c = { .state = CONTEXT_UNKNOWN };
 	struct otel_task *t;
-	const char *s;
 
 	all->losses += lost != 0;
-	if (!of || !of->text || field_value(evs, of->text, r, &v) < 0 || v.kind != FIELD_STRING ||
-	    v.n < 4 || memcmp(v.data, "tfs_", 4))
-		return 0;
-	s = memchr(v.data, ' ', v.n);
-	if (!s || (const char *)v.data + v.n - s < 4 || memcmp(s, " o ", 3) ||
-	    parse(&c, s + 3, (const char *)v.data + v.n) < 0)
+	if (!of || (of->own ? read_own(&c, evs, r) : read_text(&c, of, evs, r)) < 0)
 		return 0;
 	if (all->tasks.n >= TASKS)
 		table_clear(&all->tasks);

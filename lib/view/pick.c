@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "view/view.h"
 
 enum { UNDECIDED, PICKED, LEFT_OUT }; /* what pick.picked has of an event */
@@ -94,13 +95,19 @@ void pick_begin(struct pick *p, int raw_clock)
 	p->all = !p->nglobs && !p->pids.n && !p->begin.given && !p->end.given;
 }
 
-/* Does a glob match the event? */
-static char match_globs(const struct pick *p, const struct event *e)
+int pick_names(const struct pick *p, const char *system, const char *name)
 {
 	for (size_t i = 0; i < p->nglobs; i++)
-		if (glob_names(p->globs[i], e->system, e->name))
-			return PICKED;
-	return LEFT_OUT;
+		if (glob_names(p->globs[i], system, name))
+			return 1;
+	return 0;
+}
+
+int pick_is_call(const struct event *e)
+{
+	return !strcmp(e->system, RECORD_SYSTEM) && (!strcmp(e->name, "enter") ||
+						     !strcmp(e->name, "call") ||
+						     !strcmp(e->name, "open"));
 }
 
 int pick_record(struct pick *p, struct event_set *evs, const struct record *r)
@@ -113,7 +120,8 @@ int pick_record(struct pick *p, struct event_set *evs, const struct record *r)
 			return 0;
 		picked = event_note(&p->picked, e, sizeof(*picked));
 		if (*picked == UNDECIDED)
-			*picked = match_globs(p, e);
+			*picked = (p->calls && pick_is_call(e)) ||
+				  pick_names(p, e->system, e->name) ? PICKED : LEFT_OUT;
 		if (*picked == LEFT_OUT)
 			return 0;
 	}

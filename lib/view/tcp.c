@@ -2,8 +2,9 @@
 /*
  * tcp.c - print TCP connections: a line when one is made, accepted, or at its end
  *
- * sock:inet_sock_set_state tells each change of state of a socket. The records of tfs-strings
- * (bin/record/tcp_programs.c) come directly before it, on the same CPU:
+ * sock:inet_sock_set_state tells each change of state of a socket. The records tfs:tcp of tfs-strings
+ * (bin/record/tcp_programs.c) come directly before it, on the same CPU; recordings of earlier
+ * versions have them as text. A letter, the socket, and two numbers:
  *
  *	S SOCKET SENT RECEIVED  the bytes of a connection that ends
  *	Q SOCKET SENT RECEIVED  the same, of one that no program has accepted so far
@@ -23,6 +24,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "view/view.h"
 
 /* In place of an error: the return of the call says it. */
@@ -72,7 +74,7 @@ struct said {
 /* The fields of an event */
 enum { SOCKET, OLD, NEW, SPORT, DPORT, PROTOCOL, SADDR, DADDR, FIELDS };
 struct tcp_event {
-	enum { UNDECIDED, OTHER, STATE, DESTROYED, PRINTED } kind;
+	enum { UNDECIDED, OTHER, STATE, DESTROYED, PRINTED, OWN } kind;
 	const struct field *field[FIELDS];
 };
 
@@ -100,7 +102,8 @@ static struct tcp_event *event_at(struct show *s, const struct record *r)
 		return of;
 	of->kind = !strcmp(e->name, "inet_sock_set_state") ? STATE :
 		   !strcmp(e->name, "tcp_destroy_sock") ? DESTROYED :
-		   !strcmp(e->name, "bpf_trace_printk") ? PRINTED : OTHER;
+		   !strcmp(e->name, "bpf_trace_printk") ? PRINTED :
+		   !strcmp(e->system, RECORD_SYSTEM) && !strcmp(e->name, "tcp") ? OWN : OTHER;
 	for (unsigned i = 0; of->kind == STATE && i < FIELDS; i++)
 		if (!(of->field[i] = event_field(e, names[i])))
 			of->kind = OTHER;
@@ -292,10 +295,11 @@ static int in_interrupt(const struct show *s, const struct record *r)
 	       r->data[evs->flags_at] & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI);
 }
 
-static void set_address(struct end *to, const char *at, const char *end)
+/* Set the address from its halves. */
+static void set_address(struct end *to, const uint64_t *halves)
 {
 	for (size_t i = 0; i < 2; i++) {
-		uint64_t half = read_number(&at, end, 16);
+		uint64_t half = halves[i];
 
 		for (size_t j = 8; j--; half >>= 8)
 			to->ip[8 * i + j] = (unsigned char)half;
@@ -308,15 +312,53 @@ static int is_of_port(const struct connection *c)
 	       pids_has(&tcp.ports, (pid_t)c->remote.port);
 }
 
+/* What a record of a program says */
+struct told {
+	char what;
+	uint64_t socket, value[2];
+};
+
+/* Read a record as text. Return 1, or 0 if it is not ours. */
+static int read_text(const struct show *s, const struct tcp_event *of, const struct record *r,
+		     struct told *t)
+{
+	struct field_data v = get(s, of, 0, r);
+	const char *at = v.kind == FIELD_STRING ? (const char *)v.data : "", *end = at + v.n;
+
+	at = v.kind == FIELD_STRING && v.n > 4 && !memcmp(at, "tfs_", 4) ?
+	     memchr(at, ' ', v.n) : NULL;
+	if (!at || end - at < 4 || at[2] != ' ')
+		return 0;
+	t->what = at[1];
+	at += 3;
+	t->socket = read_number(&at, end, 16);
+	t->value[0] = read_number(&at, end, strchr("DLF", t->what) ? 16 : 10);
+	t->value[1] = read_number(&at, end, strchr("DL", t->what) ? 16 : 10);
+	return 1;
+}
+
+/* Read a record. Return 1, or 0 if it is too short. */
+static int read_own(const struct show *s, const struct record *r, struct told *t)
+{
+	const int big = s->line->events->big;
+
+	if (r->len < sizeof(struct tcp_record))
+		return 0;
+	t->what = (char)r->data[offsetof(struct tcp_record, what)];
+	t->socket = raw_number(r->data + offsetof(struct tcp_record, socket), 8, 0, big);
+	t->value[0] = raw_number(r->data + offsetof(struct tcp_record, a), 8, 0, big);
+	t->value[1] = raw_number(r->data + offsetof(struct tcp_record, b), 8, 0, big);
+	return 1;
+}
+
 /*
  * A call of connect has failed. If a change of state did not say so, this line does. If the kernel
  * has begun the connect, only SHOW_LATENCY asks for its end.
  */
 static void take_failed(struct show *s, struct connection *c, const struct said *said,
-			const char *at, const char *end, const struct record *r, int shown,
-			struct out *o)
+			const struct told *t, const struct record *r, int shown, struct out *o)
 {
-	uint64_t ports = read_number(&at, end, 16), ns = read_number(&at, end, 10);
+	uint64_t ports = t->value[0], ns = t->value[1];
 	struct connection failed = { .side = CONNECTS, .local = said->local,
 				     .remote = said->remote };
 	int error = (int)(ports & 0xffff);
@@ -359,36 +401,28 @@ static void take_accept(struct show *s, struct connection *c, const struct recor
 }
 
 /* Take a record of a program. Return 1, or 0 if it is of another one. */
-static int take_printed(struct show *s, const struct tcp_event *of, const struct record *r,
-			int shown, struct out *o)
+static int take_told(struct show *s, const struct tcp_event *of, const struct record *r,
+		     int shown, struct out *o)
 {
-	struct field_data v = get(s, of, 0, r);
-	const char *at = v.kind == FIELD_STRING ? (const char *)v.data : "", *end = at + v.n;
 	struct connection *c;
 	struct said *said;
-	uint64_t socket;
-	char what;
+	struct told t;
 
-	at = v.kind == FIELD_STRING && v.n > 4 && !memcmp(at, "tfs_", 4) ?
-	     memchr(at, ' ', v.n) : NULL;
-	if (!at || end - at < 4 || at[2] != ' ' || !strchr("SQEWDLFA", at[1]))
+	if (!(of->kind == OWN ? read_own(s, r, &t) : read_text(s, of, r, &t)) || !t.what ||
+	    !strchr("SQEWDLFA", t.what))
 		return 0;
-	what = at[1];
-	at += 3;
-	socket = read_number(&at, end, 16);
 	said = table_at(&tcp.said, (const char *)&r->cpu, sizeof(r->cpu));
-	c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
-	if (what == 'D' || what == 'L') {
-		set_address(what == 'D' ? &said->remote : &said->local, at, end);
-	} else if (what == 'F') {
-		take_failed(s, c, said, at, end, r, shown, o);
-	} else if (what == 'A' && c && c->side >= ACCEPTS && !c->ntask) {
+	c = table_find(&tcp.connections, (const char *)&t.socket, sizeof(t.socket));
+	if (t.what == 'D' || t.what == 'L') {
+		set_address(t.what == 'D' ? &said->remote : &said->local, t.value);
+	} else if (t.what == 'F') {
+		take_failed(s, c, said, &t, r, shown, o);
+	} else if (t.what == 'A' && c && c->side >= ACCEPTS && !c->ntask) {
 		take_accept(s, c, r, shown, o);
-	} else if (what != 'A') {
-		said->socket = socket;
-		said->what = what;
-		for (size_t i = 0; i < 2; i++)
-			said->value[i] = read_number(&at, end, 10);
+	} else if (t.what != 'A') {
+		said->socket = t.socket;
+		said->what = t.what;
+		memcpy(said->value, t.value, sizeof(t.value));
 	}
 	return 1;
 }
@@ -507,7 +541,7 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 		take_state(s, of, r, *shown, &o);
 	else if (of && of->kind == DESTROYED)
 		take_destroyed(s, of, r, *shown, &o);
-	else if ((!of || of->kind != PRINTED || !take_printed(s, of, r, *shown, &o)) && *shown)
+	else if ((!of || of->kind < PRINTED || !take_told(s, of, r, *shown, &o)) && *shown)
 		o.at += show_text(s, r, o.at, out_room(&o));
 	*shown = o.at > buf;
 	return (size_t)(o.at - buf);

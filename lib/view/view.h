@@ -54,6 +54,7 @@ struct pick {
 	size_t nglobs;
 	struct pids pids;
 	struct pick_time begin, end;
+	int calls;              /* the caller matches the globs with the calls of decode.c's records */
 	struct event_notes picked; /* private: whether a glob matches the event */
 	/* set by pick_begin */
 	uint64_t from, to;      /* in units of the clock, both included */
@@ -70,6 +71,12 @@ int pick_event(struct pick *, const char *glob);
  * after the point is compared with the rounded time that lines show. Return 0, or -1, silent.
  */
 int pick_time(struct pick *, const char *range);
+
+/* Is it an event of decode.c that stands for the entry and the return of a call? */
+int pick_is_call(const struct event *);
+
+/* Do the globs match the event? There is one at least. */
+int pick_names(const struct pick *, const char *system, const char *name);
 
 /* Begin to select, after the calls above; call it again when the clock changes. */
 void pick_begin(struct pick *, int raw_clock);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * call_programs.h - what the parts of the programs of tfs-strings calls share
+ *
+ *	call_plan.c      the map that says what each call passes, from the tables of the calls
+ *	call_sides.c     the programs of the two sides of a call
+ *	call_memory.c    their parts that read user memory
+ *	call_tasks.c     the programs that follow the traced tasks
+ */
+#ifndef CALL_PROGRAMS_H
+#define CALL_PROGRAMS_H
+
+#include "base/base.h"
+#include "event/event.h"
+#include "syscalls/syscalls.h"
+#include "live/live.h"
+#include "strings.h"
+
+/*
+ * Where the kernel's struct pt_regs of the architecture has the arguments, the number of the
+ * call, and the stack. MODE says that the call is one of 32-bit code, if its bits MODE_MASK are
+ * MODE_32; without MODE_MASK no such call exists. On x86 64-bit code can make such a call, too (int
+ * 0x80), so MODE is -1, and the bits are those of thread_info.status: TS_COMPAT
+ * (arch/x86/include/asm/thread_info.h). NR_SIZE is SIZE_W or SIZE_DW. An exec that succeeds keeps
+ * the number, or else clears the register CLEARED. KNOWN is 0 if the registers are not known.
+ */
+#if defined(__x86_64__)
+enum { KNOWN_REGISTERS = 1, NR = 120, NR_SIZE = SIZE_DW, STACK = 152,
+       MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
+#define REGISTERS { { 112, 104, 96, 56, 72, 64 }, { 40, 88, 96, 104, 112, 32 } }
+#define ABI_32 "i386"
+#elif defined(__aarch64__)
+enum { KNOWN_REGISTERS = 1, NR = 280, NR_SIZE = SIZE_W, STACK = 248,
+       MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
+#define REGISTERS { { 272, 8, 16, 24, 32, 40 }, { 272, 8, 16, 24, 32, 40 } }
+#define ABI_32 "arm"
+#else
+#if defined(__arm__)
+enum { KNOWN_REGISTERS = 1, NR = 28, NR_SIZE = SIZE_W, STACK = 52, CLEARED = 56, EXECVE = 11 };
+#define REGISTERS { { 68, 4, 8, 12, 16, 20 }, { 0 } }
+#elif defined(__s390x__)
+enum { KNOWN_REGISTERS = 1, NR = 160, NR_SIZE = SIZE_W, STACK = 144 };
+#define REGISTERS { { 152, 48, 56, 64, 72, 80 }, { 0 } }
+#elif defined(__riscv)
+enum { KNOWN_REGISTERS = 1, NR = 136, NR_SIZE = SIZE_DW, STACK = 16 };
+#define REGISTERS { { 280, 88, 96, 104, 112, 120 }, { 0 } }
+#elif defined(__powerpc64__)
+enum { KNOWN_REGISTERS = 1, NR = 0, NR_SIZE = SIZE_DW, STACK = 8 };
+#define REGISTERS { { 272, 32, 40, 48, 56, 64 }, { 0 } }
+#else
+enum { KNOWN_REGISTERS = 0, NR = 0, NR_SIZE = SIZE_DW, STACK = 0 };
+#define REGISTERS { { 0 }, { 0 } }
+#endif
+enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
+#define ABI_32 NULL
+#endif
+
+enum { WORD = sizeof(long) };
+#define WORD_SIZE (WORD == 8 ? SIZE_DW : SIZE_W)
+
+/* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
+enum { TASKS = 64, PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
+
+/* The bits of the byte. The call is the one that the task is in. */
+enum {
+	TRACED = 1,
+	ENTERED = 2,            /* the beginning of the call was seen */
+	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
+	MISSING_SHIFT = 2,
+};
+
+/*
+ * Numbers of calls are below this. In the array, those of 32-bit code follow the others, then an
+ * entry for all others, and then variants of calls, at most VARIANTS.
+ */
+enum { NUMBERS = 1024, OTHER_CALL = 2 * NUMBERS, VARIANTS = 1024, POINTS_MOST = 1024,
+       ENTRIES = OTHER_CALL + 1 + VARIANTS };
+
+/* Most bytes of structures, and of an environment, in words */
+enum { STRING_MOST = 4096, STRUCT_MOST = 512, SOCKADDR_MOST = 128, MESSAGE_MOST = 1024,
+       ENV_MOST = 32, PAGE = 4096 };
+
+enum item_kind { END, STRING, DATA, STRINGS };
+
+enum item_flag {
+	AT_ENTRY = 1,           /* read it at the entry, or else at the return */
+	AT_RETURN = 2,          /* read it at the return if the call succeeds */
+	IF_INTERRUPTED = 4,     /* read it at the return if a signal interrupted the call */
+	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
+	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
+	ON_STACK = 32,          /* of an exec that succeeded, the address is that of count */
+	MAY_BE_PART = 128,      /* its beginning counts if the rest is not in memory */
+};
+
+/* For count: what a new program has on its stack. */
+enum { NEW_NOTHING, NEW_WORDS, NEW_ENV };
+
+/* Is a call recorded? ENDS: only its return, of another call that executes a program */
+enum { RECORDED = 1, HAS_MEMORY, ENDS };
+
+/* An item of an entry of the map of calls: the user memory that an argument passes */
+struct item {
+	uint8_t kind, flags, arg;
+	uint8_t has_count;              /* 1 + the shift of the count; 0: it has none */
+	uint8_t count;                  /* the argument with the count */
+	uint8_t npoints;
+	uint8_t message;                /* it may be one of netlink: record more of it */
+	uint8_t pad;
+	uint16_t size, most;
+	uint16_t points;                /* the first pointer of the structure, in its map */
+	uint16_t pad_2;
+};
+
+/* The value of the map of points: a pointer in a structure, and the memory that it points to */
+struct point {
+	uint16_t offset, count;         /* in the structure: of the pointer, and of the count */
+	uint8_t count_width;            /* 0: it is 1 */
+	uint8_t flags;                  /* AT_ENTRY, AT_RETURN */
+	uint16_t size, most;
+	uint16_t points;                /* the pointers in that memory */
+	uint8_t npoints, message, pad[2];
+};
+
+/* The value of the map of calls. A call that is not recorded is all zero. */
+struct entry {
+	uint8_t known;                  /* RECORDED, HAS_MEMORY */
+	uint8_t exec;
+	uint8_t at_entry, at_return;    /* has such items */
+	uint8_t variants;
+	uint8_t messages;               /* of a socket, which is the first argument */
+	uint8_t by;                     /* the argument whose value chooses a variant */
+	uint8_t pad;
+	uint64_t pad_8;
+	struct item items[CALL_ARGS];
+};
+
+/* The key of the map of variants, whose value is the index of an entry */
+struct variant {
+	uint32_t value, number;
+};
+
+enum { OPEN_CALLS = 8192 };         /* at the same time; of more, the entry is a record of its own */
+
+/*
+ * Slots on the stack, and in the buffer of the CPU, to which R7 points. The verifier does not know
+ * what is in the buffer. RECORD is a struct ring_head and a struct call_record, and MEMORY is its
+ * memory, of which AT bytes are used. An open call is kept as it is from CALL on.
+ */
+#define SLOTS(X) \
+	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(STATE, FP, -32) X(TASK, FP, -40) \
+	X(ENTRY, FP, -48) X(NUMBER, FP, -56) \
+	X(AT, R7, 0) X(LEFT, R7, 8) X(ARRAY, R7, 16) X(COUNT, R7, 24) X(INDEX, R7, 32) \
+	X(CUT, R7, 40) X(CHUNK, R7, 48) X(ABSENT, R7, 56) X(RETURNED, R7, 64) X(WIDE, R7, 72) \
+	X(ITEM, R7, 80) X(NEW, R7, 96) X(NEST, R7, 120) X(QUEUE_HEAD, R7, 128) \
+	X(QUEUE_TAIL, R7, 136) X(PARENT, R7, 144) X(PARENT_END, R7, 152) X(STRIDE, R7, 160) \
+	X(POINT, R7, 168) X(POINTS, R7, 176) X(NPOINTS, R7, 184) X(TARGET, R7, 192) \
+	X(ARGUMENT, R7, 200) X(QUEUE, R7, 208) X(RECORD, R7, QUEUE + 16 * QUEUE_MOST) \
+	X(HEAD, R7, RECORD + 16) X(CALL, R7, HEAD + 8) X(RET, R7, CALL + 64) \
+	X(MEMORY, R7, HEAD + (int)sizeof(struct call_record))
+/* The queue has the pointers of one argument: 16 bytes each */
+enum { QUEUE_MOST = 64 };
+enum { SLOTS(BPF_SLOT_AT) };
+
+/* The memory of a record: so much that there is room for the largest piece behind MEMORY_FULL */
+enum { MEMORY_MASK = 0x3ff8, MEMORY_FULL = 12000, CHUNK_MASK = 0x1fff,
+       BUFFER = MEMORY + MEMORY_MASK + 1 + CHUNK_MASK + 64 };
+_Static_assert(MEMORY_FULL + 2 * (int)sizeof(struct memory_piece) + STRING_MOST + 16 <= MEMORY_MASK,
+	       "the offset of a piece has no other bits");
+_Static_assert(BUFFER <= 32 * 1024, "the kernel has room for such a buffer for each CPU");
+
+/* The errors of a call that a signal interrupted: EINTR, ERESTART_RESTARTBLOCK */
+enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
+
+/* The members on the way from a task to the protocol of a socket */
+#define STEP_MEMBERS(X) \
+	X(FILES, task_struct, files) X(TABLE, files_struct, fdt) X(MOST, fdtable, max_fds) \
+	X(FDS, fdtable, fd) X(PRIVATE, file, private_data) X(BACK, socket, file) X(SK, socket, sk) \
+	X(FAMILY, sock_common, skc_family) X(PROTOCOL, sock, sk_protocol)
+#define STEP_NAME(NAME, structure, member) NAME,
+enum { STEP_MEMBERS(STEP_NAME) STEPS };
+
+/* The programs */
+struct programs {
+	struct plan *p;
+	int calls;              /* the map of calls */
+	int variants;           /* the map of variants */
+	int tasks;              /* the map of the traced tasks */
+	int points;             /* the map of pointers in structures */
+	struct point *point;    /* its entries, */
+	unsigned npoints;       /* and how many are in use */
+	struct calls *tables[2];
+	int buffer;             /* the map of the buffers */
+	int open;               /* the map of open calls */
+	int all;                /* all tasks are traced */
+	int entering;           /* the program is that of sys_enter */
+	int pid;                /* offset of the pid in struct task_struct; -1: not known */
+	int status;             /* on x86, that of thread_info.status in struct task_struct */
+	int may_goto;           /* the kernel has this instruction */
+	int steps[STEPS];       /* offsets from a task to the protocol of a socket; -1: not known */
+	int messages;           /* the call that is described passes messages */
+	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: not used */
+	unsigned kinds;         /* a bit for each kind of item that the calls have */
+	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
+};
+
+/* ---- call_plan.c --------------------------------------------------------------------------- */
+
+/* Make and fill the maps of calls, variants and points. Return 0, or -1, reported. */
+int plan_calls(struct programs *);
+
+/* ---- call_sides.c: phrases of instructions, and the two sides -------------------------------- */
+
+void emit_side(struct bpf_code *, struct programs *, int entering);
+
+/* Begin a program. */
+void begin_program(struct bpf_code *);
+
+/* Load a slot of the buffer; store a register, or a number, in one. */
+void load(struct bpf_code *, enum bpf_reg to, int at);
+void store(struct bpf_code *, int at, enum bpf_reg from);
+void set(struct bpf_code *, int at, int32_t n);
+
+/* Jump if the slot of the buffer CONDITION n. Sets R1. */
+void jump_if_slot(struct bpf_code *, int at, enum bpf_jump, int32_t n, const char *to);
+
+/* R0 = the address of the byte of the task whose pid is in reg; jump to out if there is none. */
+void find_task(struct bpf_code *, const struct programs *, enum bpf_reg reg);
+
+/* to = the pid of the running task */
+void set_pid(struct bpf_code *, enum bpf_reg to);
+
+/* Copy size bytes of the kernel's memory at R3 to SLOT. R0 is 0, or an error. */
+void read_kernel(struct bpf_code *, int size);
+
+/* Copy R2 bytes of user memory at R3 to SLOT, which is cleared. R0 is 0, or an error. */
+void read_slot(struct bpf_code *);
+
+/* to = bytes of a pointer of the task, which is 4 in 32-bit code */
+void load_word(struct bpf_code *, enum bpf_reg to);
+
+/* to = the argument whose number is in R1 */
+void load_argument(struct bpf_code *, enum bpf_reg to);
+
+/*
+ * Count a round of the loop, and jump to done after the last. Before Linux 6.9 the verifier checks
+ * each round anew.
+ */
+void count_round(struct bpf_code *, const struct programs *);
+
+/*
+ * Emit a label of a loop that is entered in several places. Before Linux 6.8 the verifier
+ * refuses an edge back to it from an instruction that is not a jump (check_cfg in
+ * kernel/bpf/verifier.c), so go on to it by a jump.
+ */
+void loop_label(struct bpf_code *, const char *label);
+
+/* to = the member of the item; of the entry at R6; jump if it CONDITION n, or has no such flag */
+#define load_item(c, member, to) \
+	emit_load(c, BPF_SIZE_OF(item, member), to, R7, ITEM + (int)offsetof(struct item, member))
+#define load_entry(c, member, to) emit_get(c, to, R6, entry, member)
+#define jump_if_item(c, member, is, n, to) \
+	(load_item(c, member, R1), emit_jump_if_imm(c, R1, is, n, to))
+#define jump_if_entry(c, member, is, n, to) \
+	(load_entry(c, member, R1), emit_jump_if_imm(c, R1, is, n, to))
+#define jump_unless_item(c, flag, to) \
+	(load_item(c, flags, R1), emit_alu_imm(c, ALU_AND, R1, flag), \
+	 emit_jump_if_imm(c, R1, JEQ, 0, to))
+
+/* ---- call_memory.c -------------------------------------------------------------------------- */
+
+/* Read what the item at R8 has, of each kind that the calls have, and jump to next. */
+void emit_memory(struct bpf_code *, const struct programs *);
+
+/* Append a piece without bytes for the argument of the item. Overwrites R1 and R2. */
+void append_empty(struct bpf_code *, const struct programs *, char tag);
+
+/* ---- call_tasks.c --------------------------------------------------------------------------- */
+
+/* Attach the programs that follow tasks. bytes: the map of tasks. Return 0, or -1, reported. */
+int follow_tasks(const struct programs *, struct bpf_code *, volatile uint8_t *bytes, size_t pids);
+
+#endif

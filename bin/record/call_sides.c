@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * call_sides.c - the programs at the two sides of a system call
+ *
+ * Programs run at the raw tracepoints sys_enter and sys_exit. They leave at once if the task is not
+ * traced, or if the call is not recorded. At the entry a call goes to the map of open calls, with
+ * the memory that it passes. At the return it becomes one record.
+ *
+ * Memory that the kernel reads is read at the entry, because the program may change it while the
+ * call runs. A page that is not in memory cannot be read there, as a BPF program must not sleep;
+ * it is read at the return, when the kernel has read it, too. A byte for each possible pid says
+ * which arguments that concerns.
+ *
+ * After an exec, the words and the environment are on the stack of the new program.
+ */
+#include <sys/socket.h>
+
+#include "call_programs.h"
+
+static const uint16_t registers[2][CALL_ARGS] = REGISTERS;
+static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
+
+/* ---- phrases of instructions ------------------------------------------------------------- */
+
+void begin_program(struct bpf_code *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->slots = slots;
+}
+
+void load(struct bpf_code *c, enum bpf_reg to, int at)
+{
+	emit_load(c, SIZE_DW, to, R7, at);
+}
+
+void store(struct bpf_code *c, int at, enum bpf_reg from)
+{
+	emit_store(c, SIZE_DW, R7, at, from);
+}
+
+void set(struct bpf_code *c, int at, int32_t n)
+{
+	emit_store_imm(c, SIZE_DW, R7, at, n);
+}
+
+void jump_if_slot(struct bpf_code *c, int at, enum bpf_jump is, int32_t n, const char *to)
+{
+	load(c, R1, at);
+	emit_jump_if_imm(c, R1, is, n, to);
+}
+
+void find_task(struct bpf_code *c, const struct programs *m, enum bpf_reg reg)
+{
+	emit_mov(c, R1, reg);
+	emit_alu_imm(c, ALU_RSH, R1, 6);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	emit_find(c, m->tasks, KEY, R0, "out");
+	emit_alu_imm(c, ALU_AND, reg, TASKS - 1);
+	emit_alu(c, ALU_ADD, R0, reg);
+}
+
+void set_pid(struct bpf_code *c, enum bpf_reg to)
+{
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	emit_alu32(c, ALU_MOV, to, R0);
+}
+
+void read_kernel(struct bpf_code *c, int size)
+{
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_mov_imm(c, R2, size);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+}
+
+void read_slot(struct bpf_code *c)
+{
+	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
+	emit_address(c, R1, FP, SLOT);
+	emit_call(c, FN_PROBE_READ_USER);
+}
+
+void load_word(struct bpf_code *c, enum bpf_reg to)
+{
+	if (MODE_MASK) {
+		load(c, to, WIDE);
+		emit_alu_imm(c, ALU_AND, to, 4);
+		emit_alu_imm(c, ALU_ADD, to, 4);
+	} else {
+		emit_mov_imm(c, to, WORD);
+	}
+}
+
+void load_argument(struct bpf_code *c, enum bpf_reg to)
+{
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_alu_imm(c, ALU_LSH, R1, 3);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_load(c, SIZE_DW, to, R1, CALL + (int)offsetof(struct call_begun, args));
+}
+
+void count_round(struct bpf_code *c, const struct programs *m)
+{
+	if (m->may_goto) {
+		emit_may_goto(c, "done");
+		return;
+	}
+	emit_alu_imm(c, ALU_ADD, R9, 1);
+	emit_jump_if_imm(c, R9, JGT, (int32_t)m->rounds, "done");
+}
+
+void loop_label(struct bpf_code *c, const char *label)
+{
+	emit_jump(c, label);
+	emit_label(c, label);
+}
+
+/* to = the number at from + at in the kernel's memory. Without BTF, overwrites R0 to R5. */
+static void load_kernel(struct bpf_code *c, const struct programs *m, enum bpf_size size,
+			enum bpf_reg to, enum bpf_reg from, int at)
+{
+	if (m->types[m->entering]) {
+		emit_load(c, size, to, from, at);
+		return;
+	}
+	emit_address(c, R3, from, at);
+	read_kernel(c, size == SIZE_DW ? 8 : 4);
+	emit_load(c, size, to, FP, SLOT);
+}
+
+/* ---- which call it is ---------------------------------------------------------------------- */
+
+/* Set R1 to the bits that MODE_MASK is for. */
+static void load_mode(struct bpf_code *c, const struct programs *m)
+{
+	if (MODE >= 0) {
+		load_kernel(c, m, SIZE_DW, R1, R6, MODE);
+		return;
+	}
+	emit_call(c, m->types[m->entering] ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_TASK);
+	load_kernel(c, m, SIZE_W, R1, R0, m->status);
+}
+
+/*
+ * Let R6 be the registers and R9 the byte of the task. Jump out if the task is not traced. A return,
+ * also one that is not looked at, ends the call: the next one may have no entry.
+ */
+static void check_task(struct bpf_code *c, const struct programs *m)
+{
+	emit_load(c, SIZE_DW, R6, R1, 0);
+	emit_load(c, SIZE_DW, R8, R1, 8);
+	set_pid(c, R9);
+	emit_store(c, SIZE_DW, FP, TASK, R9);
+	find_task(c, m, R9);
+	emit_store(c, SIZE_DW, FP, STATE, R0);
+	emit_load(c, SIZE_B, R9, R0, 0);
+	emit_mov(c, R1, R9);
+	emit_alu_imm(c, ALU_AND, R1, TRACED);
+	if (!m->all)
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	if (!m->entering)
+		emit_store(c, SIZE_B, R0, 0, R1);
+	else /* no result: what the kernel writes is not read */
+		emit_mov_imm(c, R8, -ENOSYS);
+	if (!m->entering && WORD == 4) {
+		emit_alu_imm(c, ALU_LSH, R8, 32);
+		emit_alu_imm(c, ALU_ARSH, R8, 32);
+	}
+	emit_store(c, SIZE_DW, FP, RESULT, R8);
+}
+
+/*
+ * Set R8 to the index of the entry of the call, and NUMBER and ENTRY. Jump out if it is not
+ * recorded.
+ */
+static void find_call(struct bpf_code *c, const struct programs *m)
+{
+	load_kernel(c, m, (enum bpf_size)NR_SIZE, R8, R6, NR);
+#ifdef __s390x__
+	emit_alu_imm(c, ALU_AND, R8, 0xffff);
+#endif
+#ifdef __arm__
+	if (!m->entering) {
+		emit_jump_if_imm(c, R8, JNE, 0, "not_exec");
+		load_kernel(c, m, SIZE_W, R1, R6, CLEARED);
+		emit_jump_if_imm(c, R1, JNE, 0, "not_exec");
+		emit_mov_imm(c, R8, EXECVE);
+		emit_label(c, "not_exec");
+	}
+#endif
+	emit_store(c, SIZE_DW, FP, NUMBER, R8);
+	emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "in_table");
+	emit_mov_imm(c, R8, OTHER_CALL);
+	emit_jump(c, "found");
+	emit_label(c, "in_table");
+	if (MODE_MASK) {
+		load_mode(c, m);
+		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
+		emit_jump_if_imm(c, R1, JNE, MODE_32, "found");
+		emit_alu_imm(c, ALU_ADD, R8, NUMBERS);
+	}
+	emit_label(c, "found");
+	emit_store(c, SIZE_W, FP, KEY, R8);
+	emit_find(c, m->calls, KEY, R0, "out");
+	emit_store(c, SIZE_DW, FP, ENTRY, R0);
+	emit_get(c, R1, R0, entry, known);
+	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	if (m->entering)
+		emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
+}
+
+/* Note in the byte of the task that its call has begun. */
+static void note_call(struct bpf_code *c)
+{
+	emit_load(c, SIZE_DW, R0, FP, STATE);
+	emit_mov(c, R1, R9);
+	emit_alu_imm(c, ALU_AND, R1, TRACED);
+	emit_alu_imm(c, ALU_OR, R1, ENTERED);
+	emit_store(c, SIZE_B, R0, 0, R1);
+}
+
+/* Let R6 be the entry of the variant of the call, whose index is in R8. */
+static void find_variant(struct bpf_code *c, const struct programs *m)
+{
+	emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	jump_if_entry(c, variants, JEQ, 0, "no_variant");
+	load_entry(c, by, R1);
+	load_argument(c, R2);
+	emit_store(c, SIZE_W, FP, KEY, R2);
+	emit_store(c, SIZE_W, FP, KEY + 4, R8);
+	emit_find(c, m->variants, KEY, R0, "no_variant");
+	emit_load(c, SIZE_W, R1, R0, 0);
+	emit_store(c, SIZE_W, FP, KEY, R1);
+	emit_find(c, m->calls, KEY, R6, "done");
+	emit_label(c, "no_variant");
+}
+
+/* ---- the call, as the record has it ---------------------------------------------------------- */
+
+/* Store the arguments from the registers at R6. */
+static void store_arguments(struct bpf_code *c, const struct programs *m, int compat)
+{
+	for (int i = 0; i < CALL_ARGS; i++) {
+		load_kernel(c, m, compat ? SIZE_W : WORD_SIZE, R1, R6, registers[compat][i]);
+		store(c, CALL + 8 + 8 * i, R1);
+	}
+}
+
+/* Fill CALL from the registers at R6. It begins at the time of the record, or is not known to. */
+static void fill_call(struct bpf_code *c, const struct programs *m)
+{
+	emit_store_imm(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags), 0);
+	if (MODE_MASK) {
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native");
+		emit_jump_if_imm(c, R8, JEQ, OTHER_CALL, "native");
+		emit_store_imm(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags),
+			       CALL_COMPAT);
+		store_arguments(c, m, 1);
+		emit_jump(c, "filled");
+		emit_label(c, "native");
+	}
+	store_arguments(c, m, 0);
+	if (MODE_MASK)
+		emit_label(c, "filled");
+	emit_load(c, SIZE_DW, R1, FP, NUMBER);
+	emit_store(c, SIZE_W, R7, CALL + (int)offsetof(struct call_begun, nr), R1);
+	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
+	emit_store(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, cpu), R0);
+	if (m->entering)
+		load(c, R1, RECORD); /* its time */
+	else
+		emit_mov_imm(c, R1, 0);
+	store(c, CALL, R1);
+	set(c, AT, 0);
+}
+
+/* Set WIDE to 4 in 64-bit code, or to 0. */
+static void set_width(struct bpf_code *c)
+{
+	if (!MODE_MASK)
+		return;
+	set(c, WIDE, 4);
+	emit_load(c, SIZE_H, R1, R7, CALL + (int)offsetof(struct call_begun, flags));
+	emit_alu_imm(c, ALU_AND, R1, CALL_COMPAT);
+	emit_jump_if_imm(c, R1, JEQ, 0, "wide");
+	set(c, WIDE, 0);
+	emit_label(c, "wide");
+}
+
+/* R7 = the buffer, with the head of a record */
+static void find_buffer(struct bpf_code *c, const struct programs *m, enum record_kind kind)
+{
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	emit_find(c, m->buffer, KEY, R7, "out");
+	emit_head(c, R7, RECORD, kind);
+	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	store(c, RETURNED, R1);
+}
+
+/* Write the record with AT bytes of memory. */
+static void write_record(struct bpf_code *c, const struct programs *m)
+{
+	load(c, R3, AT);
+	emit_alu_imm(c, ALU_AND, R3, MEMORY_MASK);
+	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);
+	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY);
+}
+
+/* Copy size bytes from R7 + CALL to the open call at R0, or back. Overwrites R0 to R5. */
+static void copy_call(struct bpf_code *c, int size, int back)
+{
+	emit_mov(c, R1, R0);
+	emit_address(c, R3, R7, CALL);
+	if (back) {
+		emit_mov(c, R1, R3);
+		emit_mov(c, R3, R0);
+	}
+	emit_mov_imm(c, R2, size);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+}
+
+enum { SHORT_CALL = sizeof(struct open_call) - OPEN_CALL_MEMORY, WHOLE_CALL = sizeof(struct open_call) };
+
+/* The entry is read: keep the call, with its memory; or write a record of the entry, and then keep it. */
+static void keep_call(struct bpf_code *c, const struct programs *m)
+{
+	const int flags = CALL + (int)offsetof(struct call_begun, flags);
+
+	load(c, R8, AT);
+	if (!m->p->entries)
+		emit_jump_if_imm(c, R8, JLE, OPEN_CALL_MEMORY, "short");
+	emit_label(c, "write_entry");
+	write_record(c, m);
+	emit_load(c, SIZE_H, R1, R7, flags);
+	emit_alu_imm(c, ALU_OR, R1, CALL_ENTERED);
+	emit_store(c, SIZE_H, R7, flags, R1);
+	emit_mov_imm(c, R8, 0);
+	emit_label(c, "short");
+	store(c, RET, R8); /* in the place of used */
+	emit_lookup(c, m->open, TASK);
+	emit_jump_if_imm(c, R0, JEQ, 0, "new");
+	emit_jump_if_imm(c, R8, JNE, 0, "has_memory");
+	copy_call(c, SHORT_CALL, 0);
+	emit_jump(c, "out");
+	emit_label(c, "has_memory");
+	copy_call(c, WHOLE_CALL, 0);
+	emit_jump(c, "out");
+	emit_label(c, "new");
+	emit_update(c, m->open, TASK, R7, CALL, UPDATE_ANY);
+	emit_jump_if_imm(c, R0, JEQ, 0, "out");
+	/* too many are open: its return says what is known there */
+	emit_load(c, SIZE_H, R1, R7, flags);
+	emit_alu_imm(c, ALU_AND, R1, CALL_ENTERED);
+	emit_jump_if_imm(c, R1, JNE, 0, "out");
+	write_record(c, m);
+}
+
+/*
+ * Take the call that the task has begun, or else what the registers at R6 say. Set ABSENT to a bit
+ * for each argument that could not be read at the entry.
+ */
+static void take_call(struct bpf_code *c, const struct programs *m)
+{
+	emit_lookup(c, m->open, TASK);
+	emit_jump_if_imm(c, R0, JEQ, 0, "not_begun");
+	emit_get(c, R1, R0, open_call, call.begin);
+	emit_jump_if_imm(c, R1, JEQ, 0, "not_begun");
+	emit_store(c, SIZE_DW, FP, SLOT, R0);
+	emit_get(c, R1, R0, open_call, used);
+	emit_jump_if_imm(c, R1, JNE, 0, "whole_call");
+	copy_call(c, SHORT_CALL, 1);
+	emit_jump(c, "taken");
+	emit_label(c, "whole_call");
+	copy_call(c, WHOLE_CALL, 1);
+	emit_label(c, "taken");
+	emit_load(c, SIZE_DW, R0, FP, SLOT);
+	emit_set_imm(c, R0, open_call, call.begin, 0);
+	load(c, R1, RET);
+	store(c, AT, R1);
+	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
+	emit_jump(c, "begun");
+	emit_label(c, "not_begun");
+	/* as after a filter of seccomp(2) refused it */
+	emit_load(c, SIZE_DW, R1, FP, ENTRY);
+	emit_get(c, R1, R1, entry, known);
+	emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
+	fill_call(c, m);
+	emit_mov_imm(c, R9, -1);
+	emit_label(c, "begun");
+	store(c, ABSENT, R9);
+	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	store(c, RET, R1);
+	emit_load(c, SIZE_DW, R1, FP, NUMBER);
+	emit_store(c, SIZE_W, R7, RET + 8, R1);
+	if (!MODE_MASK)
+		return;
+	emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "returns");
+	emit_jump_if_imm(c, R8, JEQ, OTHER_CALL, "returns");
+	emit_load(c, SIZE_H, R1, R7, CALL + (int)offsetof(struct call_begun, flags));
+	emit_alu_imm(c, ALU_OR, R1, CALL_COMPAT_RETURN);
+	emit_store(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags), R1);
+	emit_label(c, "returns");
+}
+
+/* to = the kernel's number of this size at R3 + at; 0 if it is absent. Overwrites R0 to R5. */
+static void follow(struct bpf_code *c, enum bpf_reg to, enum bpf_size size, int at)
+{
+	if (at)
+		emit_alu_imm(c, ALU_ADD, R3, at);
+	read_kernel(c, size == SIZE_DW ? 8 : size == SIZE_W ? 4 : 2);
+	emit_load(c, size, to, FP, SLOT);
+}
+
+/*
+ * Append the protocol if the first argument is a netlink socket. A socket and its file point to each
+ * other.
+ */
+static void append_protocol(struct bpf_code *c, const struct programs *m)
+{
+	for (int i = 0; i < STEPS; i++)
+		if (m->steps[i] < 0)
+			return;
+	jump_if_entry(c, messages, JEQ, 0, "no_protocol");
+	load(c, R1, CALL + 8);
+	emit_alu32(c, ALU_MOV, R1, R1);
+	store(c, LEFT, R1);
+	emit_call(c, FN_GET_CURRENT_TASK);
+	emit_mov(c, R3, R0);
+	follow(c, R3, WORD_SIZE, m->steps[FILES]);
+	follow(c, R3, WORD_SIZE, m->steps[TABLE]);
+	store(c, COUNT, R3);
+	follow(c, R1, SIZE_W, m->steps[MOST]);
+	load(c, R2, LEFT);
+	emit_jump_if(c, R1, JLE, R2, "no_protocol");
+	load(c, R3, COUNT);
+	follow(c, R3, WORD_SIZE, m->steps[FDS]);
+	load(c, R1, LEFT);
+	emit_alu_imm(c, ALU_MUL, R1, WORD);
+	emit_alu(c, ALU_ADD, R3, R1);
+	follow(c, R3, WORD_SIZE, 0);
+	store(c, LEFT, R3);
+	follow(c, R3, WORD_SIZE, m->steps[PRIVATE]);
+	store(c, COUNT, R3);
+	follow(c, R1, WORD_SIZE, m->steps[BACK]);
+	load(c, R2, LEFT);
+	emit_jump_if(c, R1, JNE, R2, "no_protocol");
+	load(c, R3, COUNT);
+	follow(c, R3, WORD_SIZE, m->steps[SK]);
+	store(c, COUNT, R3);
+	follow(c, R1, SIZE_H, m->steps[FAMILY]);
+	emit_jump_if_imm(c, R1, JNE, AF_NETLINK, "no_protocol");
+	load(c, R3, COUNT);
+	follow(c, R3, SIZE_H, m->steps[PROTOCOL]);
+	/* AT is 0: the first piece, which has the protocol as its number of bytes */
+	emit_store_imm(c, SIZE_DW, R7, MEMORY, 0);
+	emit_store_imm(c, SIZE_B, R7, MEMORY, 'P');
+	emit_store(c, SIZE_W, R7, MEMORY + (int)offsetof(struct memory_piece, value), R3);
+	set(c, AT, sizeof(struct memory_piece) + PIECE_ROUND);
+	emit_label(c, "no_protocol");
+}
+
+/* ---- the items ------------------------------------------------------------------------------- */
+
+/* Copy the pointer at R8 to the slot, and move R8 after it. R0 is 0, or an error. */
+static void read_stack_word(struct bpf_code *c)
+{
+	load_word(c, R2);
+	emit_mov(c, R3, R8);
+	emit_alu(c, ALU_ADD, R8, R2);
+	read_slot(c);
+}
+
+/*
+ * After an exec, find words and environment on the stack: the number of words, the words, 0, and
+ * the environment. The stack of a 64-bit big-endian program has the number in 8 bytes. R6 has the
+ * registers.
+ */
+static void find_new_program(struct bpf_code *c, const struct programs *m)
+{
+	emit_load(c, SIZE_DW, R1, FP, ENTRY);
+	emit_get(c, R1, R1, entry, exec);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_program");
+	jump_if_slot(c, RETURNED, JNE, 0, "no_program");
+	emit_store(c, SIZE_DW, FP, NUMBER, R8);
+	if (MODE_MASK) { /* the new program may have another width */
+		set(c, WIDE, 4);
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "new_wide");
+		set(c, WIDE, 0);
+		emit_label(c, "new_wide");
+	}
+	load_kernel(c, m, WORD_SIZE, R8, R6, STACK);
+	read_stack_word(c);
+	store(c, NEW + 8 * NEW_WORDS, R8);
+	emit_load(c, WORD_SIZE, R1, FP, SLOT);
+	emit_alu_imm(c, ALU_ADD, R1, 1);
+	load_word(c, R2);
+	emit_alu(c, ALU_MUL, R1, R2);
+	emit_alu(c, ALU_ADD, R8, R1);
+	store(c, NEW + 8 * NEW_ENV, R8);
+	emit_load(c, SIZE_DW, R8, FP, NUMBER);
+	/* execveat may return with the number of execve, whose arguments are in other registers */
+	jump_if_slot(c, ABSENT, JEQ, 0, "no_program");
+	set(c, ABSENT, -1);
+	emit_label(c, "no_program");
+}
+
+/*
+ * Jump to next unless the item, whose flags are in R2, is read at this side of the call. At the
+ * entry all arguments are absent, and the call has failed.
+ */
+static void choose_side(struct bpf_code *c)
+{
+	/* R4: it is absent, and has to be read at the entry */
+	load(c, R4, ABSENT);
+	load_item(c, arg, R1);
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_alu(c, ALU_RSH, R4, R1);
+	emit_alu(c, ALU_AND, R4, R2);
+	emit_alu_imm(c, ALU_AND, R4, AT_ENTRY); /* which is 1 */
+	emit_jump_if_imm(c, R4, JNE, 0, "read");
+	emit_mov(c, R1, R2);
+	emit_alu_imm(c, ALU_AND, R1, AT_RETURN);
+	load(c, R3, RETURNED);
+	emit_jump_if_imm(c, R1, JEQ, 0, "not_new");
+	emit_jump_if_imm(c, R3, JSGE, 0, "read");
+	emit_label(c, "not_new");
+	emit_alu_imm(c, ALU_AND, R2, IF_INTERRUPTED);
+	emit_jump_if_imm(c, R2, JEQ, 0, "next");
+	emit_jump_if_imm(c, R3, JEQ, INTERRUPTED, "read");
+	emit_jump_if_imm(c, R3, JNE, INTERRUPTED_RESTART, "next");
+	emit_label(c, "read");
+}
+
+/* R8 = the address of the item, or of what a new program has on its stack; jump to next if none */
+static void find_address(struct bpf_code *c)
+{
+	load_item(c, flags, R2);
+	emit_alu_imm(c, ALU_AND, R2, ON_STACK);
+	emit_jump_if_imm(c, R2, JEQ, 0, "in_argument");
+	jump_if_slot(c, RETURNED, JNE, 0, "in_argument");
+	jump_if_item(c, count, JEQ, NEW_NOTHING, "next");
+	load(c, R8, NEW + 8 * NEW_WORDS);
+	emit_jump_if_imm(c, R1, JEQ, NEW_WORDS, "has_address");
+	load(c, R8, NEW + 8 * NEW_ENV);
+	emit_jump(c, "has_address");
+	emit_label(c, "in_argument");
+	load_item(c, arg, R1);
+	load_argument(c, R8);
+	emit_label(c, "has_address");
+	emit_jump_if_imm(c, R8, JEQ, 0, "next");
+}
+
+/* Take the next item, R8 = its address, and jump to what reads its kind; in the end to done. */
+static void take_items(struct bpf_code *c, const struct programs *m)
+{
+	if (!m->may_goto)
+		emit_mov_imm(c, R9, 0);
+	set(c, INDEX, 0);
+	loop_label(c, "next");
+	count_round(c, m);
+	jump_if_slot(c, AT, JGT, MEMORY_FULL, "full");
+	jump_if_slot(c, INDEX, JGT, CALL_ARGS - 1, "done");
+	emit_address(c, R2, R1, 1);
+	store(c, INDEX, R2);
+	emit_alu_imm(c, ALU_LSH, R1, 4); /* sizeof(struct item) */
+	emit_alu(c, ALU_ADD, R1, R6);
+	for (int i = 0; i < 16; i += 8) {
+		emit_load(c, SIZE_DW, R2, R1, (int)offsetof(struct entry, items) + i);
+		store(c, ITEM + i, R2);
+	}
+	jump_if_item(c, kind, JEQ, END, "done");
+	load_item(c, flags, R2);
+	choose_side(c);
+	find_address(c);
+	emit_memory(c, m);
+	emit_label(c, "full");
+	emit_load(c, SIZE_H, R1, R7, CALL + (int)offsetof(struct call_begun, flags));
+	emit_alu_imm(c, ALU_OR, R1, CALL_CUT);
+	emit_store(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags), R1);
+}
+
+/*
+ * The argument is not in memory. At the entry, note that it has to be read at the return; the next
+ * entry forgets what a return notes.
+ */
+static void note_missing(struct bpf_code *c, const struct programs *m)
+{
+	emit_label(c, "fault");
+	emit_load(c, SIZE_DW, R3, FP, STATE);
+	load_item(c, arg, R1);
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_mov_imm(c, R2, MISSING);
+	emit_alu(c, ALU_LSH, R2, R1);
+	emit_load(c, SIZE_B, R1, R3, 0);
+	emit_alu(c, ALU_OR, R1, R2);
+	emit_store(c, SIZE_B, R3, 0, R1);
+	if (m->may_goto && m->kinds & 1 << DATA)
+		jump_if_slot(c, NEST, JNE, 0, "pop");
+	append_empty(c, m, 'x');
+	emit_jump(c, "next");
+}
+
+static void emit_entry(struct bpf_code *c, const struct programs *m)
+{
+	note_call(c);
+	find_buffer(c, m, RECORD_ENTER);
+	fill_call(c, m);
+	if (m->kinds) {
+		emit_load(c, SIZE_DW, R6, FP, ENTRY);
+		jump_if_entry(c, known, JEQ, RECORDED, "done");
+		set_width(c);
+		set(c, ABSENT, -1); /* what is not in memory here was not read before */
+		append_protocol(c, m);
+		find_variant(c, m);
+		jump_if_entry(c, at_entry, JEQ, 0, "done");
+		take_items(c, m);
+		emit_jump(c, "done");
+		note_missing(c, m);
+		emit_label(c, "done");
+	}
+	keep_call(c, m);
+}
+
+static void emit_return(struct bpf_code *c, const struct programs *m)
+{
+	find_buffer(c, m, RECORD_CALL);
+	take_call(c, m);
+	if (m->kinds) {
+		emit_load(c, SIZE_DW, R1, FP, ENTRY);
+		emit_get(c, R1, R1, entry, known);
+		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, "done");
+		set_width(c);
+		find_new_program(c, m);
+		find_variant(c, m);
+		jump_if_slot(c, ABSENT, JNE, 0, "needed");
+		jump_if_entry(c, at_return, JEQ, 0, "done");
+		emit_label(c, "needed");
+		take_items(c, m);
+		emit_jump(c, "done");
+		note_missing(c, m);
+		emit_label(c, "done");
+	}
+	write_record(c, m);
+}
+
+void emit_side(struct bpf_code *c, struct programs *m, int entering)
+{
+	begin_program(c);
+	m->entering = entering;
+	check_task(c, m);
+	find_call(c, m);
+	if (entering)
+		emit_entry(c, m);
+	else
+		emit_return(c, m);
+	emit_out(c, 0);
+}

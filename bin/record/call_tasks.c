@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/* call_tasks.c - the programs that follow the tasks whose calls are recorded */
+#include <sys/mman.h>
+#include <sys/utsname.h>
+
+#include "proc/proc.h"
+#include "tracefs/tracefs.h"
+#include "call_programs.h"
+
+/*
+ * A task forks: its child is traced if the task is. Without m->pid the pid of the child is at this
+ * place of the event's record.
+ */
+static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
+{
+	begin_program(c);
+	if (m->pid >= 0) { /* a raw tracepoint with the child as its second argument */
+		emit_load(c, SIZE_DW, R3, R1, 8);
+		emit_alu_imm(c, ALU_ADD, R3, m->pid);
+		read_kernel(c, 4);
+		emit_load(c, SIZE_W, R7, FP, SLOT);
+	} else {
+		emit_load(c, SIZE_W, R7, R1, child);
+	}
+	set_pid(c, R6);
+	find_task(c, m, R6);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_alu_imm(c, ALU_AND, R8, TRACED);
+	emit_jump_if_imm(c, R8, JEQ, 0, "out");
+	find_task(c, m, R7);
+	emit_store(c, SIZE_B, R0, 0, R8);
+	emit_out(c, 0);
+}
+
+/* A task ends: its call does not return, and the next one with its pid is not traced. */
+static void emit_end(struct bpf_code *c, const struct programs *m)
+{
+	const int from = CALL - RECORD;
+
+	begin_program(c);
+	set_pid(c, R6);
+	emit_store(c, SIZE_DW, FP, TASK, R6);
+	find_task(c, m, R6);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	emit_find(c, m->open, TASK, R6, "out");
+	emit_get(c, R1, R6, open_call, call.begin);
+	emit_jump_if_imm(c, R1, JEQ, 0, "ended");
+	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	emit_find(c, m->buffer, KEY, R7, "ended");
+	emit_head(c, R7, RECORD, RECORD_OPEN);
+	emit_address(c, R1, R7, RECORD + from);
+	emit_mov_imm(c, R2, sizeof(struct open_call));
+	emit_mov(c, R3, R6);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_get(c, R3, R6, open_call, used);
+	emit_alu_imm(c, ALU_AND, R3, 0xff);
+	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);
+	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY);
+	emit_label(c, "ended");
+	emit_delete(c, m->open, TASK);
+	emit_out(c, 0);
+}
+
+/*
+ * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
+ * ended: let the task R7, which was R6 before, have its byte, and its call.
+ */
+static void emit_exec(struct bpf_code *c, const struct programs *m)
+{
+	begin_program(c);
+	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
+	emit_alu32(c, ALU_MOV, R6, R6);
+	set_pid(c, R7);
+	emit_jump_if(c, R6, JEQ, R7, "out");
+	emit_store(c, SIZE_DW, FP, TASK, R6);
+	emit_store(c, SIZE_DW, FP, NUMBER, R7);
+	find_task(c, m, R6);
+	emit_load(c, SIZE_B, R8, R0, 0);
+	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	find_task(c, m, R7);
+	emit_store(c, SIZE_B, R0, 0, R8);
+	emit_find(c, m->open, TASK, R6, "out");
+	emit_update(c, m->open, NUMBER, R6, 0, UPDATE_ANY);
+	emit_delete(c, m->open, TASK);
+	emit_out(c, 0);
+}
+
+/*
+ * Follow the tasks of the pid filter, as the kernel does. A child of a task that is not
+ * in the map yet is in the filter, so read the filter until it has no other tasks.
+ * Return 0, or -1, reported.
+ */
+static int follow_filter(const struct programs *m, struct bpf_code *code, volatile uint8_t *bytes,
+			 size_t pids)
+{
+	/* the kernel waits for long when a program leaves an event, but not a raw tracepoint */
+	const int raw = m->pid >= 0;
+	char *format = file_read(m->p->root, "events/sched/sched_process_fork/format", NULL);
+	int child = format ? format_field(format, " child_pid;") : 0, r;
+	struct pids known = { 0 }, now = { 0 };
+
+	free(format);
+	if (!child)
+		return err_file("unable to read events/sched/sched_process_fork/format");
+	emit_fork(code, m, child);
+	r = plan_attach(m->p, code, raw ? "sched_process_fork" : "sched/sched_process_fork",
+			raw ? RAW_TRACEPOINT : 0);
+	while (!r) {
+		r = pidfilter_list(m->p->tasks, &now);
+		if (!r && pids_same(&known, &now))
+			break;
+		for (size_t i = 0; i < now.n; i++)
+			if ((size_t)now.v[i] < pids)
+				bytes[now.v[i]] |= TRACED;
+		pids_clear(&known);
+		known = now;
+		now = (struct pids){ 0 };
+	}
+	pids_clear(&known);
+	pids_clear(&now);
+	return r;
+}
+
+int follow_tasks(const struct programs *m, struct bpf_code *code, volatile uint8_t *bytes,
+		 size_t pids)
+{
+	int r;
+
+	emit_exec(code, m);
+	r = plan_attach(m->p, code, "sched_process_exec", RAW_TRACEPOINT);
+	emit_end(code, m);
+	r = r ? r : plan_attach(m->p, code, "sched_process_exit", RAW_TRACEPOINT);
+	return r || !m->p->tasks ? r : follow_filter(m, code, bytes, pids);
+}
+
+/* Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. */
+static void find_offsets(struct programs *m, unsigned version)
+{
+	char path[PATH_MAX];
+	struct btf btf;
+	int info, status;
+
+	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
+	m->status = version < KERNEL(5, 11) ? 8 : 16;
+	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
+	m->pid = -1;
+	memset(m->steps, -1, sizeof(m->steps));
+	if (btf_read(&btf, path) < 0)
+		return;
+#define FIND_STEP(NAME, structure, member) \
+	m->steps[NAME] = btf_member(&btf, #structure, #member);
+	STEP_MEMBERS(FIND_STEP)
+	m->pid = btf_member(&btf, "task_struct", "pid");
+	info = btf_member(&btf, "task_struct", "thread_info");
+	status = btf_member(&btf, "thread_info", "status");
+	if (info >= 0 && status >= 0)
+		m->status = info + status;
+	if (MODE_MASK != 0 && version >= KERNEL(5, 11) && m->pid >= 0 &&
+	    (MODE >= 0 || status >= 0)) {
+		m->types[0] = btf_tracepoint(&btf, "sys_exit");
+		m->types[1] = btf_tracepoint(&btf, "sys_enter");
+	}
+	btf_free(&btf);
+}
+
+/* Set what depends on the kernel, and make the buffer. Return 0, or -1, reported. */
+static int prepare(struct programs *m)
+{
+	char *page = file_read(m->p->root, "events/header_page", NULL);
+	const char *commit = page ? strstr(page, "commit;") : NULL;
+	const int word = commit && strstr(commit, "size:8") ? 8 : 4;
+	struct utsname host;
+	unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
+
+	free(page);
+	if (!page)
+		return err_file("unable to read events/header_page");
+	if (!KNOWN_REGISTERS || word != WORD)
+		return err_msg("calls: the registers of this kernel are not known");
+	find_offsets(m, version);
+	m->may_goto = version >= KERNEL(6, 9);
+	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 1);
+	m->open = plan_map(m->p, MAP_HASH, "open", 8, sizeof(struct open_call), OPEN_CALLS);
+	m->p->channel.calls = m->open;
+	return m->buffer < 0 || m->open < 0 ? -1 : 0;
+}
+
+int calls_attach(struct plan *p)
+{
+	static struct bpf_code code;
+	struct programs m = { .p = p, .all = !p->tasks };
+	const unsigned pids = WORD == 8 ? PIDS_64 : PIDS_32;
+	uint8_t *tasks;
+	int r;
+
+	if (prepare(&m) < 0 || plan_calls(&m) < 0)
+		return -1;
+	tasks = plan_array(p, "tasks", &m.tasks, TASKS, pids / TASKS);
+	if (!tasks)
+		return -1;
+	r = follow_tasks(&m, &code, tasks, pids);
+	if (!r && p->cpu)
+		cpu_attach(p);
+	/* the return first: a call whose beginning was not seen is read there */
+	emit_side(&code, &m, 0);
+	r = r ? r : plan_attach(p, &code, "sys_exit", m.types[0] ? m.types[0] : RAW_TRACEPOINT);
+	emit_side(&code, &m, 1);
+	return r ? r : plan_attach(p, &code, "sys_enter",
+				   m.types[1] ? m.types[1] : RAW_TRACEPOINT);
+}

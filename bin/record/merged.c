@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * merged.c - record the ring buffers of an instance together with the rings of BPF programs
+ *
+ * A file has one row of sub-buffers for each CPU. So the records of a CPU's ring buffer and of its
+ * ring are put in the order of time, into new sub-buffers.
+ */
+
+#include "base/base.h"
+#include "event/event.h"
+#include "live/live.h"
+#include "record.h"
+
+int dat_merged_open(struct dat_parts *p)
+{
+	if (live_open(&p->live, p->head->dir) < 0)
+		return -1;
+	p->writers = calloc(p->head->cpus, sizeof(*p->writers));
+	return p->writers ? 0 : err_msg("out of memory");
+}
+
+/* Store the sub-buffer of a CPU. */
+static void store(struct dat_parts *p, unsigned cpu)
+{
+	struct subbuf_writer *w = &p->writers[cpu];
+
+	if (!w->n)
+		return;
+	subbuf_end(w);
+	dat_parts_store(p, cpu, w->data);
+	w->n = 0;
+}
+
+/* Begin a sub-buffer for a CPU. */
+static int begin(struct dat_parts *p, struct subbuf_writer *w, int64_t lost)
+{
+	void *data = w->data ? w->data : malloc(p->head->layout.size);
+
+	if (!data) {
+		p->full = REFUSED;
+		return err_msg("out of memory");
+	}
+	subbuf_begin(w, &p->head->layout, data, lost);
+	return 0;
+}
+
+static void write_record(struct dat_parts *p, const struct record *r, int64_t lost)
+{
+	const unsigned cpu = (unsigned)r->cpu < p->head->cpus ? (unsigned)r->cpu : 0;
+	struct subbuf_writer *w = &p->writers[cpu];
+
+	if (lost)
+		store(p, cpu);
+	if (!w->n && begin(p, w, lost) < 0) {
+		p->cut++;
+		return;
+	}
+	if (!subbuf_add(w, r->ts, r->data, r->len))
+		return;
+	store(p, cpu);
+	if (begin(p, w, 0) < 0 || subbuf_add(w, r->ts, r->data, r->len) < 0)
+		p->cut++;
+}
+
+ssize_t dat_merged_take(struct dat_parts *p)
+{
+	const struct record *r;
+	int64_t lost;
+	long n = live_fill(&p->live, 0);
+
+	while (n >= 0 && !p->full && (r = live_next(&p->live, &lost)))
+		write_record(p, r, lost);
+	return n;
+}
+
+static int count_any(void *unused, const struct record *r)
+{
+	(void)unused;
+	(void)r;
+	return 1;
+}
+
+void dat_merged_rest(struct dat_parts *p)
+{
+	while (!p->full && (dat_merged_take(p) > 0 || p->live.held))
+		;
+}
+
+void dat_merged_flush(struct dat_parts *p)
+{
+	const struct record *r;
+
+	while (!p->full && (r = rings_next_open(&p->live.rings)))
+		write_record(p, r, 0);
+	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++)
+		store(p, cpu);
+	p->cut += live_rest(&p->live, count_any, NULL) + rings_records(&p->live.rings);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/* strings.h - the BPF programs of tfs-strings */
+#ifndef STRINGS_H
+#define STRINGS_H
+
+#include "bpf/bpf.h"
+
+enum { STRINGS_WORDS_MAX = 32, STRINGS_PROGRAMS = 32 };
+
+/* ---- channel.c: the rings into which programs write ---------------------------------------- */
+
+/* All zero at first. */
+struct channel {
+	int control;            /* the map of struct ring_control */
+	int outer;              /* the map of rings, by CPU */
+	int calls;              /* the map of open calls, or -1 */
+	int *rings;             /* one for each CPU that is there now */
+	size_t n;
+};
+
+/*
+ * Make a ring for each CPU, as large as the ring buffers of the instance, and set the id of the
+ * plan, which all names of maps and programs begin with. Return 0, or -1, reported.
+ */
+struct plan;
+int channel_make(struct plan *);
+
+/*
+ * Put the head of a record of this kind, struct ring_head and record_head, to to + at. Overwrites R0
+ * to R5.
+ */
+void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
+
+/*
+ * Write the record at base + at into the ring of this CPU, or count it as lost. It has size bytes;
+ * size 0: R3 has their number, of no bits but those of RECORD_MASK. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
+ */
+enum { RECORD_MASK = 0x3fff };
+void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
+		 int key);
+
+/* Let a process that is executed inherit the rings, with this value of SESSION_RINGS (size bytes). */
+void channel_pass(const struct channel *, char *value, size_t size);
+
+/* ---- attach.c: load and attach ------------------------------------------------------------- */
+
+struct plan {
+	int root;               /* the tracefs root */
+	int instance;           /* the instance that is in use */
+	char id[16];            /* programs and maps have it as name */
+	unsigned words;         /* the most words of a program, 1 to STRINGS_WORDS_MAX */
+	unsigned data;          /* the most bytes of a buffer; 0: no buffer is read */
+	int no_args, env;       /* not the arguments of execs; their environment, too */
+	int cpu;                /* also the CPU time of processes that end */
+	int entries;            /* each call has a record when it begins, too */
+	char *const *names;     /* only these calls, up to NULL; none: all */
+	int tasks;              /* the instance whose pid filter says which tasks; 0: all */
+	struct channel channel;
+	size_t n;               /* number of fds */
+	int fds[STRINGS_PROGRAMS]; /* descriptors that keep the programs attached */
+};
+
+/*
+ * Load the code and attach it to an event, such as sched/sched_process_fork; or if raw is not 0,
+ * to a raw tracepoint. raw is RAW_TRACEPOINT, or the type of the tracepoint as btf_tracepoint
+ * returns it: the program can then load the kernel's memory without calls. Add the descriptor to
+ * the plan. Return 0, or -1, reported.
+ */
+enum { RAW_TRACEPOINT = 1 };
+int plan_attach(struct plan *, struct bpf_code *, const char *event, uint32_t raw);
+
+/* Make a map whose name begins with the plan's id. Return a descriptor, or -1, reported. */
+int plan_map(const struct plan *, enum bpf_map_type, const char *name, unsigned key,
+	     unsigned value, unsigned entries);
+
+/* Make a MAP_ARRAY that this process writes without bpf(2). Return it and set *fd, or NULL. */
+void *plan_array(const struct plan *, const char *name, int *fd, unsigned size, unsigned entries);
+
+/* Return the offset of a field, "NAME;", in the format of an event; 0: there is none. */
+int format_field(const char *format, const char *field);
+
+/* ---- what tfs-strings attaches --------------------------------------------------------------- */
+
+/*
+ * Attach programs that record each system call with its user memory: the records of
+ * lib/syscalls/syscalls.h. Return 0, or -1, reported. The caller closes fds anyway.
+ */
+int calls_attach(struct plan *);
+
+/*
+ * Attach programs that record the CPU time of each process after its end (struct cpu_record), if the
+ * kernel has its BTF and 64 bits. Silent: the time of a process without a record is not known.
+ */
+void cpu_attach(struct plan *);
+
+/*
+ * Do so with programs that record what ends a TCP connection, and with accepts, which task accepts
+ * one: the records of lib/view/tcp.c.
+ */
+int tcp_attach(struct plan *, int accepts, int failed);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * rings.c - read the rings of the session's BPF programs, as sub-buffers
+ *
+ * A ring (kernel/bpf/ringbuf.c) is mapped: a page with the position of the reader, one with that
+ * of the writer, and the data, twice. A record has a word with its length and two flags, and is
+ * there if the flag BUSY is gone.
+ */
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "base/base.h"
+#include "tracefs/tracefs.h"
+#include "event/event.h"
+#include "syscalls/syscalls.h"
+#include "bpf/bpf.h"
+#include "live/live.h"
+
+#define BUSY (1u << 31)
+#define DISCARD (1u << 30)
+
+enum { RING_HEADER = 8 };
+
+/* Map the ring of a CPU. Return 0 or -1. */
+static int map_ring(struct live_ring *r, int fd, int cpu, struct ring_control *control)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = bpf_map_entries(fd);
+	char *data;
+	void *own;
+
+	own = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	data = own == MAP_FAILED || !size ? MAP_FAILED :
+	       mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (data == MAP_FAILED)
+		return -1;
+	*r = (struct live_ring){
+		.fd = fd, .cpu = cpu, .consumer = own, .data = (unsigned char *)data + page,
+		.producer = (const uint64_t *)(const void *)data, .mask = size - 1,
+		.control = control,
+		/* an earlier reader has told the losses before this one */
+		.lost = *(const uint64_t *)own ? control->lost : 0,
+	};
+	return 0;
+}
+
+/* Take a control map and the rings behind it, at *at. Return 0 or -1. */
+static int take_set(struct rings *all, const char **at)
+{
+	struct ring_set *s = &all->sets[all->nsets];
+	int fd = (int)text_digits(at);
+	void *map;
+
+	s->calls = -1;
+	s->cpus = bpf_map_entries(fd);
+	map = mmap(NULL, s->cpus * sizeof(*s->control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -1;
+	s->control = map;
+	for (unsigned cpu = 0; cpu < s->cpus && **at == 'r'; cpu++) {
+		struct live_ring *more;
+
+		if (!s->control[cpu].ring)
+			continue;
+		++*at;
+		more = realloc(all->v, (all->n + 1) * sizeof(*more));
+		if (!more)
+			return -1;
+		all->v = more;
+		if (map_ring(&more[all->n], (int)text_digits(at), (int)cpu,
+			     &s->control[cpu]) < 0)
+			return -1;
+		all->n++;
+	}
+	if (**at == 'p') {
+		++*at;
+		s->calls = (int)text_digits(at);
+	}
+	all->nsets++;
+	return 0;
+}
+
+int rings_open(struct rings *all)
+{
+	const char *at = getenv(SESSION_RINGS);
+
+	*all = (struct rings){ 0 };
+	for (; at && *at; at += *at == ' ')
+		if (*at++ != 'c' || all->nsets == sizeof(all->sets) / sizeof(*all->sets) ||
+		    take_set(all, &at) < 0 || (*at && *at != ' '))
+			return err_errno("unable to take the rings of " SESSION_RINGS);
+	return 0;
+}
+
+int rings_turn(int control, int on)
+{
+	struct ring_control *c = mmap(NULL, sizeof(*c), PROT_READ, MAP_SHARED, control, 0);
+	const size_t n = c == MAP_FAILED ? 0 : c->cpus;
+
+	if (c == MAP_FAILED)
+		return -1;
+	munmap(c, sizeof(*c));
+	c = mmap(NULL, n * sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, control, 0);
+	if (c == MAP_FAILED)
+		return -1;
+	for (size_t cpu = 0; cpu < n; cpu++)
+		__atomic_store_n(&c[cpu].on, (uint32_t)on, __ATOMIC_RELEASE);
+	munmap(c, n * sizeof(*c));
+	return 0;
+}
+
+int rings_formats(struct event_set *evs)
+{
+	static char text[RECORD_FORMAT];
+	int r = 0;
+
+	for (unsigned i = 0; i < RECORDS && !r; i++)
+		r = event_add(evs, RECORD_SYSTEM, text, record_format(i, text, sizeof(text))) ? 0 : -1;
+	return r;
+}
+
+/* Set the fields of a record of a call that say where its memory is. n: bytes of it */
+static void set_memory(struct call_record *c, size_t n)
+{
+	const size_t head = sizeof(*c), piece = sizeof(struct memory_piece);
+	const struct memory_piece *p = (const void *)(c + 1);
+
+	c->memory = (uint32_t)(head | n << 16);
+	c->path = (uint32_t)(offsetof(struct call_record, reserved) | 1 << 16);
+	c->reserved = 0;
+	if (n > piece && (p->tag | 0x20) == 'a' && p->n < n - piece)
+		c->path = (uint32_t)((head + piece) | (p->n + 1u) << 16);
+}
+
+/* A part of the memory of the next record */
+struct part_record {
+	struct record_head head;
+	uint32_t reserved, memory;
+	unsigned char bytes[SUBBUF_MOST - 16];
+};
+
+/*
+ * Add a record of n bytes. A call with much memory becomes several records. Return 0, or -1 if the
+ * sub-buffer has no room; *done says how much of the memory it has already.
+ */
+static int add(struct subbuf_writer *w, uint64_t ts, const unsigned char *data, size_t n,
+	       size_t *done)
+{
+	const size_t head = sizeof(struct call_record);
+	struct part_record part;
+	struct {
+		struct call_record call;
+		unsigned char memory[SUBBUF_MOST];
+	} whole;
+
+	memcpy(&part.head, data, sizeof(part.head));
+	if (part.head.id >= RECORD_FIRST + RECORD_PART || n < head)
+		return subbuf_add(w, ts, data, (uint32_t)n);
+	while (n - *done > SUBBUF_MOST) {
+		part.head.id = RECORD_FIRST + RECORD_PART;
+		part.memory = (uint32_t)(offsetof(struct part_record, bytes) |
+					 sizeof(part.bytes) << 16);
+		part.reserved = 0;
+		memcpy(part.bytes, data + head + *done, sizeof(part.bytes));
+		if (subbuf_add(w, ts, &part, sizeof(part)) < 0)
+			return -1;
+		*done += sizeof(part.bytes);
+	}
+	memcpy(&whole, data, head);
+	memcpy(whole.memory, data + head + *done, n - head - *done);
+	set_memory(&whole.call, n - head - *done);
+	if (*done)
+		whole.call.path = (uint32_t)(offsetof(struct call_record, reserved) | 1 << 16);
+	return subbuf_add(w, ts, &whole, (uint32_t)(n - *done));
+}
+
+unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *subbuf)
+{
+	uint64_t at = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+	struct subbuf_writer w = { 0 };
+	struct ring_head head;
+
+	while (at < end) {
+		const unsigned char *p = r->data + (at & r->mask);
+		uint32_t word = __atomic_load_n((const uint32_t *)(const void *)p,
+						__ATOMIC_ACQUIRE);
+		size_t n = word & ~(BUSY | DISCARD);
+
+		if (word & BUSY)
+			break;
+		if (!(word & DISCARD) && n > sizeof(head)) {
+			memcpy(&head, p + RING_HEADER, sizeof(head));
+			if (!w.data) {
+				subbuf_begin(&w, f, subbuf, (int64_t)(head.lost - r->lost));
+				r->lost = head.lost;
+			}
+			/* a sub-buffer says at its beginning that records are lost */
+			if (head.lost != r->lost ||
+			    add(&w, head.ts, p + RING_HEADER + sizeof(head), n - sizeof(head),
+				&r->done) < 0)
+				break;
+			r->done = 0;
+		}
+		at += (n + RING_HEADER + 7) & ~7ull;
+	}
+	if (w.data)
+		subbuf_end(&w);
+	__atomic_store_n(r->consumer, at, __ATOMIC_RELEASE);
+	return w.n;
+}
+
+void rings_stop(const struct rings *all)
+{
+	for (unsigned i = 0; i < all->nsets; i++)
+		for (unsigned cpu = 0; cpu < all->sets[i].cpus; cpu++)
+			__atomic_store_n(&all->sets[i].control[cpu].on, 0, __ATOMIC_RELEASE);
+}
+
+unsigned long long rings_records(const struct rings *all)
+{
+	unsigned long long n = 0;
+
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct live_ring *r = &all->v[i];
+		uint64_t end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+		uint32_t word;
+
+		for (uint64_t at = *r->consumer; at < end;) {
+			word = __atomic_load_n((const uint32_t *)(const void *)
+					       (r->data + (at & r->mask)), __ATOMIC_ACQUIRE);
+			if (word & BUSY)
+				break;
+			n += !(word & DISCARD);
+			at += ((word & ~(BUSY | DISCARD)) + RING_HEADER + 7) & ~7ull;
+		}
+	}
+	return n;
+}
+
+unsigned long long rings_lost_of(const struct rings *all, unsigned cpu)
+{
+	unsigned long long n = 0;
+
+	for (unsigned i = 0; i < all->nsets; i++)
+		if (cpu < all->sets[i].cpus)
+			n += *(volatile uint64_t *)&all->sets[i].control[cpu].lost;
+	return n;
+}
+
+unsigned long long rings_lost(const struct rings *all)
+{
+	unsigned long long n = 0;
+
+	for (unsigned cpu = 0; all->nsets && cpu < all->sets[0].cpus; cpu++)
+		n += rings_lost_of(all, cpu);
+	return n;
+}
+
+const struct record *rings_next_open(struct rings *all)
+{
+	struct open_call v = { 0 };
+	struct call_record *c = (void *)all->bytes;
+
+	for (; all->set < all->nsets; all->set++, all->began = 0) {
+		struct ring_set *s = &all->sets[all->set];
+		uint64_t pid;
+
+		while (s->calls >= 0 && !bpf_next(s->calls, all->began ? &s->pid : NULL, &pid)) {
+			all->began = 1;
+			s->pid = pid;
+			if (bpf_lookup(s->calls, &pid, &v) < 0 || !v.call.begin)
+				continue;
+			v.used = v.used < sizeof(v.memory) ? v.used : 0;
+			*c = (struct call_record){
+				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = (int32_t)pid },
+				.call = v.call,
+			};
+			memcpy(c + 1, v.memory, v.used);
+			set_memory(c, v.used);
+			all->record = (struct record){
+				.ts = v.call.begin, .data = all->bytes, .cpu = v.call.cpu,
+				.len = (uint32_t)(sizeof(*c) + v.used),
+			};
+			return &all->record;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+/* records.c - the formats of the events that the BPF programs of tfs-strings record */
+
+#include "event/event.h"
+#include "syscalls/syscalls.h"
+
+#define FIELD(TYPE, NAME, AT, SIZE, SIGNED) \
+	"\tfield:" TYPE " " NAME ";\toffset:" AT ";\tsize:" SIZE ";\tsigned:" SIGNED ";\n"
+
+/* The fields of struct call_record, after those that all events have */
+#define CALL_FIELDS \
+	FIELD("u64", "begin", "8", "8", "0") \
+	FIELD("unsigned long long", "args[6]", "16", "48", "0") \
+	FIELD("int", "nr", "64", "4", "1") FIELD("u16", "cpu", "68", "2", "0") \
+	FIELD("u16", "flags", "70", "2", "0") FIELD("s64", "ret", "72", "8", "1") \
+	FIELD("int", "ret_nr", "80", "4", "1") FIELD("u32", "reserved", "84", "4", "0") \
+	FIELD("__data_loc u8[]", "memory", "88", "4", "0") \
+	FIELD("__data_loc char[]", "path", "92", "4", "0")
+
+/* What the print fmt has for the arguments of a call, after its name */
+#define CALL_ARGUMENTS \
+	"REC->args[0], REC->args[1], REC->args[2], REC->args[3], REC->args[4], REC->args[5], " \
+	"__get_str(path)"
+#define CALL_FORMAT "%s(0x%llx, 0x%llx, 0x%llx, 0x%llx, 0x%llx, 0x%llx) path=\"%s\""
+
+static const struct {
+	const char *name, *fields;
+	int call;               /* its print fmt has the name and the arguments of the call, then */
+	const char *format, *values;
+} records[] = {
+	{ "enter", CALL_FIELDS, 1, CALL_FORMAT, CALL_ARGUMENTS },
+	{ "call", CALL_FIELDS, 1, CALL_FORMAT " = %lld", CALL_ARGUMENTS ", REC->ret" },
+	{ "open", CALL_FIELDS, 1, CALL_FORMAT " = ?", CALL_ARGUMENTS },
+	{ "part", FIELD("u32", "reserved", "8", "4", "0")
+		  FIELD("__data_loc u8[]", "memory", "12", "4", "0"), 0,
+	  "memory of the next call", NULL },
+	{ "tcp", FIELD("u64", "socket", "8", "8", "0") FIELD("u64", "a", "16", "8", "0")
+		 FIELD("u64", "b", "24", "8", "0") FIELD("char", "what", "32", "1", "0"), 0,
+	  "%c socket=%llx a=%llx b=%llx", "REC->what, REC->socket, REC->a, REC->b" },
+	{ "otel", FIELD("u64", "trace_high", "8", "8", "0") FIELD("u64", "trace_low", "16", "8", "0")
+		  FIELD("u64", "span", "24", "8", "0") FIELD("u8", "state", "32", "1", "0")
+		  FIELD("u8", "flags", "33", "1", "0"), 0,
+	  "state=%u trace=%llx%016llx span=%016llx flags=%02x",
+	  "REC->state, REC->trace_high, REC->trace_low, REC->span, REC->flags" },
+	{ "cpu", FIELD("int", "process", "8", "4", "1") FIELD("u64", "ns", "16", "8", "0"), 0,
+	  "process=%d ns=%llu", "REC->process, REC->ns" },
+};
+_Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a format");
+
+/* Add the table of the names of calls to a print fmt. Return 0, or -1 if there is none. */
+static void add_names(struct out *o)
+{
+	struct calls *calls = calls_open(NULL);
+	const struct call *c;
+
+	out_string(o, "__print_symbolic(REC->nr");
+	for (unsigned n = 0; calls && n <= calls_most(calls); n++)
+		if ((c = calls_find(calls, n)))
+			out_format(o, ", { %u, \"%s\" }", n, c->name);
+	out_string(o, "), ");
+}
+
+size_t record_format(unsigned i, char *text, size_t size)
+{
+	struct out o = out_to(text, size);
+
+	out_format(&o, "name: %s\nID: %u\nformat:\n", records[i].name, RECORD_FIRST + i);
+	out_string(&o, FIELD("unsigned short", "common_type", "0", "2", "0")
+		       FIELD("unsigned char", "common_flags", "2", "1", "0")
+		       FIELD("unsigned char", "common_preempt_count", "3", "1", "0")
+		       FIELD("int", "common_pid", "4", "4", "1") "\n");
+	out_string(&o, records[i].fields);
+	out_string(&o, "\nprint fmt: \"");
+	for (const char *p = records[i].format; *p; p++)
+		out_format(&o, *p == '"' ? "\\\"" : "%c", *p);
+	out_char(&o, '"');
+	if (records[i].values)
+		out_string(&o, ", ");
+	if (records[i].call)
+		add_names(&o);
+	if (records[i].values)
+		out_string(&o, records[i].values);
+	out_char(&o, '\n');
+	return (size_t)(o.at - text);
+}
