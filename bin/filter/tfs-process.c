@@ -498,12 +498,12 @@ static void ended(const struct trace_line *l)
 /* Follow the CPU time of a process that has ended. */
 static void spent(const struct trace_line *l)
 {
-	struct text_part ns = trace_line_key(l, "cpu_ns");
+	struct text_part ns = trace_line_key(l, "ns");
 	struct process *p = ns.text ? find(number(l, "process")) : NULL;
 
 	if (!p || !p->over)
 		return;
-	p->cpu = number(l, "cpu_ns");
+	p->cpu = number(l, "ns");
 	p->cpu_known = CPU_KNOWN;
 	settle(p);
 }
@@ -527,7 +527,7 @@ static void each_event(const struct trace_line *l)
 		executed(l);
 	else if (text_part_is(l->event, "sched_process_exit"))
 		ended(l);
-	else if (text_part_is(l->event, "bpf_trace_printk"))
+	else if (text_part_is(l->event, "cpu"))
 		spent(l);
 	else if (text_part_is(call, "execve") || text_part_is(call, "execveat"))
 		called(l);

@@ -199,9 +199,9 @@ int calls_attach(struct plan *p)
 	tasks = plan_array(p, "tasks", &m.tasks, TASKS, pids / TASKS);
 	if (!tasks)
 		return -1;
+	if (p->cpu) /* before the program that forgets a task that ends */
+		cpu_attach(p, &m);
 	r = follow_tasks(&m, &code, tasks, pids);
-	if (!r && p->cpu)
-		cpu_attach(p);
 	/* the return first: a call whose beginning was not seen is read there */
 	emit_side(&code, &m, 0);
 	r = r ? r : plan_attach(p, &code, "sys_exit", m.types[0] ? m.types[0] : RAW_TRACEPOINT);

@@ -11,9 +11,7 @@
  */
 #include "base/base.h"
 #include "proc/proc.h"
-#include "syscalls/syscalls.h"
-#include "live/live.h"
-#include "strings.h"
+#include "call_programs.h"
 
 /* include/linux/sched.h */
 enum { TASK_DEAD = 0x80 };
@@ -27,23 +25,24 @@ struct ending {
 };
 
 /* Slots on the stack: the key, a value, the key of the rings, a record */
-enum { KEY = -8, VALUE = -24, RING = -32,
+enum { CPU_KEY = -8, VALUE = -24, RING = -32,
        RECORD_SIZE = sizeof(struct ring_head) + sizeof(struct cpu_record),
-       RECORD = RING - RECORD_SIZE, FIELDS = RECORD + (int)sizeof(struct ring_head) };
+       CPU_RECORD = RING - RECORD_SIZE, FIELDS = CPU_RECORD + (int)sizeof(struct ring_head) };
 
 #define MEMBERS(X) \
 	X(TGID, task_struct, tgid) X(SE, task_struct, se) \
 	X(SIGNAL, task_struct, signal) X(LEADER, task_struct, group_leader) \
 	X(EXIT_STATE, task_struct, exit_state) X(RAN, sched_entity, sum_exec_runtime) \
-	X(RAN_BEFORE, signal_struct, sum_sched_runtime) X(TASKS, signal_struct, nr_threads)
+	X(RAN_BEFORE, signal_struct, sum_sched_runtime) X(THREADS, signal_struct, nr_threads)
 #define MEMBER_NAME(NAME, structure, member) NAME,
 enum { MEMBERS(MEMBER_NAME) MEMBERS_ALL };
 
 static int at[MEMBERS_ALL];     /* offsets of the members */
 static int endings;             /* the map of struct ending */
+static const struct programs *traced; /* NULL: all tasks */
 
 /* Print in assembly what is where. */
-static const struct bpf_slot slots[] = { { "KEY", FP, KEY }, { "VALUE", FP, VALUE }, { 0 } };
+static const struct bpf_slot slots[] = { { "KEY", FP, CPU_KEY }, { "VALUE", FP, VALUE }, { 0 } };
 
 static void clear(struct bpf_code *c)
 {
@@ -51,27 +50,34 @@ static void clear(struct bpf_code *c)
 	c->slots = slots;
 }
 
-/* KEY = the process of the task in R6; R7 = its number */
+/* CPU_KEY = the process of the task in R6; R7 = its number */
 static void set_key(struct bpf_code *c)
 {
 	emit_load(c, SIZE_W, R7, R6, at[TGID]);
-	emit_store(c, SIZE_DW, FP, KEY, R7);
+	emit_store(c, SIZE_DW, FP, CPU_KEY, R7);
 }
 
 static void emit_begins_to_end(struct bpf_code *c)
 {
 	clear(c);
 	emit_load(c, SIZE_DW, R6, R1, 0);
+	if (traced) {
+		set_pid(c, R9);
+		find_task(c, traced, R9);
+		emit_load(c, SIZE_B, R1, R0, 0);
+		emit_alu_imm(c, ALU_AND, R1, TRACED);
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	}
 	set_key(c);
-	emit_find(c, endings, KEY, R8, "new");
+	emit_find(c, endings, CPU_KEY, R8, "new");
 	emit_jump(c, "known");
 	emit_label(c, "new");
 	emit_load(c, SIZE_DW, R1, R6, at[SIGNAL]);
 	emit_load(c, SIZE_DW, R1, R1, at[RAN_BEFORE]);
 	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct ending, ns), R1);
 	emit_store_imm(c, SIZE_DW, FP, VALUE + (int)offsetof(struct ending, tasks), 0);
-	emit_update(c, endings, KEY, FP, VALUE, UPDATE_NEW);
-	emit_find(c, endings, KEY, R8, "out");
+	emit_update(c, endings, CPU_KEY, FP, VALUE, UPDATE_NEW);
+	emit_find(c, endings, CPU_KEY, R8, "out");
 	emit_label(c, "known");
 	emit_count(c, R8, offsetof(struct ending, tasks));
 	emit_out(c, 0);
@@ -85,7 +91,7 @@ static void skip_unless_last(struct bpf_code *c)
 	/* the first thread stays until its parent has its status; if another one executes a
 	 * program, it takes that place, and has no exit state */
 	emit_load(c, SIZE_DW, R1, R6, at[SIGNAL]);
-	emit_load(c, SIZE_W, R1, R1, at[TASKS]);
+	emit_load(c, SIZE_W, R1, R1, at[THREADS]);
 	emit_jump_if_imm(c, R1, JEQ, 0, "last");
 	emit_jump_if_imm(c, R1, JGT, 1, "out");
 	emit_load(c, SIZE_DW, R1, R6, at[LEADER]);
@@ -101,7 +107,7 @@ static void emit_switch(struct bpf_code *c, const struct plan *p, int state, int
 	emit_load(c, wide ? SIZE_DW : SIZE_W, R1, R6, state);
 	emit_jump_if_imm(c, R1, JNE, TASK_DEAD, "out");
 	set_key(c);
-	emit_find(c, endings, KEY, R8, "out");
+	emit_find(c, endings, CPU_KEY, R8, "out");
 	emit_load(c, SIZE_DW, R1, R6, at[SE] + at[RAN]);
 	emit_add(c, R8, offsetof(struct ending, ns), R1);
 	emit_mov_imm(c, R1, -1);
@@ -109,13 +115,13 @@ static void emit_switch(struct bpf_code *c, const struct plan *p, int state, int
 	skip_unless_last(c);
 	emit_load(c, SIZE_DW, R9, R8, offsetof(struct ending, ns));
 	/* if two tasks leave at once, one of them records it */
-	emit_delete(c, endings, KEY);
+	emit_delete(c, endings, CPU_KEY);
 	emit_jump_if_imm(c, R0, JNE, 0, "out");
 	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct cpu_record, ns), R9);
 	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct cpu_record, process), 0);
 	emit_store(c, SIZE_W, FP, FIELDS + (int)offsetof(struct cpu_record, process), R7);
-	emit_head(c, FP, RECORD, RECORD_CPU);
-	emit_record(c, &p->channel, FP, RECORD, RECORD_SIZE, RING);
+	emit_head(c, FP, CPU_RECORD, RECORD_CPU);
+	emit_record(c, &p->channel, FP, CPU_RECORD, RECORD_SIZE, RING);
 	emit_out(c, 0);
 }
 
@@ -137,13 +143,15 @@ static int attach(struct plan *p, struct bpf_code *c, const char *tracepoint, ui
 	return 0;
 }
 
-void cpu_attach(struct plan *p)
+void cpu_attach(struct plan *p, const struct programs *m)
 {
 	static struct bpf_code code;
 	char path[PATH_MAX];
 	struct btf btf;
 	int state, wide, known = 1;
 	uint32_t ends, switches;
+
+	traced = m->all ? NULL : m;
 
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (sizeof(long) < 8 || btf_read(&btf, path) < 0)

@@ -88,12 +88,6 @@ int format_field(const char *format, const char *field);
 int calls_attach(struct plan *);
 
 /*
- * Attach programs that record the CPU time of each process after its end (struct cpu_record), if the
- * kernel has its BTF and 64 bits. Silent: the time of a process without a record is not known.
- */
-void cpu_attach(struct plan *);
-
-/*
  * Do so with programs that record what ends a TCP connection, and with accepts, which task accepts
  * one: the records of lib/view/tcp.c.
  */

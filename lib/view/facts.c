@@ -15,7 +15,6 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
 #include "view/view.h"
 #include "facts.h"
 
@@ -50,7 +49,6 @@ static const struct {
 	[ROLE_RENAME] = { "task", "task_rename", { "pid", "newcomm" } },
 	[ROLE_EXEC] = { "sched", "sched_process_exec", { "old_pid" } },
 	[ROLE_END] = { "sched", "sched_process_exit", { "pid", "group_dead" /* Linux 6.16 */ } },
-	[ROLE_CPU] = { RECORD_SYSTEM, "cpu", { "process", "ns" } },
 };
 
 /* Find the role of an event, and its fields. */
@@ -375,13 +373,6 @@ static void ended(struct facts *f, struct fact_task *t, const struct record *r)
 		tell(f, FACT_AGE, (int64_t)used.age);
 }
 
-/* Follow a record of tfs-strings -c. */
-static void cpu_told(struct facts *f, const struct record *r)
-{
-	tell(f, FACT_PROCESS, facts_number(f, 0, r));
-	tell(f, FACT_CPU, facts_number(f, 1, r));
-}
-
 /* ---- records: how each of them changes a task ---- */
 
 /* Follow a record of sys_enter. */
@@ -498,9 +489,7 @@ void facts_learn(struct facts *f, const struct record *r, int lost)
 	if (lost)
 		forget(f);
 	prune(f);
-	if (of->role == ROLE_CPU)
-		cpu_told(f, r);
-	if (of->role == ROLE_NONE || of->role == ROLE_RENAME || of->role == ROLE_CPU)
+	if (of->role == ROLE_NONE || of->role == ROLE_RENAME)
 		return;
 	if (of->role == ROLE_EXEC)
 		executed(f, r);

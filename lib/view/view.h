@@ -190,13 +190,11 @@ enum fact {
 	FACT_UID,               /* sched_process_exit: the real uid of the process, now ended */
 	FACT_CPU_LEAST,         /* the CPU time of all its threads, in ns, as it was accounted */
 	FACT_AGE,               /* the time since its start, in microseconds */
-	FACT_CPU,               /* bpf_trace_printk, of tfs-strings -c: the CPU time of all threads
-				 * of a process that has left its CPU for ever, in ns */
 	FACTS
 };
 #define FACT_NAMES \
 	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread", \
-	"uid", "cpu_least_ns", "age_us", "cpu_ns"
+	"uid", "cpu_least_ns", "age_us"
 
 /* What the kernel says of a task that ends, beside its exit code. */
 struct used {

@@ -12,7 +12,7 @@ stored() {
 	a-11 [000] ..... 1.000900: execve("/bin/a", ["a", "b c"], 0x55) = 0 <0.000100>
 	sh-10 [000] ..... 1.002000: task_newtask: pid=12 comm=sh clone_flags=4100 oom_score_adj=0 process=12 parent=10
 	a-11 [000] ..... 1.500000: sched_process_exit: comm=a pid=11 prio=120 exit_code=9 process=11 process_exit_code=9 parent=10 uid=5 cpu_least_ns=2500000 age_us=500000
-	a-11 [001] d..2. 1.500100: bpf_trace_printk: tfs_7 $ 11 2600000 process=11 cpu_ns=2600000
+	a-11 [001] d..2. 1.500100: cpu: process=11 ns=2600000
 	END
 }
 
@@ -33,7 +33,7 @@ ends() {
 
 # used SECONDS PID NS: Print the CPU time that follows the end.
 used() {
-	echo "p-$2 [000] d..2. $1: bpf_trace_printk: tfs_7 \$ $2 $3 process=$2 cpu_ns=$3"
+	echo "p-$2 [000] d..2. $1: cpu: process=$2 ns=$3"
 }
 
 @test "tfs-process: prints the CPU time that follows the end, and marks what is only the least" {
