@@ -2,8 +2,8 @@
 /*
  * call_memory.c - the parts of programs that read user memory
  *
- * What is read goes behind the record, as pieces (struct memory_piece). A piece is at R7 + MEMORY + AT.
- * A letter says what it is; it is a capital one at the entry of a call.
+ * What is read goes behind the record, as pieces (struct memory_piece). A piece is at R7 + MEMORY +
+ * AT. A letter says what it is; it is a capital one at the entry of a call.
  *
  * At the return, what lies before a page that is not in memory is read alone. Structures may have
  * pointers, whose memory is read after that of the structures (Linux 6.9).
@@ -304,7 +304,7 @@ static void read_data(struct bpf_code *c, const struct programs *m)
 	end_piece(c);
 }
 
-/* ---- the memory that pointers in structures point to --------------------------------------------- */
+/* ---- the memory that pointers in structures point to ----------------------------------------- */
 
 /* R3 = the count of the point at R9 of the structure at R8 */
 static void read_count(struct bpf_code *c)

@@ -139,7 +139,8 @@ struct variant {
 	uint32_t value, number;
 };
 
-enum { OPEN_CALLS = 8192 };         /* at the same time; of more, the entry is a record of its own */
+/* So many calls are open at one time; of more, the entry is a record of its own. */
+enum { OPEN_CALLS = 8192 };
 
 /*
  * Slots on the stack, and in the buffer of the CPU, to which R7 points. The verifier does not know

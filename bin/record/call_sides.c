@@ -142,8 +142,8 @@ static void load_mode(struct bpf_code *c, const struct programs *m)
 }
 
 /*
- * Let R6 be the registers and R9 the byte of the task. Jump out if the task is not traced. A return,
- * also one that is not looked at, ends the call: the next one may have no entry.
+ * Let R6 be the registers and R9 the byte of the task. Jump out if the task is not traced. A
+ * return, also one that is not looked at, ends the call: the next one may have no entry.
  */
 static void check_task(struct bpf_code *c, const struct programs *m)
 {
@@ -319,9 +319,15 @@ static void copy_call(struct bpf_code *c, int size, int back)
 	emit_call(c, FN_PROBE_READ_KERNEL);
 }
 
-enum { SHORT_CALL = sizeof(struct open_call) - OPEN_CALL_MEMORY, WHOLE_CALL = sizeof(struct open_call) };
+enum {
+	SHORT_CALL = sizeof(struct open_call) - OPEN_CALL_MEMORY,
+	WHOLE_CALL = sizeof(struct open_call),
+};
 
-/* The entry is read: keep the call, with its memory; or write a record of the entry, and then keep it. */
+/*
+ * The entry is read: keep the call, with its memory; or write a record of the entry, and then keep
+ * it.
+ */
 static void keep_call(struct bpf_code *c, const struct programs *m)
 {
 	const int flags = CALL + (int)offsetof(struct call_begun, flags);
@@ -412,8 +418,8 @@ static void follow(struct bpf_code *c, enum bpf_reg to, enum bpf_size size, int 
 }
 
 /*
- * Append the protocol if the first argument is a netlink socket. A socket and its file point to each
- * other.
+ * Append the protocol if the first argument is a netlink socket. A socket and its file point to
+ * each other.
  */
 static void append_protocol(struct bpf_code *c, const struct programs *m)
 {

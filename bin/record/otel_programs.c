@@ -43,7 +43,8 @@ enum { HEAD = 28, HEAD_VALID = 24, HEAD_FLAGS = 25 };
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 enum { CONTEXT = 40, WRITTEN_SIZE = sizeof(struct ring_head) + sizeof(struct otel_record) };
-_Static_assert(WRITTEN + WRITTEN_SIZE <= RING && WRITTEN + (int)sizeof(struct ring_head) == FIELDS &&
+_Static_assert(WRITTEN + WRITTEN_SIZE <= RING &&
+	       WRITTEN + (int)sizeof(struct ring_head) == FIELDS &&
 	       sizeof(struct otel_place) <= WRITTEN - PLACE, "all has room on the stack");
 
 /* What STATE says: enum otel_seen; the flags of a known context are above. */
@@ -211,10 +212,11 @@ static void read_context(struct bpf_code *c, const struct otel *o, const struct 
 /* Record the context. */
 static void print(struct bpf_code *c, const struct plan *p)
 {
+	const int trace = FIELDS + (int)offsetof(struct otel_record, trace);
+
 	for (int i = 0; i < 3; i++) {
 		emit_load(c, SIZE_DW, R1, FP, TRACE + 8 * i);
-		emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct otel_record, trace) + 8 * i,
-			   R1);
+		emit_store(c, SIZE_DW, FP, trace + 8 * i, R1);
 	}
 	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct otel_record, state), 0);
 	emit_load(c, SIZE_DW, R1, FP, STATE); /* the flags are above it */

@@ -79,7 +79,7 @@ uint64_t dat_parts_head_room(const struct dat_parts *);
 /* Return n rounded up to a multiple of the sub-buffer size. */
 uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
 
-/* ---- merged.c: sub-buffers of the records of ring buffers and rings --------------------------- */
+/* ---- merged.c: sub-buffers of the records of ring buffers and rings -------------------------- */
 
 /* Open the ring buffers and the rings. Return 0, or -1, reported. */
 int dat_merged_open(struct dat_parts *);

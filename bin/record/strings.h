@@ -20,26 +20,27 @@ struct channel {
 
 /*
  * Make a ring for each CPU, as large as the ring buffers of the instance, and set the id of the
- * plan, which all names of maps and programs begin with. Return 0, or -1, reported.
+ * plan, which begins the names of its maps and programs. Return 0, or -1, reported.
  */
 struct plan;
 int channel_make(struct plan *);
 
 /*
- * Put the head of a record of this kind, struct ring_head and record_head, to to + at. Overwrites R0
- * to R5.
+ * Put the head of a record of this kind, struct ring_head and struct record_head, at to + at.
+ * Overwrites R0 to R5.
  */
 void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 
 /*
  * Write the record at base + at into the ring of this CPU, or count it as lost. It has size bytes;
- * size 0: R3 has their number, of no bits but those of RECORD_MASK. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
+ * size 0: R3 has their number, of no bits but those of RECORD_MASK. key is a slot of 8 bytes on the
+ * stack. Overwrites R0 to R5.
  */
 enum { RECORD_MASK = 0x3fff };
 void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
 		 int key);
 
-/* Let a process that is executed inherit the rings, with this value of SESSION_RINGS (size bytes). */
+/* Write a value of SESSION_RINGS, of size bytes, and let an executed program inherit the rings. */
 void channel_pass(const struct channel *, char *value, size_t size);
 
 /* ---- attach.c: load and attach ------------------------------------------------------------- */
@@ -88,8 +89,8 @@ int format_field(const char *format, const char *field);
 int calls_attach(struct plan *);
 
 /*
- * Do so with programs that record what ends a TCP connection, and with accepts, which task accepts
- * one: the records of lib/view/tcp.c.
+ * Do so with programs that record the end of a TCP connection (struct tcp_record); with accepts,
+ * also which task accepts one; with failed, only connects that fail at once.
  */
 int tcp_attach(struct plan *, int accepts, int failed);
 

@@ -528,10 +528,10 @@ static void write_unread(struct stream *s)
 /* Write the last lines: if the date has moved, if events were lost, why a write failed. */
 static void write_losses(struct stream *s, int failed)
 {
-	struct losses l = { 
-			    .overwritten = instance_lost(s->dir) +
-					   rings_lost(&s->live.rings),
-			    .unwritten = s->cut };
+	struct losses l = {
+		.overwritten = instance_lost(s->dir) + rings_lost(&s->live.rings),
+		.unwritten = s->cut,
+	};
 	long long moved = s->show.dated ? trace_clock_moved(s->dir, s->show.offset) : 0;
 	int why = s->to.failed; /* consumer_take_back forgets it */
 	char line[CONSUMER_LAST];

@@ -6,8 +6,8 @@
  *	calls        attach programs that record all system calls, or only those that are named,
  *	             with their user memory: strings, structures, socket addresses
  *	tcp          attach a program that records the bytes that a TCP connection has carried, or
- *	             the error of a connect; with accept, also which task accepts one; with failed,
- *	             only connects that fail at once
+ *	             the error of a connect; with accept, also which task accepts one; with
+ *	             failed, only connects that fail at once
  *	otel         attach programs that record the OpenTelemetry context of the running thread,
  *	             before each system call, or before these events: tracepoints, or one call's
  *	             as syscalls/sys_enter_openat
@@ -18,8 +18,8 @@
  *	-e           record the environment of a program that is executed
  *	-E           record each call when it begins, too
  *	-w WORDS     record at most so many arguments of a program; default 8
- * The programs run for all tasks, and record those of the pid filter of the instance that is in use.
- * They write into rings of their own, whose clock is mono. PROGRAM, such as tfs-catpipe or
+ * The programs run for all tasks, and record those of the pid filter of the instance that is in
+ * use. They write into rings of their own, whose clock is mono. PROGRAM, such as tfs-catpipe or
  * tfs-record, inherits the rings, and the programs live as long as it does. In a hook tfs-strings
  * needs no program: the session's stream has the rings, and the session keeps the programs.
  * Exit: 0 done, 100 usage error, 111 refused.
@@ -79,7 +79,7 @@ static int check_clock(const struct plan *p)
 	else if (!strncmp(now, "[local]", 7) && getenv(SESSION_KEEPS))
 		r = ctl_write(p->instance, "trace_clock", "mono", 0);
 	else if (strncmp(now, "[mono]", 6) && !bpf_is_printing())
-		r = err_msg("the clock of what BPF programs record is mono; let trace_clock be mono, "
+		r = err_msg("BPF programs record times of the clock mono; set trace_clock to mono, "
 			    "or give no other --clock");
 	free(clocks);
 	return r;

@@ -171,6 +171,32 @@ int dt_pinned(const char *name, const char *what);
 int dt_unpin(const char *name, const char *what);
 int dt_open(const char *name, const char *what);
 
+/* ---- printk.c: keep the event of programs that print quiet -------------------------- */
+
+/*
+ * A program prints with bpf_trace_printk, as the event bpf_trace:bpf_trace_printk. When
+ * such a program is loaded, the kernel enables the event of the top level, where nobody
+ * asked for it.
+ */
+
+#define PRINTK_ENABLE "events/bpf_trace/bpf_trace_printk/enable"
+
+/*
+ * Lock the event. Without the lock, a second tool reads the event while the loads of the
+ * first tool have enabled it, and takes the event for one that the user has enabled.
+ * Return a descriptor that the caller closes, or -1 and errno.
+ */
+int printk_lock(int root);
+
+/* Return 1 if the event of the top level is enabled, 0 if it is not, or -1 and errno. */
+int printk_is_on(int root);
+
+/* Watch from now on what the loads of this process make the kernel do later. */
+void printk_watch(void);
+
+/* Wait until the kernel has done that, and disable the event. Return 0, or -1, reported. */
+int printk_quiet(int root);
+
 /* ---- probe.c: hold and end a request probe ------------------------------------------- */
 
 /* Append the tasks of the map "pids" to out, sorted: all, or those that a user has added. */

@@ -49,11 +49,9 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_PROBE_READ_USER, probe_read_user, 112) \
 	X(FN_PROBE_READ_KERNEL, probe_read_kernel, 113) \
 	X(FN_PROBE_READ_USER_STR, probe_read_user_str, 114) \
-	X(FN_PROBE_READ_KERNEL_STR, probe_read_kernel_str, 115) \
 	X(FN_JIFFIES64, jiffies64, 118) \
 	X(FN_RINGBUF_OUTPUT, ringbuf_output, 130) \
-	X(FN_GET_CURRENT_TASK_BTF, get_current_task_btf, 158) \
-	X(FN_TRACE_VPRINTK, trace_vprintk, 177)
+	X(FN_GET_CURRENT_TASK_BTF, get_current_task_btf, 158)
 #define BPF_HELPER(ID, NAME, NUMBER) ID = (NUMBER),
 enum bpf_helper { BPF_HELPERS(BPF_HELPER) };
 
@@ -242,40 +240,6 @@ struct bpf_load_as {
  */
 int bpf_load(struct bpf_code *, const char *name, const struct bpf_load_as *, char *why,
 	     size_t size);
-
-/* ---- printk.c: keep the event of programs that print quiet -------------------------- */
-
-/*
- * A program prints with bpf_trace_printk, as the event bpf_trace:bpf_trace_printk. When
- * such a program is loaded, the kernel enables the event of the top level, where nobody
- * asked for it.
- */
-
-#define PRINTK_ENABLE "events/bpf_trace/bpf_trace_printk/enable"
-
-/*
- * Lock the event. Without the lock, a second tool reads the event while the loads of the
- * first tool have enabled it, and takes the event for one that the user has enabled.
- * Return a descriptor that the caller closes, or -1 and errno.
- */
-int printk_lock(int root);
-
-/* Return 1 if the event of the top level is enabled, 0 if it is not, or -1 and errno. */
-int printk_is_on(int root);
-
-/* Watch from now on what the loads of this process make the kernel do later. */
-void printk_watch(void);
-
-/* Wait until the kernel has done that, and disable the event. Return 0, or -1, reported. */
-int printk_quiet(int root);
-
-/*
- * Call printk_watch, and start a process that calls printk_quiet if this process ends before it
- * calls printk_relieve, whatever ends it. Call it under printk_lock and before any load: the new
- * process keeps the lock until it is done. Return a descriptor for printk_relieve, or -1, reported.
- */
-int printk_guard(int root);
-void printk_relieve(int guard);
 
 /* ---- btf.c: find structure members and functions in BTF ---------------------------- */
 

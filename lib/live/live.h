@@ -127,8 +127,8 @@ void backlog_free(struct backlog *, const struct backlog_memory *);
 
 /*
  * Programs of tfs-strings write into BPF ring buffers, one for each CPU. The session's stream
- * inherits the descriptors: SESSION_RINGS has a list of sets, "c5r7r8p6 c9r10r11", of a control map, the
- * rings of those CPUs that have one, and the map of the calls that are open.
+ * inherits the descriptors. SESSION_RINGS has a list of sets, "c5r7r8p6 c9r10r11": a control map,
+ * the rings of the CPUs that have one, and the map of the calls that are open.
  */
 
 /* An entry of the control map, one for each CPU that may come */
@@ -186,9 +186,7 @@ void rings_stop(const struct rings *);
 /* Add the formats of their events. Return 0, or -1 without memory. */
 int rings_formats(struct event_set *);
 
-/*
- * Move records from the ring to a sub-buffer that is empty. Return how many; 0: the ring has none.
- */
+/* Move records from the ring to an empty sub-buffer. Return how many; 0: the ring has none. */
 unsigned ring_take(struct live_ring *, const struct subbuf_format *, void *subbuf);
 
 /* Return the number of records that the rings have now. */
@@ -223,7 +221,7 @@ struct live {
 	uint32_t looks;         /* how many times live_fill found all ring buffers empty */
 	uint32_t look;          /* the last record of live_next was made after so many looks */
 	struct merge merge;
-	struct rings rings;     /* after the ncpus CPUs, each ring is one of merge.cpus and of cpu */
+	struct rings rings;     /* each is one of merge.cpus and of cpu, after the ncpus CPUs */
 };
 
 /* Open the ring buffers of the instance at dir, which stays open. Return 0, or -1, reported. */

@@ -114,7 +114,8 @@ int rings_formats(struct event_set *evs)
 	int r = 0;
 
 	for (unsigned i = 0; i < RECORDS && !r; i++)
-		r = event_add(evs, RECORD_SYSTEM, text, record_format(i, text, sizeof(text))) ? 0 : -1;
+		if (!event_add(evs, RECORD_SYSTEM, text, record_format(i, text, sizeof(text))))
+			r = -1;
 	return r;
 }
 
@@ -185,7 +186,7 @@ unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *sub
 						__ATOMIC_ACQUIRE);
 		size_t n = word & ~(BUSY | DISCARD);
 
-		if (word & BUSY)
+		if ((word & BUSY) || n > end - at) /* the latter if it is no ring of the kernel */
 			break;
 		if (!(word & DISCARD) && n > sizeof(head)) {
 			memcpy(&head, p + RING_HEADER, sizeof(head));

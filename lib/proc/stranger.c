@@ -187,7 +187,8 @@ static void serve(int fd)
 
 		q.fn(bytes, &a);
 		head = (struct answer_head){ a.error, a.fd, { a.size[0], a.size[1] } };
-		if (transfer(&head, sizeof(head), 1) < 0 || (a.fd && fd_send(3, &a.fd, 1, KEEP) < 0) ||
+		if (transfer(&head, sizeof(head), 1) < 0 ||
+		    (a.fd && fd_send(3, &a.fd, 1, KEEP) < 0) ||
 		    transfer(a.part[0], a.size[0], 1) < 0 || transfer(a.part[1], a.size[1], 1) < 0)
 			break;
 		stranger_free(&a);

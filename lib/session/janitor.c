@@ -284,10 +284,12 @@ static int turn_rings(const struct janitor *j, int on)
 	return 0;
 }
 
-/* Let this process, which becomes the stream, have the rings of the programs, and close the rest. */
+/* Let this process, which becomes the stream, keep the rings of the programs; close the rest. */
 static void take_rings(struct janitor *j)
 {
-	static const char letters[] = { [KEEP_CONTROL] = 'c', [KEEP_RING] = 'r', [KEEP_CALLS] = 'p' };
+	static const char letters[] = {
+		[KEEP_CONTROL] = 'c', [KEEP_RING] = 'r', [KEEP_CALLS] = 'p',
+	};
 	static char list[12 * KEEPS_MAX];
 	struct out o = out_to(list, sizeof(list) - 1);
 

@@ -397,7 +397,7 @@ struct stream_words {
  */
 int stream_parse(struct stream_words *, size_t n, const char *hook, const char *tools);
 
-/* Let the tool of the stream inherit a descriptor, which this process has. Call it before stream_hold. */
+/* Let the tool of the stream inherit this descriptor. Call it before stream_hold. */
 void stream_inherits(int fd);
 
 /*

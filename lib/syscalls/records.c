@@ -37,9 +37,9 @@ static const struct {
 	{ "tcp", FIELD("u64", "socket", "8", "8", "0") FIELD("u64", "a", "16", "8", "0")
 		 FIELD("u64", "b", "24", "8", "0") FIELD("char", "what", "32", "1", "0"), 0,
 	  "%c socket=%llx a=%llx b=%llx", "REC->what, REC->socket, REC->a, REC->b" },
-	{ "otel", FIELD("u64", "trace_high", "8", "8", "0") FIELD("u64", "trace_low", "16", "8", "0")
-		  FIELD("u64", "span", "24", "8", "0") FIELD("u8", "state", "32", "1", "0")
-		  FIELD("u8", "flags", "33", "1", "0"), 0,
+	{ "otel", FIELD("u64", "trace_high", "8", "8", "0")
+		  FIELD("u64", "trace_low", "16", "8", "0") FIELD("u64", "span", "24", "8", "0")
+		  FIELD("u8", "state", "32", "1", "0") FIELD("u8", "flags", "33", "1", "0"), 0,
 	  "state=%u trace=%llx%016llx span=%016llx flags=%02x",
 	  "REC->state, REC->trace_high, REC->trace_low, REC->span, REC->flags" },
 	{ "cpu", FIELD("int", "process", "8", "4", "1") FIELD("u64", "ns", "16", "8", "0"), 0,
@@ -47,7 +47,7 @@ static const struct {
 };
 _Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a format");
 
-/* Add the table of the names of calls to a print fmt. Return 0, or -1 if there is none. */
+/* Add the table of the names of calls to a print fmt. */
 static void add_names(struct out *o)
 {
 	struct calls *calls = calls_open(NULL);

@@ -215,7 +215,8 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	open    a call has not returned when the task, or the recording, ended
  *	part    a part of the memory of the next one of these records of the task
  *	tcp     lib/view/tcp.c
- * 	otel    lib/view/otel.c
+ *	otel    lib/view/otel.c
+ *	cpu     the CPU time of a process that has ended
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
 		   RECORD_CPU, RECORDS };
@@ -271,8 +272,8 @@ struct open_call {
 };
 
 /*
- * A piece of memory, of n bytes, which follow. The tag is as below. After them there is a byte more,
- * and then so many that the next piece begins at a multiple of 8.
+ * A piece of memory, of n bytes, which follow. The tag is as below. One more byte follows them, and
+ * then as many as the next piece needs to begin at a multiple of 8.
  */
 struct memory_piece {
 	uint8_t tag, arg;
@@ -305,17 +306,17 @@ struct cpu_record {
 /* ---- user.c: user memory in a trace ------------------------------------------------------ */
 
 /*
- * A record of a call has pieces of its user memory: a tag and the number of the argument. Recordings
- * of earlier versions have it as text, in the event bpf_trace:bpf_trace_printk in the task's own
- * context: an id, a space, the tag, the number of the argument (0 to 5), a space, and what the tag
- * says:
+ * A record of a call has pieces of its user memory: a tag and the number of the argument.
+ * Recordings of earlier versions have it as text, in the event bpf_trace:bpf_trace_printk in the
+ * task's own context: an id, a space, the tag, the number of the argument (0 to 5), a space, and
+ * what the tag says:
  *
  *	a2 TEXT           the string, or its last part
  *	b2 TEXT           a part of the string; more follows
  *	c2 TEXT           a part of the string; the rest is not recorded
  *	x2                it could not be read, from here on
- *	d2 HEX HEX ...    the next bytes, 8 in each of 1 to 12 numbers in the byte order of the host
- *	e2 HEX HEX ...    the same; the rest is not recorded. HEX.3 at the end: 3 bytes of it count
+ *	d2 HEX HEX ...    the next bytes, 8 in each of 1 to 12 numbers in the host's byte order
+ *	e2 HEX HEX ...    the same; the rest is not recorded. HEX.3 at the end: 3 bytes count
  *	s2                of an array of strings: the next string follows, as a, b, c or x
  *	e2                of an array of strings: more follow, which are not recorded
  *	z2                of an array of strings: it has none

@@ -136,10 +136,12 @@ struct call_piece {
 	size_t n;
 };
 
+/* Add bytes, as numbers in text or as they are, to the memory of an argument. Return 0 or -1. */
+typedef int add_fn(struct call_user *, struct call_memory *, const char *s, const char *end);
+
 /* Append to the newest piece of what pointers point to, or begin another one. Return 0 or -1. */
-static int add_pointed(struct call_user *u, uint64_t at, int (*add_rest)(struct call_user *,
-		       struct call_memory *, const char *s, const char *end),
-		       const char *s, const char *end)
+static int add_pointed(struct call_user *u, uint64_t at, add_fn *add_rest, const char *s,
+		       const char *end)
 {
 	struct call_memory *m = &u->pointed;
 	struct call_piece piece = { .at = at }, last;
@@ -170,7 +172,9 @@ static int add_pointed_text(struct call_user *u, const char *s, const char *end)
 {
 	uint64_t at;
 
-	return read_hex(&s, end, &at) < 0 || s++ >= end ? -1 : add_pointed(u, at, add_words, s, end);
+	if (read_hex(&s, end, &at) < 0 || s++ >= end)
+		return -1;
+	return add_pointed(u, at, add_words, s, end);
 }
 
 static int add_bytes(struct call_user *u, struct call_memory *m, const char *s, const char *end)
@@ -201,11 +205,10 @@ int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct
 }
 
 /*
- * Add what the tag says: bytes by add_data, or a string. Return 0; -1 for an unknown tag, or without
- * memory.
+ * Add what the tag says: bytes by add_data, or a string. Return 0; -1 for an unknown tag, or
+ * without memory.
  */
-static int add_tagged(struct call_user *u, char tag, unsigned arg, int (*add_data)(struct call_user *,
-		      struct call_memory *, const char *s, const char *end),
+static int add_tagged(struct call_user *u, char tag, unsigned arg, add_fn *add_data,
 		      const char *s, const char *end)
 {
 	struct call_memory *m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];

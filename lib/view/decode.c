@@ -1098,7 +1098,7 @@ static int in_loss(const struct decode *d)
 	return d->merge && merge_in_loss(d->merge);
 }
 
-/* Do the globs of events select a call of a record of our own? It stands for its entry and return. */
+/* Do the globs of events select the call of a record? The record stands for entry and return. */
 static int picks_name(const struct decode *d, const struct decode_event *of,
 		      const struct decode_task *t)
 {

@@ -2,9 +2,9 @@
 /*
  * tcp.c - print TCP connections: a line when one is made, accepted, or at its end
  *
- * sock:inet_sock_set_state tells each change of state of a socket. The records tfs:tcp of tfs-strings
- * (bin/record/tcp_programs.c) come directly before it, on the same CPU; recordings of earlier
- * versions have them as text. A letter, the socket, and two numbers:
+ * sock:inet_sock_set_state tells each change of state of a socket. The records tfs:tcp of
+ * tfs-strings (bin/record/tcp_programs.c) come directly before it, on the same CPU; recordings of
+ * earlier versions have them as text. A letter, the socket, and two numbers:
  *
  *	S SOCKET SENT RECEIVED  the bytes of a connection that ends
  *	Q SOCKET SENT RECEIVED  the same, of one that no program has accepted so far

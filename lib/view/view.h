@@ -54,7 +54,7 @@ struct pick {
 	size_t nglobs;
 	struct pids pids;
 	struct pick_time begin, end;
-	int calls;              /* the caller matches the globs with the calls of decode.c's records */
+	int calls;              /* the caller matches the globs with the calls that records have */
 	struct event_notes picked; /* private: whether a glob matches the event */
 	/* set by pick_begin */
 	uint64_t from, to;      /* in units of the clock, both included */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* printk.c - keep the event of programs that print quiet */
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
+#include "requests.h"
 
 /* A work item of the kernel: how often this process has queued it, and how often it has ended */
 struct item {
@@ -102,46 +102,4 @@ int printk_quiet(int root)
 	fd_close(items);
 	items = links[0] = links[1] = -1;
 	return ctl_write(root, PRINTK_ENABLE, "0", 0) ? -1 : 0;
-}
-
-/* Wait until the process at the other end ends, or says that nothing is to be done. */
-static _Noreturn void guard(int root, int end)
-{
-	ssize_t n;
-	char c;
-
-	setsid(); /* a signal to the group of the other process must not end this one, too */
-	for (int s = 1; s < 32; s++)
-		signal(s, SIG_IGN);
-	for (int fd = 0; fd < 3; fd++) /* somebody may wait for their end */
-		fd_to_null(fd);
-	while ((n = read(end, &c, 1)) < 0 && errno == EINTR)
-		;
-	_exit(n == 1 || !printk_quiet(root) ? 0 : REFUSED);
-}
-
-static pid_t guard_pid;
-
-int printk_guard(int root)
-{
-	int ends[2];
-
-	printk_watch();
-	/* a socket: to write to a guard that was killed must not raise SIGPIPE */
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
-	    (guard_pid = fork()) < 0)
-		return err_errno("unable to start a process");
-	if (!guard_pid) {
-		close(ends[0]);
-		guard(root, ends[1]);
-	}
-	close(ends[1]);
-	return ends[0];
-}
-
-void printk_relieve(int end)
-{
-	send(end, "", 1, MSG_NOSIGNAL);
-	close(end);
-	child_wait(guard_pid);
 }
