@@ -1,10 +1,42 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# tfs-strings: records the user memory of calls, and keeps its programs as long as it runs
+# tfs-strings: records calls with their user memory, for a program that inherits the records
 
 load ../helper
 load ../hooks
+
+# own_instance: Make an instance for what tfs-strings runs, with the clock of its records. It records
+# this shell alone.
+own_instance() {
+	new_instance "$@"
+	export TFS_INSTANCE=$INSTANCE
+	tfs-write trace_clock mono
+	tfs-pidfilter set $$
+}
+
+# by_strings WORD...: Start tfs-strings with a program, and wait until the program runs, which blocks
+# its signals; set $PID.
+by_strings() {
+	local words=" $*" program
+	program=${words##* -- }
+	program=${program%% *}
+	background tfs-strings "$@" >records
+	eventually file_is "/proc/$PID/comm" "$program"
+	eventually blocks "$PID"
+}
+
+# find_objects PID: Set ID to the name of the BPF objects of the programs that PID keeps.
+find_objects() {
+	local fd id least=
+	for fd in /proc/"$1"/fdinfo/*; do
+		id=$(sed -n 's/^map_id:[^0-9]*//p' "$fd" 2>/dev/null) || :
+		[ -z "$id" ] || [ "$id" -ge "${least:-$((id + 1))}" ] || least=$id
+	done
+	ID=$(printf 'tfs_%x' "${least:?}")
+}
+
+# ---- what it attaches ---------------------------------------------------------------------
 
 # bats test_tags=quick
 @test "tfs-strings: -S prints the programs that it attaches, without the right to attach them" {
@@ -12,151 +44,303 @@ load ../hooks
 	# shellcheck disable=SC2094 # a word and a file
 	plainly tfs-strings -S calls >calls
 	[ "$(tail -n 1 calls)" = $'\texit' ]
-	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = 'sched_process_exec sys_exit sys_enter' ]
+	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = 'sched_process_exec sched_process_exit sys_exit sys_enter' ]
+	grep -q 'call ringbuf_output$' calls
+	# the kernel enables an event of the top level when a program that can print is loaded
+	run ! grep printk calls
 }
 
-@test "tfs-strings: its programs live as long as it runs, and die with it by SIGKILL" {
-	need_tracefs events/bpf_trace
-	need_tracefs events/syscalls
+@test "tfs-strings: its programs live as long as the program that inherits the records, and die with it by SIGKILL" {
+	need_bpf
+	own_instance
 	for signal in TERM KILL; do
-		: >id
-		background tfs-strings calls >id
-		eventually test -s id
-		id=$(cat id)
-		[ "$("$PROG/bpfobjects" all "$id" | grep -c '^program')" = 3 ]
+		by_strings calls -- tfs-catpipe
+		find_objects "$PID"
+		objects >list
+		[ "$(grep -c '^program' list)" = 5 ]
+		grep -qE "^map [0-9]+ ${ID}_ring?$" list # the kernel cuts names at 15 bytes
 		kill "-$signal" "$PID"
 		status=0
 		wait "$PID" || status=$?
 		[ "$status" = 0 ] || [ "$signal" = KILL ]
-		[ -z "$("$PROG/bpfobjects" all "$id")" ] ||
-			eventually eval "[ -z \"\$('$PROG/bpfobjects' all '$id')\" ]"
+		eventually none_loaded
 	done
+}
+
+@test "tfs-strings: a program that cannot be run is refused, and leaves nothing" {
+	need_bpf
+	own_instance
+	fails 111 'tfs-strings: fatal: unable to run ./none: No such file or directory' \
+		tfs-strings calls -- ./none
 }
 
 @test "tfs-strings: names the reason if it may not load programs" {
 	need_tracefs events/bpf_trace
 	need_tool setpriv
+	own_instance
 	fails 111 'tfs-strings: fatal: unable to make a BPF map: Operation not permitted; this needs CAP_BPF' \
 		setpriv --bounding-set -sys_admin,-bpf,-perfmon --inh-caps -sys_admin,-bpf,-perfmon \
-		tfs-strings calls
+		tfs-strings calls -- tfs-catpipe
 }
 
-@test "tfs-strings: reports a broken place for the programs of a session" {
-	need_tracefs events/bpf_trace
+@test "tfs-strings: refuses a clock that is not that of its records" {
+	need_bpf
+	own_instance
+	for clock in local boot; do
+		tfs-write trace_clock "$clock"
+		fails 111 'tfs-strings: fatal: the clock of what BPF programs record is mono; let trace_clock be mono, or give no other --clock' \
+			tfs-strings calls -- tfs-catpipe
+		tfs-strings -S calls >assembly
+		[ -s assembly ]
+	done
+}
+
+@test "tfs-strings: reports a broken place for the programs of a session, or for their rings" {
+	need_bpf
+	own_instance
 	fails 111 'tfs-strings: fatal: unable to give the programs to the session: Bad file descriptor' \
 		env TFS_KEEPS=77 tfs-strings calls
+	for rings in c77 x c0 'c0r1p2'; do
+		exits 111 env TFS_RINGS="$rings" tfs-catpipe
+		[ "$(wc -l <err)" = 1 ]
+		grep -q '^tfs-catpipe: fatal: unable to take the rings of TFS_RINGS: ' err
+	done
 }
 
 # ---- in the kernel ----------------------------------------------------------------------
 
-# bats test_tags=alone
-@test "tfs-strings: killed while it attaches, it leaves the event of the top level disabled" {
-	need_bpf
-	need_tool strace flock
-	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
-	file_is "$enable" 0 || skip "needs bpf_trace_printk disabled at the top level"
-	background strace -o calls.out -e trace=bpf tfs-strings calls >id
-	eventually test -s id
-	kill -INT "$(children "$PID" | head -n 1)"
-	finishes "$PID" 0
-	# the kernel enables the event at a load of a program that prints, or soon after it
-	sed -n '/BPF_PROG_LOAD/=' calls.out | sed -n '1p;2p;$p' >loads
-	[ "$(wc -l <loads)" = 3 ]
-	while read -r n; do
-		run -137 strace -o strace.out -e trace=bpf -e "inject=bpf:signal=KILL:when=$n" \
-			tfs-strings calls
-		# whoever puts the event back holds the lock
-		flock "$TRACEFS/events/bpf_trace" true
-		file_is "$enable" 0
-	done <loads
-}
-
-# memory OPTION...: Record "acts memory" with the programs of tfs-strings in an instance.
-# Write what they print to got, and the records of calls between.
+# memory OPTION...: Record "acts memory" with the programs of tfs-strings, to the file `file`.
 memory() {
-	local strings enter=raw_syscalls:sys_enter exit=raw_syscalls:sys_exit
 	need_bpf
-	new_instance
-	export TFS_INSTANCE=$INSTANCE
-	[ ! -e "$DIR/syscall_user_buf_size" ] || tfs-write syscall_user_buf_size 0
+	own_instance
 	act memory
 	tfs-pidfilter set "$ACT"
-	: >id
-	background tfs-strings "$@" >id
-	strings=$PID
-	eventually test -s id
-	ID=$(cat id)
-	tfs-event "$enter" "$exit"
-	tfs-event -f "bpf_string ~ \"$ID *\"" bpf_trace:bpf_trace_printk
-	release
-	eventually gone "$ACT"
-	tfs-write tracing_on 0
-	sed -n "s/^ *acts-.*: bpf_trace_printk: $ID /  /p; s/^ *acts-.*: \(sys_exit\): NR \([0-9]*\) = .*/\1 \2/p
-		s/^ *acts-.*: \(sys_enter\): NR \([0-9]*\) (.*/\1 \2/p" \
-		"$DIR/trace" | sed '/^  Aa .*\/acts$/,/^sys_exit/ { /^sys_exit/q; }' >got
-	kill "$strings"
-	wait "$strings"
+	by_strings "$@" -- tfs-record file
+	release "$ACT"
+	ends_by "$PID" TERM 0
+	[ ! -s records ]
+	tfs-report file >lines
+	tfs-report -j file | pieces >got
 	cat got # for a test that fails
 }
 
-# Print what was recorded, without the returns of calls.
+# pieces: Print the records of calls in lines of JSON: the event and the number, the result of a
+# call, and each piece of memory: its tag and argument, and its text, or its bytes as numbers.
+pieces() {
+	local big=0
+	[ "$(uname -m)" != s390x ] || big=1
+	awk -v big="$big" '
+		function field(name) {
+			return match($0, "\"" name "\":-?[0-9]+") ? substr($0, RSTART + length(name) + 3,
+				RLENGTH - length(name) - 3) : ""
+		}
+		function text(from, n, i, all) {
+			for (i = from; i < from + n; i++)
+				all = all sprintf("%c", byte[i] + 0)
+			return all
+		}
+		function numbers(from, n, i, all) {
+			for (i = from; i < from + n; i++)
+				all = all (i > from ? " " : "") byte[i]
+			return all
+		}
+		/"system":"tfs"/ {
+			match($0, /"event":"[a-z]*"/)
+			event = substr($0, RSTART + 9, RLENGTH - 10)
+			print event, field("nr") (event == "call" ? " = " field("ret") : "")
+			match($0, /"memory":\[[0-9,]*\]/)
+			all = split(substr($0, RSTART + 10, RLENGTH - 11), byte, ",")
+			for (i = 1; i + 7 <= all; i += n + 8 - n % 8) {
+				tag = sprintf("%c", byte[i] + 0)
+				n = byte[i + 2 + !big] * 256 + byte[i + 2 + big]
+				i += 8
+				print "  " tag byte[i - 7] (n || tag ~ /[abcABC]/ ? " " : "") \
+					(tag ~ /[deDE]/ ? numbers(i, n) : text(i, n))
+			}
+			if (i != all + 1)
+				print "  ends in a piece"
+		}'
+}
+
+# printed: Print the pieces that were recorded.
 printed() {
 	grep '^  ' got
+}
+
+# of CALL: Print the pieces that were recorded with a call.
+of() {
+	awk -v nr="$(syscall-nr "$1")" '/^[a-z]/ { is = $2 == nr; next } is' got
 }
 
 # bats test_tags=quick
 @test "tfs-strings calls: records strings, structures, addresses and words of each call" {
 	memory calls openat renameat2 connect getsockname ppoll execve
+	run ! grep 'ends in a piece' got
 	q=$(printf 'q%.0s' {1..600})
 	z=$(printf 'z%.0s' {1..500})
-	[ "$(printed | sed -n 's/^  Ab \(.nowhere.one\)$/\1/p')" = /nowhere/one ]
-	[ "$(printed | sed -n 's/^  [AB][b1] \(q*\)$/\1/p' | tr -d '\n')" = "$q" ]
+	[ "$(printed | sed -n 's/^  A1 \(.nowhere.one\)$/\1/p')" = /nowhere/one ]
+	[ "$(printed | sed -n 's/^  A1 \(qq*\)$/\1/p')" = "$q" ]
 	# what is not in memory is read again at the return
 	[[ $z == "$(printed | sed -n 's/^  b1 \(z*\)$/\1/p' | tr -d '\n')"* ]]
-	[ "$(printed | grep -c '^  X[b1]$')" = 2 ]
+	[ "$(printed | grep -c '^  X1$')" = 2 ]
 	[ "$(printed | grep -c '^  x1$')" = 2 ]
-	[ "$(printed | grep -A 1 'from$')" = $'  Ab /nowhere/from\n  A3 /nowhere/to' ]
-	[ "$(printed | grep -c '^  Db [0-9a-f]* [0-9a-f]*$')" = 1 ] # connect
-	printed | grep '^  Dc 6e0*$' # getsockname
-	printed | grep '^  d1 10*$'
-	printed | grep '^  d2 20*$'
-	[ "$(printed | sed -n 's/^  D[a0] //p' | wc -w)" = 14 ] # 8 bytes of 1 and 13 structures
-	[ "$(printed | sed -n 's/^  d0 //p' | wc -w)" = 14 ]
-	[ "$(printed | sed -n '/^  Aa/,$p')" = "$(
+	[ "$(printed | grep -A 1 'from$')" = $'  A1 /nowhere/from\n  A3 /nowhere/to' ]
+	unix='1 0'
+	pollfd='231 3 0 0 1 0 '
+	[ "$(uname -m)" != s390x ] || unix='0 1' pollfd='0 0 3 231 0 1 '
+	[ "$(printed | grep "^  D1 $unix ")" = "  D1 $unix 47 110 111 119 104 101 114 101 47 116 119 111 0" ] # connect
+	printed | grep '^  D2 \(110 0 0 0\|0 0 0 110\)$' # getsockname
+	printed | grep "^  d1 $unix$"
+	printed | grep '^  d2 \(2 0 0 0\|0 0 0 2\)$'
+	[ "$(printed | grep '^  [Dd]0 ' | grep -o "$pollfd" | wc -l)" = 28 ] # 1 and 13, at both sides
+	of execve | diff - /dev/fd/3 3< <(
 		for program in /nowhere/three "$PROG/acts"; do
-			echo "  Aa $program"
+			echo "  A0 $program"
 			for word in acts nothing 'two words' SECRET-word ''; do
 				printf '  %s\n' S1 "A1 $word"
 			done
 		done
-	)" ]
+	)
 }
 
-@test "tfs-strings calls: each record comes before the entry or the return of its call" {
-	memory calls openat
-	# what follows a return is the next call's
-	[ "$(grep -A 1 '^sys_enter' got | grep -c '^  x1')" = 1 ]
-	[ "$(grep -B 1 '^sys_enter' got | grep -c '^  [AX][b1]')" -ge 5 ]
-	last=$(grep -n '^  ' got | tail -n 1 | cut -d: -f1)
-	sed -n "$((last + 1))p" got | grep "^sys_e"
+# unread N: Record N calls of getppid in a ring that nobody reads meanwhile; set MADE,
+# DELIVERED and LOST.
+unread() {
+	MADE=$1
+	own_instance
+	calls "$MADE"
+	tfs-pidfilter set "$CALLS"
+	by_strings calls getppid -- tfs-record file
+	kill -STOP "$PID"
+	release "$CALLS"
+	kill -CONT "$PID"
+	ends_by "$PID" TERM 0
+	DELIVERED=$(tfs-report file | grep -c ': call: getppid(')
+	LOST=$(tfs-report -j file | sed -n 's/.*"lost":\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+}
+
+@test "tfs-strings calls: what a ring has no room for is counted, exactly" {
+	need_bpf
+	unread 100
+	[ "$DELIVERED $LOST" = '100 0' ]
+	tfs-instance remove "$INSTANCE"
+	unread 200000
+	tfs-report file | tail -n 2
+	[ "$DELIVERED" -gt 100 ]
+	[ "$LOST" -gt 0 ]
+	[ $((DELIVERED + LOST)) = 200000 ]
+}
+
+# steps FILE: Print the calls of getppid in JSON: enter, its time and that of its entry; call and both.
+steps() {
+	sed -n 's/^{"ts":\([0-9]*\)\.\([0-9]*\),.*"system":"tfs","event":"\([a-z]*\)","fields":{"begin":\([0-9]*\),.*/\3 \1\2 \4/p' "$1"
+}
+
+@test "tfs-strings calls: each call has one record, at its return; -E: one when it begins, too" {
+	need_bpf
+	for option in '' -E; do
+		own_instance "${option#-}"
+		calls 50
+		tfs-pidfilter set "$CALLS"
+		# shellcheck disable=SC2086 # a word, or none
+		by_strings $option calls getppid -- tfs-record file
+		release "$CALLS"
+		ends_by "$PID" TERM 0
+		tfs-report -j file >lines
+		steps lines | awk -v both="$option" '
+			$1 == "enter" && (!both || $2 != $3 || open) { exit 1 }
+			$1 == "enter" { open = $3; n++; next }
+			$1 != "call" || $2 < $3 || $3 < last || (both && open != $3) { exit 1 }
+			{ open = 0; last = $2; calls++ }
+			END { print n + 0, calls }' >counts
+		lines_are counts "$([ -z "$option" ] && echo 0 || echo 50) 50"
+		[ "$(tfs-report -D file | grep -c ': getppid() = [0-9]* <')" = 50 ]
+	done
+}
+
+@test "tfs-strings calls: a call that does not return has a record at the end" {
+	need_bpf
+	own_instance
+	hold "$BASH" -c 'echo ready; read -r; echo again; read -r'
+	tfs-pidfilter set "$HELD"
+	by_strings calls read -- tfs-record file
+	release
+	eventually file_has 2 ready
+	eventually grep -q "^$(syscall-nr read) " "/proc/$HELD/syscall"
+	ends_by "$PID" TERM 0
+	[ "$(tfs-report file | grep -c ': open: read(0x0, ')" = 1 ]
+	[ "$(tfs-report file | tail -n 1 | grep -c ': open: read(0x0, 0x[0-9a-f]*, 0x1, .*) path="" = ?$')" = 1 ]
+	[ "$(tfs-report -D file | grep -c ': read(0, 0x[0-9a-f]*, 1 <unfinished ...>$')" = 1 ]
+	release "$HELD"
+}
+
+missed_twice() {
+	[ "$(grep -c '/nowhere/at all' records)" = 2 ]
+}
+
+@test "tfs-strings calls: tfs-catpipe prints them as lines and as JSON while they run" {
+	need_bpf
+	own_instance
+	for form in -D -Dj; do
+		act opens 3 2 "$PWD/there"
+		tfs-pidfilter set "$ACT"
+		by_strings calls openat -- tfs-catpipe "$form" -e 'sys_*'
+		release "$ACT"
+		eventually missed_twice
+		ends_by "$PID" TERM 0
+		if [ $form = -D ]; then
+			[ "$(grep -c ": openat(AT_FDCWD, \"$PWD/there\", O_RDONLY) = [0-9]* <0" records)" = 3 ]
+			[ "$(grep -c ': openat(AT_FDCWD, "/nowhere/at all", O_RDONLY) = -1 ENOENT <0' records)" = 2 ]
+		else
+			[ "$(grep -c '"event":"sys_exit_openat","fields":{"ret":-2,"error":"ENOENT",.*"text":"\\"/nowhere/at all\\""' records)" = 2 ]
+		fi
+	done
 }
 
 @test "tfs-strings calls: takes the names of events, and refuses an unknown name" {
 	memory calls newuname umount openat
-	[ "$(printed | grep -c '^  Ab /nowhere/one$')" = 1 ]
-	fails 111 "tfs-strings: fatal: unknown system call 'nosuch'" tfs-strings calls openat nosuch
+	[ "$(printed | grep -c '^  A1 /nowhere/one$')" = 1 ]
+	[ "$(of openat)" = "$(printed)" ]
+	fails 111 "tfs-strings: fatal: unknown system call 'nosuch'" tfs-strings calls openat nosuch -- tfs-catpipe
 }
 
 @test "tfs-strings calls: no secret is recorded unless it is asked for" {
 	memory -a calls
 	[ -n "$(printed)" ]
-	run -1 grep -c SECRET "$DIR/trace"
-	[ "$(printed | sed -n '/three$/,$p')" = "$(printf '  Aa %s\n' /nowhere/three "$PROG/acts")" ]
+	run -1 grep -c SECRET file
+	of execve | diff - <(printf '  A0 %s\n' /nowhere/three "$PROG/acts")
 	tfs-instance remove "$INSTANCE"
 	memory -d 9 -e -w 2 calls write sendto execve
-	printed | grep '^  Eb [0-9a-f]* [0-9a-f]*[.]1$'
-	[ "$(printed | grep -c '^  Eb ')" = 2 ]
-	[ "$(printed | grep -c '^  E1$')" = 2 ]
-	[ "$(printed | grep -c 'A2 ONE=SECRET-env$')" = 2 ]
-	run -1 grep -c SECRET-word got
+	[ "$(of write)" = "$(of sendto)" ]
+	[ "$(of write)" = '  E1 83 69 67 82 69 84 45 119 114' ] # the first 9 bytes of the secret
+	[ "$(of execve | grep -c '^  E1$')" = 2 ]
+	[ "$(of execve | grep -c '^  A1 acts$')" = 2 ]
+	[ "$(of execve | grep -c '^  A1 nothing$')" = 2 ]
+	[ "$(of execve | grep -c '^  A2 ONE=SECRET-env$')" = 2 ]
+	run -1 grep -c SECRET-word file
+}
+
+@test "tfs-strings calls: -c records the CPU time of a process at its end, once" {
+	need_bpf
+	[ -e "${TRACER_SYSFS_PATH:-/sys}/kernel/btf/vmlinux" ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"
+	[ "$(uname -m)" != armv7l ] || skip "needs a kernel of 64 bits"
+	for option in '' -c; do
+		own_instance "${option#-}"
+		tfs-write options/event-fork 1
+		hold "$BASH" -c "echo ready; read -r; '$PROG/calls' 20000 </dev/null >counts & echo \$! >child; wait; times >spent"
+		tfs-pidfilter set "$HELD"
+		# shellcheck disable=SC2086 # a word, or none
+		by_strings $option calls openat -- tfs-catpipe
+		release "$HELD"
+		# the kernel ends a process after its parent has seen its end
+		[ -z "$option" ] || eventually grep -q ": cpu: process=$(cat child) " records
+		ends_by "$PID" TERM 0
+		grep -q 'call: openat(' records
+		sed -n 's/.* cpu: process=\([0-9]*\) ns=/\1 /p' records >cpu
+		[ -n "$option" ] || file_is cpu ''
+	done
+	# the shell has the time of its child in milliseconds, up to the last of what the child does
+	awk -v pid="$(cat child)" 'FNR == NR && FNR == 2 { gsub(/[ms]/, " "); spent = 1000 * ($2 + $4) + 60000 * ($1 + $3) }
+		FNR != NR && $1 == pid { n++; off = $2 / 1e6 - spent }
+		END { exit n != 1 || off < -2 || off > 20 }' spent cpu
 }
