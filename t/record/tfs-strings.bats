@@ -98,6 +98,11 @@ find_objects() {
 @test "tfs-strings: reports a broken place for the programs of a session, or for their rings" {
 	need_bpf
 	own_instance
+	synopsis_of < <(tfs-strings --help)
+	for fd in '' x -1 2147483648; do
+		fails 100 "tfs-strings: fatal: TFS_KEEPS is not a number; usage: $SYNOPSIS" \
+			env TFS_KEEPS="$fd" tfs-strings calls
+	done
 	fails 111 'tfs-strings: fatal: unable to give the programs to the session: Bad file descriptor' \
 		env TFS_KEEPS=77 tfs-strings calls
 	for rings in c77 x c0 'c0r1p2'; do

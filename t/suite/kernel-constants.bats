@@ -54,10 +54,12 @@ machine() {
 			s/^PROGRAM_/BPF_PROG_TYPE_/; s/^ATTACH_CGROUP_/BPF_CGROUP_INET_/
 			s/^ATTACH_FENTRY/BPF_TRACE_FENTRY/; s/^ATTACH_TRACEPOINT/BPF_TRACE_RAW_TP/
 			s/^ATTACH_/BPF_/' >>numbers
+	sed -n 's/^#define \(BUSY\|DISCARD\) (\(1u << [0-9]*\))$/BPF_RINGBUF_\1_BIT \2/p
+		s/^enum { RING_HEADER = \([0-9]*\) };$/BPF_RINGBUF_HDR_SZ \1/p' "$TREE/lib/live/rings.c" >>numbers
 	echo '#include <linux/btf.h>' >>bpf.c
 	awk '/^enum { INT = 1/, /};/' "$TREE/lib/bpf/btf.c" | grep -o '[A-Z][A-Z0-9_]* = [0-9]*' |
 		sed 's/ = / /; s/^/BTF_KIND_/; /_KINDS /d' >>numbers
-	sed 's/\(.*\) \(.*\)/_Static_assert((\1) == (\2), "DIFFERS");/' numbers >>bpf.c
+	sed 's/\([^ ]*\) \(.*\)/_Static_assert((\1) == (\2), "DIFFERS");/' numbers >>bpf.c
 }
 
 @test "kernel: each constant that is typed by hand is that of this machine's headers" {
