@@ -299,9 +299,13 @@ of_pairs() {
 	need_context
 	need_tracefs events/sock/inet_sock_set_state
 	# programs of another session that run at the same events, before those of this one
-	background tfs-strings tcp accept >others
+	new_instance -other
+	tfs-write -i "$INSTANCE" trace_clock mono
+	tfs-pidfilter -i "$INSTANCE" set $$
+	TFS_INSTANCE=$INSTANCE background tfs-strings tcp accept -- tfs-catpipe >others
 	other=$PID
-	eventually test -s others
+	eventually file_is "/proc/$other/comm" tfs-catpipe
+	eventually blocks "$other"
 	for form in '' --json; do
 		hold "$PROG/published" -a -w 100
 		# shellcheck disable=SC2086 # a word, or none
@@ -314,6 +318,7 @@ of_pairs() {
 	done
 	kill "$other"
 	finishes "$other" 0
+	grep -q ": tcp: A socket=" others # they ran
 }
 
 @test "trace_tcp: --otel: a change of state in an interrupt has no span, one by a task that task's span" {
@@ -518,5 +523,5 @@ syscalls/sys_enter_lseek"
 			"$MANAGER" --run "$hook" --args "--instance $MARK --pid $$ $words --otel"
 	done
 	nothing_left
-	fails 111 "tfs-strings: fatal: $reason" env TRACER_SYSFS_PATH="$PWD/sys" tfs-strings otel
+	fails 111 "tfs-strings: fatal: $reason" env TRACER_SYSFS_PATH="$PWD/sys" tfs-strings -S otel
 }

@@ -233,16 +233,30 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(opens '"/nowhere/at all"' '-1 ENOENT')" = 8 ]
 }
 
-# This test is alone because the kernel enables the event of the top level whenever a program that
-# prints is loaded; until the session that loaded it has disabled the event again, it records.
+# switched: Note each time that the event of the top level is found enabled, until the file stop is there.
+switched() {
+	until [ -e stop ]; do
+		file_is "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" 0 >>seen || :
+	done
+}
+
+# This test is alone because the probes of another one enable the event for a moment.
 # bats test_tags=alone
-@test "trace_open: the top level does not record what BPF programs print" {
+@test "trace_open: nothing of the top level is enabled, at no moment of a session" {
 	need_bpf
-	enable=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
-	file_is "$enable" 0 || skip "needs bpf_trace_printk disabled at the top level"
+	file_is "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" 0 ||
+		skip "needs bpf_trace_printk disabled at the top level"
+	cat "$TRACEFS/set_event" >before
+	: >seen
+	background switched
+	poll=$PID
 	act opens 3 0 "$PWD/there"
 	traced trace_open
-	file_is "$enable" 0
+	[ "$(opens "\"$PWD/there\"")" = 3 ]
+	: >stop
+	finishes "$poll" 0
+	[ ! -s seen ]
+	diff before "$TRACEFS/set_event"
 	run -1 grep -F "$PWD/there" "$TRACEFS/trace"
 }
 
