@@ -280,11 +280,11 @@ void append_empty(struct bpf_code *, const struct programs *, char tag);
 /* Attach the programs that follow tasks. bytes: the map of tasks. Return 0, or -1, reported. */
 int follow_tasks(const struct programs *, struct bpf_code *, volatile uint8_t *bytes, size_t pids);
 
-/* ---- cpu_programs.c ---------------------------------------------------------------------------- */
+/* ---- cpu_programs.c ------------------------------------------------------------------------- */
 
 /*
- * Attach programs that record the CPU time of each process after its end (struct cpu_record), if the
- * kernel has its BTF and 64 bits. Silent: the time of a process without a record is not known.
+ * Attach programs that record the CPU time of each process after its end (struct cpu_record), if
+ * the kernel has its BTF and 64 bits. Silent: the time of a process without a record is not known.
  */
 void cpu_attach(struct plan *, const struct programs *);
 
