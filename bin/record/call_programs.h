@@ -63,7 +63,7 @@ enum { TASKS = 64, PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
 
 /* The bits of the byte. The call is the one that the task is in. */
 enum {
-	TRACED = 1,
+	LISTED = 1,             /* it is traced; or if all tasks are, it is not */
 	ENTERED = 2,            /* the beginning of the call was seen */
 	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
 	MISSING_SHIFT = 2,

@@ -155,9 +155,8 @@ static void check_task(struct bpf_code *c, const struct programs *m)
 	emit_store(c, SIZE_DW, FP, STATE, R0);
 	emit_load(c, SIZE_B, R9, R0, 0);
 	emit_mov(c, R1, R9);
-	emit_alu_imm(c, ALU_AND, R1, TRACED);
-	if (!m->all)
-		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	emit_alu_imm(c, ALU_AND, R1, LISTED);
+	emit_jump_if_imm(c, R1, m->all ? JNE : JEQ, 0, "out");
 	if (!m->entering)
 		emit_store(c, SIZE_B, R0, 0, R1);
 	else /* no result: what the kernel writes is not read */
@@ -214,7 +213,7 @@ static void note_call(struct bpf_code *c)
 {
 	emit_load(c, SIZE_DW, R0, FP, STATE);
 	emit_mov(c, R1, R9);
-	emit_alu_imm(c, ALU_AND, R1, TRACED);
+	emit_alu_imm(c, ALU_AND, R1, LISTED);
 	emit_alu_imm(c, ALU_OR, R1, ENTERED);
 	emit_store(c, SIZE_B, R0, 0, R1);
 }

@@ -8,7 +8,7 @@
 #include "call_programs.h"
 
 /*
- * A task forks: its child is traced if the task is. Without m->pid the pid of the child is at this
+ * A task forks: its child is listed if the task is. Without m->pid the pid of the child is at this
  * place of the event's record.
  */
 static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
@@ -25,7 +25,7 @@ static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
 	set_pid(c, R6);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
-	emit_alu_imm(c, ALU_AND, R8, TRACED);
+	emit_alu_imm(c, ALU_AND, R8, LISTED);
 	emit_jump_if_imm(c, R8, JEQ, 0, "out");
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
@@ -86,6 +86,13 @@ static void emit_exec(struct bpf_code *c, const struct programs *m)
 	emit_out(c, 0);
 }
 
+/* Read the tasks of the pid filter: those that are traced, or if all are, those that are not. */
+static int read_filter(const struct programs *m, struct pids *out)
+{
+	return m->all ? pidfilter_excluded(m->p->instance, out) :
+			pidfilter_list(m->p->instance, out);
+}
+
 /*
  * Follow the tasks of the pid filter, as the kernel does. A child of a task that is not
  * in the map yet is in the filter, so read the filter until it has no other tasks.
@@ -107,12 +114,12 @@ static int follow_filter(const struct programs *m, struct bpf_code *code, volati
 	r = plan_attach(m->p, code, raw ? "sched_process_fork" : "sched/sched_process_fork",
 			raw ? RAW_TRACEPOINT : 0);
 	while (!r) {
-		r = pidfilter_list(m->p->tasks, &now);
+		r = read_filter(m, &now);
 		if (!r && pids_same(&known, &now))
 			break;
 		for (size_t i = 0; i < now.n; i++)
 			if ((size_t)now.v[i] < pids)
-				bytes[now.v[i]] |= TRACED;
+				bytes[now.v[i]] |= LISTED;
 		pids_clear(&known);
 		known = now;
 		now = (struct pids){ 0 };
@@ -131,7 +138,7 @@ int follow_tasks(const struct programs *m, struct bpf_code *code, volatile uint8
 	r = plan_attach(m->p, code, "sched_process_exec", RAW_TRACEPOINT);
 	emit_end(code, m);
 	r = r ? r : plan_attach(m->p, code, "sched_process_exit", RAW_TRACEPOINT);
-	return r || !m->p->tasks ? r : follow_filter(m, code, bytes, pids);
+	return r ? r : follow_filter(m, code, bytes, pids);
 }
 
 /* Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. */
@@ -189,7 +196,7 @@ static int prepare(struct programs *m)
 int calls_attach(struct plan *p)
 {
 	static struct bpf_code code;
-	struct programs m = { .p = p, .all = !p->tasks };
+	struct programs m = { .p = p, .all = !p->listed };
 	const unsigned pids = WORD == 8 ? PIDS_64 : PIDS_32;
 	uint8_t *tasks;
 	int r;

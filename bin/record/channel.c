@@ -13,7 +13,8 @@ enum { RING_LEAST = 64 * 1024, RING_MOST = 1 << 30 };
 /* Return the bytes of a ring: a power of 2, as the kernel wants it. */
 static unsigned ring_size(const struct plan *p)
 {
-	const uint64_t want = KB_BYTES(file_number(p->instance, "buffer_size_kb", NULL, 0));
+	const uint64_t buffer = KB_BYTES(file_number(p->instance, "buffer_size_kb", NULL, 0));
+	const uint64_t want = p->few ? buffer / 8 : buffer;
 	unsigned size = RING_LEAST;
 
 	while (size < want && size < RING_MOST)

@@ -39,7 +39,7 @@ enum { MEMBERS(MEMBER_NAME) MEMBERS_ALL };
 
 static int at[MEMBERS_ALL];     /* offsets of the members */
 static int endings;             /* the map of struct ending */
-static const struct programs *traced; /* NULL: all tasks */
+static const struct programs *traced;
 
 /* Print in assembly what is where. */
 static const struct bpf_slot slots[] = { { "KEY", FP, CPU_KEY }, { "VALUE", FP, VALUE }, { 0 } };
@@ -61,13 +61,11 @@ static void emit_begins_to_end(struct bpf_code *c)
 {
 	clear(c);
 	emit_load(c, SIZE_DW, R6, R1, 0);
-	if (traced) {
-		set_pid(c, R9);
-		find_task(c, traced, R9);
-		emit_load(c, SIZE_B, R1, R0, 0);
-		emit_alu_imm(c, ALU_AND, R1, TRACED);
-		emit_jump_if_imm(c, R1, JEQ, 0, "out");
-	}
+	set_pid(c, R9);
+	find_task(c, traced, R9);
+	emit_load(c, SIZE_B, R1, R0, 0);
+	emit_alu_imm(c, ALU_AND, R1, LISTED);
+	emit_jump_if_imm(c, R1, traced->all ? JNE : JEQ, 0, "out");
 	set_key(c);
 	emit_find(c, endings, CPU_KEY, R8, "new");
 	emit_jump(c, "known");
@@ -151,7 +149,7 @@ void cpu_attach(struct plan *p, const struct programs *m)
 	int state, wide, known = 1;
 	uint32_t ends, switches;
 
-	traced = m->all ? NULL : m;
+	traced = m;
 
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (sizeof(long) < 8 || btf_read(&btf, path) < 0)

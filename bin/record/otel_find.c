@@ -418,7 +418,7 @@ int otel_find_all(const struct plan *plan, struct otel *o)
 	struct pids now = { 0 }, known = { 0 };
 	int r = 0;
 
-	o->all = !plan->tasks;
+	o->all = !plan->listed;
 	if (bpf_is_printing())
 		return 0;
 	if (!caps_have(needs))
@@ -433,7 +433,7 @@ int otel_find_all(const struct plan *plan, struct otel *o)
 		pids_clear(&known);
 		known = now;
 		now = (struct pids){ 0 };
-		r = pidfilter_list(plan->tasks, &now);
+		r = pidfilter_list(plan->instance, &now);
 		if (!r && pids_same(&known, &now))
 			break;
 		for (size_t i = 0; i < now.n; i++) {

@@ -19,7 +19,7 @@ struct channel {
 };
 
 /*
- * Make a ring for each CPU, as large as the ring buffers of the instance, and set the id of the
+ * Make a ring for each CPU, as large as the ring buffers of the instance, or smaller, and set the id of the
  * plan, which begins the names of its maps and programs. Return 0, or -1, reported.
  */
 struct plan;
@@ -52,10 +52,11 @@ struct plan {
 	unsigned words;         /* the most words of a program, 1 to STRINGS_WORDS_MAX */
 	unsigned data;          /* the most bytes of a buffer; 0: no buffer is read */
 	int no_args, env;       /* not the arguments of execs; their environment, too */
+	int few;                /* the programs write few records: a small ring is enough */
 	int cpu;                /* also the CPU time of processes that end */
 	int entries;            /* each call has a record when it begins, too */
 	char *const *names;     /* only these calls, up to NULL; none: all */
-	int tasks;              /* the instance whose pid filter says which tasks; 0: all */
+	int listed;             /* only tasks of the instance's pid filter are traced */
 	struct channel channel;
 	size_t n;               /* number of fds */
 	int fds[STRINGS_PROGRAMS]; /* descriptors that keep the programs attached */

@@ -89,6 +89,7 @@ static int attach(struct plan *p)
 {
 	const char *word = p->names[0] ? p->names[0] : "";
 
+	p->few = *kind != 'c';
 	if (check_clock(p) < 0 || channel_make(p) < 0)
 		return -1;
 	return *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
@@ -159,7 +160,7 @@ static int run(const struct plan *p, char **argv)
 	return err_errno("unable to run %s", *argv);
 }
 
-/* Find the instance that is in use. Set tasks if it has a pid filter. Return 0, or -1, reported. */
+/* Find the instance that is in use. Set listed if it has a pid filter. Return 0, or -1, reported. */
 static int find_instance(struct plan *p)
 {
 	struct pids pids = { 0 };
@@ -168,8 +169,8 @@ static int find_instance(struct plan *p)
 	p->instance = p->root < 0 ? -1 : tracefs_open(NULL, NULL, NULL);
 	if (p->instance < 0 || pidfilter_list(p->instance, &pids) < 0)
 		return -1;
-	if (pids.n)
-		p->tasks = p->instance;
+	p->listed = pids.n > 0;
+	pids_clear(&pids);
 	return 0;
 }
 

@@ -311,6 +311,9 @@ int live_has(const struct live *l, unsigned long long bytes)
 {
 	char text[1024];
 
+	for (unsigned i = 0; i < l->rings.n; i++)
+		if (ring_bytes(&l->rings.v[i]) >= bytes)
+			return 1;
 	for (unsigned i = 0; i < l->ncpus; i++) {
 		read_stats(l, i, text, sizeof(text));
 		if (stats_count(text, "bytes: ") >= bytes)

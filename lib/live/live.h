@@ -189,6 +189,12 @@ int rings_formats(struct event_set *);
 /* Move records from the ring to an empty sub-buffer. Return how many; 0: the ring has none. */
 unsigned ring_take(struct live_ring *, const struct subbuf_format *, void *subbuf);
 
+/* Return the number of bytes that the ring has now. */
+static inline uint64_t ring_bytes(const struct live_ring *r)
+{
+	return *r->producer - *r->consumer;
+}
+
 /* Return the number of records that the rings have now. */
 unsigned long long rings_records(const struct rings *);
 

@@ -132,3 +132,8 @@ int pidfilter_list(int dir, struct pids *out)
 	pids_clear(&no);
 	return 0;
 }
+
+int pidfilter_excluded(int dir, struct pids *out)
+{
+	return get(dir, events.no_pids, out);
+}

@@ -261,6 +261,9 @@ int pidfilter_mirror(int dir);
 /* Put the pids that are traced now into out, sorted. Return 0, or -1, reported. */
 int pidfilter_list(int instance, struct pids *out);
 
+/* Add the tasks that are excluded from it. Return 0, or -1, reported. */
+int pidfilter_excluded(int dir, struct pids *out);
+
 /* ---- exclude.c: exclude tasks from an instance that traces all tasks ---------------- */
 
 /*
