@@ -32,7 +32,7 @@ load ../helper
 	"$PROG/unit/merge"
 }
 
-@test "lib: a sub-buffer is split at a time, and both parts keep their records and times" {
+@test "lib: a sub-buffer is split at a time or written, and each record keeps its bytes and time" {
 	"$PROG/unit/subbuf"
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* subbuf.c - sub-buffers that are split at a time, and events lost before them */
+/* subbuf.c - sub-buffers that are split at a time, or written; and events lost before them */
 
 #include "event/event.h"
 #include "unit.h"
@@ -142,11 +142,191 @@ static void test_short(void)
 	EQUAL(*rest, 0xee);
 }
 
+/* ---- the writer ---- */
+
+enum { WRITTEN = 4096 };
+
+static unsigned char written[WRITTEN + 8], bytes[WRITTEN];
+
+/* Return the byte of a record at an offset: it tells the record, too. */
+static unsigned char byte_of(unsigned record, size_t at)
+{
+	return (unsigned char)(record * 31 + at * 7 + at / 256);
+}
+
+/* Add a record of n such bytes. */
+static int give(struct subbuf_writer *w, unsigned record, uint64_t ts, uint32_t n)
+{
+	memset(bytes, 0xee, sizeof(bytes));
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = byte_of(record, i);
+	return subbuf_add(w, ts, bytes, n);
+}
+
+/* Check the next record. Its length is the next multiple of 4, and the bytes after it are 0. */
+static void takes(struct subbuf *p, unsigned record, uint64_t ts, uint32_t n)
+{
+	struct record r = { 0 };
+
+	CHECK(subbuf_next(p, &r));
+	EQUAL(r.ts, ts);
+	EQUAL(r.len, (n + 3) & ~3u);
+	for (size_t i = 0; i < r.len; i++)
+		EQUAL(r.data[i], i < n ? byte_of(record, i) : 0);
+}
+
+/* Let the format be as the kernel's: the length of the data has so many bytes. */
+static void begin(struct subbuf_writer *w, int big, unsigned word, int64_t lost)
+{
+	format = (struct subbuf_format){ .commit = 8, .commit_size = word, .data = 8 + word,
+					 .size = WRITTEN, .big = big };
+	memset(written, 0xee, sizeof(written));
+	subbuf_begin(w, &format, written, lost);
+}
+
+/* Complete the sub-buffer, and open it for the reader. Nothing is written after it. */
+static void finish(struct subbuf_writer *w, struct subbuf *p, int64_t lost)
+{
+	subbuf_end(w);
+	for (unsigned i = 0; i < 8; i++)
+		EQUAL(written[WRITTEN + i], 0xee);
+	EQUAL(subbuf_open(p, &format, written, WRITTEN, 3), 0);
+	EQUAL(p->lost, lost);
+	EQUAL(p->cpu, 3);
+	CHECK(!p->bad);
+	EQUAL(subbuf_count(&format, written, WRITTEN), w->n);
+}
+
+/* Lengths up to 28 words are in the first word of a record, longer ones in another. */
+static const uint32_t lengths[] = { 1, 3, 4, 5, 108, 109, 111, 112, 113, 116, 117, 300, 0 };
+/* A time goes into 27 bits, or into a record before. One that is older than the last is the same. */
+static const uint64_t steps[] = { 0, 1, (1 << 27) - 1, 1 << 27, (1 << 27) + 1, 1ull << 40,
+				  (1ull << 58) + 12345, 0, 7, 1ull << 32, (1ull << 32) - 1, 2, 3 };
+enum { WRITES = sizeof(lengths) / sizeof(*lengths) };
+_Static_assert(WRITES == sizeof(steps) / sizeof(*steps), "a step for each length");
+
+static void check_written(int big, unsigned word, int64_t lost)
+{
+	struct subbuf_writer w;
+	struct subbuf p;
+	struct record r;
+	uint64_t ts = 1ull << 59;
+
+	begin(&w, big, word, lost);
+	for (unsigned i = 0; i < WRITES; i++)
+		EQUAL(give(&w, i, ts += steps[i], lengths[i]), 0);
+	EQUAL(give(&w, WRITES, ts - 5, 8), 0);
+	EQUAL(give(&w, WRITES + 1, ts + 1, 8), 0);
+	EQUAL(w.n, WRITES + 2);
+	finish(&w, &p, lost);
+	ts = 1ull << 59;
+	for (unsigned i = 0; i < WRITES; i++)
+		takes(&p, i, ts += steps[i], lengths[i]);
+	takes(&p, WRITES, ts, 8);
+	takes(&p, WRITES + 1, ts + 1, 8);
+	CHECK(!subbuf_next(&p, &r));
+	CHECK(!p.bad);
+}
+
+static void test_writer(void)
+{
+	static const int64_t lost[] = { 0, 1, 7, 1ll << 31, LOST_UNKNOWN };
+
+	for (int big = 0; big < 2; big++)
+		for (unsigned word = 4; word <= 8; word += 4)
+			for (unsigned i = 0; i < sizeof(lost) / sizeof(*lost); i++)
+				if (word == 8 || lost[i] < 1ll << 31)
+					check_written(big, word, lost[i]);
+}
+
+/*
+ * Fill sub-buffers with records of one length, each a time extend after the last one, or not. What
+ * does not fit is refused, changes nothing, and there is room for the number of lost events.
+ */
+static void check_full(int big, uint32_t n, uint64_t step, int64_t lost)
+{
+	struct subbuf_writer w;
+	struct subbuf p;
+	struct record r;
+	uint64_t ts = 5;
+	unsigned all = 0;
+	size_t used;
+
+	begin(&w, big, 8, lost);
+	while (!give(&w, all, ts + step * all, n))
+		all++;
+	EQUAL(give(&w, all, ts + step * all, n), -1);
+	EQUAL(w.n, all);
+	used = (size_t)(all * (((n + 3) & ~3u) + (n > 112 ? 8 : 4)) +
+			(all - 1) * (step >> 27 ? 8 : 0));
+	EQUAL(w.at, 16 + used);
+	/* no more would fit */
+	CHECK(WRITTEN - w.at < ((n + 3) & ~3u) + 8 + 8 + 8);
+	finish(&w, &p, lost);
+	for (unsigned i = 0; i < all; i++)
+		takes(&p, i, ts + step * i, n);
+	CHECK(!subbuf_next(&p, &r));
+	CHECK(!p.bad);
+}
+
+static void test_full(void)
+{
+	static const int64_t lost[] = { 0, 9, LOST_UNKNOWN };
+
+	for (int big = 0; big < 2; big++)
+		for (unsigned i = 0; i < 3; i++)
+			for (uint32_t n = 1; n <= SUBBUF_MOST; n += n < 140 ? 1 : 193) {
+				check_full(big, n, 3, lost[i]);
+				check_full(big, n, 1 << 27, lost[i]);
+			}
+}
+
+/* The longest record fits into an empty sub-buffer, in any case; one that is longer does not. */
+static void test_longest(void)
+{
+	struct subbuf_writer w;
+	struct subbuf p;
+
+	for (int big = 0; big < 2; big++)
+		for (int64_t lost = -1; lost < 2; lost++) {
+			begin(&w, big, 8, lost);
+			EQUAL(give(&w, 1, 1ull << 40, SUBBUF_MOST), 0);
+			finish(&w, &p, lost);
+			takes(&p, 1, 1ull << 40, SUBBUF_MOST);
+		}
+	begin(&w, 0, 8, 0);
+	EQUAL(subbuf_add(&w, 1, bytes, WRITTEN), -1);
+	EQUAL(w.n, 0);
+	finish(&w, &p, 0);
+}
+
+/* What is written can be split as the kernel's. */
+static void test_split_written(void)
+{
+	static unsigned char other[WRITTEN];
+	struct subbuf_writer w;
+	struct subbuf p;
+
+	begin(&w, 0, 8, 4);
+	for (unsigned i = 0; i < 5; i++)
+		EQUAL(give(&w, i, 100 + i * (1ull << 30), 50 * i + 1), 0);
+	finish(&w, &p, 4);
+	EQUAL(subbuf_split(&format, written, WRITTEN, 100 + 2 * (1ull << 30), other), 1);
+	EQUAL(subbuf_count(&format, written, WRITTEN), 3);
+	EQUAL(subbuf_open(&p, &format, other, WRITTEN, 0), 0);
+	for (unsigned i = 3; i < 5; i++)
+		takes(&p, i, 100 + i * (1ull << 30), 50 * i + 1);
+}
+
 int main(void)
 {
 	TEST(split);
 	TEST(twice);
 	TEST(lose);
 	TEST(short);
+	TEST(writer);
+	TEST(full);
+	TEST(longest);
+	TEST(split_written);
 	return unit_end();
 }
