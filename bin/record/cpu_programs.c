@@ -169,7 +169,7 @@ void cpu_attach(struct plan *p, const struct programs *m)
 		  bpf_map(MAP_HASH, p->id, 8, sizeof(struct ending), PROCESSES_MOST) : -1;
 	if (endings < 0)
 		return;
-	/* a task that began to end before the programs is in no map, and so is not printed */
+	/* a task that began to end before the programs is in no map, and so is not recorded */
 	emit_switch(&code, p, state, wide);
 	if (attach(p, &code, "sched_switch", switches) < 0)
 		return;

@@ -210,7 +210,7 @@ static void read_context(struct bpf_code *c, const struct otel *o, const struct 
 }
 
 /* Record the context. */
-static void print(struct bpf_code *c, const struct plan *p)
+static void record(struct bpf_code *c, const struct plan *p)
 {
 	const int trace = FIELDS + (int)offsetof(struct otel_record, trace);
 
@@ -228,7 +228,7 @@ static void print(struct bpf_code *c, const struct plan *p)
 }
 
 /* Print the context unless it is the same as before; R7 = the task's entry in the map, or 0. */
-static void print_context(struct bpf_code *c, const struct plan *p, const struct otel *o)
+static void record_context(struct bpf_code *c, const struct plan *p, const struct otel *o)
 {
 	emit_jump_if_imm(c, R7, JEQ, 0, "changed");
 	for (int slot = TRACE; slot <= STATE; slot += 8) {
@@ -252,7 +252,7 @@ static void print_context(struct bpf_code *c, const struct plan *p, const struct
 		emit_store(c, SIZE_DW, R7, slot - TRACE, R1);
 	}
 	emit_label(c, "is_kept");
-	print(c, p);
+	record(c, p);
 }
 
 /* Run before an event. */
@@ -268,7 +268,7 @@ static void emit_event(struct bpf_code *c, const struct plan *p, const struct ot
 	emit_mov(c, R9, R0);
 	see_code(c, o, at);
 	read_context(c, o, at);
-	print_context(c, p, o);
+	record_context(c, p, o);
 	emit_out(c, 0);
 }
 

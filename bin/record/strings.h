@@ -19,8 +19,8 @@ struct channel {
 };
 
 /*
- * Make a ring for each CPU, as large as the ring buffers of the instance, or smaller, and set the id of the
- * plan, which begins the names of its maps and programs. Return 0, or -1, reported.
+ * Make a ring for each CPU, as large as the ring buffers of the instance, or smaller. Set the id of
+ * the plan, which begins the names of its maps and programs. Return 0, or -1, reported.
  */
 struct plan;
 int channel_make(struct plan *);

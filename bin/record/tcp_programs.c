@@ -2,14 +2,14 @@
 /*
  * tcp_programs.c - programs that record what no event of a TCP connection has
  *
- * One runs at inet_sock_set_state. When a socket closes, it prints the bytes that were sent and
+ * One runs at inet_sock_set_state. When a socket closes, it records the bytes that were sent and
  * received; or, if no connection came about, the error. Two run when connect begins and fails: a
  * connect that fails by its route, by a full range of ports or by a policy changes no state. One
- * runs when accept returns, and prints the socket, in the task that accepts. Two do the same for
+ * runs when accept returns, and records the socket, in the task that accepts. Two do the same for
  * connects and accepts of io_uring (Linux 6.4). All read the kernel's structures by its BTF.
  *
  * An MPTCP socket of a program has TCP sockets below it, its subflows. The events are those of the
- * subflows, so the programs print the first subflow in place of the MPTCP socket.
+ * subflows, so the programs record the first subflow in place of the MPTCP socket.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -51,7 +51,7 @@ _Static_assert(sizeof(struct connecting) == ADDRESS - VALUE &&
 static struct btf btf;
 static const char *missing; /* a member that this kernel does not have */
 static int connects;        /* the map of connects that run */
-static int at_once;         /* print only connects that fail at once */
+static int at_once;         /* record only connects that fail at once */
 
 static int member(const char *structure, const char *name)
 {
@@ -89,7 +89,7 @@ static void read_member(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from,
 }
 
 /* Record the socket in R6, and what is in R4 and R5. Overwrites R0 to R5. */
-static void print(struct bpf_code *c, const struct plan *p, char what)
+static void record(struct bpf_code *c, const struct plan *p, char what)
 {
 	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, a), R4);
 	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, b), R5);
@@ -101,11 +101,11 @@ static void print(struct bpf_code *c, const struct plan *p, char what)
 }
 
 /* Record only the socket in R6. */
-static void print_socket(struct bpf_code *c, const struct plan *p, char what)
+static void record_socket(struct bpf_code *c, const struct plan *p, char what)
 {
 	emit_mov_imm(c, R4, 0);
 	emit_mov_imm(c, R5, 0);
-	print(c, p, what);
+	record(c, p, what);
 }
 
 /* If the socket in R6 is a subflow of MPTCP, let SOCKET be the MPTCP socket. Overwrites R7. */
@@ -178,12 +178,12 @@ static void emit_state(struct bpf_code *c, const struct plan *p)
 	emit_jump_if_imm(c, R9, JNE, 0, "accepted");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);
-	print(c, p, 'Q');
+	record(c, p, 'Q');
 	emit_jump(c, "out");
 	emit_label(c, "accepted");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);
-	print(c, p, 'S');
+	record(c, p, 'S');
 	emit_jump(c, "out");
 	emit_label(c, "error");
 	read_member(c, R8, R6, "sock", "sk_err", SIZE_W);
@@ -191,12 +191,12 @@ static void emit_state(struct bpf_code *c, const struct plan *p)
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);
 	to_mptcp(c);
 	emit_find(c, connects, SOCKET, R0, "known");
-	print_socket(c, p, 'W');
+	record_socket(c, p, 'W');
 	emit_jump(c, "out");
 	emit_label(c, "known");
 	emit_mov(c, R4, R8);
 	emit_mov_imm(c, R5, 0);
-	print(c, p, 'E');
+	record(c, p, 'E');
 	emit_out(c, 0);
 }
 
@@ -287,12 +287,12 @@ static void to_subflow(struct bpf_code *c)
 	emit_scope_end(c);
 }
 
-/* The file in R6 is new: print its socket, in the task that has accepted it, or jump to none. */
-static void print_accepted(struct bpf_code *c, const struct plan *p, const char *none)
+/* The file in R6 is new: record its socket, in the task that has accepted it, or jump to none. */
+static void record_accepted(struct bpf_code *c, const struct plan *p, const char *none)
 {
 	read_socket(c, none);
 	to_subflow(c);
-	print_socket(c, p, 'A');
+	record_socket(c, p, 'A');
 }
 
 /* KEY = the running task */
@@ -348,21 +348,21 @@ static void keep_connect(struct bpf_code *c)
 	emit_update(c, connects, SOCKET, FP, VALUE, UPDATE_ANY);
 }
 
-/* Print the address of 16 bytes in a slot as two numbers. */
-static void print_address(struct bpf_code *c, const struct plan *p, int slot, char what)
+/* Record the address of 16 bytes in a slot as two numbers. */
+static void record_address(struct bpf_code *c, const struct plan *p, int slot, char what)
 {
 	emit_load(c, SIZE_DW, R4, FP, slot);
 	emit_from_be(c, R4, 64);
 	emit_load(c, SIZE_DW, R5, FP, slot + 8);
 	emit_from_be(c, R5, 64);
-	print(c, p, what);
+	record(c, p, what);
 }
 
 /*
- * The connect of KEY has returned R8: forget it. If it has failed for good, print both addresses,
+ * The connect of KEY has returned R8: forget it. If it has failed for good, record both addresses,
  * then the error with the ports, and the time that it took.
  */
-static void print_failed(struct bpf_code *c, const struct plan *p)
+static void record_failed(struct bpf_code *c, const struct plan *p)
 {
 	static const int going_on[] = { EINPROGRESS, EALREADY, EINTR, ECANCELED };
 
@@ -384,7 +384,7 @@ static void print_failed(struct bpf_code *c, const struct plan *p)
 	emit_jump32_if_imm(c, R8, JSGE, -K_ERESTART_RESTARTBLOCK, "out");
 	emit_label(c, "failed");
 	to_subflow(c);
-	print_address(c, p, TO, 'D');
+	record_address(c, p, TO, 'D');
 	/* the own address; of IPv4 as a mapped one */
 	emit_store_imm(c, SIZE_DW, FP, ADDRESS, 0);
 	emit_store_imm(c, SIZE_DW, FP, ADDRESS + 8, 0);
@@ -396,7 +396,7 @@ static void print_failed(struct bpf_code *c, const struct plan *p)
 	emit_store_imm(c, SIZE_H, FP, ADDRESS + 10, 0xffff);
 	read_bytes(c, ADDRESS + 12, R6, member("sock_common", "skc_rcv_saddr"), 4);
 	emit_label(c, "own");
-	print_address(c, p, ADDRESS, 'L');
+	record_address(c, p, ADDRESS, 'L');
 	read_member(c, R7, R6, "inet_sock", "inet_sport", SIZE_H);
 	emit_from_be(c, R7, 16);
 	emit_alu_imm(c, ALU_LSH, R7, 16);
@@ -409,7 +409,7 @@ static void print_failed(struct bpf_code *c, const struct plan *p)
 	emit_load(c, SIZE_DW, R1, FP, BEGUN);
 	emit_alu(c, ALU_SUB, R5, R1);
 	emit_mov(c, R4, R7);
-	print(c, p, 'F');
+	record(c, p, 'F');
 }
 
 /* The programs at events: each field is where the event has it. */
@@ -419,7 +419,7 @@ static void emit_accept(struct bpf_code *c, const struct plan *p, const char *fo
 	emit_load(c, SIZE_DW, R7, R1, format_field(format, "ret;"));
 	emit_jump32_if_imm(c, R7, JSLT, 0, "out");
 	read_descriptor(c);
-	print_accepted(c, p, "out");
+	record_accepted(c, p, "out");
 }
 
 /* header: the address is the first member of a structure in user memory */
@@ -481,7 +481,7 @@ static void emit_connected(struct bpf_code *c, const struct plan *p, const char 
 {
 	emit_load(c, SIZE_DW, R8, R1, format_field(format, "ret;"));
 	set_task(c);
-	print_failed(c, p);
+	record_failed(c, p);
 }
 
 /* The request has its file only later, but the number of the descriptor. */
@@ -524,7 +524,7 @@ static void emit_complete(struct bpf_code *c, const struct plan *p, const char *
 	emit_store(c, SIZE_DW, FP, KEY, R9);
 	emit_alu_imm(c, ALU_LSH, R8, 32);
 	emit_alu_imm(c, ALU_ARSH, R8, 32);
-	print_failed(c, p);
+	record_failed(c, p);
 	emit_jump(c, "out");
 	emit_label(c, "accept");
 	emit_jump32_if_imm(c, R8, JSLT, 0, "out");
@@ -539,13 +539,13 @@ static void emit_complete(struct bpf_code *c, const struct plan *p, const char *
 	emit_label(c, "slot");
 	emit_mov(c, R7, R8);
 	read_fixed(c, "unfilled");
-	print_accepted(c, p, "unfilled");
+	record_accepted(c, p, "unfilled");
 	emit_label(c, "unfilled");
 	emit_jump_if_imm(c, R9, JNE, 0, "out");
 	emit_label(c, "descriptor");
 	emit_mov(c, R7, R8);
 	read_descriptor(c);
-	print_accepted(c, p, "out");
+	record_accepted(c, p, "out");
 }
 
 /* ---- attach -------------------------------------------------------------------------------- */

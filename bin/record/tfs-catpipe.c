@@ -17,6 +17,7 @@
  *	# lost N events ...
  * or with -j {"lost":N,"overwritten":N,"unwritten":N}. N counts since the buffer was
  * made. Delivered, deselected and lost events add up to all events.
+ * The rings of TFS_RINGS, which tfs-strings(1) passes, are read as if they were ring buffers.
  * With -d a line at the beginning tells the date, or with -j each event. If the time of day
  * and the trace clock have moved apart by a millisecond, a line at the end says it.
  * Exit: 0 stopped, 99 the reader was given up, 100 usage error, 111 refused,

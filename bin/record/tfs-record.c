@@ -9,6 +9,7 @@
  * still holds, and FILE appears complete. If events were lost, a line on standard error
  * gives their number. Recorded and lost events add up to all events. With -d another line
  * says if the time of day and the trace clock have moved apart.
+ * The records of the rings of TFS_RINGS, which tfs-strings(1) passes, become events of the file.
  * Exit: 0 stopped, 100 usage error, 111 refused, or the disk was full.
  */
 #include <poll.h>

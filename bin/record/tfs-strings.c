@@ -160,7 +160,7 @@ static int run(const struct plan *p, char **argv)
 	return err_errno("unable to run %s", *argv);
 }
 
-/* Find the instance that is in use. Set listed if it has a pid filter. Return 0, or -1, reported. */
+/* Find the instance that is in use, and whether it has a pid filter. Return 0, or -1, reported. */
 static int find_instance(struct plan *p)
 {
 	struct pids pids = { 0 };

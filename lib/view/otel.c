@@ -51,7 +51,7 @@ static int is_flag(char c)
 	return c >= 'a' && c <= 'p';
 }
 
-/* Read the text after "tfs_ID o ". Return 0, or -1 if it is no context. */
+/* Read the text after "tfs_ID o " of earlier versions. Return 0, or -1 if it is no context. */
 static int parse(struct otel_context *c, const char *s, const char *end)
 {
 	*c = (struct otel_context){ .state = CONTEXT_UNKNOWN };

@@ -175,7 +175,6 @@ void json_changed(struct json *);
  *
  *	raw_syscalls:sys_enter, sys_exit     task:task_newtask, task_rename
  *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
- *	bpf_trace:bpf_trace_printk
  */
 
 /* What a record tells. An exit code is what wait(2) gives. */
