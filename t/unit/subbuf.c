@@ -199,7 +199,7 @@ static void finish(struct subbuf_writer *w, struct subbuf *p, int64_t lost)
 
 /* Lengths up to 28 words are in the first word of a record, longer ones in another. */
 static const uint32_t lengths[] = { 1, 3, 4, 5, 108, 109, 111, 112, 113, 116, 117, 300, 0 };
-/* A time goes into 27 bits, or into a record before. One that is older than the last is the same. */
+/* A time goes into 27 bits, or into a record before. One older than the last is the same. */
 static const uint64_t steps[] = { 0, 1, (1 << 27) - 1, 1 << 27, (1 << 27) + 1, 1ull << 40,
 				  (1ull << 58) + 12345, 0, 7, 1ull << 32, (1ull << 32) - 1, 2, 3 };
 enum { WRITES = sizeof(lengths) / sizeof(*lengths) };
