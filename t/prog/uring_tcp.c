@@ -117,8 +117,8 @@ static int close_all(int listener)
 		if (!f)
 			return 1;
 		for (left = 0; fgets(line, sizeof(line), f);) /* 0A: listens, 06: TIME_WAIT */
-			left += sscanf(line, "%*d: %*s %*s %2s", state) == 1 && strcmp(state, "0A") &&
-				strcmp(state, "06");
+			left += sscanf(line, "%*d: %*s %*s %2s", state) == 1 &&
+				strcmp(state, "0A") && strcmp(state, "06");
 		fclose(f);
 		if (left)
 			poll(NULL, 0, 1);
