@@ -275,7 +275,7 @@ static int add_piece(struct call_user *u, const struct memory_piece *p, const ch
 	}
 	if (p->arg < CALL_ARGS)
 		return add_tagged(u, (char)p->tag, p->arg, add_bytes, s, end);
-	if (p->arg > CALL_ARGS || p->n < sizeof(at) || !strchr("DEde", p->tag))
+	if (p->arg > CALL_ARGS || p->n < sizeof(at) || !p->tag || !strchr("DEde", p->tag))
 		return -1;
 	memcpy(&at, s, sizeof(at));
 	if (u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))

@@ -21,6 +21,7 @@
 
 enum {
 	HELD_MOST = 16 * 1024 * 1024,   /* bytes of user memory of all tasks */
+	PARTS_MOST = CALL_ARGS * CALL_USER_MOST, /* of the next record of a task */
 	HEAD = 16,                      /* bytes of a record with its common fields */
 	LINE_MOST = SHOW_ROOM / 4,      /* of a line, in bytes */
 	ARG_MOST = 4096,                /* of the text of an argument in JSON */
@@ -63,6 +64,7 @@ struct decode_task {
 	uint8_t filled;                 /* its user memory may have bytes */
 	uint8_t used;                   /* so may that of its values */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
+	uint8_t torn;                   /* a part of the memory of the next record is missing */
 	uint8_t nhead;
 	unsigned char head[HEAD];
 	uint32_t memory;                /* and when the user memory of the call began */
@@ -77,6 +79,7 @@ struct decode_task {
 	struct call_values values;
 	struct call_user *user;         /* NULL: none */
 	struct strbuf parts;            /* the beginning of the memory of the next record */
+	uint32_t parted;                /* losses when the last part came */
 };
 
 static int begins(const char *s, const char *word)
@@ -196,10 +199,18 @@ static void drop_memory(struct decode *d, struct decode_task *t)
 	t->filled = 0;
 }
 
+/* Forget the parts of the next record. */
+static void free_parts(struct decode *d, struct decode_task *t)
+{
+	d->held -= t->parts.room;
+	free(t->parts.text);
+	t->parts = (struct strbuf){ 0 };
+}
+
 static void forget(struct decode *d, struct decode_task *t)
 {
 	free_memory(d, t);
-	free(t->parts.text);
+	free_parts(d, t);
 	if (d->last == t)
 		d->last = NULL;
 	table_remove(&d->pairing.tasks, t);
@@ -1215,16 +1226,36 @@ static uint64_t own_number(const struct decode *d, const struct record *r, size_
 #define OWN(MEMBER) own_number(d, r, offsetof(struct call_record, MEMBER), \
 			       (unsigned)sizeof(((struct call_record *)0)->MEMBER))
 
+static void add_part(struct decode *d, struct decode_task *t, const void *bytes, size_t n)
+{
+	d->held -= t->parts.room;
+	strbuf_add(&t->parts, bytes, n);
+	d->held += t->parts.room;
+}
+
+/* May a part of the memory of the next record be missing? */
+static int is_torn(const struct decode *d, const struct decode_task *t)
+{
+	return t->torn || (t->parts.n && t->parted != d->pairing.losses);
+}
+
 /* Keep a part of the memory of the next record of the task. */
 static void keep_part(struct decode *d, const struct decode_event *of, const struct record *r,
 		      struct out *o)
 {
 	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
+	const int torn = is_torn(d, t);
 	struct field_data v;
 
-	if (of->field[0] && !field_value(d->show->line->events, of->field[0], r, &v) &&
-	    v.kind == FIELD_ARRAY && t->parts.n < CALL_ARGS * CALL_USER_MOST)
-		strbuf_add(&t->parts, (const char *)v.data, v.n);
+	t->parted = d->pairing.losses;
+	if (torn || !of->field[0] ||
+	    field_value(d->show->line->events, of->field[0], r, &v) < 0 ||
+	    v.kind != FIELD_ARRAY || t->parts.n + v.n > PARTS_MOST || d->held >= HELD_MOST) {
+		t->torn = 1;
+		free_parts(d, t);
+	} else {
+		add_part(d, t, v.data, v.n);
+	}
 }
 
 /* Add the memory of a record, after its parts. */
@@ -1235,24 +1266,23 @@ static void take_own(struct decode *d, struct decode_task *t, const struct recor
 	const void *memory = r->data + at;
 	struct call_user *u;
 
-	if (!n && !t->parts.n)
-		return;
-	if (at + n > r->len) {
+	if (is_torn(d, t) || at + n > r->len) {
 		t->lacking = 1;
-		return;
+	} else if (n || t->parts.n) {
+		if (t->parts.n) {
+			add_part(d, t, memory, n);
+			memory = t->parts.text;
+			n = t->parts.n;
+		}
+		u = memory_of(d, t);
+		if (u) {
+			d->held -= call_user_room(u);
+			t->lacking = call_user_take(u, memory, n) < 0;
+			d->held += call_user_room(u);
+		}
 	}
-	if (t->parts.n) {
-		strbuf_add(&t->parts, memory, n);
-		memory = t->parts.text;
-		n = t->parts.n;
-	}
-	u = memory_of(d, t);
-	if (u) {
-		d->held -= call_user_room(u);
-		t->lacking = call_user_take(u, memory, n) < 0;
-		d->held += call_user_room(u);
-	}
-	t->parts.n = 0;
+	t->torn = 0;
+	free_parts(d, t);
 }
 
 /* The call of the record begins, unless it is the one that has begun. */
@@ -1431,7 +1461,7 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 		return put_unfinished(d, t, o);
 	put_unfinished(d, t, o);
 	free_memory(d, t);
-	free(t->parts.text);
+	free_parts(d, t);
 	entry = t->pair.entry;
 	*t = *old;
 	t->pair.entry = entry;
@@ -1675,7 +1705,7 @@ void decode_free(struct decode *d)
 
 		if (t) {
 			free_memory(d, t);
-			free(t->parts.text);
+			free_parts(d, t);
 		}
 		free(t);
 	}

@@ -242,6 +242,69 @@ static void test_much(void)
 	CHECK(call_user_room(&u) == sizeof(u));
 }
 
+/* Put a piece after n bytes, in the byte order of u, and return the number of bytes then. */
+static size_t put_piece(unsigned char *to, size_t n, char tag, unsigned arg, const char *bytes,
+			size_t size)
+{
+	const int big = u.big;
+
+	memset(to + n, 0, 8 + size + PIECE_ROUND);
+	to[n] = (unsigned char)tag;
+	to[n + 1] = (unsigned char)arg;
+	to[n + 2 + big] = (unsigned char)size;
+	to[n + 3 - big] = (unsigned char)(size >> 8);
+	memcpy(to + n + 8, bytes, size);
+	return n + 8 + (size / PIECE_ROUND + 1) * PIECE_ROUND;
+}
+
+/* Pieces say what records as text say; each is whole, or all from it on is refused. */
+static void test_pieces(void)
+{
+	static const char at[2][9] = { { 16 }, { 0, 0, 0, 0, 0, 0, 0, 16 } };
+	unsigned char m[256];
+	struct call_bytes b;
+	char pointed[11];
+	size_t n, whole;
+
+	for (int big = 0; big < 2; big++) {
+		u.big = big;
+		memcpy(pointed, at[big], 8);
+		memcpy(pointed + 8, "abc", 3);
+		n = put_piece(m, 0, 'A', 1, "/etc", 4);
+		n = put_piece(m, n, 'b', 2, "12345678", 8);
+		n = put_piece(m, n, 'a', 2, "9", 1);
+		n = put_piece(m, n, 'X', 3, "", 0);
+		n = put_piece(m, n, 'D', 6, pointed, 11);
+		whole = n;
+		n = put_piece(m, n, 'P', 0, "", 0);
+		m[n - PIECE_ROUND - (big ? 1 : 4)] = 16; /* its value */
+		EQUAL(call_user_take(&u, m, n), 0);
+		CHECK(u.entry[1].bytes.n == 4 && !memcmp(u.entry[1].bytes.bytes, "/etc", 4));
+		CHECK(holds(2, "123456789", 9));
+		EQUAL(u.entry[3].bytes.fault, 1);
+		EQUAL(u.netlink, 17);
+		CHECK(call_user_at(&u, 17, 2, &b) && b.n == 2 && !memcmp(b.bytes, "bc", 2));
+		call_user_clear(&u);
+		for (size_t less = 1; less < n; less++) {
+			const int ends = less == 16 || less == 40 || less == 56 || less == 72 ||
+					 less == whole;
+
+			EQUAL(call_user_take(&u, m, less), ends ? 0 : -1);
+			call_user_clear(&u);
+		}
+		EQUAL(call_user_take(&u, m, 0), 0);
+		/* unknown tags and arguments, a pointer without its address */
+		EQUAL(call_user_take(&u, m, put_piece(m, 0, 'q', 1, "x", 1)), -1);
+		EQUAL(call_user_take(&u, m, put_piece(m, 0, '\0', 1, "x", 1)), -1);
+		EQUAL(call_user_take(&u, m, put_piece(m, 0, 'a', 6, pointed, 11)), -1);
+		EQUAL(call_user_take(&u, m, put_piece(m, 0, '\0', 6, pointed, 11)), -1);
+		EQUAL(call_user_take(&u, m, put_piece(m, 0, 'D', 7, pointed, 11)), -1);
+		EQUAL(call_user_take(&u, m, put_piece(m, 0, 'D', 6, pointed, 7)), -1);
+		call_user_free(&u);
+	}
+	u.big = 0;
+}
+
 int main(void)
 {
 	TEST(strings);
@@ -253,5 +316,6 @@ int main(void)
 	TEST(words);
 	TEST(others);
 	TEST(much);
+	TEST(pieces);
 	return unit_end();
 }
