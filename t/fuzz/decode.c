@@ -2,7 +2,8 @@
 /*
  * decode.c - records of system calls in any order and with any values, decoded
  *
- * Input: a byte with the ABI, a byte with options, then a record after the other: a byte with
+ * Input: a byte with the ABI, a byte with options, then a record after the other, of tracefs or of
+ * the programs of tfs-strings: a byte with
  * its kind, a byte with its task, and its values. Each output is complete lines, without control
  * characters, or JSON. Each beginning of a call gives one line, unless an option selects calls.
  */
@@ -127,15 +128,17 @@ static void make_events(void)
 	add("sched", "sched_process_exec", EXEC, fields);
 	add("sched", "sched_process_exit", END, fields);
 	add("other", "other", OTHER, fields);
+	must(!rings_formats(evs));
 }
 
 /* ---- records ---- */
 
 static struct decode d;
 static struct show show;
-static unsigned char bytes[2048];
+static unsigned char bytes[8192];
 static struct record r;
 static unsigned long begun, lines, others; /* resumed, denied or emulated: without an entry */
+static unsigned long own_begun; /* records of our own that may begin a call */
 
 static void put(size_t at, unsigned size, uint64_t v)
 {
@@ -170,10 +173,26 @@ static void string(size_t at, const char *text, size_t n)
 	put(at, 4, (n + 1) << 16 | from);
 }
 
+static int ends_with(const char *s, const char *end, const char *word)
+{
+	const size_t n = strlen(word);
+
+	return (size_t)(end - s) > n && !memcmp(end - n, word, n);
+}
+
+/* Return the end of a line without its context. */
+static const char *before_context(const char *s, const char *end)
+{
+	for (const char *at = end; show.otel.on && at-- > s;)
+		if (!strncmp(at, " otel=", 6) || !strncmp(at, " trace_id=", 10))
+			return at;
+	return end;
+}
+
 /* Check complete lines, and count those of calls. */
 static void check(const char *text, size_t n, size_t room)
 {
-	const char *end = text + n, *body, *next;
+	const char *end = text + n, *body, *next, *stop;
 
 	must(n <= room && (!n || end[-1] == '\n'));
 	for (; text < end; text = next + 1) {
@@ -198,9 +217,9 @@ static void check(const char *text, size_t n, size_t room)
 			continue;
 		body = memmem(text, (size_t)(next - text), ": ", 2);
 		must(body);
-		others += !strncmp(body + 2, "<... ", 5) ||
-			   (next - body > 9 && !memcmp(next - 9, " (denied)", 9)) ||
-			   (next - body > 11 && !memcmp(next - 11, " (emulated)", 11));
+		stop = before_context(body, next);
+		others += !strncmp(body + 2, "<... ", 5) || ends_with(body, stop, " (denied)") ||
+			  ends_with(body, stop, " (emulated)");
 		lines++;
 	}
 }
@@ -238,6 +257,82 @@ static void user(int pid)
 	for (unsigned i = 0; i < n && left; i++)
 		text[len++] = (char)byte();
 	string(8, text, len);
+}
+
+/*
+ * Put pieces of user memory at the offset: their tags, arguments and lengths as the programs write
+ * them, or not. Return the number of bytes.
+ */
+static size_t pieces(size_t at)
+{
+	static const char tags[] = "AaBbCcXxDdEeSsZzPpNnKr";
+	const size_t begin = at, most = at + 4 * CALL_USER_MOST / 10;
+
+	for (unsigned n = byte() % 16; n-- && at < most;) {
+		unsigned how = byte(), tag = byte(), size = byte() * (how & 64 ? 9 : 1);
+
+		put(at, 1, tag < 200 ? (uint64_t)tags[tag % sizeof(tags)] : tag);
+		put(at + 1, 1, how % 8);
+		put(at + 2, 2, how & 128 ? number() : size);
+		put(at + 4, 4, how & 8 ? number() : 16);
+		at += 8;
+		for (unsigned i = 0; i < size; i++)
+			put(at + i, 1, how & 16 ? 'x' : byte());
+		if (how % 8 == CALL_ARGS && size >= 8 && !(how & 32))
+			put(at, 8, 0x7000 + how / 8 * 8u); /* pieces that follow each other */
+		put(at + size, 1, 0);
+		at += how & 128 && tag & 1 ? size : (size + PIECE_ROUND) / PIECE_ROUND * PIECE_ROUND;
+	}
+	if (at > begin)
+		put(at - 1, 1, 0);
+	return at - begin;
+}
+
+/* Give a record of tfs-strings. */
+static void own(int pid)
+{
+	static uint64_t last_begin[8], last_nr[8];
+	uint64_t *begin = &last_begin[pid & 7], *nr = &last_nr[pid & 7];
+	unsigned kind = byte(), how = byte();
+	size_t n;
+
+	head((int)(RECORD_FIRST + kind % RECORDS), pid);
+	r.len = 8;
+	switch (kind % RECORDS) {
+	case RECORD_ENTER:
+	case RECORD_CALL:
+	case RECORD_OPEN:
+		if (!(how & 1)) { /* not the call that has begun */
+			*begin = how & 2 ? number() : (uint64_t)r.ts;
+			*nr = how & 4 ? number() : (uint64_t)calls[byte() % CALLS].number;
+		}
+		put(offsetof(struct call_record, call.begin), 8, *begin);
+		for (unsigned i = 0; i < CALL_ARGS; i++)
+			put(offsetof(struct call_record, call.args[i]), 8, number());
+		put(offsetof(struct call_record, call.nr), 4, *nr);
+		put(offsetof(struct call_record, call.cpu), 2, how & 8 ? number() : 1);
+		put(offsetof(struct call_record, call.flags), 2, kind / RECORDS);
+		put(offsetof(struct call_record, ret), 8, number());
+		put(offsetof(struct call_record, ret_nr), 4, how & 16 ? number() : *nr);
+		n = pieces(sizeof(struct call_record));
+		put(offsetof(struct call_record, memory), 4,
+		    how & 32 ? number() << 16 | number() : n << 16 | sizeof(struct call_record));
+		put(offsetof(struct call_record, path), 4, how & 64 ? number() << 16 | number() : 84);
+		if (r.len < sizeof(struct call_record))
+			r.len = sizeof(struct call_record);
+		own_begun++;
+		break;
+	case RECORD_PART:
+		n = pieces(16);
+		put(12, 4, how & 32 ? number() << 16 | number() : (n - (how & 1 ? n / 2 : 0)) << 16 | 16);
+		break;
+	default: /* of other views: any bytes */
+		n = byte() % 64;
+		for (size_t i = 0; i < n; i++)
+			put(8 + i, 1, byte());
+	}
+	if (how & 128) /* cut */
+		r.len = 8 + byte() * 4u % (r.len - 7);
 }
 
 /* As many tasks and as much user memory as there may be. */
@@ -350,6 +445,10 @@ static void next(void)
 		put(8, 4, (uint64_t)pid);
 		break;
 	case 14:
+		if (byte() % 8) {
+			own(pid);
+			break;
+		}
 		head(OTHER, pid);
 		put(8, 4, number());
 		break;
@@ -360,6 +459,7 @@ static void next(void)
 			put(i, 1, byte());
 		call = r.len >= 2 ? (unsigned)bytes[evs->big] | (unsigned)bytes[!evs->big] << 8 : 0;
 		begun += call - ENTER < CALLS || call - COPY < CALLS || call == RAW_ENTER;
+		own_begun += call - RECORD_FIRST < RECORDS;
 	}
 	give(lost);
 }
@@ -402,7 +502,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	memset(&d, 0, sizeof(d));
 	line = (struct line_format){ .events = evs, .raw_clock = (abi & 64) != 0 };
 	r = (struct record){ 0 };
-	begun = lines = others = 0;
+	begun = own_begun = lines = others = 0;
 
 	option("-D");
 	if (how & 2)
@@ -410,6 +510,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	if (how & 4)
 		option("--paths");
 	show.json = (how & 8) != 0;
+	show.otel.on = (how & 128) != 0;
 	if (how & 16)
 		option("--id=tfs_1a");
 	if (how & 32) {
@@ -436,12 +537,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	while ((n = decode_end(&d, text, sizeof(text))))
 		check(text, n, sizeof(text));
 	/* with how & 1 the lines of calls are all lines */
-	must(!(all && how & 1) || lines - others == begun);
+	must(!(all && how & 1) || (lines - others >= begun && lines - others <= begun + own_begun));
 	decode_free(&d);
 	must(!d.held && !d.follow.used);
 	event_notes_free(&show.pick.picked);
 	event_notes_free(&show.facts.roles);
 	comms_clear(&show.facts.tasks);
+	event_notes_free(&show.otel.events);
+	table_clear(&show.otel.tasks);
+	free(show.otel.tasks.v);
 	free(show.pick.globs);
 	return 0;
 }

@@ -258,6 +258,8 @@ static void value(int depth)
 	} else if (!strncmp((const char *)at, "null", 4) ||
 		   !strncmp((const char *)at, "true", 4)) {
 		at += 4;
+	} else if (!strncmp((const char *)at, "false", 5)) {
+		at += 5;
 	} else {
 		must(!"a value");
 	}
