@@ -25,7 +25,8 @@ static void check(const struct call_user *u, size_t n)
 	struct call_bytes b;
 
 	for (unsigned i = 0; i < CALL_ARGS; i++) {
-		must(u->after[i].bytes.n <= CALL_USER_MOST && u->entry[i].bytes.n <= CALL_USER_MOST);
+		must(u->after[i].bytes.n <= CALL_USER_MOST &&
+		     u->entry[i].bytes.n <= CALL_USER_MOST);
 		must(u->after[i].bytes.bytes || !u->after[i].bytes.n);
 	}
 	must(call_user_room(u) <= sizeof(*u) + 14 * (2 * CALL_USER_MOST + 32));

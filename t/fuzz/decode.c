@@ -281,7 +281,8 @@ static size_t pieces(size_t at)
 		if (how % 8 == CALL_ARGS && size >= 8 && !(how & 32))
 			put(at, 8, 0x7000 + how / 8 * 8u); /* pieces that follow each other */
 		put(at + size, 1, 0);
-		at += how & 128 && tag & 1 ? size : (size + PIECE_ROUND) / PIECE_ROUND * PIECE_ROUND;
+		at += how & 128 && tag & 1 ? size :
+		      (size + PIECE_ROUND) / PIECE_ROUND * PIECE_ROUND;
 	}
 	if (at > begin)
 		put(at - 1, 1, 0);
@@ -317,14 +318,16 @@ static void own(int pid)
 		n = pieces(sizeof(struct call_record));
 		put(offsetof(struct call_record, memory), 4,
 		    how & 32 ? number() << 16 | number() : n << 16 | sizeof(struct call_record));
-		put(offsetof(struct call_record, path), 4, how & 64 ? number() << 16 | number() : 84);
+		put(offsetof(struct call_record, path), 4,
+		    how & 64 ? number() << 16 | number() : 84);
 		if (r.len < sizeof(struct call_record))
 			r.len = sizeof(struct call_record);
 		own_begun++;
 		break;
 	case RECORD_PART:
 		n = pieces(16);
-		put(12, 4, how & 32 ? number() << 16 | number() : (n - (how & 1 ? n / 2 : 0)) << 16 | 16);
+		n -= how & 1 ? n / 2 : 0;
+		put(12, 4, how & 32 ? number() << 16 | number() : n << 16 | 16);
 		break;
 	default: /* of other views: any bytes */
 		n = byte() % 64;

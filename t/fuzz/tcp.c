@@ -97,8 +97,8 @@ static void next(struct record *r, int big)
 		r->len = 8 + byte() % (r->len - 7);
 	exact = copy_of(bytes, r->len);
 	r->data = exact;
-	check(text, show_record(&show, r, kind & 128 ? LOST_UNKNOWN : 0, text, sizeof(text), &shown),
-	      sizeof(text));
+	check(text, show_record(&show, r, kind & 128 ? LOST_UNKNOWN : 0, text, sizeof(text),
+				&shown), sizeof(text));
 	free(exact);
 }
 

@@ -44,7 +44,8 @@ find_objects() {
 	# shellcheck disable=SC2094 # a word and a file
 	plainly tfs-strings -S calls >calls
 	[ "$(tail -n 1 calls)" = $'\texit' ]
-	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = 'sched_process_exec sched_process_exit sys_exit sys_enter' ]
+	[ "$(sed -n 's|^// \(.*\):.*|\1|p' calls | xargs)" = \
+		'sched_process_exec sched_process_exit sched_process_fork sys_exit sys_enter' ]
 	grep -q 'call ringbuf_output$' calls
 	# the kernel enables an event of the top level when a program that can print is loaded
 	run ! grep printk calls
@@ -88,7 +89,7 @@ find_objects() {
 	own_instance
 	for clock in local boot; do
 		tfs-write trace_clock "$clock"
-		fails 111 'tfs-strings: fatal: the clock of what BPF programs record is mono; let trace_clock be mono, or give no other --clock' \
+		fails 111 'tfs-strings: fatal: BPF programs record times of the clock mono; set trace_clock to mono, or give no other --clock' \
 			tfs-strings calls -- tfs-catpipe
 		tfs-strings -S calls >assembly
 		[ -s assembly ]
