@@ -91,11 +91,15 @@ no_probes() {
 	! grep -q "^[^:]*:$(group "${1-}")/" "$TRACEFS/dynamic_events" 2>/dev/null
 }
 
-# Set ID to the number of the session's BPF programs, if it has any.
+# Set ID to the name of the session's BPF programs, if it has any.
 find_id() {
-	local janitor fd id least=
-	janitor=$(children "$SESSION" | head -n 1)
-	for fd in /proc/"$janitor"/fdinfo/*; do
+	id_kept_by "$(children "$SESSION" | head -n 1)"
+}
+
+# id_kept_by PID: Set ID to the name of the BPF programs that a process keeps, if it keeps any.
+id_kept_by() {
+	local fd id least=
+	for fd in /proc/"$1"/fdinfo/*; do
 		id=$(sed -n 's/^map_id:[^0-9]*//p' "$fd" 2>/dev/null) || :
 		[ -z "$id" ] || [ "$id" -ge "${least:-$((id + 1))}" ] || least=$id
 	done

@@ -26,16 +26,6 @@ by_strings() {
 	eventually blocks "$PID"
 }
 
-# find_objects PID: Set ID to the name of the BPF objects of the programs that PID keeps.
-find_objects() {
-	local fd id least=
-	for fd in /proc/"$1"/fdinfo/*; do
-		id=$(sed -n 's/^map_id:[^0-9]*//p' "$fd" 2>/dev/null) || :
-		[ -z "$id" ] || [ "$id" -ge "${least:-$((id + 1))}" ] || least=$id
-	done
-	ID=$(printf 'tfs_%x' "${least:?}")
-}
-
 # ---- what it attaches ---------------------------------------------------------------------
 
 # bats test_tags=quick
@@ -56,7 +46,7 @@ find_objects() {
 	own_instance
 	for signal in TERM KILL; do
 		by_strings calls -- tfs-catpipe
-		find_objects "$PID"
+		id_kept_by "$PID"
 		objects >list
 		[ "$(grep -c '^program' list)" = 5 ]
 		grep -qE "^map [0-9]+ ${ID}_ring?$" list # the kernel cuts names at 15 bytes
