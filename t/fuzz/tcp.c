@@ -67,7 +67,7 @@ static void check(const char *text, size_t n, size_t room)
 /* Give the next record of the input. */
 static void next(struct record *r, int big)
 {
-	static const uint8_t whats[] = "SQEWDLFA";
+	static const uint8_t letters[] = "SQEWDLFA";
 	static char text[SHOW_ROOM];
 	unsigned char bytes[64] = { 0 }, *exact;
 	unsigned kind = byte(), socket = byte(), at[] = { 20, 16 };
@@ -91,7 +91,7 @@ static void next(struct record *r, int big)
 	} else if (id >= RECORD_FIRST) {
 		for (int i = 16; i < 32; i++)
 			bytes[i] = kind & 16 ? 0xff : (unsigned char)byte();
-		bytes[32] = kind & 32 ? (unsigned char)byte() : whats[byte() % sizeof(whats)];
+		bytes[32] = kind & 32 ? (unsigned char)byte() : letters[byte() % sizeof(letters)];
 	}
 	if (kind & 64)
 		r->len = 8 + byte() % (r->len - 7);
