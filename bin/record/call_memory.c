@@ -63,21 +63,35 @@ void append_empty(struct bpf_code *c, const struct programs *m, char tag)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* Read the string at R8. */
+/*
+ * Read the string at R8, of which at most LEFT bytes are recorded; the words of an array share
+ * them, but each word has WORD_LEAST.
+ */
 static void read_string(struct bpf_code *c, const struct programs *m)
 {
-	emit_mov_imm(c, R2, STRING_MOST + 2);
+	load(c, R2, LEFT);
+	emit_jump_if_imm(c, R2, JSGE, WORD_LEAST, "enough");
+	emit_mov_imm(c, R2, WORD_LEAST);
+	emit_label(c, "enough");
+	emit_jump_if_imm(c, R2, JLE, STRING_MOST, "bounded");
+	emit_mov_imm(c, R2, STRING_MOST);
+	emit_label(c, "bounded");
+	store(c, CHUNK, R2);
+	emit_alu_imm(c, ALU_ADD, R2, 2);
 	read_user(c, FN_PROBE_READ_USER_STR);
 	emit_jump_if_imm(c, R0, JSLT, 0, m->entering ? "fault" : "part_of_string");
 	emit_mov_imm(c, R3, tag_of(m, 'a'));
 	emit_mov(c, R2, R0);
-	emit_jump_if_imm(c, R2, JLE, STRING_MOST + 1, "string_fits");
-	emit_mov_imm(c, R3, tag_of(m, 'c'));
-	emit_mov_imm(c, R2, STRING_MOST + 1);
-	emit_label(c, "string_fits");
-	emit_jump_if_imm(c, R2, JEQ, 0, "no_end"); /* Linux 5.10: an empty string */
+	emit_jump_if_imm(c, R2, JEQ, 0, "ended"); /* Linux 5.10: an empty string */
 	emit_alu_imm(c, ALU_SUB, R2, 1);
-	emit_label(c, "no_end");
+	load(c, R1, CHUNK);
+	emit_jump_if(c, R2, JLE, R1, "ended");
+	emit_mov_imm(c, R3, tag_of(m, 'c'));
+	emit_mov(c, R2, R1);
+	emit_label(c, "ended");
+	load(c, R1, LEFT);
+	emit_alu(c, ALU_SUB, R1, R2);
+	store(c, LEFT, R1);
 	end_piece(c);
 }
 
@@ -132,6 +146,7 @@ static void emit_strings(struct bpf_code *c, const struct programs *m)
 {
 	emit_label(c, "string_begins");
 	set(c, ARRAY, 0);
+	set(c, LEFT, STRING_MOST);
 	loop_label(c, "string");
 	read_string(c, m);
 	if (m->kinds & 1 << STRINGS) {
@@ -140,6 +155,7 @@ static void emit_strings(struct bpf_code *c, const struct programs *m)
 		loop_label(c, "word");
 		take_word(c, m);
 		emit_label(c, "array_begins");
+		set(c, LEFT, WORDS_MOST);
 		load_item(c, most, R1);
 		store(c, COUNT, R1);
 		emit_jump(c, "word");

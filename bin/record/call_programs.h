@@ -76,8 +76,9 @@ enum {
 enum { NUMBERS = 1024, OTHER_CALL = 2 * NUMBERS, VARIANTS = 1024, POINTS_MOST = 1024,
        ENTRIES = OTHER_CALL + 1 + VARIANTS };
 
-/* Most bytes of structures, and of an environment, in words */
-enum { STRING_MOST = 4096, STRUCT_MOST = 512, SOCKADDR_MOST = 128, MESSAGE_MOST = 1024,
+/* Most bytes of strings, of the words of an array, of structures; of an environment, in words */
+enum { STRING_MOST = 4096, WORDS_MOST = 4480, WORD_LEAST = 448, STRUCT_MOST = 512,
+       SOCKADDR_MOST = 128, MESSAGE_MOST = 1024,
        ENV_MOST = 32, PAGE = 4096 };
 
 enum item_kind { END, STRING, DATA, STRINGS };

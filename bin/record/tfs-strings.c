@@ -54,7 +54,7 @@ static const struct tool tool = {
 		"-c, --cpu  record the CPU time of processes after their end, with BTF\n"
 		"-d, --data N:0-4096  record N bytes of what is read and written; default 0\n"
 		"-e, --environment  record the environment of programs that are executed\n"
-		"-E, --entries  record each call when it begins, too\n"
+		"-E, --enter  record each call when it begins, too\n"
 		"-w, --words N:1-32  record at most N arguments of a program; default 8\n",
 	.places = (const struct opt_place[]){
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },

@@ -178,11 +178,15 @@ has() {
 @test "case denied, execat, weird_sys: lines, decoded lines and JSON of both have the same summary" {
 	need_tracefs events/raw_syscalls
 	for program in denied execat weird_sys; do
+		tfs-run trace_syscalls --instance "$MARK" --numbers --returns -o raw.dat -- \
+			"$CASE/$program" >/dev/null 2>&1 </dev/null 3>&- 4>&- || :
 		tfs-run trace_syscalls --instance "$MARK" --decode -o trace.dat -- "$CASE/$program" \
 			>/dev/null 2>&1 </dev/null 3>&- 4>&- || :
 		for form in '' -j -D '-D -j'; do
+			file=raw.dat
+			[[ $form != -D* ]] || file=trace.dat
 			# shellcheck disable=SC2086 # options
-			tfs-report -e 'sys_*' $form trace.dat | tfs-summary -s calls |
+			tfs-report -e 'sys_*' $form "$file" | tfs-summary -s calls |
 				awk '/^#/ { print; next } { print $1, $2, $NF }' >"sum$form"
 			diff sum "sum$form" || { echo "$program $form"; return 1; }
 		done

@@ -632,7 +632,7 @@ hook() {
 	mkfifo never
 	# shellcheck disable=SC2016 # the shell's own
 	outputs 0 1 "$BASH" -c 'tfs-run trace_syscalls --instance "$0" -- true | head -n 1 | wc -l' "$MARK"
-	for words in '' '' '--human --clock counter'; do
+	for words in '' '' '--human --clock counter --no-data'; do
 		# its execve is the only event, so no write can fail
 		# shellcheck disable=SC2086 # words
 		hook $words --syscall execve -- cat never | head -n 1 >got

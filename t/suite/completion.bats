@@ -119,6 +119,10 @@ lines() {
 		-i	print a table every MS milliseconds, of the events since then
 		--metrics	print metrics for Prometheus instead, when the trace ends
 		-M	print metrics for Prometheus instead, when the trace ends
+		--calls	count each system call once, also if it was recorded twice
+		-c	count each system call once, also if it was recorded twice
+		--begins	the trace has the beginning of each call that seccomp(2) let pass
+		-b	the trace has the beginning of each call that seccomp(2) let pass
 		--header	print a header, and system calls without sys_enter_
 		-H	print a header, and system calls without sys_enter_
 		--json	print a JSON object for each line
