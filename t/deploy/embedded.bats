@@ -472,7 +472,7 @@ works() {
 	diff wanted got
 	[ ! -d "$TRACEFS/events/bpf_trace" ] ||
 		fails 111 "tfs-strings: fatal: otel: the thread pointer of this architecture is not known; x86-64 and arm64 have it" \
-			there tfs-strings otel
+			there tfs-strings -S otel
 }
 
 # bats test_tags=long

@@ -222,7 +222,7 @@ denied_text() {
 # ends without a beginning: 3 (not counted)'
 	denied_text | tfs-latency syscalls | grep -v LOST | tail -n 2 >got
 	lines_are got "$(event 9 1.000017 'sys_getpid -> 0x7 lat=1')
-# unpaired 3 events: 0 without an end, 3 without a beginning; seccomp denied 3 calls"
+# unpaired 2 events: 0 without an end, 2 without a beginning; seccomp denied 4 calls"
 }
 
 @test "tfs-summary: a program executed by execveat or by a thread returns as execve, once, in the call that began it" {

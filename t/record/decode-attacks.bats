@@ -131,17 +131,17 @@ hostile() {
 	ACT=$HELD
 }
 
-# resident NAME: Print the most memory, in KiB, that the process NAME of the session has had.
+# resident NAME: Print the memory, in KiB, that the process NAME of the session has of its own.
 resident() {
 	local pid
 	for pid in $(processes_below "$SESSION" 0); do
 		pid=${pid%:*}
-		[ "$(cat "/proc/$pid/comm")" != "$1" ] || sed -n 's/^VmHWM: *//p' "/proc/$pid/status"
+		[ "$(cat "/proc/$pid/comm")" != "$1" ] || sed -n 's/^RssAnon:[ \t]*//p' "/proc/$pid/status"
 	done | sed 's/ kB$//'
 }
 
 # attacked OPTION...: Trace the held program while it attacks, as text with names in got. The
-# stream needs at most 16 MiB.
+# stream needs at most 16 MiB, beside the rings that it maps.
 attacked() {
 	local kib
 	watch trace_syscalls --pid "$ACT" --names --buffer 16384 "$@"
@@ -183,7 +183,7 @@ recorded_attack() {
 	limited tfs-report -D -e 'sys_*' --names --paths x.dat >dat.text
 	limited tfs-report -D -e 'sys_*' --names --paths -j x.dat >dat.json
 	are_lines dat.text
-	calls=$(tfs-report -e 'sys_enter*' x.dat | wc -l)
+	calls=$(tfs-report -j -e tfs:call -e tfs:open x.dat | grep -vc '"begin":0,')
 	[ "$(LC_ALL=C grep -avcE "$HEAD<\.\.\. [a-z0-9_]+ resumed>" dat.text)" = "$calls" ]
 	[ "$(wc -l <dat.text)" = "$(wc -l <dat.json)" ]
 	! command -v python3 >/dev/null || python3 -c '
