@@ -573,7 +573,7 @@ bytes() {
 	[ "$(bytes c29b6d)" = 'a=-1 s=\xc2\x9bm' ]
 	[ "$(bytes c2a06d)" = $'a=-1 s=\xc2\xa0m' ]
 	[ "$(bytes e29b84)" = $'a=-1 s=\xe2\x9b\x84' ]
-	[ "$(bytes e29b6d)" = $'a=-1 s=\xe2\\x9bm' ]
+	[ "$(bytes e29b6d)" = 'a=-1 s=\xe2\x9bm' ]
 	bytes 9bc280 -x >out
 	exactly out $'a=-1 s=\x9b\xc2\x80\n'
 	bytes 610a62 -x >out

@@ -727,7 +727,7 @@ bursts_read() {
 	finishes "$HELD" 6
 	eventually taken
 	bursts_read 0
-	[ "$(sed -n 's/.*"exit_code":\([0-9]*\),.*"parent":'"$HELD"',"uid":0,"cpu_ns":[0-9]*,"age_us":[0-9]*}}$/\1/p' got |
+	[ "$(sed -n 's/.*"exit_code":\([0-9]*\),.*"parent":'"$HELD"',"uid":0,"cpu_least_ns":[0-9]*,"age_us":[0-9]*}}$/\1/p' got |
 		tr '\n' ' ')" = '0 256 512 768 1024 1280 1536 ' ]
 }
 
