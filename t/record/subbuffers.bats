@@ -589,7 +589,7 @@ b"
 	[ "$(bytes 610a62)" = 'a=-1 s=a\nb' ]
 	FMT='"%c|%3c|%-5c|", __get_str(s)[0], __get_str(s)[1], __get_str(s)[2]'
 	[ "$(bytes 610a1b)" = 'a| \n|\x1b |' ]
-	[ "$(bytes 61e49b)" = 'a|  \xe4|\x9b |' ]
+	[ "$(bytes 61e49b)" = 'a|\xe4|\x9b |' ]
 	# text of the format itself stays as the kernel has it
 	FMT='"%d\n => %s", REC->a, __get_str(s)'
 	[ "$(bytes 610a62)" = '-1
