@@ -147,8 +147,9 @@ struct ring_head {
 struct live_ring {
 	int fd;                 /* for poll(2) */
 	int cpu;
-	volatile uint64_t *consumer;
-	const volatile uint64_t *producer;
+	/* the kernel's unsigned long; a 32-bit machine has no atomic access to more */
+	volatile unsigned long *consumer;
+	const volatile unsigned long *producer;
 	const unsigned char *data;
 	uint64_t mask;
 	const struct ring_control *control;

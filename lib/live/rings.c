@@ -35,10 +35,10 @@ static int map_ring(struct live_ring *r, int fd, int cpu, struct ring_control *c
 		return -1;
 	*r = (struct live_ring){
 		.fd = fd, .cpu = cpu, .consumer = own, .data = (unsigned char *)data + page,
-		.producer = (const uint64_t *)(const void *)data, .mask = size - 1,
+		.producer = (const unsigned long *)(const void *)data, .mask = size - 1,
 		.control = control,
 		/* an earlier reader has told the losses before this one */
-		.lost = *(const uint64_t *)own ? control->lost : 0,
+		.lost = *(const unsigned long *)own ? control->lost : 0,
 	};
 	return 0;
 }
@@ -176,7 +176,7 @@ static int add(struct subbuf_writer *w, uint64_t ts, const unsigned char *data, 
 
 unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *subbuf)
 {
-	uint64_t at = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+	unsigned long at = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 	struct subbuf_writer w = { 0 };
 	struct ring_head head;
 
@@ -201,7 +201,7 @@ unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *sub
 				break;
 			r->done = 0;
 		}
-		at += (n + RING_HEADER + 7) & ~7ull;
+		at += (n + RING_HEADER + 7) & ~7ul;
 	}
 	if (w.data)
 		subbuf_end(&w);
@@ -222,16 +222,16 @@ unsigned long long rings_records(const struct rings *all)
 
 	for (unsigned i = 0; i < all->n; i++) {
 		const struct live_ring *r = &all->v[i];
-		uint64_t end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+		unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 		uint32_t word;
 
-		for (uint64_t at = *r->consumer; at < end;) {
+		for (unsigned long at = *r->consumer; at < end;) {
 			word = __atomic_load_n((const uint32_t *)(const void *)
 					       (r->data + (at & r->mask)), __ATOMIC_ACQUIRE);
 			if (word & BUSY)
 				break;
 			n += !(word & DISCARD);
-			at += ((word & ~(BUSY | DISCARD)) + RING_HEADER + 7) & ~7ull;
+			at += ((word & ~(BUSY | DISCARD)) + RING_HEADER + 7) & ~7ul;
 		}
 	}
 	return n;
@@ -275,8 +275,8 @@ const struct record *rings_next_open(struct rings *all)
 				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = (int32_t)pid },
 				.call = v.call,
 			};
-			memcpy(c + 1, v.memory, v.used);
-			set_memory(c, v.used);
+			memcpy(c + 1, v.memory, (size_t)v.used);
+			set_memory(c, (size_t)v.used);
 			all->record = (struct record){
 				.ts = v.call.begin, .data = all->bytes, .cpu = v.call.cpu,
 				.len = (uint32_t)(sizeof(*c) + v.used),
