@@ -117,10 +117,7 @@ static void take_word(struct bpf_code *c, const struct programs *m)
 {
 	count_round(c, m);
 	jump_if_slot(c, AT, JGT, MEMORY_FULL, "full");
-	load_word(c, R2);
-	emit_mov(c, R3, R8);
-	emit_alu(c, ALU_ADD, R8, R2);
-	read_slot(c);
+	read_word(c);
 	store(c, ARRAY, R8);
 	emit_load(c, WORD_SIZE, R8, FP, SLOT);
 	emit_jump_if_imm(c, R0, JNE, 0, "fault");

@@ -240,6 +240,9 @@ void read_slot(struct bpf_code *);
 /* to = bytes of a pointer of the task, which is 4 in 32-bit code */
 void load_word(struct bpf_code *, enum bpf_reg to);
 
+/* Copy the pointer at R8 to SLOT, and move R8 after it. R0 is 0, or an error. */
+void read_word(struct bpf_code *);
+
 /* to = the argument whose number is in R1 */
 void load_argument(struct bpf_code *, enum bpf_reg to);
 

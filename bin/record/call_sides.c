@@ -91,6 +91,14 @@ void load_word(struct bpf_code *c, enum bpf_reg to)
 	}
 }
 
+void read_word(struct bpf_code *c)
+{
+	load_word(c, R2);
+	emit_mov(c, R3, R8);
+	emit_alu(c, ALU_ADD, R8, R2);
+	read_slot(c);
+}
+
 void load_argument(struct bpf_code *c, enum bpf_reg to)
 {
 	emit_alu_imm(c, ALU_AND, R1, 7);
@@ -334,7 +342,8 @@ static void keep_call(struct bpf_code *c, const struct programs *m)
 	load(c, R8, AT);
 	if (!m->p->entries)
 		emit_jump_if_imm(c, R8, JLE, OPEN_CALL_MEMORY, "short");
-	emit_label(c, "write_entry");
+	set(c, RET, 0); /* an earlier call of this CPU has left its own */
+	set(c, RET + 8, 0);
 	write_record(c, m);
 	emit_load(c, SIZE_H, R1, R7, flags);
 	emit_alu_imm(c, ALU_OR, R1, CALL_ENTERED);
@@ -456,7 +465,7 @@ static void append_protocol(struct bpf_code *c, const struct programs *m)
 	emit_jump_if_imm(c, R1, JNE, AF_NETLINK, "no_protocol");
 	load(c, R3, COUNT);
 	follow(c, R3, SIZE_H, m->steps[PROTOCOL]);
-	/* AT is 0: the first piece, which has the protocol as its number of bytes */
+	/* AT is 0: the first piece, without bytes */
 	emit_store_imm(c, SIZE_DW, R7, MEMORY, 0);
 	emit_store_imm(c, SIZE_B, R7, MEMORY, 'P');
 	emit_store(c, SIZE_W, R7, MEMORY + (int)offsetof(struct memory_piece, value), R3);
@@ -465,15 +474,6 @@ static void append_protocol(struct bpf_code *c, const struct programs *m)
 }
 
 /* ---- the items ------------------------------------------------------------------------------- */
-
-/* Copy the pointer at R8 to the slot, and move R8 after it. R0 is 0, or an error. */
-static void read_stack_word(struct bpf_code *c)
-{
-	load_word(c, R2);
-	emit_mov(c, R3, R8);
-	emit_alu(c, ALU_ADD, R8, R2);
-	read_slot(c);
-}
 
 /*
  * After an exec, find words and environment on the stack: the number of words, the words, 0, and
@@ -494,7 +494,7 @@ static void find_new_program(struct bpf_code *c, const struct programs *m)
 		emit_label(c, "new_wide");
 	}
 	load_kernel(c, m, WORD_SIZE, R8, R6, STACK);
-	read_stack_word(c);
+	read_word(c);
 	store(c, NEW + 8 * NEW_WORDS, R8);
 	emit_load(c, WORD_SIZE, R1, FP, SLOT);
 	emit_alu_imm(c, ALU_ADD, R1, 1);

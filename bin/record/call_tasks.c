@@ -35,8 +35,6 @@ static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
 /* A task ends: its call does not return, and the next one with its pid is not traced. */
 static void emit_end(struct bpf_code *c, const struct programs *m)
 {
-	const int from = CALL - RECORD;
-
 	begin_program(c);
 	set_pid(c, R6);
 	emit_store(c, SIZE_DW, FP, TASK, R6);
@@ -49,10 +47,12 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	emit_store_imm(c, SIZE_W, FP, KEY, 0);
 	emit_find(c, m->buffer, KEY, R7, "ended");
 	emit_head(c, R7, RECORD, RECORD_OPEN);
-	emit_address(c, R1, R7, RECORD + from);
+	emit_address(c, R1, R7, CALL);
 	emit_mov_imm(c, R2, sizeof(struct open_call));
 	emit_mov(c, R3, R6);
 	emit_call(c, FN_PROBE_READ_KERNEL);
+	set(c, RET, 0); /* used lies in its place */
+	set(c, RET + 8, 0);
 	emit_get(c, R3, R6, open_call, used);
 	emit_alu_imm(c, ALU_AND, R3, 0xff);
 	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);

@@ -180,7 +180,7 @@ unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *sub
 	struct subbuf_writer w = { 0 };
 	struct ring_head head;
 
-	while (at < end) {
+	while (at != end) { /* they wrap around */
 		const unsigned char *p = r->data + (at & r->mask);
 		uint32_t word = __atomic_load_n((const uint32_t *)(const void *)p,
 						__ATOMIC_ACQUIRE);
@@ -225,7 +225,7 @@ unsigned long long rings_records(const struct rings *all)
 		unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 		uint32_t word;
 
-		for (unsigned long at = *r->consumer; at < end;) {
+		for (unsigned long at = *r->consumer; at != end;) {
 			word = __atomic_load_n((const uint32_t *)(const void *)
 					       (r->data + (at & r->mask)), __ATOMIC_ACQUIRE);
 			if (word & BUSY)
@@ -270,7 +270,7 @@ const struct record *rings_next_open(struct rings *all)
 			s->pid = pid;
 			if (bpf_lookup(s->calls, &pid, &v) < 0 || !v.call.begin)
 				continue;
-			v.used = v.used < sizeof(v.memory) ? v.used : 0;
+			v.used = v.used <= sizeof(v.memory) ? v.used : 0;
 			*c = (struct call_record){
 				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = (int32_t)pid },
 				.call = v.call,
