@@ -191,14 +191,18 @@ static int hook_env(const struct request *rq, const char **variables)
 
 /*
  * Record the events that name tasks, so that the trace has the names from its first event on, even
- * of tasks that are dead when a reader comes. Do nothing if the hook enabled these events.
+ * of tasks that are dead when a reader comes. Do nothing if the hook enabled one of these events to
+ * show it.
  */
-static void record_names(void)
+static void record_names(const struct stream_words *s)
 {
-	unsigned enabled = names_events_enable(instance);
+	const unsigned enabled = names_events_enable(instance);
+	int hides = 0;
 
-	for_names = enabled == NAMING;
-	if (!for_names)
+	for (const char *const *word = s->word; *word; word++)
+		hides |= !strcmp(*word, "-n");
+	for_names = enabled == NAMING && !hides;
+	if (!for_names && !hides)
 		names_events_disable(instance, enabled);
 }
 
@@ -338,7 +342,7 @@ static int prepare(const struct request *rq, const struct stream_words *s)
 	if (leave_parents_out(rq) < 0)
 		return -1;
 	if (rq->output != OUTPUT_DAT) {
-		record_names();
+		record_names(s);
 		listen_for_ends();
 		listen_for_mappings(s);
 	}
