@@ -88,7 +88,10 @@ static void read_member(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from,
 	read_at(c, to, from, member(structure, name), size);
 }
 
-/* Record the socket in R6, and what is in R4 and R5. Overwrites R0 to R5. */
+/*
+ * Record the socket in R6, and what is in R4 and R5; of a connection that has ended (S), also the
+ * number of the inode in R9. Overwrites R0 to R5.
+ */
 static void record(struct bpf_code *c, const struct plan *p, char what)
 {
 	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, a), R4);
@@ -96,6 +99,8 @@ static void record(struct bpf_code *c, const struct plan *p, char what)
 	emit_store(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, socket), R6);
 	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct tcp_record, what), 0);
 	emit_store_imm(c, SIZE_B, FP, FIELDS + (int)offsetof(struct tcp_record, what), what);
+	if (what == 'S')
+		emit_store(c, SIZE_W, FP, FIELDS + (int)offsetof(struct tcp_record, inode), R9);
 	emit_head(c, FP, RECORD, RECORD_TCP);
 	emit_record(c, &p->channel, FP, RECORD, RECORD_SIZE, RING);
 }
@@ -172,14 +177,22 @@ static void emit_state(struct bpf_code *c, const struct plan *p)
 	emit_mov(c, R7, R9);
 	emit_load(c, SIZE_DW, R9, FP, SOCKET);
 	read_member(c, R9, R9, "sock_common", "skc_flags", SIZE_DW);
-	emit_jump_if_imm(c, R9, JSET, 1 << SOCK_DEAD, "accepted");
+	emit_jump_if_imm(c, R9, JSET, 1 << SOCK_DEAD, "dead");
 	emit_load(c, SIZE_DW, R9, FP, SOCKET);
 	read_member(c, R9, R9, "sock", "sk_socket", SIZE_DW);
-	emit_jump_if_imm(c, R9, JNE, 0, "accepted");
+	emit_jump_if_imm(c, R9, JNE, 0, "held");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);
 	record(c, p, 'Q');
 	emit_jump(c, "out");
+	emit_label(c, "held");
+	read_member(c, R9, R9, "socket", "file", SIZE_DW);
+	emit_jump_if_imm(c, R9, JEQ, 0, "accepted");
+	read_member(c, R9, R9, "file", "f_inode", SIZE_DW);
+	read_member(c, R9, R9, "inode", "i_ino", SIZE_DW);
+	emit_jump(c, "accepted");
+	emit_label(c, "dead");
+	emit_mov_imm(c, R9, 0);
 	emit_label(c, "accepted");
 	emit_mov(c, R4, R7);
 	emit_mov(c, R5, R8);

@@ -35,7 +35,8 @@ static const struct {
 		  FIELD("__data_loc u8[]", "memory", "12", "4", "0"), 0,
 	  "memory of the next call", NULL },
 	{ "tcp", FIELD("u64", "socket", "8", "8", "0") FIELD("u64", "a", "16", "8", "0")
-		 FIELD("u64", "b", "24", "8", "0") FIELD("char", "what", "32", "1", "0"), 0,
+		 FIELD("u64", "b", "24", "8", "0") FIELD("char", "what", "32", "1", "0")
+		 FIELD("u32", "inode", "36", "4", "0"), 0,
 	  "%c socket=%llx a=%llx b=%llx", "REC->what, REC->socket, REC->a, REC->b" },
 	{ "otel", FIELD("u64", "trace_high", "8", "8", "0")
 		  FIELD("u64", "trace_low", "16", "8", "0") FIELD("u64", "span", "24", "8", "0")

@@ -285,7 +285,8 @@ enum { PIECE_ROUND = 8 };
 struct tcp_record {
 	struct record_head head;
 	uint64_t socket, a, b;
-	char what, reserved[7];
+	char what, reserved[3];
+	uint32_t inode;         /* of the socket, if a program has it as a file; else 0 */
 };
 
 enum otel_seen { OTEL_SEEN_NONE, OTEL_SEEN_UNKNOWN, OTEL_SEEN };

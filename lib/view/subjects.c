@@ -31,14 +31,14 @@ static void put(unsigned char *bits, int64_t pid, int is)
 	bits[pid / 8] |= (unsigned char)((unsigned)is << pid % 8);
 }
 
-static int has(const struct subjects *s, int64_t pid)
+int subjects_have(const struct subjects *s, int64_t pid)
 {
 	return is_in(s->member, pid);
 }
 
 static void set(struct subjects *s, int64_t pid, int member)
 {
-	if (s->names && member && !has(s, pid))
+	if (s->names && member && !subjects_have(s, pid))
 		pids_add(&s->joined, (pid_t)pid);
 	put(s->member, pid, member);
 }
@@ -170,7 +170,7 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 	case JOIN_CGROUP:
 		return cgroup.text && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
 	case JOIN_NEW:
-		return !cgroup.text || has(s, pid) ||
+		return !cgroup.text || subjects_have(s, pid) ||
 		       !(number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP) ? 0 :
 		       is_in(s->joining, record_pid(evs, r)) ? 1 : cgroup_names_task(&cgroup, pid);
 	case POPULATED: /* by the parent of a child that clone3 makes there */
@@ -213,7 +213,7 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 	size_t n;
 
 	/* a thread that executes a program takes the pid of its process */
-	if (a->join == EXECUTED && has(s, number(evs, event_field(e, "old_pid"), r)))
+	if (a->join == EXECUTED && subjects_have(s, number(evs, event_field(e, "old_pid"), r)))
 		set(s, pid, 1);
 	for (const char *at = s->rules; *at; at += n + 1) {
 		n = strcspn(at, "\n");
@@ -226,10 +226,11 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 			put(s->joining, running, 1);
 		else
 			set(s, pid, 1);
+		s->joins++;
 		if (a->join == JOIN_CGROUP)
 			set_threads(s, pid);
 	}
-	s->unplaced += unplaced && !has(s, pid);
+	s->unplaced += unplaced && !subjects_have(s, pid);
 	if (!before)
 		put(s->joining, running, 0);
 }
@@ -237,7 +238,7 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 int subjects_pick(struct subjects *s, struct event_set *evs, const struct record *r)
 {
 	const struct event *e = event_wanted(evs, r);
-	int running = has(s, record_pid(evs, r));
+	int running = subjects_have(s, record_pid(evs, r));
 	struct about *a;
 
 	if (!e)
@@ -249,10 +250,10 @@ int subjects_pick(struct subjects *s, struct event_set *evs, const struct record
 		set(s, number(evs, event_field(e, "pid"), r), running);
 	if (a->join && *s->rules) {
 		join(s, a, evs, e, r);
-		running = has(s, record_pid(evs, r));
+		running = subjects_have(s, record_pid(evs, r));
 	}
 	if (a->who == HIDDEN)
 		return 0;
 	return a->who == EVERY || (a->who != OTHER && running) ||
-	       (a->who != RUNNING && has(s, number(evs, a->field, r)));
+	       (a->who != RUNNING && subjects_have(s, number(evs, a->field, r)));
 }

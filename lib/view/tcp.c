@@ -6,7 +6,7 @@
  * tfs-strings (bin/record/tcp_programs.c) come directly before it, on the same CPU; recordings of
  * earlier versions have them as text. A letter, the socket, and two numbers:
  *
- *	S SOCKET SENT RECEIVED  the bytes of a connection that ends
+ *	S SOCKET SENT RECEIVED  the bytes of a connection that ends, and the inode of its socket
  *	Q SOCKET SENT RECEIVED  the same, of one that no program has accepted so far
  *	E SOCKET ERRNO          why no connection came about
  *	W SOCKET                no connection came about, within connect: its return says why
@@ -18,11 +18,15 @@
  * A connection belongs to the task that connected or accepted. If neither is known, it belongs to
  * the task that closed it: that task runs when the kernel leaves the state of an open connection.
  * If a packet has ended the connection, that is the task in which the kernel destroys the socket
- * (tcp:tcp_destroy_sock), so the line has to wait for that.
+ * (tcp:tcp_destroy_sock), so the line has to wait for that. In a live trace, a selected task that
+ * has the socket open is known before: procfs shows its inode.
  */
+#include <dirent.h>
+
 #include <netinet/in.h>
 
 #include "base/base.h"
+#include "proc/proc.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"
 #include "view/view.h"
@@ -68,7 +72,14 @@ struct said {
 	uint64_t socket;
 	char what;
 	uint64_t value[2];
+	uint32_t inode;
 	struct end remote, local; /* D, L */
+};
+
+/* An open socket, found by the number of its inode */
+struct owner {
+	struct table_entry entry;
+	pid_t pid;
 };
 
 /* The fields of an event */
@@ -83,6 +94,9 @@ static struct {
 	struct pids ports;      /* of connects that fail at once; none: all */
 	struct event_notes events;
 	struct table connections, said;
+	struct table owners;    /* as of the time when joined was s->subjects.joins */
+	unsigned long joined;
+	int have_owners;
 	struct record last;     /* its time and CPU: when the trace has ended */
 	size_t hand;            /* tcp_end: the next connection, plus 1 */
 } tcp;
@@ -147,6 +161,78 @@ static void set_task(struct show *s, struct connection *c, const struct record *
 	c->ntask = (uint8_t)(r->len < sizeof(c->task) ? r->len : sizeof(c->task));
 	memcpy(c->task, r->data, c->ntask);
 	c->shown = shown;
+}
+
+/* ---- connections that are older than the trace ---- */
+
+/* Return a selected thread of the process, the leader if possible; 0: there is none. */
+static pid_t selected(const struct subjects *of, pid_t pid)
+{
+	struct pids threads = { 0 };
+	struct task t;
+	pid_t found = 0;
+
+	if (!of->member || subjects_have(of, pid))
+		return pid;
+	if (!task_read(pid, &t))
+		task_add_threads(&threads, &t);
+	for (size_t i = 0; i < threads.n && !found; i++)
+		found = subjects_have(of, threads.v[i]) ? threads.v[i] : 0;
+	pids_clear(&threads);
+	return found;
+}
+
+/* Add the sockets that the process has open, if it is selected; of several, the first has it. */
+static int add_sockets(void *show, pid_t process)
+{
+	const struct show *s = show;
+	pid_t pid = selected(&s->subjects, process);
+	char path[PATH_MAX], link[32] = "";
+	struct dirent *e;
+	DIR *d;
+
+	str_format(path, sizeof(path), "%s/%d/fd", path_procfs(), (int)pid);
+	d = pid ? opendir(path) : NULL;
+	while (d && (e = readdir(d))) {
+		ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+		const char *digits = link + strlen("socket:[");
+		struct owner *owner;
+		uint32_t inode;
+
+		if (n < 0 || strncmp(link, "socket:[", strlen("socket:[")))
+			continue;
+		link[n] = '\0';
+		inode = (uint32_t)text_digits(&digits);
+		owner = table_at(&tcp.owners, (char *)&inode, sizeof(inode));
+		owner->pid = owner->pid ? owner->pid : pid;
+	}
+	if (d)
+		closedir(d);
+	return 0;
+}
+
+/* If a selected process has the socket with this inode open, the connection belongs to it. */
+static void set_owner(struct show *s, struct connection *c, uint32_t inode)
+{
+	const struct event_set *evs = s->line->events;
+	const struct owner *owner;
+
+	/* all these sockets are older than the trace, so it is enough to look once */
+	if (s->facts.live && (!tcp.have_owners || tcp.joined != s->subjects.joins) &&
+	    !procfs_begin()) {
+		table_clear(&tcp.owners);
+		task_each_process(add_sockets, s);
+		procfs_end();
+		tcp.have_owners = 1;
+		tcp.joined = s->subjects.joins;
+	}
+	owner = table_find(&tcp.owners, (char *)&inode, sizeof(inode));
+	if (!owner || evs->pid_at + sizeof(owner->pid) > sizeof(c->task))
+		return;
+	memset(c->task, 0, sizeof(c->task));
+	memcpy(c->task + evs->pid_at, &owner->pid, sizeof(owner->pid));
+	c->ntask = sizeof(c->task);
+	c->shown = 1;
 }
 
 /* ---- lines ---- */
@@ -316,6 +402,7 @@ static int is_of_port(const struct connection *c)
 struct told {
 	char what;
 	uint64_t socket, value[2];
+	uint32_t inode;
 };
 
 /* Read a record as text. Return 1, or 0 if it is not ours. */
@@ -348,6 +435,7 @@ static int read_own(const struct show *s, const struct record *r, struct told *t
 	t->socket = raw_number(r->data + offsetof(struct tcp_record, socket), 8, 0, big);
 	t->value[0] = raw_number(r->data + offsetof(struct tcp_record, a), 8, 0, big);
 	t->value[1] = raw_number(r->data + offsetof(struct tcp_record, b), 8, 0, big);
+	t->inode = (uint32_t)raw_number(r->data + offsetof(struct tcp_record, inode), 4, 0, big);
 	return 1;
 }
 
@@ -406,7 +494,7 @@ static int take_told(struct show *s, const struct tcp_event *of, const struct re
 {
 	struct connection *c;
 	struct said *said;
-	struct told t;
+	struct told t = { 0 };
 
 	if (!(of->kind == OWN ? read_own(s, r, &t) : read_text(s, of, r, &t)) || !t.what ||
 	    !strchr("SQEWDLFA", t.what))
@@ -422,6 +510,7 @@ static int take_told(struct show *s, const struct tcp_event *of, const struct re
 	} else if (t.what != 'A') {
 		said->socket = t.socket;
 		said->what = t.what;
+		said->inode = t.inode;
 		memcpy(said->value, t.value, sizeof(t.value));
 	}
 	return 1;
@@ -453,6 +542,8 @@ static void close_connection(struct show *s, struct connection *c, uint64_t sock
 	c->received = c->known ? said->value[1] : 0;
 	if (what == 'Q')
 		c->side = QUEUED;
+	if (!c->ntask && what == 'S' && said->inode)
+		set_owner(s, c, said->inode);
 	if (!c->ntask) {
 		c->ended = r->ts;
 		return;
@@ -535,6 +626,7 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 	if (lost) { /* perhaps the end of one of these sockets, whose address another one has */
 		table_clear(&tcp.connections);
 		table_clear(&tcp.said);
+		tcp.have_owners = 0;
 	}
 	tcp.last = (struct record){ .ts = r->ts, .cpu = r->cpu };
 	if (of && of->kind == STATE && tcp.kinds != SHOW_FAILED)
@@ -621,6 +713,7 @@ int tcp_take(struct show *s, const struct tool *tool, int letter)
 	pids_sort(&tcp.ports);
 	tcp.connections.size = sizeof(struct connection);
 	tcp.said.size = sizeof(struct said);
+	tcp.owners.size = sizeof(struct owner);
 	s->decoder = tcp_text;
 	s->decode = s;
 	s->asked = 1;

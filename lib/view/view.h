@@ -107,12 +107,16 @@ struct subjects {
 	struct event_notes about; /* private: which task an event is about */
 	int names;              /* -B: collect the tasks that join */
 	struct pids joined;     /* and are not named yet; the caller removes them */
+	unsigned long joins;    /* how often a task has joined */
 	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, gone before it was
 					known in which */
 };
 
 /* Begin with these tasks; rules and hidden are set, or NULL. Return 0, or -1, reported. */
 int subjects_begin(struct subjects *, const struct pids *);
+
+/* Is the task one of these? */
+int subjects_have(const struct subjects *, int64_t pid);
 
 /* Is the record about one of the tasks (lib/tracefs/subject.c)? Give all records in order. */
 int subjects_pick(struct subjects *, struct event_set *, const struct record *);

@@ -285,3 +285,26 @@ at_once() {
 		[ "$(grep -vc '^#' got)" = "$(wc -l <expected)" ]
 	done
 }
+
+@test "trace_tcp: a connection older than the session that a packet ends has a line while its program keeps it open" {
+	local form
+	need_alone
+	for protocol in 6 262; do
+		for form in '' --json; do
+			hold unshare -n python3 "$TREE/t/prog/resets.py" $protocol keep
+			watch trace_tcp --life --pid "$HELD" ${form:+"$form"}
+			release
+			eventually grep -q '^life' ready
+			watch_stop
+			sed '/^ready/d' ready | LC_ALL=C sort >expected
+			if [ -n "$form" ]; then
+				jq -r 'select(.event == "tcp_life") | .fields as $f | "life \(.pid) \(if .comm == "python3" then "" else .comm end)\($f.saddr):\($f.sport) \(if $f.side == null then "<->" else $f.side end) \($f.daddr):\($f.dport) sent=\($f.sent) received=\($f.received)"' got
+			else
+				sed -n 's/^ *python3-\([0-9]*\) .* tcp_life: \(.*\) lat=-\( sent.*\)$/life \1 \2\3/p' got
+			fi | LC_ALL=C sort >answer
+			diff expected answer
+			[ "$(grep -vc '"comment"\|^#' got)" = 4 ]
+			release
+		done
+	done
+}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""resets.py PROTOCOL - end TCP connections by packets, and in the queue of a listener
+"""resets.py PROTOCOL [keep] - end TCP connections by packets, and in the queue of a listener
 
 It prints "ready", waits for a line, and then prints what each end of each connection was:
 	life PID LOCAL ARROW REMOTE sent=BYTES received=BYTES
 	accept PID LOCAL <- REMOTE
-The first connection is older than that line. A child resets it.
+The first two connections are older than that line. A child resets them, and the second one stays
+open here. With keep, it prints what these were, and then waits for another line.
 """
 import fcntl
 import os
@@ -58,18 +59,25 @@ here = text(listener.getsockname())
 older = os.pipe()
 child = os.fork()
 if not child:
-    c = socket.create_connection(listener.getsockname())
+    pair = [socket.create_connection(listener.getsockname()) for i in range(2)]
     os.read(older[0], 1)
-    reset(c)
+    for c in pair:
+        reset(c)
     os._exit(0)
 old, at = listener.accept()
+kept, kept_at = listener.accept()
 print('ready', flush=True)
 sys.stdin.readline()
 
 os.write(older[1], b'x')
 os.waitpid(child, 0)
-life(text(at), '<->', here, 0, 0, child)
-life(here, '<->', text(at), 0, 0)
+for name in (text(at), text(kept_at)):
+    life(name, '<->', here, 0, 0, child)
+    life(here, '<->', name, 0, 0)
+if sys.argv[2:]:
+    print('\n'.join(lines), flush=True)
+    sys.stdin.readline()
+    sys.exit()
 old.close()
 
 c, name = client(4)  # reset after the accept
