@@ -654,6 +654,7 @@ void emit_side(struct bpf_code *c, struct programs *m, int entering)
 	m->entering = entering;
 	check_task(c, m);
 	find_call(c, m);
+	emit_until_end(c, &m->p->channel, KEY);
 	if (entering)
 		emit_entry(c, m);
 	else

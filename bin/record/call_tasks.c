@@ -41,6 +41,7 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	emit_until_end(c, &m->p->channel, KEY);
 	emit_find(c, m->open, TASK, R6, "out");
 	emit_get(c, R1, R6, open_call, call.begin);
 	emit_jump_if_imm(c, R1, JEQ, 0, "ended");
@@ -80,6 +81,7 @@ static void emit_exec(struct bpf_code *c, const struct programs *m)
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
+	emit_until_end(c, &m->p->channel, KEY);
 	emit_find(c, m->open, TASK, R6, "out");
 	emit_update(c, m->open, NUMBER, R6, 0, UPDATE_ANY);
 	emit_delete(c, m->open, TASK);

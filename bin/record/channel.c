@@ -120,17 +120,30 @@ void emit_head(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
 	emit_store(c, SIZE_DW, to, at, R0);
 }
 
+/* R0 = the control of this CPU, or jump away if there is none. key: a slot for the number */
+static void find_control(struct bpf_code *c, const struct channel *ch, int key, const char *none)
+{
+	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
+	emit_store(c, SIZE_W, FP, key, R0);
+	emit_find(c, ch->control, key, R0, none);
+}
+
+void emit_until_end(struct bpf_code *c, const struct channel *ch, int key)
+{
+	find_control(c, ch, key, "out");
+	emit_get(c, R1, R0, ring_control, state);
+	emit_jump_if_imm(c, R1, JEQ, RINGS_ENDED, "out");
+}
+
 void emit_record(struct bpf_code *c, const struct channel *ch, enum bpf_reg base, int at, int size,
 		 int key)
 {
 	emit_scope(c);
 	if (!size)
 		emit_store(c, SIZE_W, FP, key, R3);
-	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
-	emit_store(c, SIZE_W, FP, key + 4, R0);
-	emit_find(c, ch->control, key + 4, R0, "written");
-	emit_get(c, R1, R0, ring_control, on);
-	emit_jump_if_imm(c, R1, JEQ, 0, "written");
+	find_control(c, ch, key + 4, "written");
+	emit_get(c, R1, R0, ring_control, state);
+	emit_jump_if_imm(c, R1, JEQ, RINGS_WAIT, "written");
 	emit_get(c, R1, R0, ring_control, lost);
 	emit_store(c, SIZE_DW, base, at + (int)offsetof(struct ring_head, lost), R1);
 	emit_find(c, ch->outer, key + 4, R1, "lost");

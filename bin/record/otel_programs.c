@@ -223,6 +223,7 @@ static void record(struct bpf_code *c, const struct plan *p)
 	emit_store(c, SIZE_B, FP, FIELDS + (int)offsetof(struct otel_record, state), R1);
 	emit_alu_imm(c, ALU_RSH, R1, 8);
 	emit_store(c, SIZE_B, FP, FIELDS + (int)offsetof(struct otel_record, flags), R1);
+	emit_until_end(c, &p->channel, RING);
 	emit_head(c, FP, WRITTEN, RECORD_OTEL);
 	emit_record(c, &p->channel, FP, WRITTEN, WRITTEN_SIZE, RING);
 }

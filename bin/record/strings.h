@@ -32,6 +32,12 @@ int channel_make(struct plan *);
 void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 
 /*
+ * Jump to out after the end of the session. A program does so before it changes a map or records,
+ * so it does both or none. key is a slot of 4 bytes on the stack. Overwrites R0 to R5.
+ */
+void emit_until_end(struct bpf_code *, const struct channel *, int key);
+
+/*
  * Write the record at base + at into the ring of this CPU, or count it as lost. It has size bytes;
  * size 0: R3 has their number, of no bits but those of RECORD_MASK. key is a slot of 8 bytes on the
  * stack. Overwrites R0 to R5.

@@ -155,7 +155,7 @@ static int run(const struct plan *p, char **argv)
 	channel_pass(&p->channel, value + n, room);
 	for (size_t i = 0; i < p->n; i++)
 		fcntl(p->fds[i], F_SETFD, 0);
-	if (!rings_turn(p->channel.control, 1) && !setenv(SESSION_RINGS, value, 1))
+	if (!rings_turn(p->channel.control, RINGS_RECORD) && !setenv(SESSION_RINGS, value, 1))
 		execvp(*argv, argv);
 	return err_errno("unable to run %s", *argv);
 }

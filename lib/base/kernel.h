@@ -66,6 +66,9 @@ struct k_statx {
 /* linux/pidfd.h asm-generic/fcntl.h; since Linux 6.9 */
 #define K_PIDFD_THREAD O_EXCL
 
+/* linux/membarrier.h */
+enum { K_MEMBARRIER_CMD_GLOBAL = 1 };
+
 /* linux/perf_event.h */
 enum {
 	K_PERF_FLAG_FD_CLOEXEC = 8, K_PERF_RECORD_LOST = 2, K_PERF_RECORD_COMM = 3,

@@ -131,10 +131,16 @@ void backlog_free(struct backlog *, const struct backlog_memory *);
  * the rings of the CPUs that have one, and the map of the calls that are open.
  */
 
+/*
+ * What programs do: before the session they keep the calls that are open, in it they record, and
+ * after it they change nothing, so that its reader finds each open call.
+ */
+enum ring_state { RINGS_WAIT, RINGS_RECORD, RINGS_ENDED };
+
 /* An entry of the control map, one for each CPU that may come */
 struct ring_control {
 	uint64_t lost;          /* records that had no room */
-	uint32_t ring, on;      /* 1: this CPU has a ring; programs write into it */
+	uint32_t ring, state;   /* ring 1: this CPU has a ring */
 	uint32_t cpus;          /* number of entries */
 	uint32_t pad[11];       /* programs of two CPUs share no cache line */
 };
@@ -178,10 +184,10 @@ struct rings {
 /* Take the rings that this process has inherited. Return 0, or -1, reported. */
 int rings_open(struct rings *);
 
-/* Let the programs of a control map write into their rings, or not. Return 0, or -1 and errno. */
-int rings_turn(int control, int on);
+/* Set the state of the programs of a control map. Return 0, or -1 and errno. */
+int rings_turn(int control, enum ring_state);
 
-/* Let the programs write no more. */
+/* Let the programs change nothing more, and wait until those that run have ended. */
 void rings_stop(const struct rings *);
 
 /* Add the formats of their events. Return 0, or -1 without memory. */

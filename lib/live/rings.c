@@ -8,6 +8,7 @@
  */
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "base/base.h"
 #include "tracefs/tracefs.h"
@@ -91,7 +92,7 @@ int rings_open(struct rings *all)
 	return 0;
 }
 
-int rings_turn(int control, int on)
+int rings_turn(int control, enum ring_state state)
 {
 	struct ring_control *c = mmap(NULL, sizeof(*c), PROT_READ, MAP_SHARED, control, 0);
 	const size_t n = c == MAP_FAILED ? 0 : c->cpus;
@@ -103,7 +104,7 @@ int rings_turn(int control, int on)
 	if (c == MAP_FAILED)
 		return -1;
 	for (size_t cpu = 0; cpu < n; cpu++)
-		__atomic_store_n(&c[cpu].on, (uint32_t)on, __ATOMIC_RELEASE);
+		__atomic_store_n(&c[cpu].state, (uint32_t)state, __ATOMIC_RELEASE);
 	munmap(c, n * sizeof(*c));
 	return 0;
 }
@@ -213,7 +214,11 @@ void rings_stop(const struct rings *all)
 {
 	for (unsigned i = 0; i < all->nsets; i++)
 		for (unsigned cpu = 0; cpu < all->sets[i].cpus; cpu++)
-			__atomic_store_n(&all->sets[i].control[cpu].on, 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&all->sets[i].control[cpu].state, RINGS_ENDED,
+					 __ATOMIC_RELEASE);
+	/* the kernel waits for all readers of RCU, as which programs run */
+	if (all->nsets)
+		syscall(SYS_membarrier, K_MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 unsigned long long rings_records(const struct rings *all)

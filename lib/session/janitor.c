@@ -275,11 +275,10 @@ static void end_programs(struct janitor *j)
 		close(j->keeps[--j->nkeeps]);
 }
 
-/* Let the programs of the hook's tools record, or not. */
-static int turn_rings(const struct janitor *j, int on)
+static int turn_rings(const struct janitor *j, enum ring_state state)
 {
 	for (size_t i = 0; i < j->nkeeps; i++)
-		if (j->kinds[i] == KEEP_CONTROL && rings_turn(j->keeps[i], on) < 0)
+		if (j->kinds[i] == KEEP_CONTROL && rings_turn(j->keeps[i], state) < 0)
 			return err_errno("unable to begin to record");
 	return 0;
 }
@@ -421,7 +420,7 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 	close(go[0]);
 	r = exclude_session(j, pids[0]);
 	if (!r && begin)
-		r = turn_rings(j, 1) < 0 ? -1 : begin(j->rq);
+		r = turn_rings(j, RINGS_RECORD) < 0 ? -1 : begin(j->rq);
 	if (!r && write(go[1], "", 1) != 1)
 		r = err_msg("%s: the stream did not start", j->rq->hook->name);
 	close(pids[0]);
@@ -673,7 +672,7 @@ static int take_down(struct janitor *j, int by_itself)
 
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
-		turn_rings(j, 0);
+		turn_rings(j, RINGS_ENDED);
 		end_stream(j, by_itself && (unread || writes_at_end(j) ||
 					    unread_bytes(j, O_RDONLY) > 0));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)

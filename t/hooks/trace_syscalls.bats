@@ -209,6 +209,50 @@ accounted() {
 	[ "$(cat sums)" = "$recorded $lost" ]
 }
 
+# waiting N: Do N children of the held program wait in read?
+waiting() {
+	local n=0 pid call
+	for pid in $(children "$HELD"); do
+		read -r call _ <"/proc/$pid/syscall" || :
+		[ "$call" != "$(syscall-nr read)" ] || n=$((n + 1))
+	done
+	[ "$n" = "$1" ]
+}
+
+# asked_to_end PID: Has a stopped process a SIGTERM that it has not seen?
+asked_to_end() {
+	local status
+	status=$(<"/proc/$1/status")
+	[[ $status =~ ShdPnd:[[:space:]]*([0-9a-f]+) ]] && (((0x${BASH_REMATCH[1]} & 0x4000) != 0))
+}
+
+@test "trace_syscalls: calls that return while their session ends have one line each, whatever the output" {
+	local output stream
+	mkfifo bytes
+	exec 7<>bytes
+	for output in file dat; do
+		hold sh -c 'echo; read -r go
+			for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+				dd bs=1 count=1 <bytes >/dev/null 2>&1 &
+			done
+			wait'
+		need_tracefs events/syscalls
+		session_named "$MARK-$output" trace_syscalls --decode --syscall read --pid "$HELD" --output "$output"
+		stream=$(children "$(children "$SESSION")")
+		release
+		eventually waiting 16
+		kill -STOP "$stream"
+		kill "$SESSION"
+		eventually asked_to_end "$stream"
+		printf 0123456789abcdef >&7
+		finishes "$HELD" 0
+		kill -CONT "$stream"
+		finishes "$SESSION" 0
+		[ "$output" = file ] && cp "$TRACE" got || tfs-report -D "$TRACE" >got
+		[ "$(grep -c ': read(0, .*\(= 1 <.*>\|<unfinished \.\.\.>\)$' got)" = 16 ]
+	done
+}
+
 @test "trace_syscalls: a trace.dat that is full has the number of events that are missing" {
 	calls 100000
 	session "${ROOM[@]}" --output dat --size 1100
