@@ -304,13 +304,13 @@ static void find_buffer(struct bpf_code *c, const struct programs *m, enum recor
 	store(c, RETURNED, R1);
 }
 
-/* Write the record with AT bytes of memory. */
+/* Write the record with AT bytes of memory. The return of a call says if its entry is lost. */
 static void write_record(struct bpf_code *c, const struct programs *m)
 {
 	load(c, R3, AT);
 	emit_alu_imm(c, ALU_AND, R3, MEMORY_MASK);
 	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);
-	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY);
+	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY, !m->entering);
 }
 
 /* Copy size bytes from R7 + CALL to the open call at R0, or back. Overwrites R0 to R5. */

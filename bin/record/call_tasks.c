@@ -57,7 +57,7 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	emit_get(c, R3, R6, open_call, used);
 	emit_alu_imm(c, ALU_AND, R3, 0xff);
 	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);
-	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY);
+	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY, 1);
 	emit_label(c, "ended");
 	emit_delete(c, m->open, TASK);
 	emit_out(c, 0);

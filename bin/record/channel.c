@@ -136,7 +136,7 @@ void emit_until_end(struct bpf_code *c, const struct channel *ch, int key)
 }
 
 void emit_record(struct bpf_code *c, const struct channel *ch, enum bpf_reg base, int at, int size,
-		 int key)
+		 int key, int counted)
 {
 	emit_scope(c);
 	if (!size)
@@ -156,10 +156,13 @@ void emit_record(struct bpf_code *c, const struct channel *ch, enum bpf_reg base
 		emit_alu_imm(c, ALU_AND, R3, RECORD_MASK);
 	emit_mov_imm(c, R4, 0);
 	emit_call(c, FN_RINGBUF_OUTPUT);
-	emit_jump_if_imm(c, R0, JEQ, 0, "written");
+	if (counted)
+		emit_jump_if_imm(c, R0, JEQ, 0, "written");
 	emit_label(c, "lost");
-	emit_find(c, ch->control, key + 4, R0, "written");
-	emit_count(c, R0, (int)offsetof(struct ring_control, lost));
+	if (counted) {
+		emit_find(c, ch->control, key + 4, R0, "written");
+		emit_count(c, R0, (int)offsetof(struct ring_control, lost));
+	}
 	emit_label(c, "written");
 	emit_scope_end(c);
 }

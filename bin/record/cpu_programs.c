@@ -120,7 +120,7 @@ static void emit_switch(struct bpf_code *c, const struct plan *p, int state, int
 	emit_store(c, SIZE_W, FP, FIELDS + (int)offsetof(struct cpu_record, process), R7);
 	emit_until_end(c, &p->channel, RING);
 	emit_head(c, FP, CPU_RECORD, RECORD_CPU);
-	emit_record(c, &p->channel, FP, CPU_RECORD, RECORD_SIZE, RING);
+	emit_record(c, &p->channel, FP, CPU_RECORD, RECORD_SIZE, RING, 1);
 	emit_out(c, 0);
 }
 

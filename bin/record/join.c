@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "tracedat/tracedat.h"
 #include "record.h"
 
@@ -27,7 +28,7 @@ static unsigned long long events_in(const struct dat_parts *p, int fd, uint64_t 
 	unsigned long long count = 0;
 
 	for (; n >= size && pread(fd, p->subbuf, size, (off_t)at) == (ssize_t)size; n -= size) {
-		count += subbuf_count(&p->head->layout, p->subbuf, size);
+		count += records_in(&p->head->layout, p->subbuf, size);
 		at += size;
 	}
 	return count;

@@ -73,13 +73,6 @@ ssize_t dat_merged_take(struct dat_parts *p)
 	return n;
 }
 
-static int count_any(void *unused, const struct record *r)
-{
-	(void)unused;
-	(void)r;
-	return 1;
-}
-
 void dat_merged_rest(struct dat_parts *p)
 {
 	while (!p->full && (dat_merged_take(p) > 0 || p->live.held))
@@ -94,5 +87,5 @@ void dat_merged_flush(struct dat_parts *p)
 		write_record(p, r, 0);
 	for (unsigned cpu = 0; cpu < p->head->cpus; cpu++)
 		store(p, cpu);
-	p->cut += live_rest(&p->live, count_any, NULL) + rings_records(&p->live.rings);
+	p->cut += live_rest(&p->live, NULL, NULL) + rings_records(&p->live.rings);
 }

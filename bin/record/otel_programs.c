@@ -225,7 +225,7 @@ static void record(struct bpf_code *c, const struct plan *p)
 	emit_store(c, SIZE_B, FP, FIELDS + (int)offsetof(struct otel_record, flags), R1);
 	emit_until_end(c, &p->channel, RING);
 	emit_head(c, FP, WRITTEN, RECORD_OTEL);
-	emit_record(c, &p->channel, FP, WRITTEN, WRITTEN_SIZE, RING);
+	emit_record(c, &p->channel, FP, WRITTEN, WRITTEN_SIZE, RING, 1);
 }
 
 /* Print the context unless it is the same as before; R7 = the task's entry in the map, or 0. */

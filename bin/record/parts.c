@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "tracedat/tracedat.h"
 #include "record.h"
 
@@ -118,7 +119,7 @@ static void spill(struct dat_parts *p, struct dat_part *f, size_t written)
 		have += (size_t)n;
 		if (have < subbuf_size)
 			continue;
-		p->cut += subbuf_count(&p->head->layout, text, subbuf_size);
+		p->cut += records_in(&p->head->layout, text, subbuf_size);
 		have = 0;
 	}
 	f->size += whole;
@@ -189,7 +190,7 @@ void dat_parts_store(struct dat_parts *p, unsigned cpu, const void *text)
 	if (!p->full && !room_for(p, 1))
 		p->full = 1;
 	if (p->full) {
-		p->cut += subbuf_count(&p->head->layout, text, subbuf_size);
+		p->cut += records_in(&p->head->layout, text, subbuf_size);
 		return;
 	}
 
@@ -199,7 +200,7 @@ void dat_parts_store(struct dat_parts *p, unsigned cpu, const void *text)
 			 (ssize_t)subbuf_size) {
 		err_errno("unable to write %s", p->place->path);
 		p->full = REFUSED;
-		p->cut += subbuf_count(&p->head->layout, text, subbuf_size);
+		p->cut += records_in(&p->head->layout, text, subbuf_size);
 		return;
 	}
 	f->size += subbuf_size;

@@ -38,13 +38,13 @@ void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 void emit_until_end(struct bpf_code *, const struct channel *, int key);
 
 /*
- * Write the record at base + at into the ring of this CPU, or count it as lost. It has size bytes;
- * size 0: R3 has their number, of no bits but those of RECORD_MASK. key is a slot of 8 bytes on the
- * stack. Overwrites R0 to R5.
+ * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
+ * record will say that it is (counted is 0). It has size bytes; size 0: R3 has their number, of no
+ * bits but those of RECORD_MASK. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
  */
 enum { RECORD_MASK = 0x3fff };
 void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
-		 int key);
+		 int key, int counted);
 
 /* Write a value of SESSION_RINGS, of size bytes, and let an executed program inherit the rings. */
 void channel_pass(const struct channel *, char *value, size_t size);

@@ -103,7 +103,7 @@ static void record(struct bpf_code *c, const struct plan *p, char what)
 		emit_store(c, SIZE_W, FP, FIELDS + (int)offsetof(struct tcp_record, inode), R9);
 	emit_until_end(c, &p->channel, RING);
 	emit_head(c, FP, RECORD, RECORD_TCP);
-	emit_record(c, &p->channel, FP, RECORD, RECORD_SIZE, RING);
+	emit_record(c, &p->channel, FP, RECORD, RECORD_SIZE, RING, 1);
 }
 
 /* Record only the socket in R6. */

@@ -32,6 +32,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "live/live.h"
 #include "view/view.h"
 #include "reader/reader.h"
@@ -265,13 +266,6 @@ static void write_records(struct stream *s)
 	} while (len && !s->to.full);
 }
 
-static int count_any(void *unused, const struct record *r)
-{
-	(void)unused;
-	(void)r;
-	return 1;
-}
-
 /*
  * Return the number of selected events that are left. With a selection, read the events in
  * the buffer to know which of them are selected, but no more than there are at first.
@@ -289,10 +283,10 @@ static unsigned long long left_over(struct stream *s)
 		return entries;
 	if (whole && !s->live.rings.n)
 		return entries + live_rest(&s->live, show_counts, &s->show);
-	entries += live_rest(&s->live, count_any, NULL) + rings_records(&s->live.rings);
+	entries += live_rest(&s->live, NULL, NULL) + rings_records(&s->live.rings);
 	do {
 		subbufs = fill(s, 0);
-		for (before = seen; (r = live_next(&s->live, &lost)); seen++)
+		for (before = seen; (r = live_next(&s->live, &lost)); seen += !record_helps(r))
 			n += show_counts(&s->show, r) != 0;
 	} while (seen < entries && (subbufs > 0 || seen > before));
 	return n + live_rest(&s->live, show_counts, &s->show);

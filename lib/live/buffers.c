@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "live/live.h"
 
 /* Bytes of the shortest record: its header, and four bytes. */
@@ -254,12 +255,19 @@ const struct record *live_next(struct live *l, int64_t *lost)
 	return r;
 }
 
+static int is_event(void *unused, const struct record *r)
+{
+	(void)unused;
+	return !record_helps(r);
+}
+
 unsigned long long live_rest(const struct live *l,
 			     int (*counts)(void *, const struct record *), void *arg)
 {
 	unsigned long long n = 0;
 	struct record r;
 
+	counts = counts ? counts : is_event;
 	for (unsigned i = 0; i < l->merge.n; i++) {
 		const struct merge_cpu *cpu = &l->merge.cpus[i];
 		struct backlog_at at = backlog_begin(&l->cpu[i].backlog);

@@ -161,6 +161,7 @@ struct live_ring {
 	const struct ring_control *control;
 	uint64_t lost;          /* what the last record said */
 	size_t done;            /* bytes of the memory of the next record that are taken */
+	uint64_t unread;        /* records whose length none of our programs writes */
 };
 
 /* The rings, control map and open calls of one tfs-strings */
@@ -202,10 +203,10 @@ static inline uint64_t ring_bytes(const struct live_ring *r)
 	return *r->producer - *r->consumer;
 }
 
-/* Return the number of records that the rings have now. */
+/* Return the number of records that the rings have now, as live_rest does without counts. */
 unsigned long long rings_records(const struct rings *);
 
-/* Return the number of records that had no room so far, of all CPUs or of one. */
+/* Return the number of records that had no room or no sense, of all CPUs or of one. */
 unsigned long long rings_lost(const struct rings *);
 unsigned long long rings_lost_of(const struct rings *, unsigned cpu);
 
@@ -262,7 +263,10 @@ int live_read_subbuf(struct live *, unsigned cpu, void *data);
 /* Return the next record as merge_next does. */
 const struct record *live_next(struct live *, int64_t *lost);
 
-/* Return how many records that counts accepts are held and were not given by live_next. */
+/*
+ * Return how many records that counts accepts are held and were not given by live_next. NULL
+ * accepts all that are events of their own (record_helps).
+ */
 unsigned long long live_rest(const struct live *,
 			     int (*counts)(void *, const struct record *), void *arg);
 

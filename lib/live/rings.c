@@ -142,10 +142,10 @@ struct part_record {
 
 /*
  * Add a record of n bytes. A call with much memory becomes several records. Return 0, or -1 if the
- * sub-buffer has no room; *done says how much of the memory it has already.
+ * sub-buffer has no room; r->done says how much of the memory it has already.
  */
-static int add(struct subbuf_writer *w, uint64_t ts, const unsigned char *data, size_t n,
-	       size_t *done)
+static int add(struct live_ring *r, struct subbuf_writer *w, uint64_t ts, const unsigned char *data,
+	       size_t n)
 {
 	const size_t head = sizeof(struct call_record);
 	struct part_record part;
@@ -155,54 +155,85 @@ static int add(struct subbuf_writer *w, uint64_t ts, const unsigned char *data, 
 	} whole;
 
 	memcpy(&part.head, data, sizeof(part.head));
-	if (part.head.id >= RECORD_FIRST + RECORD_PART || n < head)
-		return subbuf_add(w, ts, data, (uint32_t)n);
-	while (n - *done > SUBBUF_MOST) {
+	if (part.head.id >= RECORD_FIRST + RECORD_PART || n < head) {
+		if (n <= SUBBUF_MOST)
+			return subbuf_add(w, ts, data, (uint32_t)n);
+		r->unread++;
+		return 0;
+	}
+	while (n - r->done > SUBBUF_MOST) {
+		uint32_t some = (uint32_t)(n - head - r->done);
+
+		if (some > sizeof(part.bytes))
+			some = sizeof(part.bytes);
 		part.head.id = RECORD_FIRST + RECORD_PART;
-		part.memory = (uint32_t)(offsetof(struct part_record, bytes) |
-					 sizeof(part.bytes) << 16);
+		part.memory = (uint32_t)offsetof(struct part_record, bytes) | some << 16;
 		part.reserved = 0;
-		memcpy(part.bytes, data + head + *done, sizeof(part.bytes));
-		if (subbuf_add(w, ts, &part, sizeof(part)) < 0)
+		memcpy(part.bytes, data + head + r->done, some);
+		if (subbuf_add(w, ts, &part, (uint32_t)offsetof(struct part_record, bytes) + some) <
+		    0)
 			return -1;
-		*done += sizeof(part.bytes);
+		r->done += some;
 	}
 	memcpy(&whole, data, head);
-	memcpy(whole.memory, data + head + *done, n - head - *done);
-	set_memory(&whole.call, n - head - *done);
-	if (*done)
+	memcpy(whole.memory, data + head + r->done, n - head - r->done);
+	set_memory(&whole.call, n - head - r->done);
+	if (r->done)
 		whole.call.path = (uint32_t)(offsetof(struct call_record, reserved) | 1 << 16);
-	return subbuf_add(w, ts, &whole, (uint32_t)(n - *done));
+	if (subbuf_add(w, ts, &whole, (uint32_t)(n - r->done)) < 0)
+		return -1;
+	r->done = 0;
+	return 0;
+}
+
+/*
+ * Go past the record at *at, before end, and set *data and *n; *data is NULL if it is discarded.
+ * Return 0 if none is there. A length that is no kernel's ends what can be read: *at is end then.
+ */
+static int next(const struct live_ring *r, unsigned long *at, unsigned long end,
+		const unsigned char **data, size_t *n)
+{
+	const unsigned char *p = r->data + (*at & r->mask);
+	uint32_t word = *at == end ? BUSY :
+			__atomic_load_n((const uint32_t *)(const void *)p, __ATOMIC_ACQUIRE);
+	const size_t length = word & ~(BUSY | DISCARD), room = (length + RING_HEADER + 7) & ~7ul;
+
+	if (word & BUSY)
+		return 0;
+	*data = word & DISCARD ? NULL : p + RING_HEADER;
+	*n = room <= end - *at ? length : 0;
+	*at = room <= end - *at ? *at + room : end; /* they wrap around */
+	return 1;
 }
 
 unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *subbuf)
 {
-	unsigned long at = *r->consumer, end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+	unsigned long at = *r->consumer, after = at;
+	const unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 	struct subbuf_writer w = { 0 };
+	const unsigned char *data;
 	struct ring_head head;
+	size_t n;
+	int full;
 
-	while (at != end) { /* they wrap around */
-		const unsigned char *p = r->data + (at & r->mask);
-		uint32_t word = __atomic_load_n((const uint32_t *)(const void *)p,
-						__ATOMIC_ACQUIRE);
-		size_t n = word & ~(BUSY | DISCARD);
-
-		if ((word & BUSY) || n > end - at) /* the latter if it is no ring of the kernel */
-			break;
-		if (!(word & DISCARD) && n > sizeof(head)) {
-			memcpy(&head, p + RING_HEADER, sizeof(head));
-			if (!w.data) {
-				subbuf_begin(&w, f, subbuf, (int64_t)(head.lost - r->lost));
-				r->lost = head.lost;
-			}
-			/* a sub-buffer says at its beginning that records are lost */
-			if (head.lost != r->lost ||
-			    add(&w, head.ts, p + RING_HEADER + sizeof(head), n - sizeof(head),
-				&r->done) < 0)
-				break;
-			r->done = 0;
+	for (; next(r, &after, end, &data, &n); at = after) {
+		if (!data)
+			continue;
+		if (n < sizeof(head) + sizeof(struct record_head)) {
+			r->unread++;
+			continue;
 		}
-		at += (n + RING_HEADER + 7) & ~7ul;
+		memcpy(&head, data, sizeof(head));
+		/* a sub-buffer says at its beginning that records are lost */
+		if (!w.n)
+			subbuf_begin(&w, f, subbuf, (int64_t)(head.lost - r->lost));
+		else if (head.lost != r->lost)
+			break;
+		full = add(r, &w, head.ts, data + sizeof(head), n - sizeof(head)) < 0;
+		if (w.n)
+			r->lost = head.lost;
+		if (full)
+			break;
 	}
 	if (w.data)
 		subbuf_end(&w);
@@ -227,17 +258,16 @@ unsigned long long rings_records(const struct rings *all)
 
 	for (unsigned i = 0; i < all->n; i++) {
 		const struct live_ring *r = &all->v[i];
-		unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
-		uint32_t word;
+		unsigned long at = *r->consumer;
+		const unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+		const unsigned char *data;
+		size_t length;
 
-		for (unsigned long at = *r->consumer; at != end;) {
-			word = __atomic_load_n((const uint32_t *)(const void *)
-					       (r->data + (at & r->mask)), __ATOMIC_ACQUIRE);
-			if (word & BUSY)
-				break;
-			n += !(word & DISCARD);
-			at += ((word & ~(BUSY | DISCARD)) + RING_HEADER + 7) & ~7ul;
-		}
+		while (next(r, &at, end, &data, &length))
+			n += data && !record_helps(&(struct record){
+				.data = data + sizeof(struct ring_head),
+				.len = length < UINT16_MAX ? (uint32_t)length : UINT16_MAX,
+			});
 	}
 	return n;
 }
@@ -249,6 +279,8 @@ unsigned long long rings_lost_of(const struct rings *all, unsigned cpu)
 	for (unsigned i = 0; i < all->nsets; i++)
 		if (cpu < all->sets[i].cpus)
 			n += *(volatile uint64_t *)&all->sets[i].control[cpu].lost;
+	for (unsigned i = 0; i < all->n; i++)
+		n += (unsigned)all->v[i].cpu == cpu ? all->v[i].unread : 0;
 	return n;
 }
 

@@ -84,3 +84,24 @@ size_t record_format(unsigned i, char *text, size_t size)
 	out_char(&o, '\n');
 	return (size_t)(o.at - text);
 }
+
+int record_helps(const struct record *r)
+{
+	struct record_head head = { 0 };
+
+	if (r->len >= sizeof(head))
+		memcpy(&head, r->data, sizeof(head));
+	return head.id == RECORD_FIRST + RECORD_ENTER || head.id == RECORD_FIRST + RECORD_PART;
+}
+
+size_t records_in(const struct subbuf_format *f, const void *data, size_t size)
+{
+	struct record r;
+	struct subbuf p;
+	size_t n = 0;
+
+	subbuf_open(&p, f, data, size, 0);
+	while (subbuf_next(&p, &r))
+		n += !record_helps(&r);
+	return n;
+}

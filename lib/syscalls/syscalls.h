@@ -234,6 +234,17 @@ struct record_head {
 	int32_t pid;
 };
 
+/*
+ * Does the record only help another one, which is the event: the entry of a call that has its own
+ * record at its end, or a part of its memory?
+ */
+struct record;
+struct subbuf_format;
+int record_helps(const struct record *);
+
+/* Count the other records of a sub-buffer of size bytes. */
+size_t records_in(const struct subbuf_format *, const void *data, size_t size);
+
 /* A call, as it was at its entry. The map of open calls has it, and the memory at the entry. */
 struct call_begun {
 	uint64_t begin;         /* 0: its entry was not seen */

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "view/view.h"
 
 /* Add the signals of a list. Return 0, or -1 if it has another word. */
@@ -272,7 +273,7 @@ int show_counts(void *show, const struct record *r)
 	int is_context = s->otel.on && otel_learn(&s->otel, s->line->events, r, 0);
 
 	learn(s, r, 0);
-	return picked(s, r, is_context);
+	return picked(s, r, is_context) && !(s->decoder && record_helps(r));
 }
 
 size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
