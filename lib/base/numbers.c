@@ -80,7 +80,8 @@ static const char *find(const char *names, const short *numbers, size_t n, int64
 
 const char *name_of_error(int64_t number)
 {
-	return find(error_names, error_numbers, COUNT(error_numbers), number);
+	return number <= 0 ? NULL : /* most calls succeed */
+	       find(error_names, error_numbers, COUNT(error_numbers), number);
 }
 
 int64_t error_of_result(int64_t result)

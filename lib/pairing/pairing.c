@@ -36,6 +36,16 @@ enum pairing_fate pairing_enter(const struct pairing *p, struct pairing_task *t,
 	return t->open ? PAIRING_BEGAN : PAIRING_NO_RETURN;
 }
 
+int pairing_whole(const struct pairing *p, struct pairing_task *t, const struct pairing_event *e)
+{
+	if (e->class != PAIRING_PLAIN && e->class != PAIRING_FORK)
+		return 0;
+	pairing_enter(p, t, e);
+	t->open = 0;
+	t->outside = p->losses + 1;
+	return 1;
+}
+
 void pairing_born(const struct pairing *p, struct pairing_task *t)
 {
 	t->outside = p->losses + 1;

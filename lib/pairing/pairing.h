@@ -92,6 +92,12 @@ int pairing_is_same(const struct pairing_task *, const struct pairing_event *);
 enum pairing_fate pairing_return(const struct pairing *, struct pairing_task *,
 				 const struct pairing_event *);
 
+/*
+ * A call begins, and returns by the same number, before anything else. Return 1; 0 if it may return
+ * otherwise: then tell its entry and its return.
+ */
+int pairing_whole(const struct pairing *, struct pairing_task *, const struct pairing_event *);
+
 /* The task, which is not known yet, has been made. */
 void pairing_born(const struct pairing *, struct pairing_task *);
 

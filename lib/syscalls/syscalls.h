@@ -318,41 +318,28 @@ struct cpu_record {
 /* ---- user.c: user memory in a trace ------------------------------------------------------ */
 
 /*
- * A record of a call has pieces of its user memory: a tag and the number of the argument.
- * Recordings of earlier versions have it as text, in the event bpf_trace:bpf_trace_printk in the
- * task's own context: an id, a space, the tag, the number of the argument (0 to 5), a space, and
- * what the tag says:
+ * A record of a call has pieces of its user memory: a tag, the number of the argument, and bytes.
  *
- *	a2 TEXT           the string, or its last part
- *	b2 TEXT           a part of the string; more follows
- *	c2 TEXT           a part of the string; the rest is not recorded
- *	x2                it could not be read, from here on
- *	d2 HEX HEX ...    the next bytes, 8 in each of 1 to 12 numbers in the host's byte order
- *	e2 HEX HEX ...    the same; the rest is not recorded. HEX.3 at the end: 3 bytes count
- *	s2                of an array of strings: the next string follows, as a, b, c or x
- *	e2                of an array of strings: more follow, which are not recorded
- *	z2                of an array of strings: it has none
- *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
- *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
- *	n0 TEXT           the path of a new program as the event sched_process_exec has it
+ *	a       the string, or its last part
+ *	b       a part of the string; more follows
+ *	c       a part of the string; the rest is not recorded
+ *	x       it could not be read, from here on
+ *	d       the next bytes
+ *	e       the same; the rest is not recorded
+ *	s       of an array of strings: the next string follows, as a, b, c or x
+ *	e       of an array of strings: more follow, which are not recorded
+ *	z       of an array of strings: it has none
+ *	n       the path of a new program as the event sched_process_exec has it
+ *	d6, e6  an address, and memory there that a pointer in a structure points to
  *
- *	d6 ADDRESS HEX .. memory that a pointer in a structure points to; the same for e6
- *
- * A capital letter says that the memory was read at the entry of the call: A2, B2, ... The
- * first record of a call at its entry is K, or has a letter from a to f in place of the number of
- * the argument: Ac is A2. A small letter says that the memory was read at the return. Memory
- * that the kernel reads is read at the entry, if it is in memory there, and otherwise at the
- * return; then x says so at the entry.
+ * A capital letter says that the memory was read at the entry of the call. A small letter says that
+ * the memory was read at the return. Memory that the kernel reads is read at the entry, if it is in
+ * memory there, and otherwise at the return; then x says so at the entry.
  *
  * Bytes after the size of a structure or buffer have no meaning. Members that are not printed may
- * be missing at the end of a structure. A record that should follow b or s may be missing if
- * events are lost.
- *
- * The records at the entry come before the record sys_enter of the call, and those at the
- * return before sys_exit, if the instance enables these events after the programs were
- * attached. If an exec succeeds, words and environment that could not be read at the entry
- * are read from the stack of the new program, and k says that the new program is 32-bit code. Its
- * path is then as the kernel names it: /dev/fd/3/name for a file below descriptor 3.
+ * be missing at the end of a structure. If an exec succeeds, words and environment that could not
+ * be read at the entry are read from the stack of the new program. Its path is then as the kernel
+ * names it: /dev/fd/3/name for a file below descriptor 3.
  */
 
 /* The user memory of an argument */
@@ -377,25 +364,20 @@ struct call_user {
 	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
 	uint64_t registers[CALL_ARGS];
 	size_t room;            /* private: of all texts */
+	size_t *held;           /* NULL, or room of all tasks */
 };
 
 /*
- * Add a record, without its id and the space. Return 0; -1 if it is no such record or memory
- * is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then cut.
+ * Add what a tag says of an argument, with its n bytes. Return 0; -1 for an unknown tag, or if
+ * memory is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then cut.
  * The strings of an array end with a NUL each, except for a last one that is cut. The first
  * CALL_STRINGS_MOST of them can be cut each.
  */
 enum { CALL_USER_MOST = 8192, CALL_STRINGS_MOST = 64 };
-int call_user_add(struct call_user *, const char *record, size_t n);
+int call_user_add(struct call_user *, char tag, unsigned arg, const void *bytes, size_t n);
 
 /* Add n bytes of struct memory_piece, in the byte order of the traced host. Return 0 or -1. */
 int call_user_take(struct call_user *, const void *memory, size_t n);
-
-/* Is this record the first one of a call, at its entry? */
-int call_user_begins(const char *record, size_t n);
-
-/* Set the bytes of an argument at the entry. Return 0, or -1 if memory is used up. */
-int call_user_set(struct call_user *, unsigned arg, const void *bytes, size_t n);
 
 /*
  * Set user and entry of the values of a call, which has its arguments there; call NULL: it is
@@ -421,6 +403,40 @@ size_t call_user_room(const struct call_user *);
 /* Forget the memory of the last call, and keep the room. */
 void call_user_clear(struct call_user *);
 void call_user_free(struct call_user *);
+
+/* ---- older.c: records of earlier versions, which are text ----------------------------------- */
+
+/*
+ * They are events bpf_trace:bpf_trace_printk in the task's own context: an id, a space, the tag, the
+ * number of the argument (0 to 5), a space, and what the tag says, as in "a2 /etc/passwd". Bytes are
+ * hexadecimal numbers, 8 in each of 1 to 12 in the host's byte order; HEX.3 at the end: 3 bytes
+ * count. There are more tags:
+ *
+ *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
+ *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
+ *	p0 HEX            the protocol of the netlink socket of the first argument
+ *
+ * The first record of a call at its entry is K, or has a letter from a to f in place of the number
+ * of the argument: Ac is A2. The records at the entry come before the record sys_enter of the call,
+ * and those at the return before sys_exit, if the instance enables these events after the programs
+ * were attached.
+ */
+
+/*
+ * Return the text of a record of this field, after its id and a space, and its length; NULL: it is
+ * of no program of tfs-strings. id NULL: tfs_ANYTHING.
+ */
+struct event_set;
+struct field;
+struct record;
+const char *older_text(const struct event_set *, const struct field *, const struct record *,
+		       const char *id, size_t *n);
+
+/* Add such a text to the memory of a call. Return 0, or -1 as call_user_add. */
+int older_memory(struct call_user *, const char *record, size_t n);
+
+/* Is it the first one of a call, at its entry? */
+int older_begins(const char *record, size_t n);
 
 /* ---- follow.c: which files the descriptors and directories of tasks are ------------------ */
 

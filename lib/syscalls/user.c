@@ -21,6 +21,8 @@ static int add(struct call_user *u, struct call_memory *m, const char *s, size_t
 			return -1;
 		b->text = more;
 		u->room += room - b->room;
+		if (u->held)
+			*u->held += room - b->room;
 		b->room = room;
 	}
 	if (n)
@@ -29,71 +31,6 @@ static int add(struct call_user *u, struct call_memory *m, const char *s, size_t
 	m->bytes.n = b->n += n;
 	b->text[b->n] = '\0';
 	return 0;
-}
-
-/*
- * Read a hexadecimal number at *s up to a space, a dot or the end, and move *s there. Return 0 or
- * -1.
- */
-static int read_hex(const char **s, const char *end, uint64_t *v)
-{
-	int digits = 0;
-
-	for (*v = 0; *s < end && **s != ' ' && **s != '.'; ++*s, digits++) {
-		unsigned c = (unsigned char)**s;
-		unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
-
-		if (d > 15 || digits == 16)
-			return -1;
-		*v = *v << 4 | d;
-	}
-	return digits ? 0 : -1;
-}
-
-/* Add the bytes of hexadecimal numbers with spaces between. Return 0 or -1. */
-static int add_words(struct call_user *u, struct call_memory *m, const char *s, const char *end)
-{
-	int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__), words = 0;
-	uint64_t v;
-
-	for (; s < end; s++, words++) {
-		size_t n = sizeof(v);
-
-		if (words == 12 || read_hex(&s, end, &v) < 0)
-			return -1;
-		if (swap)
-			v = __builtin_bswap64(v);
-		if (s < end && *s == '.') {
-			n = end - s == 2 && s[1] > '0' && s[1] < '8' ? (size_t)s[1] - '0' : 0;
-			s++;
-		}
-		if (!n || add(u, m, (const char *)&v, n) < 0)
-			return -1;
-	}
-	return words ? 0 : -1;
-}
-
-/* Set three arguments, from the first on. Return 0 or -1. */
-static int set_registers(struct call_user *u, unsigned first, const char *s, const char *end)
-{
-	for (unsigned i = first; i < first + 3; i++, s++)
-		if (i >= CALL_ARGS || s >= end || read_hex(&s, end, &u->registers[i]) < 0)
-			return -1;
-	if (s <= end)
-		return -1;
-	u->nregisters = first + 3;
-	return 0;
-}
-
-/* Is it a capital letter, the tag of a record that comes at the entry of a call? */
-static int is_entry(char tag)
-{
-	return tag >= 'A' && tag <= 'Z';
-}
-
-int call_user_begins(const char *record, size_t n)
-{
-	return n && is_entry(*record) && (n == 1 || (record[1] >= 'a' && record[1] <= 'f'));
 }
 
 /* Add a string, or a part of one, of an array or not. last: it is the last part. */
@@ -136,17 +73,18 @@ struct call_piece {
 	size_t n;
 };
 
-/* Add bytes, as numbers in text or as they are, to the memory of an argument. Return 0 or -1. */
-typedef int add_fn(struct call_user *, struct call_memory *, const char *s, const char *end);
-
-/* Append to the newest piece of what pointers point to, or begin another one. Return 0 or -1. */
-static int add_pointed(struct call_user *u, uint64_t at, add_fn *add_rest, const char *s,
-		       const char *end)
+/* Add an address and the bytes there, to the newest piece or as another one. Return 0 or -1. */
+static int add_pointed(struct call_user *u, const char *s, size_t n)
 {
 	struct call_memory *m = &u->pointed;
-	struct call_piece piece = { .at = at }, last;
+	struct call_piece piece = { 0 }, last;
 	size_t old = m->text.n;
 
+	if (n < sizeof(piece.at))
+		return -1;
+	memcpy(&piece.at, s, sizeof(piece.at));
+	if (u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		piece.at = __builtin_bswap64(piece.at);
 	if (old) {
 		memcpy(&last, m->text.text + u->last, sizeof(last));
 		if (last.at + last.n == piece.at)
@@ -160,26 +98,11 @@ static int add_pointed(struct call_user *u, uint64_t at, add_fn *add_rest, const
 			return -1;
 		old = m->text.n;
 	}
-	if (add_rest(u, m, s, end) < 0)
+	if (add(u, m, s + sizeof(piece.at), n - sizeof(piece.at)) < 0)
 		return -1;
 	piece.n += m->text.n - old;
 	memcpy(m->text.text + u->last, &piece, sizeof(piece));
 	return 0;
-}
-
-/* Do so with a record as text: the address, and the bytes. Return 0 or -1. */
-static int add_pointed_text(struct call_user *u, const char *s, const char *end)
-{
-	uint64_t at;
-
-	if (read_hex(&s, end, &at) < 0 || s++ >= end)
-		return -1;
-	return add_pointed(u, at, add_words, s, end);
-}
-
-static int add_bytes(struct call_user *u, struct call_memory *m, const char *s, const char *end)
-{
-	return add(u, m, s, (size_t)(end - s));
 }
 
 int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct call_bytes *bytes)
@@ -204,83 +127,40 @@ int call_user_at(const struct call_user *u, uint64_t address, uint64_t n, struct
 	return bytes->bytes != NULL;
 }
 
-/*
- * Add what the tag says: bytes by add_data, or a string. Return 0; -1 for an unknown tag, or
- * without memory.
- */
-static int add_tagged(struct call_user *u, char tag, unsigned arg, add_fn *add_data,
-		      const char *s, const char *end)
+int call_user_add(struct call_user *u, char tag, unsigned arg, const void *bytes, size_t n)
 {
-	struct call_memory *m = is_entry(tag) ? &u->entry[arg] : &u->after[arg];
+	const int entry = tag >= 'A' && tag <= 'Z';
+	struct call_memory *m;
 
-	switch (is_entry(tag) ? tag - 'A' + 'a' : tag) {
+	if (entry)
+		tag = (char)(tag - 'A' + 'a');
+	if (arg == CALL_ARGS && (tag == 'd' || tag == 'e'))
+		return add_pointed(u, bytes, n);
+	if (arg >= CALL_ARGS)
+		return -1;
+	m = entry ? &u->entry[arg] : &u->after[arg];
+	switch (tag) {
 	case 'a':
-		return add_string(u, m, s, (size_t)(end - s), 1, 0);
+		return add_string(u, m, bytes, n, 1, 0);
 	case 'b':
-		return add_string(u, m, s, (size_t)(end - s), 0, 0);
+		return add_string(u, m, bytes, n, 0, 0);
 	case 'c':
-		return add_string(u, m, s, (size_t)(end - s), 1, 1);
+		return add_string(u, m, bytes, n, 1, 1);
 	case 'x':
 		m->bytes.fault = 1;
 		return 0;
-	case 'd':
-		return add_data(u, m, s, end);
 	case 'e':
 		m->cut = 1;
-		return s == end ? add(u, m, "", 0) : add_data(u, m, s, end);
+		/* fall through */
+	case 'd':
+	case 'z':
+		return add(u, m, bytes, n);
 	case 's':
 		return next_string(u, m);
-	case 'z':
-		return add(u, m, "", 0);
+	case 'n':
+		return add(u, &u->program, bytes, n);
 	}
 	return -1;
-}
-
-int call_user_add(struct call_user *u, const char *record, size_t n)
-{
-	int first = call_user_begins(record, n);
-	unsigned arg = n < 2 ? CALL_ARGS : (unsigned)(unsigned char)record[1] - (first ? 'a' : '0');
-	const char *s = record + (n < 3 ? n : 3), *end = record + n;
-	char tag = n ? *record : '\0';
-	uint64_t protocol = 0;
-
-	if (n > 3 && arg == CALL_ARGS && record[2] == ' ' && strchr("DEde", tag))
-		return add_pointed_text(u, s, end);
-	if (arg >= CALL_ARGS || (n > 2 && record[2] != ' '))
-		return -1;
-	switch (tag) {
-	case 'r':
-		return set_registers(u, arg, s, end);
-	case 'p':
-	case 'P':
-		if (read_hex(&s, end, &protocol) < 0)
-			return -1;
-		u->netlink = (uint8_t)(1 + protocol);
-		return 0;
-	case 'n':
-		return add(u, &u->program, s, (size_t)(end - s));
-	}
-	return add_tagged(u, tag, arg, add_words, s, end);
-}
-
-/* Add a piece, with its bytes. Return 0 or -1. */
-static int add_piece(struct call_user *u, const struct memory_piece *p, const char *s)
-{
-	const char *end = s + p->n;
-	uint64_t at;
-
-	if (p->tag == 'P') {
-		u->netlink = (uint8_t)(1 + p->value);
-		return 0;
-	}
-	if (p->arg < CALL_ARGS)
-		return add_tagged(u, (char)p->tag, p->arg, add_bytes, s, end);
-	if (p->arg > CALL_ARGS || p->n < sizeof(at) || !p->tag || !strchr("DEde", p->tag))
-		return -1;
-	memcpy(&at, s, sizeof(at));
-	if (u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
-		at = __builtin_bswap64(at);
-	return add_pointed(u, at, add_bytes, s + sizeof(at), end);
 }
 
 int call_user_take(struct call_user *u, const void *memory, size_t n)
@@ -296,20 +176,14 @@ int call_user_take(struct call_user *u, const void *memory, size_t n)
 			p.value = __builtin_bswap32(p.value);
 		}
 		at += sizeof(p);
-		if (((p.n + PIECE_ROUND) & -PIECE_ROUND) > end - at || add_piece(u, &p, at) < 0)
+		if (((p.n + PIECE_ROUND) & -PIECE_ROUND) > end - at)
+			return -1;
+		if (p.tag == 'P')
+			u->netlink = (uint8_t)(1 + p.value);
+		else if (call_user_add(u, (char)p.tag, p.arg, at, p.n) < 0)
 			return -1;
 	}
 	return at == end ? 0 : -1;
-}
-
-int call_user_set(struct call_user *u, unsigned arg, const void *bytes, size_t n)
-{
-	struct call_memory *m = &u->entry[arg];
-
-	m->text.n = 0;
-	m->bytes = (struct call_bytes){ 0 };
-	m->cut = 0;
-	return add(u, m, bytes, n);
 }
 
 /* Return the path that execveat(2) was given, of a program that the kernel names /dev/fd/FD/... */

@@ -233,11 +233,22 @@ static struct call_user *memory_of(struct decode *d, struct decode_task *t)
 		return NULL;
 	if (!t->user && d->held < HELD_MOST && (t->user = calloc(1, sizeof(*t->user)))) {
 		t->user->big = d->show->line->events->big;
+		t->user->held = &d->held;
 		d->held += sizeof(*t->user);
 	}
 	t->lacking = !t->user || d->held >= HELD_MOST;
 	t->filled |= t->user != NULL;
 	return t->lacking ? NULL : t->user;
+}
+
+/* Add user memory of an argument (call_user_add). */
+static void add_memory(struct decode *d, struct decode_task *t, char tag, unsigned arg,
+		       const void *bytes, size_t n)
+{
+	struct call_user *u = memory_of(d, t);
+
+	if (u)
+		t->lacking = call_user_add(u, tag, arg, bytes, n) < 0;
 }
 
 /* Use the user memory of the call, if all of it came. */
@@ -891,6 +902,34 @@ static void put_endless(struct decode *d, struct decode_task *t, enum pairing_fa
 	drop_memory(d, t);
 }
 
+/* Do the options select the call that has returned? */
+static int picks(const struct decode *d, const struct decode_task *t)
+{
+	int known = t->fate == PAIRING_RETURNED || (had_no_entry(t) && t->nargs);
+
+	return picks_result(d, t->values.result, t->trapped, t->fate != PAIRING_RETURNED,
+			    t->time) &&
+	       (known ? picks_arguments(d, t) : !d->by_fd && !d->path);
+}
+
+/*
+ * Print the call of a task that has returned at ts, by the record of its beginning or, if that is
+ * not known, of its return.
+ */
+static void put_returned(struct decode *d, struct decode_task *t, int64_t result, uint64_t ts,
+			 int shown, const struct record *r, struct out *o)
+{
+	t->time = ts > t->ts ? ts - t->ts : 0;
+	t->values.result = result;
+	t->values.returned = 1;
+	use_memory(d, t);
+	if (shown && picks(d, t))
+		put_record(d, t, r, o);
+	if (t->fate == PAIRING_RETURNED)
+		follow(d, t);
+	drop_memory(d, t);
+}
+
 /*
  * Print a call that has executed a program of 32 bits: syscalls has no event of its return, which
  * is one of 32-bit code.
@@ -900,13 +939,8 @@ static void put_executed(struct decode *d, struct decode_task *t, struct out *o)
 	struct record r = head_of(t);
 
 	t->fate = PAIRING_RETURNED;
-	t->time = t->executed > t->ts ? t->executed - t->ts : 0;
-	t->values.result = 0;
-	t->values.returned = 1;
-	use_memory(d, t);
-	if (t->shown && picks_result(d, 0, 0, 0, t->time) && picks_arguments(d, t))
-		put_record(d, t, &r, o);
-	drop_memory(d, t);
+	t->trapped = 0;
+	put_returned(d, t, 0, t->executed, t->shown, &r, o);
 }
 
 /* End the call of a task that is not known to return. */
@@ -969,28 +1003,21 @@ static void take_copies(struct decode *d, struct decode_task *t, const struct de
 			const struct record *r)
 {
 	static const char fault[] = "(fault)", more[] = "...";
-	struct call_user *u;
 	struct field_data v;
 
 	for (unsigned i = 0; i < of->nargs; i++) {
 		if (!of->user[i] || field_value(d->show->line->events, of->user[i], r, &v) < 0 ||
 		    v.kind <= FIELD_POINTER || !v.size /* none was copied */ ||
-		    !(u = memory_of(d, t)) || u->entry[i].bytes.bytes)
+		    (t->user && t->user->entry[i].bytes.bytes))
 			continue;
-		if (v.kind == FIELD_STRING && v.n == sizeof(fault) - 1 &&
-		    !memcmp(v.data, fault, v.n)) {
-			u->entry[i].bytes.fault = 1;
-			continue;
-		}
 		if (v.kind == FIELD_ARRAY)
-			v.n *= of->user[i]->elem;
-		d->held -= call_user_room(u);
-		call_user_set(u, i, v.data, v.n);
-		d->held += call_user_room(u);
-		if (v.kind == FIELD_STRING && v.n >= 3 && !memcmp(v.data + v.n - 3, more, 3)) {
-			u->entry[i].bytes.n -= 3;
-			u->entry[i].bytes.cut = 1;
-		}
+			add_memory(d, t, 'D', i, v.data, v.n * of->user[i]->elem);
+		else if (v.n == sizeof(fault) - 1 && !memcmp(v.data, fault, v.n))
+			add_memory(d, t, 'X', i, "", 0);
+		else if (v.n >= 3 && !memcmp(v.data + v.n - 3, more, 3))
+			add_memory(d, t, 'C', i, v.data, v.n - 3);
+		else
+			add_memory(d, t, 'A', i, v.data, v.n);
 	}
 }
 
@@ -1028,12 +1055,10 @@ static void begin(struct decode *d, struct decode_task *t, const struct decode_e
 }
 
 /* The call has begun: is it one that does not return? Then print it. */
-static void open_call(struct decode *d, struct decode_task *t, uint64_t number, int cpu,
+static void open_call(struct decode *d, struct decode_task *t, const struct pairing_event *e,
 		      struct out *o)
 {
-	if (pairing_enter(&d->pairing, &t->pair, &(struct pairing_event){
-		.id = number, .class = pairing_class(name_of(t)), .cpu = cpu }) ==
-	    PAIRING_NO_RETURN)
+	if (pairing_enter(&d->pairing, &t->pair, e) == PAIRING_NO_RETURN)
 		put_endless(d, t, PAIRING_NO_RETURN, o);
 }
 
@@ -1061,7 +1086,8 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 				    raw_number(r->data + at, size, 0, evs->big) : 0;
 	begin(d, t, of, number, r, shown);
 	take_copies(d, t, of, r);
-	open_call(d, t, number, r->cpu, o);
+	open_call(d, t, &(struct pairing_event){ .id = number, .class = pairing_class(name_of(t)),
+						 .cpu = r->cpu }, o);
 }
 
 /* Return the class of the call that returns by this number. */
@@ -1128,16 +1154,6 @@ static int picks_name(const struct decode *d, const struct decode_event *of,
 	return pick_names(p, RECORD_SYSTEM, "call");
 }
 
-/* Do the options select the call that has returned? */
-static int picks(const struct decode *d, const struct decode_task *t)
-{
-	int known = t->fate == PAIRING_RETURNED || (had_no_entry(t) && t->nargs);
-
-	return picks_result(d, t->values.result, t->trapped, t->fate != PAIRING_RETURNED,
-			    t->time) &&
-	       (known ? picks_arguments(d, t) : !d->by_fd && !d->path);
-}
-
 /*
  * The call of a task returns, by the number and with the result of e. compat: it is one of 32-bit
  * code.
@@ -1176,16 +1192,10 @@ static void end(struct decode *d, struct decode_task *t, const struct decode_eve
 	t->trapped = had_no_entry(t) && e->trapped;
 	if (had_no_entry(t))
 		take_registers(t);
-	t->time = r->ts > t->ts ? r->ts - t->ts : 0;
-	t->values.result = e->result;
-	t->values.returned = 1;
-	use_memory(d, t);
 	/* strace shows no return of a fork in the child */
-	if (shown && picks_name(d, of, t) && picks(d, t) && !(d->strace && fate == PAIRING_BORN))
-		put_record(d, t, fate == PAIRING_RETURNED ? &begin : r, o);
-	if (fate == PAIRING_RETURNED)
-		follow(d, t);
-	drop_memory(d, t);
+	put_returned(d, t, e->result, r->ts,
+		     shown && picks_name(d, of, t) && !(d->strace && fate == PAIRING_BORN),
+		     fate == PAIRING_RETURNED ? &begin : r, o);
 	t->compat = (uint8_t)(exec && fate == PAIRING_RETURNED ? marked : compat);
 }
 
@@ -1201,18 +1211,6 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 
 	t->marked = MARK_NONE;
 	end(d, t, of, &e, r, compat, shown, o);
-}
-
-/* Add a record of user memory. */
-static void add_memory(struct decode *d, struct decode_task *t, const char *record, size_t n)
-{
-	struct call_user *u = memory_of(d, t);
-
-	if (!u)
-		return;
-	d->held -= call_user_room(u);
-	t->lacking = call_user_add(u, record, n) < 0;
-	d->held += call_user_room(u);
 }
 
 /* ---- records of our own ---- */
@@ -1275,41 +1273,34 @@ static void take_own(struct decode *d, struct decode_task *t, const struct recor
 			n = t->parts.n;
 		}
 		u = memory_of(d, t);
-		if (u) {
-			d->held -= call_user_room(u);
+		if (u)
 			t->lacking = call_user_take(u, memory, n) < 0;
-			d->held += call_user_room(u);
-		}
 	}
 	t->torn = 0;
 	free_parts(d, t);
 }
 
-/* The call of the record begins, unless it is the one that has begun. */
+/* The call of the record begins. */
 static void begin_own(struct decode *d, struct decode_task *t, const struct decode_event *of,
-		      const struct record *r, int shown, struct out *o)
+		      const struct record *r, uint64_t ts, unsigned flags, int shown,
+		      struct out *o)
 {
-	const unsigned flags = (unsigned)OWN(call.flags);
-	const uint64_t number = OWN(call.nr);
 	struct record at = *r;
 
-	if (t->pair.open && t->ts == OWN(call.begin))
-		return;
 	put_unfinished(d, t, o);
-	at.ts = OWN(call.begin);
-	if (t->foretold <= at.ts) /* the memory is not the path of the program that it executed */
+	at.ts = ts;
+	if (t->foretold <= ts) /* the memory is not the path of the program that it executed */
 		drop_memory(d, t);
 	t->foretold = 0;
-	at.cpu = (int)OWN(call.cpu);
 	t->compat = (flags & CALL_COMPAT) && !d->abi;
 	t->nargs = CALL_ARGS;
 	for (unsigned i = 0; i < CALL_ARGS; i++)
 		t->values.args[i] = OWN(call.args[i]);
-	begin(d, t, of, number, &at, shown);
+	begin(d, t, of, OWN(call.nr), &at, shown);
+	t->pair.cpu = (int)OWN(call.cpu);
 	t->shown &= (uint8_t)picks_name(d, of, t);
 	/* its memory was in a record that is lost */
 	t->lacking = of->kind == CALLED && (flags & CALL_ENTERED);
-	open_call(d, t, number, at.cpu, o);
 }
 
 /* Take a record of a call, which has begun, or has returned. */
@@ -1318,23 +1309,45 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 {
 	struct decode_task *t = task_at(d, record_pid(d->show->line->events, r), o);
 	struct pairing_event e = { 0 };
+	struct record begin;
 	struct call_user *u;
+	unsigned flags;
+	uint64_t ts;
+	int begins;
 
 	if (r->len < sizeof(struct call_record))
 		return;
-	if (OWN(call.begin))
-		begin_own(d, t, of, r, shown, o);
-	else if (!t->pair.open && (u = memory_of(d, t))) {
+	ts = OWN(call.begin);
+	flags = (unsigned)OWN(call.flags);
+	begins = ts && !(t->pair.open && t->ts == ts);
+	if (begins)
+		begin_own(d, t, of, r, ts, flags, shown, o);
+	else if (!ts && !t->pair.open && (u = memory_of(d, t))) {
 		for (unsigned i = 0; i < CALL_ARGS; i++)
 			u->registers[i] = OWN(call.args[i]);
 		u->nregisters = CALL_ARGS;
 	}
 	take_own(d, t, r);
+	if (begins) {
+		e.id = OWN(call.nr);
+		e.cpu = (int)OWN(call.cpu);
+		e.class = pairing_class(name_of(t));
+		if (of->kind == CALLED && OWN(ret_nr) == e.id &&
+		    !(flags & (CALL_COMPAT | CALL_COMPAT_RETURN)) &&
+		    pairing_whole(&d->pairing, &t->pair, &e)) {
+			begin = head_of(t);
+			t->fate = PAIRING_RETURNED;
+			t->trapped = 0;
+			put_returned(d, t, (int64_t)OWN(ret), r->ts, t->shown, &begin, o);
+			return;
+		}
+		open_call(d, t, &e, o);
+	}
 	if (of->kind != CALLED)
 		return;
 	e.id = OWN(ret_nr);
 	e.result = (int64_t)OWN(ret);
-	end(d, t, of, &e, r, (OWN(call.flags) & CALL_COMPAT_RETURN) && !d->abi, shown, o);
+	end(d, t, of, &e, r, (flags & CALL_COMPAT_RETURN) && !d->abi, shown, o);
 }
 
 /*
@@ -1346,24 +1359,18 @@ static void take_probe(struct decode *d, const struct event *e, const struct rec
 {
 	const struct event_set *evs = d->show->line->events;
 	struct decode_task *t = find(d, record_pid(evs, r));
-	char text[CALL_USER_MOST];
 	struct field_data v;
 
 	for (unsigned i = e->ncommon; t && t->pair.open && i < e->nfields; i++) {
 		const char *name = e->fields[i].name;
-		const char argument = name[1];
+		const unsigned argument = (unsigned)(unsigned char)name[1] - '0';
 
-		if (argument < '0' || argument >= '0' + CALL_ARGS ||
-		    field_value(evs, &e->fields[i], r, &v) < 0)
+		if (argument >= CALL_ARGS || field_value(evs, &e->fields[i], r, &v) < 0)
 			continue;
 		if (v.kind != FIELD_STRING || *name == 's')
-			add_memory(d, t, name, 2);
-		if (v.kind != FIELD_STRING)
-			continue;
-		str_format(text, sizeof(text), "%c%c", *name == 's' || v.n ? 'a' : 'x', argument);
-		if (*text == 'a')
-			str_format(text + 2, sizeof(text) - 2, " %.*s", (int)v.n, v.data);
-		add_memory(d, t, text, strlen(text));
+			add_memory(d, t, *name, argument, "", 0);
+		if (v.kind == FIELD_STRING)
+			add_memory(d, t, *name == 's' || v.n ? 'a' : 'x', argument, v.data, v.n);
 	}
 }
 
@@ -1372,20 +1379,16 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		       struct out *o)
 {
 	const struct event_set *evs = d->show->line->events;
-	struct field_data v;
-	size_t n = d->id ? strlen(d->id) : 4;
 	int32_t pid = record_pid(evs, r);
 	struct decode_task *t;
+	struct call_user *u;
+	size_t n;
+	const char *text = older_text(evs, of->field[0], r, d->id, &n);
 
-	if (!of->field[0] || field_value(evs, of->field[0], r, &v) < 0 ||
-	    v.kind != FIELD_STRING || v.n <= n || memcmp(v.data, d->id ? d->id : "tfs_", n))
-		return 0;
-	while (!d->id && n < v.n - 1 && v.data[n] != ' ')
-		n++;
-	if (v.data[n++] != ' ' || n == v.n)
+	if (!text)
 		return 0;
 	t = find(d, pid);
-	if (call_user_begins((const char *)v.data + n, v.n - n)) {
+	if (older_begins(text, n)) {
 		/* the return of the last call is missing, as that of an exec of 32-bit code */
 		t = t ? t : task_at(d, pid, o);
 		put_unfinished(d, t, o);
@@ -1396,14 +1399,16 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 		t->lacking = 1;
 	}
 	/* 32-bit code has no events: its call returns, and was not that which begins next */
-	if (t->early && v.data[n] == 'k')
+	if (t->early && *text == 'k')
 		t->early = 0;
-	if (v.n - n == 1 && (v.data[n] == 'K' || v.data[n] == 'k')) {
-		t->marked = v.data[n] == 'K' ? MARK_ENTRY : MARK_RETURN;
+	if (n == 1 && (*text == 'K' || *text == 'k')) {
+		t->marked = *text == 'K' ? MARK_ENTRY : MARK_RETURN;
 		t->mark = d->pairing.losses;
 		return 1;
 	}
-	add_memory(d, t, (const char *)v.data + n, v.n - n);
+	u = memory_of(d, t);
+	if (u)
+		t->lacking = older_memory(u, text, n) < 0;
 	return d->id || !t->lacking;
 }
 
@@ -1411,14 +1416,12 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 static void take_program(struct decode *d, struct decode_task *t, const struct decode_event *of,
 			 const struct record *r)
 {
-	char text[CALL_USER_MOST];
 	struct field_data v;
 
 	if (!of->field[1] || field_value(d->show->line->events, of->field[1], r, &v) < 0 ||
 	    v.kind != FIELD_STRING || (t->user && t->user->program.bytes.bytes))
 		return;
-	str_format(text, sizeof(text), "n0 %.*s", (int)v.n, v.data);
-	add_memory(d, t, text, strlen(text));
+	add_memory(d, t, 'n', 0, v.data, v.n);
 }
 
 /*

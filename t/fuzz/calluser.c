@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		} else if (s - line >= 2 && line[1] >= '0' && line[1] < '0' + CALL_ARGS) {
 			other[line[1] - '0'] = 1;
 		}
-		call_user_add(&u, line, (size_t)(s - line));
+		older_memory(&u, line, (size_t)(s - line));
 	}
 	for (unsigned i = 0; i < CALL_ARGS; i++) {
 		size_t most = n[i] < CALL_USER_MOST ? n[i] : CALL_USER_MOST;
