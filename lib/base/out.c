@@ -217,14 +217,16 @@ void out_hex(struct out *o, uint64_t v)
 
 void out_decimals(struct out *o, uint64_t v, unsigned digits)
 {
-	uint64_t unit = digits == 3 ? 1000 : digits == 6 ? 1000000 : 1000000000;
-	uint32_t rest = (uint32_t)(v % unit);
-	char text[10] = ".";
+	char text[DIGITS_ROOM];
+	unsigned n = (unsigned)(digits_decimal(text, v) - text), whole = n > digits ? n - digits : 0;
 
-	for (unsigned i = digits; i; i--, rest /= 10)
-		text[i] = (char)('0' + rest % 10);
-	out_decimal(o, v / unit);
-	out_text(o, text, 1 + digits);
+	if (whole)
+		out_text(o, text, whole);
+	else
+		out_char(o, '0');
+	out_char(o, '.');
+	out_fill(o, '0', (int)(digits - (n - whole)));
+	out_text(o, text + whole, n - whole);
 }
 
 /* Read the number at *f, or the next argument for an asterisk, and move *f after it. */

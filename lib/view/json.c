@@ -114,23 +114,11 @@ void json_value(const struct event_set *evs, struct out *o, const struct event *
 /* Print {"ts":...,"cpu":N,"instance":"..." */
 static void put_when(const struct json *j, struct out *o, const struct record *r)
 {
-	char digits[9];
-
 	out_string(o, "{\"ts\":");
-	if (j->line->raw_clock) {
+	if (j->line->raw_clock)
 		out_decimal(o, r->ts);
-	} else {
-		uint64_t second = r->ts / 1000000000;
-		uint32_t nano = (uint32_t)(r->ts - second * 1000000000), micro = nano / 1000;
-
-		out_decimal(o, second);
-		out_char(o, '.');
-		nano -= micro * 1000;
-		digits_six(digits, micro);
-		memcpy(digits + 6, digits_pairs + 2 * (nano / 10), 2);
-		digits[8] = (char)('0' + nano % 10);
-		out_text(o, digits, 9);
-	}
+	else
+		out_decimals(o, r->ts, 9);
 	if (j->dated) {
 		int64_t nano = (int64_t)(r->ts + (uint64_t)j->offset * 1000);
 

@@ -76,16 +76,10 @@ static int parse(struct otel_context *c, const char *s, const char *end)
 static int read_text(struct otel_context *c, const struct noted *of, const struct event_set *evs,
 		     const struct record *r)
 {
-	struct field_data v;
-	const char *s;
+	size_t n;
+	const char *s = older_text(evs, of->text, r, NULL, &n);
 
-	if (!of->text || field_value(evs, of->text, r, &v) < 0 || v.kind != FIELD_STRING ||
-	    v.n < 4 || memcmp(v.data, "tfs_", 4))
-		return -1;
-	s = memchr(v.data, ' ', v.n);
-	if (!s || (const char *)v.data + v.n - s < 4 || memcmp(s, " o ", 3))
-		return -1;
-	return parse(c, s + 3, (const char *)v.data + v.n);
+	return !s || n < 3 || memcmp(s, "o ", 2) ? -1 : parse(c, s + 2, s + n);
 }
 
 /* Read the context of a record. Return 0, or -1 if it is too short. */

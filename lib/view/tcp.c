@@ -409,15 +409,14 @@ struct told {
 static int read_text(const struct show *s, const struct tcp_event *of, const struct record *r,
 		     struct told *t)
 {
-	struct field_data v = get(s, of, 0, r);
-	const char *at = v.kind == FIELD_STRING ? (const char *)v.data : "", *end = at + v.n;
+	size_t n;
+	const char *at = older_text(s->line->events, of->field[0], r, NULL, &n), *end;
 
-	at = v.kind == FIELD_STRING && v.n > 4 && !memcmp(at, "tfs_", 4) ?
-	     memchr(at, ' ', v.n) : NULL;
-	if (!at || end - at < 4 || at[2] != ' ')
+	if (!at || n < 3 || at[1] != ' ')
 		return 0;
-	t->what = at[1];
-	at += 3;
+	end = at + n;
+	t->what = *at;
+	at += 2;
 	t->socket = read_number(&at, end, 16);
 	t->value[0] = read_number(&at, end, strchr("DLF", t->what) ? 16 : 10);
 	t->value[1] = read_number(&at, end, strchr("DL", t->what) ? 16 : 10);
