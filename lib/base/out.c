@@ -218,7 +218,8 @@ void out_hex(struct out *o, uint64_t v)
 void out_decimals(struct out *o, uint64_t v, unsigned digits)
 {
 	char text[DIGITS_ROOM];
-	unsigned n = (unsigned)(digits_decimal(text, v) - text), whole = n > digits ? n - digits : 0;
+	unsigned n = (unsigned)(digits_decimal(text, v) - text);
+	unsigned whole = n > digits ? n - digits : 0;
 
 	if (whole)
 		out_text(o, text, whole);

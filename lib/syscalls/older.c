@@ -24,7 +24,7 @@ const char *older_text(const struct event_set *evs, const struct field *f, const
 	return *n ? space + 1 : NULL;
 }
 
-/* Read a hexadecimal number at *s up to a space, a dot or the end, move *s there. Return 0 or -1. */
+/* Read a hexadecimal number at *s up to a space, a dot or the end, and move *s. Return 0 or -1. */
 static int read_hex(const char **s, const char *end, uint64_t *v)
 {
 	int digits = 0;

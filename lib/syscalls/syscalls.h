@@ -404,13 +404,13 @@ size_t call_user_room(const struct call_user *);
 void call_user_clear(struct call_user *);
 void call_user_free(struct call_user *);
 
-/* ---- older.c: records of earlier versions, which are text ----------------------------------- */
+/* ---- older.c: records of earlier versions, which are text --------------------------------- */
 
 /*
- * They are events bpf_trace:bpf_trace_printk in the task's own context: an id, a space, the tag, the
- * number of the argument (0 to 5), a space, and what the tag says, as in "a2 /etc/passwd". Bytes are
- * hexadecimal numbers, 8 in each of 1 to 12 in the host's byte order; HEX.3 at the end: 3 bytes
- * count. There are more tags:
+ * They are events bpf_trace:bpf_trace_printk in the task's own context: an id, a space, the tag,
+ * the number of the argument (0 to 5), a space, and what the tag says, as in "a2 /etc/passwd".
+ * Bytes are hexadecimal numbers, 8 in each of 1 to 12 in the host's byte order; HEX.3 at the end: 3
+ * bytes count. There are more tags:
  *
  *	k                 the call is one of 32-bit code on a 64-bit kernel (i386, arm)
  *	r0 HEX HEX HEX    these three arguments, of a call whose entry was not seen; then r3
