@@ -369,8 +369,8 @@ struct call_user {
 
 /*
  * Add what a tag says of an argument, with its n bytes. Return 0; -1 for an unknown tag, or if
- * memory is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then cut.
- * The strings of an array end with a NUL each, except for a last one that is cut. The first
+ * memory is used up. At most CALL_USER_MOST bytes are kept of an argument at each side; it is then
+ * cut. The strings of an array end with a NUL each, except for a last one that is cut. The first
  * CALL_STRINGS_MOST of them can be cut each.
  */
 enum { CALL_USER_MOST = 8192, CALL_STRINGS_MOST = 64 };

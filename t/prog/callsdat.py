@@ -7,6 +7,8 @@ Standard input has a record a line: microseconds since 1 s, the pid, and
     exit NAME RESULT
     raw-enter NUMBER ARGUMENT...
     raw-exit NUMBER RESULT
+    call NAME BEGIN CPU RESULT ARGUMENT...
+                                tfs:call, with the time and the CPU of its entry
     user TEXT                   bpf_trace:bpf_trace_printk
     end | exec OLD_PID          sched:sched_process_exit, sched_process_exec
     demo                        another event
@@ -82,6 +84,12 @@ def main(order, long, machine, path):
             event("raw_syscalls", "sys_exit", [
                 ("long", "id", 8, w, 1), ("long", "ret", 8 + w, w, 1)])
             return head("sys_exit", pid) + longs(words[:2])
+        if kind == "call":
+            event("tfs", "call", [("u64", "begin", 8, 8, 0)])
+            nr, arguments = CALLS[words[0]][0], [int(a, 0) for a in words[4:]] + [0] * 6
+            return head("call", pid) + m.pack(
+                "QQQQQQQiHHqiIII", 1000000000 + int(words[1]) * 1000, *arguments[:6], nr,
+                int(words[2]), 0, int(words[3]), nr, 0, 0, 0)
         if kind == "user":
             event("bpf_trace", "bpf_trace_printk", [("__data_loc char[]", "bpf_string", 8, 4, 0)])
             return head("bpf_trace_printk", pid) + loc(8, rest)

@@ -264,6 +264,25 @@ some_calls() {
 	EOF
 }
 
+@test "tfs-report: -D: a call that one record has whole is whole, whatever another CPU loses" {
+	need_tool python3
+	by_hand <<-'EOF'
+		cpu 0
+		1 43 call close 0 0 0 3
+		lost 3
+		9 44 call close 8 0 -9 3
+		cpu 1
+		5 42 call read 2 0 7 3 0x1000 10
+		6 42 call read 5 1 8 3 0x2000 10
+	EOF
+	decodes <<-'EOF'
+		00: close(3) = 0 <0.000001>
+		02: read(3, 0x1000, 10) = 7 <0.000003>
+		05: read(3, 0x2000, 10) = 8 <0.000001>
+		08: close(3) = -1 EBADF <0.000001>
+	EOF
+}
+
 @test "decode: a call without memory that fails costs no record beside its two events" {
 	need_tracefs events/raw_syscalls
 	tfs-run trace_syscalls --decode -o x.dat -- "$PROG/acts" opens 0 1000 /etc/passwd </dev/null >/dev/null
