@@ -130,3 +130,109 @@ lengths() {
 	tail -n 1 got
 	[ "$((printed + $(sed -En '$s/^# lost ([0-9]+) events.*/\1/p' got)))" = $((20 * 396)) ]
 }
+
+# kept: Print how many KiB of memory the stream has of its own, beside the rings that it maps.
+kept() {
+	sed -n 's/^RssAnon:[ \t]*\([0-9]*\) kB$/\1/p' "/proc/$(children "$(children "$SESSION")")/status"
+}
+
+little_kept() {
+	[ "$(kept)" -lt 4096 ]
+}
+
+# burst N MOST: Let a program call N times while a reader takes a line per read. Each call is delivered
+# or counted, and the memory of the burst is given back before the session ends. Of five tries, one
+# loses at most MOST: the others may have been kept from their CPU.
+burst() {
+	local n=$1 lost
+	for _ in {1..5}; do
+		calls 1
+		keep=$CALLS
+		calls "$n"
+		start_session trace_syscalls -s getppid --decode --pid "$keep,$CALLS"
+		read_by "$PROG/paced" 0 >got
+		release "$CALLS"
+		eventually little_kept
+		kill "$keep"
+		session_ends
+		finishes "$READER" 0
+		lost=$(sed -En '$s/^# lost ([0-9]+) events.*/\1/p' got)
+		echo "of $n calls, ${lost:=0} lost"
+		[ "$(($(grep -x '[0-9]*' got) + lost))" = "$n" ]
+		[ "$lost" -gt "$2" ] || break
+	done
+	[ "$lost" -le "$2" ]
+}
+
+@test "manager: a reader of a line per read gets each call of a burst that fits into the memory for it" {
+	need_bpf
+	burst "$(so_many 100000)" 0
+}
+
+# bats test_tags=long
+@test "manager: a reader of a line per read gets most calls of a burst that does not fit" {
+	need_bpf
+	burst 300000 0
+	burst 1000000 333333
+}
+
+# writers WORD...: Start a session of two programs on two CPUs, each of which calls 60,000 times, let
+# them call at once, and wait for the end of the session.
+writers() {
+	local cpu pids=()
+	for cpu in 0 1; do
+		hold taskset -c $cpu "$PROG/calls" "$(so_many 60000)"
+		pids+=("$HELD" "$GO")
+	done
+	"$@" --decode -s getppid --pid "${pids[0]},${pids[2]}"
+	echo >"${pids[1]}"
+	echo >"${pids[3]}"
+}
+
+# add_up PRINTED FILE: Fail unless the printed and the lost calls are all; set lost.
+add_up() {
+	lost=$(sed -nE '$s/^(# lost |\{"lost":)([0-9]+)[ ,].*/\2/p' "$2")
+	echo "$1 printed, ${lost:=0} lost"
+	[ "$(($1 + lost))" = $((2 * $(so_many 60000))) ]
+}
+
+need_two_cpus() {
+	need_bpf
+	need_tool taskset
+	taskset -c 0,1 taskset -c 1 true 2>/dev/null || skip "needs CPUs 0 and 1"
+}
+
+@test "tfs-strings: of two busy programs on two CPUs no call is lost in the buffer that a session has" {
+	local lost
+	need_two_cpus
+	for _ in {1..5}; do # others may keep the stream from its CPU
+		writers watch trace_syscalls
+		watch_end
+		add_up "$(lines ' getppid() = ')" got
+		[ "$lost" != 0 ] || break
+	done
+	[ "$lost" = 0 ]
+}
+
+@test "tfs-strings: of two busy programs each call is delivered or lost, in each view" {
+	local lost sum=0
+	need_two_cpus
+	writers watch trace_syscalls --buffer 64
+	watch_end
+	add_up "$(lines ' getppid() = ')" got
+	sum=$((sum + lost))
+	writers watch trace_syscalls --buffer 64 --json
+	watch_end
+	add_up "$(lines '"event":"sys_exit_getppid"')" got
+	sum=$((sum + lost))
+	tfs-run trace_syscalls -s getppid --decode --buffer 64 --summary --instance "$MARK" -- \
+		"$PROG/calls" "$(so_many 60000)" 1 2 </dev/null >got 3>&- 4>&-
+	add_up "$(awk '$NF == "getppid" { print $1 }' got)" got
+	sum=$((sum + lost))
+	writers start_session trace_syscalls --buffer 64 --output dat
+	session_ends
+	tfs-report -D "$TRACE" >got
+	rm -r "${TRACE%/*}"
+	add_up "$(lines ' getppid() = ')" got
+	[ $((sum + lost)) -gt 0 ]
+}
