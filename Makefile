@@ -133,8 +133,13 @@ ifndef STATIC
 $(FAST:%=build/lib/%.o): private CFLAGS = -O2
 endif
 
+# what objects include, and the Makefile makes
+GENERATED := $(addprefix build/gen/,help.h syscall_numbers.h syscall_names.h syscalls_data.h \
+	svg_script.h)
+generated: $(GENERATED)
+
 # Each object is followed by its headers, as the compiler saw them: -MMD.
-build/%.o: %.c build/flags
+build/%.o: %.c build/flags | $(GENERATED)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
@@ -185,7 +190,7 @@ bin/tfs: bin/tfs.c build/one/one.h build/one/lib/session/manager.o \
 	$(call note,CC)
 	$(Q)$(BUILD) -Ibuild/one -o $@ $(filter %.c %.o %.a,$^)
 
-build/one/%.o: %.c build/flags
+build/one/%.o: %.c build/flags | $(GENERATED)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -Dmain=main_$(subst -,_,$(notdir $*)) \
 		-Dmanager_subsystem$(if $(filter %/subsystem,$*),=subsystem_$(notdir $(*D)),=manager_subsystem) -c -o $@ $<
@@ -205,7 +210,11 @@ $(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildc
 	$(Q)$(BUILD) -o $@ $(filter %.o %.a,$^)
 endif
 
-build/lib/base/numbers.o: build/gen/syscall_numbers.h build/gen/syscall_names.h
+# what --help prints
+build/gen/help.h: lib/base/help.awk $(wildcard bin/*/*.help lib/*/*.help)
+	@mkdir -p $(@D)
+	$(Q)awk -f $^ >$@
+
 build/gen/syscall_names.h: lib/base/syscall_names.in
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C sed -n 's/ /\\0/g; s/^[a-z0-9].*/"&\\0\\0"/p' $< >$@
@@ -218,14 +227,12 @@ build/gen/syscall_numbers.h: build/flags
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
 	$(sort $(wildcard lib/syscalls/data/sets/*.in)) \
 	$(addprefix lib/syscalls/data/,layouts.in netlink.in follow.in calls.in)
-build/lib/syscalls/table.o build/lib/syscalls/print.o build/lib/syscalls/netlink.o build/lib/syscalls/follow.o: build/gen/syscalls_data.h
 build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
 	$(Q)mv $@.new $@
 
 # the script of the pictures as a string, without comments, indentation and most spaces
-build/lib/draw/svg.o: build/gen/svg_script.h
 build/gen/svg_script.h: lib/draw/svg.js build/flags
 	$(Q){ echo 'static const char svg_script[] ='; \
 	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/\([,;:)]\) /\1/g; s/ \([{}(]\)/\1/g; s/{ /{/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
@@ -253,7 +260,7 @@ check-vm:
 soak: all
 	t/soak $(SECONDS)
 
-lint: build/gen/syscall_numbers.h build/gen/syscall_names.h build/gen/svg_script.h build/gen/syscalls_data.h
+lint: generated
 	t/lint
 
 # which lines of C the tests of check-quick reach
@@ -327,4 +334,4 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all check check-all check-quick check-vm soak lint coverage bench install uninstall clean FORCE
+.PHONY: all generated check check-all check-quick check-vm soak lint coverage bench install uninstall clean FORCE

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "blktrace.h"
@@ -30,17 +31,7 @@ static int packets;
 
 static const struct tool tool = {
 	.name = "blk-text",
-	.help =
-		"blk-text [-l] [-s KB] [-w MS] [-i INSTANCE] [-p PID[,PID...]]... "
-		"[-n PID[,PID...]]... [-d DIR]... [FILE]...\n"
-		"print blktrace recordings or live block traces as blkparse does\n"
-		"-d, --dir DIR  read the relay files of DIR until a signal comes; may be repeated\n"
-		"-i, --instance INSTANCE  print only I/O of the tasks that this instance follows\n"
-		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
-		"-n, --not-pid PID,...  do not print I/O of these tasks\n"
-		"-p, --pid PID,...  print only I/O of these tasks\n"
-		"-s, --size KB  write no more than KB kilobytes\n"
-		"-w, --every MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
+	.help = HELP_BLK_TEXT,
 	.places = (const struct opt_place[]){
 		{ 'i', .text = &instance }, { 'l', .flag = &packets },
 		{ 'd', .list = &dirs }, { 'w', .number = &ms }, { 0 },

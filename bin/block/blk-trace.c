@@ -12,6 +12,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "blktrace.h"
 
 static struct blk_wanted wanted;
@@ -21,24 +22,7 @@ static unsigned long kb = 2048, buffers = 4;
 
 static const struct tool tool = {
 	.name = "blk-trace",
-	.help =
-		"blk-trace [-f] [-k KEY] [-a ACTION[,ACTION]...] [-p PID] [-l FROM-TO] [-b KB] "
-		"[-n N] setup|start|stop|remove DEVICE...\n"
-		"set up, start, stop and remove the tracing of block devices\n"
-		"setup DEVICE...  set up a trace of each device, or of none\n"
-		"start DEVICE...  start traces that were set up with the same key\n"
-		"stop DEVICE...  stop these traces\n"
-		"remove DEVICE...  remove these traces\n"
-		"-a, --action ACTION,...  setup: record only these kinds of actions\n"
-		"-b, --buffer KB:16-1048576  setup: the size of the buffer of each CPU; "
-		"default 2048\n"
-		"-f, --any-key  start, stop, remove: ignore the key of the trace\n"
-		"-k, --trace-key TEXT  distinguish this trace; default $BLK_TRACE_KEY, or "
-		"blk-trace\n"
-		"-l, --sectors FROM-TO  setup: record only these sectors\n"
-		"-n, --sub-buffers N:2-1024  setup: the number of sub-buffers in a buffer; "
-		"default 4\n"
-		"-p, --pid PID  setup: record only what this task does itself\n",
+	.help = HELP_BLK_TRACE,
 	.places = (const struct opt_place[]){
 		{ 'f', .flag = &any_key }, { 'k', .text = &key }, { 'b', .number = &kb },
 		{ 'n', .number = &buffers }, { 0 },

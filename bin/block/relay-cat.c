@@ -15,6 +15,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "blktrace.h"
 #include "reader/reader.h"
 
@@ -24,13 +25,7 @@ static unsigned long ms = 100;
 
 static const struct tool tool = {
 	.name = "relay-cat",
-	.help =
-		"relay-cat [-1] [-o DIR] [-p PREFIX] [-w MS] DIRECTORY\n"
-		"copy the data of a relay channel, such as a block trace\n"
-		"-1, --now  write the bytes that are there now, and end\n"
-		"-o, --copy-to DIR  write each file of the channel to a new file in DIR\n"
-		"-p, --prefix NAME  the names of the files are PREFIX and a number; default trace\n"
-		"-w, --every MS  read incomplete sub-buffers every MS milliseconds; default 100\n",
+	.help = HELP_RELAY_CAT,
 	.places = (const struct opt_place[]){
 		{ '1', .flag = &once }, { 'o', .text = &to }, { 'p', .text = &prefix },
 		{ 'w', .number = &ms }, { 0 },

@@ -10,19 +10,12 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 
 static const struct tool tool = {
 	.name = "pids-of",
-	.help =
-		"pids-of [-dt] [-c CGROUP] [-n PID] [-u UID] [-C COMM] [PID]...\n"
-		"print the pids of a cgroup, container, user or name, one per line\n"
-		"-c, --cgroup CGROUP  print the tasks of this cgroup and of the cgroups below it\n"
-		"-n, --pidns PID  print the tasks in the pid namespace of PID\n"
-		"-u, --uid UID  print the tasks whose real uid is UID\n"
-		"-C, --comm COMM  print the tasks whose name is COMM\n"
-		"-d, --descendants  also print the descendants of these tasks\n"
-		"-t, --threads  also print the threads of all these tasks\n",
+	.help = HELP_PIDS_OF,
 };
 
 int main(int argc, char **argv)

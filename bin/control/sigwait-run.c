@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 
 static const char *undo;
@@ -21,12 +22,7 @@ static unsigned long ms = ULONG_MAX;
 
 static const struct tool tool = {
 	.name = "sigwait-run",
-	.help =
-		"sigwait-run [-t MS] [-p PID]... [-u COMMAND] [PROG...]\n"
-		"wait for a signal, a time limit or the end of tasks; then undo\n"
-		"-t, --time MS:0-  wait no longer than MS milliseconds\n"
-		"-p, --pid PID  wait until this task has ended; if repeated, until all have\n"
-		"-u, --undo COMMAND  run this undo command once, in every case, with sh -c\n",
+	.help = HELP_SIGWAIT_RUN,
 	.places = (const struct opt_place[]){
 		{ 't', .number = &ms }, { 'u', .text = &undo }, { 0 },
 	},

@@ -10,12 +10,11 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 
 static const struct tool tool = {
 	.name = "syscall-nr",
-	.help =
-		"syscall-nr [NAME]...\n"
-		"print the numbers and names of system calls\n",
+	.help = HELP_SYSCALL_NR,
 };
 
 /* Return the number of the call, or -1. */

@@ -8,15 +8,12 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-dir",
-	.help =
-		"tfs-dir [-R ROOT] [-i INSTANCE]\n"
-		"print the tracefs root, or the directory of an instance\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_DIR,
 	.takes_instance = 1,
 };
 

@@ -12,6 +12,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 
 static int lists;
@@ -20,14 +21,7 @@ static struct opt_list triggers = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-event",
-	.help =
-		"tfs-event [-l] [-f FILTER] [-t TRIGGER]... [-R ROOT] [-i INSTANCE] [EVENT]...\n"
-		"enable events by name or glob, with filter and triggers\n"
-		"-l, --list  print the names of the events instead\n"
-		"-f, --filter FILTER  record only events for which this filter holds\n"
-		"-t, --trigger TRIGGER  attach this trigger to each event; may be repeated\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_EVENT,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'l', .flag = &lists }, { 'f', .text = &filter }, { 't', .list = &triggers },

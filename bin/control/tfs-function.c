@@ -10,19 +10,14 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 
 static int lists, excludes;
 
 static const struct tool tool = {
 	.name = "tfs-function",
-	.help =
-		"tfs-function [-ln] [-R ROOT] [-i INSTANCE] [FUNCTION]...\n"
-		"select the functions that the function tracers record\n"
-		"-l, --list  print the names of the functions instead\n"
-		"-n, --exclude  do not record these functions\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_FUNCTION,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'l', .flag = &lists }, { 'n', .flag = &excludes }, { 0 },

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 #include "session/session.h"
 
@@ -23,17 +24,7 @@ static unsigned long patience = 2000;
 
 static const struct tool tool = {
 	.name = "tfs-instance",
-	.help =
-		"tfs-instance [-R ROOT] make|hold|list|remove [-s] [-t MS] "
-		"[NAME]... [PROG...]\n"
-		"make, hold, list and remove instances of tracefs\n"
-		"make NAME...  make instances\n"
-		"hold NAME PROG...  make tfs.NAME, and become PROG with TFS_INSTANCE set\n"
-		"list  print the names of all instances, one per line\n"
-		"remove NAME...  remove instances, after their readers have closed them\n"
-		"-s, --stale  list, remove: the stale instances, whose owner is dead\n"
-		"-t, --time MS:0-  remove: wait at most MS milliseconds; default 2000\n"
-		OPTION_ROOT,
+	.help = HELP_TFS_INSTANCE,
 	.places = (const struct opt_place[]){
 		{ 'R', .text = &root }, { 's', .flag = &stale }, { 't', .number = &patience },
 		{ 0 },

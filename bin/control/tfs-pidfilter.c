@@ -11,6 +11,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
@@ -18,17 +19,7 @@ static int functions;
 
 static const struct tool tool = {
 	.name = "tfs-pidfilter",
-	.help =
-		"tfs-pidfilter [-f] [-R ROOT] [-i INSTANCE] set|add|remove|list|mirror [PID]...\n"
-		"set the pid filter: the tasks whose events an instance records\n"
-		"set PID...  record only these tasks\n"
-		"add PID...  record these tasks as well\n"
-		"remove PID...  stop recording these tasks\n"
-		"list  print the pids of the recorded tasks, one per line\n"
-		"mirror  copy the filter of the events to that of the function tracers\n"
-		"-f, --functions  change the filter of the function tracers as well\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_PIDFILTER,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){ { 'f', .flag = &functions }, { 0 } },
 };

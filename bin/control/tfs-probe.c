@@ -24,6 +24,7 @@
 #include <elf.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 #include "named.h"
 #include "usdt.h"
@@ -35,24 +36,7 @@ static struct opt_list values = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-probe",
-	.help =
-		"tfs-probe [-ocq] [-g GROUP] [-b FILE [-n NAME]] [-a ARG]... "
-		"[-R ROOT] add|list|remove|usdt|file [EVENT [PROBE]]...\n"
-		"define, list and remove probes of a group: new events\n"
-		"add EVENT PROBE...  define each EVENT by the PROBE after it\n"
-		"list  print the group's probes as the kernel lists them\n"
-		"remove [EVENT]...  remove these probes, or all of the group\n"
-		"usdt FILE  print the USDT probes of a program or library\n"
-		"file FILE  print its path without links\n"
-		"file NAME [PID]...  print the way to a library of these tasks, and its path\n"
-		"-g, --group GROUP  the system of the new events; default $TFS_GROUP\n"
-		"-b, --binary FILE  the file of all places: PROBE has no FILE\n"
-		"-n, --binary-name PATH  the path of FILE for people, if it has another\n"
-		"-a, --arg ARG  record this value too, in each PROBE\n"
-		"-o, --any-offset  allow any offset into a program; the program may fail\n"
-		"-c, --counters  allow FILE:PLACE(OFFSET), with a count of users at OFFSET\n"
-		"-q, --quiet  if a FILE cannot be probed, do not say why\n"
-		OPTION_ROOT,
+	.help = HELP_TFS_PROBE,
 	.places = (const struct opt_place[]){
 		{ 'R', .text = &root }, { 'g', .text = &group }, { 'b', .text = &binary },
 		{ 'n', .text = &binary_name }, { 'o', .flag = &any_offset },

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "reader/reader.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
@@ -18,14 +19,7 @@ static unsigned long ms = ULONG_MAX;
 
 static const struct tool tool = {
 	.name = "tfs-read",
-	.help =
-		"tfs-read [-w] [-e MS] [-R ROOT] [-i INSTANCE] FILE...\n"
-		"print control files of tracefs: now, periodically, or at the end\n"
-		"-w, --at-end  print the files when tfs-read is stopped, instead of now\n"
-		"-e, --every MS  print the files every MS milliseconds, and once more when "
-		"stopped\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_READ,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'w', .flag = &at_end }, { 'e', .number = &ms }, { 0 },

@@ -14,18 +14,14 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 
 static int clears;
 
 static const struct tool tool = {
 	.name = "tfs-write",
-	.help =
-		"tfs-write [-c] [-R ROOT] [-i INSTANCE] FILE RECORD [FILE RECORD]...\n"
-		"write records to control files of tracefs\n"
-		"-c, --clear  clear each file before its first record\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_WRITE,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){ { 'c', .flag = &clears }, { 0 } },
 };

@@ -12,6 +12,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 #include "export.h"
@@ -27,22 +28,7 @@ static const char *format, *host, *session;
 
 static const struct tool tool = {
 	.name = "tfs-export",
-	.help =
-		"tfs-export [-enx] [-f FORMAT] [-H HOST] [-s SESSION] [-m BYTES] [-k N] "
-		"[-r N] [-S US] [FILE]\n"
-		"export a trace as JSON or OpenTelemetry (OTLP) logs and spans\n"
-		"-f, --format json|logs|spans  json, or OTLP: logs or spans; default json\n"
-		"-H, --host HOST  the name of the host; default: the kernel's\n"
-		"-s, --session SESSION  the name of the session; default $TFS_INSTANCE,\n"
-		"                       or the time of the first record\n"
-		"-n, --no-containers  do not look for containers: the trace is from another host\n"
-		"-m, --line-size N:4096-1073741823  "
-		"the longest line, at least 4096; default 1 MiB\n"
-		"-k, --sample N:1-4294967295  keep one record, or trace, of N\n"
-		"-r, --rate N:1-4294967295  at most N records in a second\n"
-		"-x, --redact  leave out strings and data of programs\n"
-		"-S, --slower US:1-  spans: add up the calls of a name that take less time\n"
-		"-e, --errors  each failed call is an error, also a lookup that finds nothing\n",
+	.help = HELP_TFS_EXPORT,
 	.places = (const struct opt_place[]){
 		{ 'f', .text = &format }, { 'H', .text = &host }, { 's', .text = &session },
 		{ 'n', .flag = &origin.no_tasks }, { 'x', .flag = &opt.redact },

@@ -16,6 +16,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "draw/draw.h"
 #include "strangers.h"
@@ -28,15 +29,7 @@ static struct opt_list keys = { .v = OPT_LIST("comm") };
 
 static const struct tool tool = {
 	.name = "tfs-flame",
-	.help =
-		"tfs-flame [-a] [-f] [-p] [-k KEY]... [-w KEY,...] [-T TITLE] [FILE]\n"
-		"draw the stacks of a trace as a flame graph, in SVG\n"
-		"-a, --all  draw the stacks of all tasks, not only of the traced tasks\n"
-		"-k, --key KEY  draw the value of KEY below the stack: comm (default), pid, ...\n"
-		"-w, --weight KEY,...  weigh a stack by the first KEY that an event has: lat, ...\n"
-		"-f, --folded  print folded lines instead, a;b;c N, for other programs\n"
-		"-p, --pprof  print a profile for pprof instead, by time if the events have lat\n"
-		"-T, --title TITLE  set the title of the picture\n",
+	.help = HELP_TFS_FLAME,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'p', .flag = &pprof },
 		{ 'k', .list = &keys }, { 'T', .text = &title }, { 'w', .text = &weights }, { 0 },

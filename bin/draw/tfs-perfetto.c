@@ -17,16 +17,14 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "tracedat/tracedat.h"
 #include "lines/lines.h"
 #include "perfetto.h"
 
 static const struct tool tool = {
 	.name = "tfs-perfetto",
-	.help =
-		"tfs-perfetto [[-a SECONDS]... FILE...]\n"
-		"convert a trace.dat or event lines to a Perfetto trace\n"
-		"-a, --ahead SECONDS  how far the next host's clock is ahead of the first host's\n",
+	.help = HELP_TFS_PERFETTO,
 };
 
 /* Return seconds in ns. Exit with a usage error for another argument. */

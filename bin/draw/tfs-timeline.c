@@ -15,6 +15,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "draw/draw.h"
 #include "strangers.h"
@@ -25,13 +26,7 @@ static unsigned long most = 64;
 
 static const struct tool tool = {
 	.name = "tfs-timeline",
-	.help =
-		"tfs-timeline [-a] [-c] [-n N] [-T TITLE] [FILE]\n"
-		"draw a trace as a timeline, in SVG\n"
-		"-a, --all  draw all tasks, not only the traced tasks\n"
-		"-c, --per-cpu  draw a lane for each CPU instead of each task\n"
-		"-n, --lanes N:1-1000000  draw at most N lanes, those with most marks; default 64\n"
-		"-T, --title TITLE  set the title of the picture\n",
+	.help = HELP_TFS_TIMELINE,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &all_tasks }, { 'c', .flag = &by_cpu }, { 'n', .number = &most },
 		{ 'T', .text = &title }, { 0 },

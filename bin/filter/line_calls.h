@@ -6,8 +6,6 @@
 #include "pairing/pairing.h"
 #include "latency.h"
 
-#define OPTION_BEGINS \
-	"-b, --begins  the trace has the beginning of each call that seccomp(2) let pass\n"
 
 /* A task, and the call that it is in. */
 struct call_task {

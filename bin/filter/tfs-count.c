@@ -16,6 +16,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "line_calls.h"
 
@@ -29,18 +30,7 @@ static struct line_calls calls = {
 
 static const struct tool tool = {
 	.name = "tfs-count",
-	.help =
-		"tfs-count [-bcHjM] [-i MS] [-k KEY]... [-n N] [-s count|name] [FILE]\n"
-		"count the events of a trace by the values of a key\n"
-		"-k, --key KEY  count by KEY: event (default), comm, pid, cpu, time, or a field\n"
-		"-n, --top N:1-  print only the N most frequent values\n"
-		"-s, --sort count|name  the most frequent value first (default), or by name\n"
-		OPTION_EVERY
-		OPTION_METRICS
-		"-c, --calls  count each system call once, also if it was recorded twice\n"
-		OPTION_BEGINS
-		"-H, --header  print a header, and system calls without sys_enter_\n"
-		"-j, --json  print a JSON object for each line\n",
+	.help = HELP_TFS_COUNT,
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header },
 		{ 'i', .number = &every }, { 'j', .flag = &json }, { 'M', .flag = &metrics },

@@ -14,6 +14,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 
 static const char *key = "lat";
@@ -23,15 +24,7 @@ static unsigned long every;
 
 static const struct tool tool = {
 	.name = "tfs-hist",
-	.help =
-		"tfs-hist [-HpM] [-i MS] [-k KEY] [-b KEY]... [FILE]\n"
-		"draw a histogram of the values of a key, by powers of two\n"
-		"-k, --key KEY  draw the values of KEY: lat (default), or any key of tfs-count\n"
-		"-b, --by KEY  draw a histogram for each value of KEY; may be repeated\n"
-		"-p, --percentiles  print p50, p90 and p99 below the title\n"
-		OPTION_EVERY
-		OPTION_METRICS
-		"-H, --header  print a header, percentiles, and the unit of lat\n",
+	.help = HELP_TFS_HIST,
 	.places = (const struct opt_place[]){
 		{ 'k', .text = &key }, { 'b', .list = &by }, { 'H', .flag = &header },
 		{ 'p', .flag = &percentiles }, { 'i', .number = &every },

@@ -13,19 +13,14 @@
 #include <sys/ioctl.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "reader/reader.h"
 #include "lines/lines.h"
 #include "tracefs/tracefs.h"
 
 static const struct tool tool = {
 	.name = "tfs-human",
-	.help =
-		"tfs-human [-R ROOT] [-i INSTANCE] [-c COLUMNS] [FILE]\n"
-		"print a trace for people: names for numbers, times of day, colours\n"
-		OPTION_ROOT
-		"-c, --columns COLUMNS  print these fields in columns: "
-		"NAME[:WIDTH]=FIELD[-PREFIX]...\n"
-		"-i, --instance INSTANCE  print times of day, by this instance's trace clock\n",
+	.help = HELP_TFS_HUMAN,
 	.takes_instance = 1,
 };
 

@@ -15,6 +15,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 #include "latency.h"
@@ -27,26 +28,7 @@ static int drop, header, except;
 
 static const struct tool tool = {
 	.name = "tfs-latency",
-	.help =
-		"tfs-latency [-abdH] [-c [NAME=]KEY]... [-m US] [-p PID,...] "
-		"[-u] [-x] -s EVENT[:KEY,...] -e EVENT[:KEY,...] | -f SUFFIX | PAIR [FILE]\n"
-		"print the time from one event of a trace to another\n"
-		"syscalls  pair the beginning and the end of each system call\n"
-		"block  pair the issue and the completion of each block request\n"
-		"wakeup  pair the wakeup of a task and its first run\n"
-		"locks  pair the wait of a task for a lock of the kernel and its end\n"
-		"-s, --begin EVENT[:KEY,...]  the beginning: a glob, and the keys to match by\n"
-		"-e, --end EVENT[:KEY,...]  the end, whose keys have the same values\n"
-		"-f, --suffix SUFFIX  pair the calls of functions, nested: EVENTSUFFIX and EVENT\n"
-		"-c, --carry [NAME=]KEY  add KEY of the beginning to the line, under NAME\n"
-		"-a, --unpaired  also print the ends without a beginning\n"
-		"-b, --beginnings  also print the beginnings\n"
-		"-d, --drop-paired  print all lines but the ends that have a beginning\n"
-		"-H, --header  print the unit of lat before the first line\n"
-		"-m, --slower US  print only latencies of at least US microseconds\n"
-		"-p, --pid PID,...  pair only beginnings of these tasks and of their children\n"
-		"-u, --ignore-open  do not count beginnings without an end\n"
-		"-x, --not-session  wakeup: leave out the session that tfs-latency is part of\n",
+	.help = HELP_TFS_LATENCY,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &t.ends }, { 'b', .flag = &t.beginnings }, { 'd', .flag = &drop },
 		{ 'e', .text = &to }, { 'f', .text = &t.suffix }, { 'H', .flag = &header },

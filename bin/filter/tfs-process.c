@@ -16,6 +16,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 
@@ -24,15 +25,7 @@ static const char *only_uid, *only_comm, *running;
 
 static const struct tool tool = {
 	.name = "tfs-process",
-	.help =
-		"tfs-process [-tjn] [-u UID] [-C NAME] [-p PID,...] [FILE]\n"
-		"print one line for each process of a trace, when it ends\n"
-		"-t, --tree  print the processes as a tree, at the end of the trace\n"
-		"-u, --uid UID  print only processes that end with this real user\n"
-		"-C, --comm NAME  print only processes that end with this name\n"
-		"-p, --pid PID,...  print also the processes of these tasks, which run now\n"
-		"-j, --json  print JSON, also if the trace has no event\n"
-		"-n, --no-wait  print each line at once: no CPU time follows the end\n",
+	.help = HELP_TFS_PROCESS,
 	.places = (const struct opt_place[]){
 		{ 't', .flag = &tree }, { 'u', .text = &only_uid }, { 'C', .text = &only_comm },
 		{ 'p', .text = &running }, { 'j', .flag = &json },

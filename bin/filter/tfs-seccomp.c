@@ -17,6 +17,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "line_calls.h"
 
@@ -24,11 +25,7 @@ static int forced, systemd;
 
 static const struct tool tool = {
 	.name = "tfs-seccomp",
-	.help =
-		"tfs-seccomp [-fs] [FILE]\n"
-		"print a seccomp profile that allows the system calls of a trace\n"
-		"-f, --force  print the profile although events were lost\n"
-		"-s, --systemd  print SystemCallFilter= for a unit of systemd instead of JSON\n",
+	.help = HELP_TFS_SECCOMP,
 	.places = (const struct opt_place[]){
 		{ 'f', .flag = &forced }, { 's', .flag = &systemd }, { 0 },
 	},

@@ -13,13 +13,12 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 
 static const struct tool tool = {
 	.name = "tfs-slower",
-	.help =
-		"tfs-slower MICROSECONDS [FILE]\n"
-		"print the calls of function_graph that took at least a given time\n",
+	.help = HELP_TFS_SLOWER,
 };
 
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */

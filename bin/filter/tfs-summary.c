@@ -15,6 +15,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "line_calls.h"
 
@@ -28,22 +29,7 @@ static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task
 
 static const struct tool tool = {
 	.name = "tfs-summary",
-	.help =
-		"tfs-summary [-bHjM] [-a FIELD]... [-c COLUMN,...] [-i MS] [-k KEY]... [-n N] "
-		"[-s COLUMN] [FILE]\n"
-		"sum up a trace: calls, errors and times of each system call\n"
-		"-k, --key KEY  one line for each value of KEY, any key of tfs-count\n"
-		"-a, --add FIELD  a column with the sum of this field, such as bytes_alloc\n"
-		"-n, --top N:1-  print only the first N lines, and the total of all\n"
-		"-s, --sort COLUMN  sort by this column or name, the greatest first; "
-		"default total\n"
-		"-c, --columns COLUMN,...  print share, calls, calls/s, errors, total, avg, min, "
-		"p50, p99 or max\n"
-		OPTION_EVERY
-		OPTION_METRICS
-		OPTION_BEGINS
-		"-H, --human  print as on a terminal: times with units, share and p99\n"
-		"-j, --json  print a JSON object for each line, without the total\n",
+	.help = HELP_TFS_SUMMARY,
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 'H', .flag = &human },
 		{ 'i', .number = &every }, { 'a', .list = &added }, { 'j', .flag = &json },

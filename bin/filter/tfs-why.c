@@ -12,6 +12,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "why/why.h"
 #include "line_calls.h"
@@ -24,21 +25,7 @@ static unsigned long depth = 3, top = 5, slower;
 
 static const struct tool tool = {
 	.name = "tfs-why",
-	.help =
-		"tfs-why [-cfjr] [-d N] [-m US] [-n N] [-p PID,...] [-s EVENT -e EVENT] "
-		"[FILE]\n"
-		"print where the time of tasks went, and who ended each of their waits\n"
-		"-c, --calls  account each system call for itself\n"
-		"-d, --depth N:0-32  follow who woke whom so many times; default 3\n"
-		"-e, --end EVENT  end a window at this event of the task\n"
-		"-f, --folded  print lines for flame graphs, a;b;c MICROSECONDS\n"
-		"-j, --json  print JSON, one line for each task, call or window\n"
-		"-m, --slower US  print only calls, windows and tasks of US microseconds or more\n"
-		"-n, --top N:1-100000000  print so many of them, and so many parts of each; "
-		"default 5\n"
-		"-p, --pid PID,...  account these tasks and their later children\n"
-		"-r, --requests  account the windows of requests, see dt-window(1)\n"
-		"-s, --begin EVENT  begin a window at this event, a glob, of the task\n",
+	.help = HELP_TFS_WHY,
 	.places = (const struct opt_place[]){
 		{ 'c', .flag = &calls }, { 'd', .number = &depth }, { 'e', .text = &why.closes },
 		{ 'f', .flag = &why.folded }, { 'j', .flag = &why.json },

@@ -20,6 +20,7 @@
 #include <sys/signalfd.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "reader/reader.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
@@ -61,37 +62,7 @@ static struct opt_list calls = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	.name = "tfs-flight",
-	.help =
-		"tfs-flight [-rpPeELnjHDl] [-b MS] [-t EVENT]... [-f FILTER] [-S US] [-C CALL]... "
-		"[-F PID,...]... [-c COUNT] [-s KB] [-B PERCENT] [-d FD] [-R ROOT] [-i INSTANCE] "
-		"[DIR]\n"
-		"flight recorder: dump the newest events when something happens\n"
-		"-b, --last MS  dump only the last MS milliseconds; default: the whole buffer\n"
-		"-t, --dump-on EVENT  make a dump at SYSTEM:EVENT of a traced task; may be "
-		"repeated\n"
-		"-f, --filter FILTER  only if this filter holds for the event of -t\n"
-		"-S, --slow US:1-  make a dump when a system call has taken this time\n"
-		"-C, --call CALL  only if it is this call; may be repeated\n"
-		"-e, --dump-end  also make a dump at the end\n"
-		"-F, --dump-fail PID,...  also make a dump at the end if this process has failed\n"
-		"-E, --rest  at the end, print the events since the last dump as text\n"
-		"-r, --dat  make trace.dat files instead of text\n"
-		"-p, --per-cpu  make a file for each CPU that has events\n"
-		"-P, --persist  save what the events mean, for after a crash\n"
-		"-c, --dumps N:1-100000  keep the N newest dumps; default 10\n"
-		"-s, --size KB  keep only the newest KB kilobytes of a text\n"
-		"-B, --budget PERCENT  record less if that takes more than PERCENT of a "
-		"CPU's time\n"
-		"-L, --locked  make no control files\n"
-		"-n, --hide-names  also record the events that name tasks, and do not print them\n"
-		"-j, --json  text: print JSON\n"
-		"-H, --header  text: print the comment lines of the kernel's trace first\n"
-		"-D, --date  print the date, for times of day\n"
-		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
-		"-d, --ready N:3-2147483647  when ready, write a newline to descriptor N and "
-		"close it\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_FLIGHT,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'r', .flag = &f.raw }, { 'p', .flag = &f.dumps.per_cpu },

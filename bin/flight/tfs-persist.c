@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "view/view.h"
@@ -19,13 +20,7 @@
 
 static const struct tool tool = {
 	.name = "tfs-persist",
-	.help =
-		"tfs-persist [-R ROOT] [-i INSTANCE] reserve|save [MB|FILE]\n"
-		"save the trace of the last boot after a crash, panic or reset\n"
-		"reserve [MB]  print the kernel parameters that reserve memory\n"
-		"save [FILE]  write the events of the last boot to a trace.dat\n"
-		OPTION_ROOT
-		"-i, --instance INSTANCE  the reserved instance; default " PERSIST_INSTANCE "\n",
+	.help = HELP_TFS_PERSIST,
 	.takes_instance = 1,
 };
 

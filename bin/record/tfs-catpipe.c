@@ -29,6 +29,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
@@ -40,36 +41,7 @@
 
 static const struct tool tool = {
 	.name = "tfs-catpipe",
-	.help =
-		"tfs-catpipe [-Bfklnx] [-M KB] [-s KB] [-S PID[,PID...]]... [-W RULES] "
-		"[-X EVENT[,EVENT...]] [-w MS] [-jHdmFO] [-c COLUMNS] "
-		"[-G SIG[,SIG...]] [-D] [-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
-		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
-		"[-N PID[,PID...]]... [-R ROOT] [-i INSTANCE]\n"
-		"print the live trace of an instance as text or JSON\n"
-		"-B, --begins  with -S or -W: name these tasks when they begin to be traced\n"
-		"-f, --function-names  name functions of programs: frames of user stacks, "
-		"and callers\n"
-		"-k, --kernel-text  copy the kernel's own text from trace_pipe, which is slower\n"
-		"-l, --lines  write one line per packet to standard output, a FIFO or pipe\n"
-		"-M, --memory KB:0-  keep events for a slow reader in so much memory; default "
-		"65536\n"
-		"-n, --hide-names  also record the events that name tasks, and do not print them\n"
-		"-s, --size KB  write no more than KB kilobytes\n"
-		"-S, --about PID,...  print only events about these tasks and their later "
-		"children\n"
-		"-W, --join RULES  and about tasks that join: lines comm=, uid=, cgroup=, "
-		"container=\n"
-		"-X, --unseen EVENT,...  do not print these events, which say how tasks join\n"
-		"-w, --patience MS:0-  stopping, wait MS for a reader that reads nothing; "
-		"default 2000\n"
-		SHOW_OPTIONS
-		PEOPLE_OPTIONS
-		TCP_OPTIONS
-		DECODE_OPTIONS
-		ACCOUNT_OPTIONS
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_CATPIPE,
 	.takes_instance = 1,
 };
 

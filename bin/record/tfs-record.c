@@ -16,20 +16,14 @@
 #include <sys/signalfd.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 #include "tracedat/tracedat.h"
 #include "record.h"
 
 static const struct tool tool = {
 	.name = "tfs-record",
-	.help =
-		"tfs-record [-d] [-m KB] [-n N] [-R ROOT] [-i INSTANCE] FILE\n"
-		"record an instance into a trace.dat for trace-cmd and KernelShark\n"
-		"-d, --date  record the date, for times of day\n"
-		"-m, --size KB  make no file larger than KB kilobytes\n"
-		"-n, --files N:2-1000  with -m: when a file is full, begin the next; keep N files\n"
-		OPTION_ROOT
-		OPTION_INSTANCE,
+	.help = HELP_TFS_RECORD,
 	.takes_instance = 1,
 };
 

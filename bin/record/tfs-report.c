@@ -14,6 +14,7 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "reader/reader.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
@@ -21,19 +22,7 @@
 
 static const struct tool tool = {
 	.name = "tfs-report",
-	.help =
-		"tfs-report [-jHdmxBFO] [-c COLUMNS] [-G SIG[,SIG...]] [-D] "
-		"[-T KIND[,KIND...]] [-P KIND[,KIND...]] [-e GLOB]... "
-		"[-p PID[,PID...]]... [-t FROM-TO] [-u UID] [-U PID[,PID...]]... [-C COMM] "
-		"[-N PID[,PID...]]... [-i INSTANCE] [FILE]\n"
-		"print the events of a trace.dat as text or JSON\n"
-		"-i, --instance INSTANCE  print only this instance; '' is the one without a name\n"
-		"-B, --last-boot  print the trace of the last boot, see tfs-persist(1)\n"
-		SHOW_OPTIONS
-		PEOPLE_OPTIONS
-		TCP_OPTIONS
-		DECODE_OPTIONS
-		ACCOUNT_OPTIONS,
+	.help = HELP_TFS_REPORT,
 };
 
 #define CHUNK (64 * 1024)

@@ -29,6 +29,7 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "syscalls/syscalls.h"
@@ -45,17 +46,7 @@ static const char *kind;        /* calls, tcp or otel */
 
 static const struct tool tool = {
 	.name = "tfs-strings",
-	.help =
-		"tfs-strings [-SaceE] [-d N] [-w N] calls [CALL ...] | tcp [accept | failed] | "
-		"otel [EVENT ...] [-- PROGRAM ...]\n"
-		"record system calls, with paths, strings and structures, by BPF\n"
-		"-S, --assembly  print the programs as assembly; load nothing\n"
-		"-a, --no-args  do not record the arguments of programs that are executed\n"
-		"-c, --cpu  record the CPU time of processes after their end, with BTF\n"
-		"-d, --data N:0-4096  record N bytes of what is read and written; default 0\n"
-		"-e, --environment  record the environment of programs that are executed\n"
-		"-E, --enter  record each call when it begins, too\n"
-		"-w, --words N:1-32  record at most N arguments of a program; default 8\n",
+	.help = HELP_TFS_STRINGS,
 	.places = (const struct opt_place[]){
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },

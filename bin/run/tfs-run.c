@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "reader/reader.h"
 #include "front.h"
 #include "proc/proc.h"
@@ -28,17 +29,7 @@
 
 static const struct tool tool = {
 	.name = "tfs-run",
-	.help =
-		"tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... "
-		"[-- PROG...]]\n"
-		"run a trace hook and show its trace, for people\n"
-		"-m, --subsystem SUBSYSTEM  use the hooks of this subsystem, if two have the name\n"
-		"-o, --file FILE  write the trace to FILE; PROG keeps standard output\n"
-		"-l, --list  list the sessions that run, and the dumps of the flight recorder\n"
-		"-k, --kill SESSION  end this session, or remove this dump\n"
-		"--check  print whether this kernel can run the hook, or all hooks\n"
-		"HOOK  run this hook, by its name or file; without it, list all\n"
-		"-- PROG...  trace this program, and end with it; it writes to stderr\n",
+	.help = HELP_TFS_RUN,
 };
 
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */

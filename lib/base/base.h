@@ -218,7 +218,8 @@ const char *opt_check(const struct opt *, const char *value, char *why);
 const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The command line of one tool. The lines of help, which --help prints, are:
+ * The command line of one tool. The lines of help, which --help prints, are those of the file
+ * NAME.help beside the tool (help.awk):
  * - the synopsis without "usage", the same in the manual page;
  * - the purpose, the text after the dash in the tool's first comment;
  * - a line for each option, as above, and for each command, which is only printed.
@@ -245,11 +246,6 @@ struct opt_list {
 
 /* For v. */
 #define OPT_LIST(...) ((const char *[]){ __VA_ARGS__, NULL })
-
-/* Lines of help that many tools have. */
-#define OPTION_ROOT "-R, --root ROOT  take ROOT for the tracefs root, without a check\n"
-#define OPTION_INSTANCE \
-	"-i, --instance INSTANCE  use this instance of tracefs; default $TFS_INSTANCE\n"
 
 /* The last option; its value, NULL if it takes none; the index of the next argument in argv. */
 extern struct opt opt_last;

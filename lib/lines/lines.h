@@ -385,8 +385,6 @@ struct interval_now {
  * terminal replace each other, and the last one is that of all events. Elsewhere each line begins
  * with the seconds since the beginning, and the sum of all tables is the whole trace.
  */
-#define OPTION_EVERY \
-	"-i, --every MS:1-  print a table every MS milliseconds, of the events since then\n"
 void interval_begin(struct input *, unsigned long every,
 		    void (*print)(const struct interval_now *));
 void interval_end(void);
@@ -395,9 +393,6 @@ void interval_end(void);
 int interval_people(void);
 
 /* ---- metrics.c: the output of a filter as metrics, for Prometheus --------------------- */
-
-#define OPTION_METRICS \
-	"-M, --metrics  print metrics for Prometheus instead, when the trace ends\n"
 
 /* Print the lines before the samples of a family of metrics. */
 void metrics_family(const char *name, const char *type, const char *help);

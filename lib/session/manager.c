@@ -19,23 +19,12 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "session/session.h"
 
-/* main puts the name of the subsystem in. */
-static const char help_format[] =
-	"manager --get-all | --describe HOOK | --clear | --check|--run HOOK "
-	"[--args WORDS]\n"
-	"run the trace hooks of %s\n"
-	"-g, --get-all  print the names of all hooks\n"
-	"-d, --describe HOOK  print what a hook does, and its options\n"
-	"-k, --check HOOK  print whether this kernel can run the hook, or what it lacks\n"
-	"-c, --clear  end and remove all sessions, reset the subsystem\n"
-	"-r, --run HOOK  run a session; when it records, print the path of the trace\n"
-	"-a, --args WORDS  run, check: the options of the hook, as a shell splits words\n"
-	"-V, --version  print the version\n";
 
-static char help[sizeof(help_format) + 64];
+static char help[sizeof(HELP_MANAGER) + 64]; /* main puts the name of the subsystem in */
 static struct tool tool = { .name = "manager", .help = help };
 
 /* Find the directory of the tools, with the subsystem's stream in it. Return 0, or -1, reported. */
@@ -191,7 +180,7 @@ int main(int argc, char **argv)
 
 	if (getenv(FOR_PEOPLE))
 		tool.name = "tfs-run"; /* in messages */
-	str_format(help, sizeof(help), help_format, manager_subsystem.name);
+	str_format(help, sizeof(help), HELP_MANAGER, manager_subsystem.name);
 	fd_open_standard();
 	action = read_action(argc, argv, &hook, &args);
 	if (program_directory(dir) < 0)

@@ -2,34 +2,13 @@
 /* request.c - parse and check the options that the caller gave; make nothing */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "tracedat/tracedat.h"
 #include "session/session.h"
 
-const char request_common_options[] =
-	"# option: -p, --pid PID...  trace these tasks, their threads and descendants\n"
-	"# option: --parent PID...  trace the descendants of these tasks, "
-	"not the tasks themselves\n"
-	"# option: --cgroup CGROUP...  tasks of a cgroup, those that enter it later too: "
-	"its path, name, or a pid in it\n"
-	"# option: --container ID...  tasks of a container, from its beginning on if it comes "
-	"later: the first digits of its id\n"
-	"# option: --pidns PID...  tasks in the pid namespace of this one\n"
-	"# option: --uid UID...  tasks of this user, by number or name, those that come later too\n"
-	"# option: --comm COMM...  tasks of this name, those that come later too\n"
-	"# option: --all  every task except those of the session\n"
-	"# option: -i, --instance NAME  the session's name; the instance is tfs.NAME\n"
-	"# option: -t, --time MS  end after this time, such as 5s or 500ms\n"
-	"# option: --output lines|fifo|file|dat  one line per read (default), whole blocks, "
-	"or a file that stays: text or trace.dat\n"
-	"# option: --json  print each event as a JSON object in a line of its own\n"
-	"# option: --header  begin with the lines by which Perfetto and Chrome recognize a trace, "
-	"and name the traced tasks\n"
-	"# option: --date  begin with the date, for times of day; with --json one in each event\n"
-	"# option: --size KB  maximum size of a file, such as 64M, default 65536\n"
-	"# option: --buffer KB  size of each CPU's ring buffer, such as 8M\n"
-	"# option: --clock CLOCK  trace clock, one of trace_clock\n";
+const char request_common_options[] = HELP_COMMON;
 
 #define DIGITS "0123456789"
 

@@ -341,25 +341,6 @@ void otel_put(const struct otel_context *, struct out *, int json);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
-/* These options, lines of help in struct tool. With -x, newlines in strings are printed as well. */
-#define SHOW_OPTIONS \
-	"-e, --event EVENT  print only these events, SYSTEM:EVENT or EVENT; may be repeated\n" \
-	"-p, --pid PID,...  print only events of these tasks; may be repeated\n" \
-	"-t, --between FROM-TO  print only events of this time, in seconds; FROM- or " \
-	"-TO will do\n" \
-	"-u, --uid UID  print only events of tasks while their real uid was UID\n" \
-	"-C, --comm COMM  print only events of tasks while their name was COMM\n" \
-	"-U, --uid-pids PID,...  these tasks have the uid of -u at first; -PID: not this task\n" \
-	"-N, --comm-pids PID,...  these tasks have the name of -C at first; -PID: not this task\n" \
-	"-j, --json  print JSON, one line for each event\n" \
-	"-d, --date  print the date, for times of day\n" \
-	"-P, --trace KIND,...  print lines of trace_process: syscalls, signals, lifecycle\n" \
-	"-H, --header  print the comment lines of the kernel's trace first\n" \
-	"-x, --exact  print control characters in strings as the kernel does\n" \
-	"-F, --facts  print the facts that are derived from several events, too\n" \
-	"-G, --signal SIG,...  print only these signals, by number, and as they were sent\n" \
-	"-O, --otel  print the OpenTelemetry context of the thread in each event\n"
-
 /* CPUs with a slot of their own for stacks; with more CPUs, some share a slot. */
 enum { SHOW_CPUS = 4096 };
 
@@ -448,9 +429,6 @@ void show_changed(struct show *);
 /* ---- people.c: print a record as a line for people ---------------------------------------- */
 
 /* The options of people.c, for struct tool. */
-#define PEOPLE_OPTIONS \
-	"-m, --human  print for people: columns, names for numbers, times of day\n" \
-	"-c, --columns COLUMNS  with -m: print these fields in columns, see tfs-human(1)\n"
 
 /* Take an option as show_option does. Only programs that call it have the code of people.c. */
 int people_take(struct show *, const struct tool *, int letter);
@@ -486,9 +464,6 @@ struct people_view {
  * The task is that of the connection. It uses sock:inet_sock_set_state, tcp:tcp_destroy_sock, and
  * the records of tfs-strings tcp; without these no bytes, errors and accepts are known.
  */
-#define TCP_OPTIONS \
-	"-T, --tcp KIND,...  print lines of TCP connections: latency, life, accept, connect, " \
-	"failed\n"
 
 /* Take an option as show_option does. Only programs that call it have the code of tcp.c. */
 int tcp_take(struct show *, const struct tool *, int letter);
@@ -514,26 +489,6 @@ size_t tcp_end(struct show *, char *buf, size_t size);
  * sched:sched_process_exit and sched_process_exec as well. User memory comes from the records
  * of tfs-strings (calls.h), or from the kernel's own copies.
  */
-
-/* The options of decode.c, for struct tool. */
-#define DECODE_OPTIONS \
-	"-D, --decode  decode system calls: one line for each, at its return\n" \
-	"--failed  with -D: only calls that fail\n" \
-	"--succeeded  with -D: only calls that succeed\n" \
-	"--execs  with -D: also programs that are executed by calls without events\n" \
-	"--errno ERROR,...  with -D: only calls that fail with these errors\n" \
-	"--fd N:0-2147483647  with -D: only calls with this descriptor\n" \
-	"--slower US  with -D: only calls that took so many microseconds\n" \
-	"--path GLOB  with -D: only calls with a path that GLOB matches\n" \
-	"--names  with -D: the files of descriptors\n" \
-	"--paths  with -D: absolute paths\n" \
-	"--host-paths  with -D: absolute paths as the host has them\n" \
-	"--files CALL,...  with -D: only these calls, by the path of their file\n" \
-	"--reads  with --files: also opens for reading\n" \
-	"--strace  with -D: lines as strace prints them\n" \
-	"--id PREFIX  with -D: take user memory from records that begin with PREFIX\n" \
-	"--abi ABI  with -D: the calls are those of this ABI\n" \
-	"--note NOTE  with -D: this comment line, too\n"
 
 /* All zero at first. */
 struct decode {
@@ -593,15 +548,6 @@ size_t decode_end(struct decode *, char *buf, size_t size);
 void decode_free(struct decode *);
 
 /* ---- account.c: where the time of tasks went (why.h) -------------------------------------- */
-
-#define ACCOUNT_OPTIONS \
-	"--why tasks|calls  print where the time of tasks or calls went, and no event\n" \
-	"--depth N:0-32  with --why: so many waits that follow each other; default 3\n" \
-	"--top N:1-  with --why: so many tasks or calls, and parts of each; default 5\n" \
-	"--of PID,...  with --why: account only these tasks and their later children\n" \
-	"--folded  with --why: lines for flame graphs\n" \
-	"--begin EVENT  with --why: account the time of a task from this event, a glob, on\n" \
-	"--end EVENT  with --why: until this event\n"
 
 /* Take an option as show_option does. Only programs that call it have the code of account.c. */
 int account_take(struct show *, struct decode *, const struct tool *, int letter);

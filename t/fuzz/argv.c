@@ -7,6 +7,7 @@
 #include <setjmp.h>
 
 #include "fuzz.h"
+#include "help.h"
 
 static jmp_buf left;
 static int status;
@@ -149,7 +150,7 @@ static const struct tool tools[] = {
 	  .help = "pids-of ...\nprint pids\n-d, --down  a\n-t  b\n-c C  c\n-n, --number N:1-9  d\n"
 		  "-u, --uid UID  e\n--time MS  f\n" },
 	{ .name = "tfs-write",
-	  .help = "tfs-write ...\nput records\n-c  a\n" OPTION_ROOT OPTION_INSTANCE },
+	  .help = "tfs-write ...\nput records\n-c  a\n" HELP_INSTANCE },
 	{ .name = "syscall-nr",
 	  .help = "syscall-nr [NAME]...\nprint numbers\n" },
 	{ .name = "tfs-run",

@@ -8,6 +8,7 @@
  * characters, or JSON. Each beginning of a call gives one line, unless an option selects calls.
  */
 #include "fuzz.h"
+#include "help.h"
 
 enum { HELD_MOST = 17 << 20, TASKS_MOST = 65536, FOLLOW_MOST = 64 << 20 };
 
@@ -472,7 +473,7 @@ static void next(void)
 /* Take an option of a tool, "-D" or "--name=VALUE". */
 static void option(const char *word)
 {
-	static const struct tool tool = { .name = "fuzz", .help = "fuzz\nfuzz\n" DECODE_OPTIONS };
+	static const struct tool tool = { .name = "fuzz", .help = "fuzz\nfuzz\n" HELP_DECODE };
 	char *argv[] = { (char *)"fuzz", (char *)(uintptr_t)word, NULL };
 
 	opt_index = 1;

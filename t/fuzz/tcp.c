@@ -6,6 +6,7 @@
  * socket, and its values. Each output is complete lines, or JSON.
  */
 #include "fuzz.h"
+#include "help.h"
 
 enum { STATE = 300, DESTROYED, OTHER };
 
@@ -104,7 +105,7 @@ static void next(struct record *r, int big)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-	static const struct tool tool = { .name = "fuzz", .help = "fuzz\nfuzz\n" TCP_OPTIONS };
+	static const struct tool tool = { .name = "fuzz", .help = "fuzz\nfuzz\n" HELP_TCP };
 	static char text[SHOW_ROOM];
 	static struct line_format line;
 	char *argv[] = { (char *)"fuzz", (char *)"-Tlatency,life,accept,connect,failed", NULL };

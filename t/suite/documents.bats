@@ -362,7 +362,7 @@ woke() {
 
 @test "documents: each common option of the hooks is in trace-hooks(7)" {
 	local name n=0
-	sed -n 's/.*# option: .*--\([a-z]*\) *.*  .*/\1/p' "$TREE/lib/session/request.c" >names
+	sed -n 's/.*# option: .*--\([a-z]*\) *.*  .*/\1/p' "$TREE/lib/session/common.help" >names
 	while IFS= read -r name; do
 		echo "$name"
 		grep -Eq "^\.It Fl (. , -|-)$name( |$)" "$TREE/trace-hooks/trace-hooks.7"

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: ISC
+# help.awk - make build/gen/help.h of the files NAME.help: what --help prints, as strings
+#
+# A line is one of struct tool (base/base.h). A line that begins with a space continues the one
+# before. @NAME stands for the lines of NAME.help, which other tools have as well.
+
+# text(NAME): Return the lines of a file as strings of C.
+function text(name,    all, i, line) {
+	for (i = 1; i <= n[name]; i++) {
+		line = lines[name, i]
+		all = all (line ~ /^@/ ? text(substr(line, 2)) : " \\\n\t\"" line "\\n\"")
+	}
+	return all
+}
+
+FNR == 1 {
+	name = FILENAME
+	gsub(/.*\/|\.help$/, "", name)
+	files[++nfiles] = name
+	next # the licence
+}
+/^ / { lines[name, n[name]] = lines[name, n[name]] $0; next }
+{ gsub(/["\\]/, "\\\\&"); lines[name, ++n[name]] = $0 }
+
+END {
+	for (i = 1; i <= nfiles; i++) {
+		macro = toupper(files[i])
+		gsub(/-/, "_", macro)
+		print "#define HELP_" macro text(files[i])
+	}
+}
