@@ -134,8 +134,9 @@ $(FAST:%=build/lib/%.o): private CFLAGS = -O2
 endif
 
 # what objects include, and the Makefile makes
-GENERATED := $(addprefix build/gen/,help.h syscall_numbers.h syscall_names.h syscalls_data.h \
-	svg_script.h)
+ROWS := $(notdir $(basename $(wildcard lib/*/*.rows bin/*/*.rows)))
+GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) help error_numbers syscall_numbers syscall_names \
+	syscalls_data svg_script svg_style)
 generated: $(GENERATED)
 
 # Each object is followed by its headers, as the compiler saw them: -MMD.
@@ -215,6 +216,12 @@ build/gen/help.h: lib/base/help.awk $(wildcard bin/*/*.help lib/*/*.help)
 	@mkdir -p $(@D)
 	$(Q)awk -f $^ >$@
 
+# rows of arrays
+vpath %.rows $(LAYERS:%=lib/%) $(AREAS:%=bin/%)
+$(ROWS:%=build/gen/%.h): build/gen/%.h: lib/base/rows.awk %.rows
+	@mkdir -p $(@D)
+	$(Q)awk -f $^ >$@
+
 build/gen/syscall_names.h: lib/base/syscall_names.in
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C sed -n 's/ /\\0/g; s/^[a-z0-9].*/"&\\0\\0"/p' $< >$@
@@ -222,6 +229,11 @@ build/gen/syscall_numbers.h: build/flags
 	@mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/ENTRY("\1", __NR_\1)/p' | sort >$@
+
+build/gen/error_numbers.h: build/flags
+	@mkdir -p $(@D)
+	$(Q)echo '#include <errno.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
+	sed -n 's/^#define \(E[A-Z0-9]*\) \([0-9]*\)$$/ENTRY("\1", \2)/p' | sort -t, -k2n >$@
 
 # the tables of system calls, compiled
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
@@ -236,6 +248,9 @@ build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 build/gen/svg_script.h: lib/draw/svg.js build/flags
 	$(Q){ echo 'static const char svg_script[] ='; \
 	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/\([,;:)]\) /\1/g; s/ \([{}(]\)/\1/g; s/{ /{/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
+
+build/gen/svg_style.h: lib/draw/svg.css
+	$(Q)sed '/^ *[/*]/d; s/["\\]/\\&/g; s/.*/"&\\n"/' $< >$@
 
 %/manager.tfs: %/manager
 	$(Q)ln -sf manager $@

@@ -16,71 +16,7 @@ struct peer_option {
 };
 
 static const struct peer_option options[] = {
-	/* strace */
-	{ "-e %", "syscall", "-s %", "-s selects system calls" },
-	{ "-e %", NULL, "", "it chooses its events itself, and trace_syscalls -s or trace_event -e "
-	  "takes others" },
-	{ "-s #", "data", "--data %",
-	  "strings are whole, and --data prints what is read and written" },
-	{ "-s #", NULL, "", "strings are whole" },
-	{ "-c", "summary", "--summary", "--summary prints the table" },
-	{ "-C", "summary", "--summary", "--summary prints the table" },
-	{ "-ff", NULL, "", "children are traced, too" },
-	{ "-f %", "filter", "--filter %", "--filter selects by fields" },
-	{ "-f", NULL, "", "children are traced, too" },
-	{ "-ttt", NULL, "", "each line has its time" },
-	{ "-tt", NULL, "", "each line has its time" },
-	{ "-r", NULL, "", "each line has its time" },
-	{ "-T", "slower", "", "each call has its duration, and --slower 1ms selects by it" },
-	{ "-T", NULL, "", "trace_syscalls gives each call its duration" },
-	{ "-yy", "names", "--names", "--names prints the files of descriptors" },
-	{ "-y", "names", "--names", "--names prints the files of descriptors" },
-	{ "-Z", "failed", "--failed", "--failed selects what fails" },
-	{ "-x", "failed", "--failed", "--failed selects what fails" },
-	{ "-k", "user-stack", "--user-stack", "--user-stack prints the program's stacks" },
-	{ "-k", "stack", "--stack", "--stack prints the kernel's stacks" },
-	{ "-P %", "path", "--path %", "--path selects by the path" },
-	{ "-u %", "uid", "--uid %", "--uid selects the tasks of a user" },
-	{ "-v", NULL, "", "nothing is abbreviated" },
-	{ "-qq", NULL, "", "there is nothing to silence" },
-	{ "-q", NULL, "", "there is nothing to silence" },
-	{ "-n", "numbers", "--numbers", "--numbers records calls by number" },
-	{ "-S %", "summary", "--summary", "--summary prints the table" },
-	{ "-w", "summary", "--summary", "--summary has the time of each call" },
-	{ "--follow-forks", NULL, "", "children are traced, too" },
-	{ "--summary-only", "summary", "--summary", "--summary prints the table" },
-	{ "--trace %", "syscall", "-s %", "-s selects system calls" },
-	{ "--attach %", "pid", "--pid %", "--pid selects running tasks" },
-	{ "--decode-fds", "names", "--names", "--names prints the files of descriptors" },
-	{ "--trace-path %", "path", "--path %", "--path selects by the path" },
-	{ "--failed-only", "failed", "--failed", "--failed selects what fails" },
-	{ "--stack-traces", "user-stack", "--user-stack",
-	  "--user-stack prints the program's stacks" },
-	{ "--syscall-times", "slower", "", "each call has its duration" },
-	{ "--output %", NULL, "-o %", "-o writes to a file, and its name's end says the "
-	  "format" },
-	/* perf, trace-cmd */
-	{ "-a", "all", "--all", "--all selects every task" },
-	{ "-g", "user-stack", "--user-stack", "--user-stack prints the program's stacks" },
-	{ "-g", "stack", "--stack", "--stack prints the kernel's stacks" },
-	{ "-F %", NULL, "", "it records each event, and samples none" },
-	{ "-b %", "buffer", "--buffer %", "--buffer sets the size of each CPU's buffer" },
-	{ "-m %", "buffer", "", "--buffer 8M sets the size of each CPU's buffer" },
-	{ "--all-cpus", "all", "--all", "--all selects every task" },
-	{ "--call-graph %", "user-stack", "--user-stack",
-	  "--user-stack prints the program's stacks" },
-	{ "--call-graph %", "stack", "--stack", "--stack prints the kernel's stacks" },
-	{ "--stack", "user-stack", "--user-stack", "--user-stack prints the program's stacks" },
-	{ "--duration #", "slower", "--slower %ms", "--slower selects by the duration" },
-	{ "--tid %", "pid", "--pid %", "--pid selects tasks, and threads" },
-	/* bcc */
-	{ "-d #", "time", "--time %s", "--time ends the session" },
-	{ "--duration #", "time", "--time %s", "--time ends the session" },
-	{ "--timeout %", "time", "--time %", "--time ends the session" },
-	{ "-n %", "comm", "--comm %", "--comm selects tasks by name" },
-	{ "--name %", "comm", "--comm %", "--comm selects tasks by name" },
-	{ "--user %", "uid", "--uid %", "--uid selects the tasks of a user" },
-	{ "-j", "json", "--json", "--json prints objects" },
+#include "peer_options.h"
 };
 
 /* How peers begin the name of a probe or an event, and the option that takes the rest. */
@@ -92,33 +28,7 @@ static const struct { const char *start, *answer; } probes[] = {
 
 /* Names of peers' tools and commands, and what answers their questions here. */
 static const struct { const char *name, *answer; } names[] = {
-	{ "ltrace", "trace_uprobe -- PROG" },
-	{ "opensnoop", "trace_open --all" }, { "statsnoop", "trace_syscalls -s %file --all" },
-	{ "execsnoop", "trace_exec --all" },
-	{ "exitsnoop", "trace_process --all" },
-	{ "killsnoop", "trace_signal --all" }, { "syscount", "trace_syscalls --all --summary" },
-	{ "biosnoop", "trace_block --all" }, { "biolatency", "trace_block --all | tfs-hist" },
-	{ "btrace", "trace_blk --device DISK --all" },
-	{ "blktrace", "trace_blk --device DISK --all" },
-	{ "runqlat", "trace_sched --all | tfs-hist" },
-	{ "runqslower", "trace_sched --all --slower 10ms" },
-	{ "offcputime", "trace_event -e sched_switch --stack --all" },
-	{ "tcpconnect", "trace_tcp --connect --all" }, { "tcpaccept", "trace_tcp --accept --all" },
-	{ "tcpretrans", "trace_tcp --retransmit --all" },
-	{ "tcpstates", "trace_tcp --states --all" },
-	{ "tcplife", "trace_tcp --life --all" }, { "tcpconnlat", "trace_tcp --latency --all" },
-	{ "tcpdrop", "trace_tcp --drops --all" }, { "fsslower", "trace_files --slower 10ms --all" },
-	{ "funccount", "trace_count -f FUNCTION --all" },
-	{ "functrace", "trace_function -f FUNCTION --all" },
-	{ "funcgraph", "trace_graph -f FUNCTION --all" },
-	{ "argdist", "trace_hist -e EVENT -k FIELD --all" },
-	{ "kprobe", "trace_kprobe -k FUNCTION --all" },
-	{ "uprobe", "trace_uprobe --binary FILE --symbol FUNCTION --all" },
-	{ "tpoint", "trace_event -e EVENT --all" },
-	{ "record", "trace_event -e EVENT -o x.dat -- PROG" },
-	{ "stat", "trace_count -e EVENT -- PROG" }, { "trace", "trace_syscalls -- PROG" },
-	{ "top", "trace_syscalls --all --summary --time 5s" },
-	{ "help", "--help" }, { "list", "-l" }, { "stop", "-k SESSION" }, { "kill", "-k SESSION" },
+#include "peer_names.h"
 };
 
 /* ---- options --------------------------------------------------------------------------- */
@@ -161,7 +71,7 @@ static const struct peer_option *find(const struct hook *h, const char *word, co
 		char kind = n && row->word[n] ? row->word[n + 1] : '\0';
 		const char *value = n && word[n] ? word + n + (word[n] == '=') : next;
 
-		if (!n || (row->needs && !has_named(h, row->needs)))
+		if (!n || (*row->needs && !has_named(h, row->needs)))
 			continue;
 		if (kind == '#' && (!value || !*value || value[strspn(value, "0123456789")]))
 			continue;

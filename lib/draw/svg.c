@@ -181,39 +181,9 @@ void svg_label(unsigned x, uint64_t y, const char *s, size_t n, size_t most)
 
 /* ---- pictures with a script ---------------------------------------------------------- */
 
-/*
- * The classes of items: k0 to k5 functions of the kernel, u0 to u5 of programs, v0 to v5 of wakers,
- * c keys;
- * r running (p0 to p7: which task), w waiting, b blocked, s asleep, l latency, e event;
- * a arrows.
- * The colours are those that Okabe and Ito chose for all kinds of colour vision, or
- * lighter. Items keep them on a dark page.
- */
 static const char style[] =
-	"text{font:12px monospace;fill:#222}.t{font:bold 17px sans-serif}\n"
-	".detail,.note,.axis text{fill:#555}.group text{font-weight:bold}\n"
-	".axis text{text-anchor:middle}"
-	"svg{background:#fff}.bg{fill:#fff}.odd{fill:#f4f6f8}.grid path{stroke:#d8dce0}\n"
-	".button{text-anchor:end;text-decoration:underline;cursor:pointer}\n"
-	"g[data-f]{cursor:pointer;outline:none}g[data-f] text{fill:#111;pointer-events:none}\n"
-	"g[data-f]:hover rect,g[data-f]:focus rect{stroke:#000}.up{opacity:.5}\n"
-	".area{fill:#0072b2;opacity:.25}\n"
-	".k0{fill:#ffd27a}.k1{fill:#fcbf49}.k2{fill:#f8a94f}.k3{fill:#f5995c}.k4{fill:#f28a45}\n"
-	".k5{fill:#ffb870}.u0{fill:#8ecae6}.u1{fill:#74b9e6}.u2{fill:#6cb2e0}.u3{fill:#a3d3f1}\n"
-	".u4{fill:#97bdf0}.u5{fill:#66c2d7}.c{fill:#b7cdb4}\n"
-	".v0{fill:#c5b5d8}.v1{fill:#cdb0e0}.v2{fill:#bda6d9}.v3{fill:#d6c1e6}.v4{fill:#c9b8ea}\n"
-	".v5{fill:#d3aedb}\n"
-	".r{fill:#009e73}.w{fill:#e69f00}.b{fill:#d55e00}.s{fill:#a8b0b8}.l{fill:#56b4e9}\n"
-	".e{fill:#222}.p0{fill:#7fb8da}.p1{fill:#7fceb9}.p2{fill:#eaae7f}.p3{fill:#e5bcd3}\n"
-	".p4{fill:#aad9f4}.p5{fill:#f2cf7f}.p6{fill:#c5b5d8}.p7{fill:#c4c4c4}\n"
-	".a{fill:none;stroke:#c0408a;stroke-width:1}.a:hover{stroke-width:4}\n"
-	".searching .a,.searching g[data-f]:not(.hit){opacity:.4}.hit rect{fill:#f26ff2}\n"
-	".label.hit text{fill:#c000c0;font-weight:bold}\n"
-	"input{box-sizing:border-box;width:100%;font:12px sans-serif;color-scheme:light dark}\n"
-	"@media(prefers-color-scheme:dark){text{fill:#ddd}.detail,.note,.axis text{fill:#aab}\n"
-	"svg{background:#16181c}.bg{fill:#16181c}.odd{fill:#1c1f24}.grid path{stroke:#363b42}\n"
-	".e{fill:#ddd}.s{fill:#6a727a}g[data-f]:hover rect,g[data-f]:focus rect{stroke:#fff}\n"
-	".label.hit text{fill:#ff6bff}}\n";
+#include "svg_style.h" /* svg.css */
+	;
 
 void svg_picture_begin(const struct svg_picture *p)
 {

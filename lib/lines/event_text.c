@@ -24,66 +24,12 @@ enum { COMM = 15, ESCAPED = 4 * COMM, TRIES = 64 };
 static const struct form {
 	const char *event, *text;
 } forms[] = {
-#define BLOCK_PLACE "%v{dev} %w{rwbs} "
-#define BLOCK_SECTORS "%d{sector} + %d{nr_sector}"
-	/* in text that is not ours, a name must not hide the waits of its task */
-	{ "sched_switch", "prev_comm=%c prev_pid=%d prev_prio=%d prev_state=%w ==> "
-	  "next_comm=%c next_pid=%d next_prio=%d" },
-	{ "sched_wak*", "comm=%c pid=%d prio=%d target_cpu=%d" },
-	/* the plugins of trace-cmd */
-	{ "sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
-	  "%c{next_comm}:%d{next_pid} [%d{next_prio}]" },
-	{ "sched_switch", "%c{prev_comm}:%d{prev_pid} [%d{prev_prio}] %w{prev_state} ==> "
-	  "%c{next_comm}:%d{next_pid} [%d{next_prio}] Latency: %w{latency} usecs" }, /* -w */
-	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] CPU:%d{target_cpu}" },
-	{ "sched_wak*", "%c{comm}:%d{pid} [%d{prio}] success=%d CPU:%d{target_cpu}" },
-	/* trace-cmd without plugins takes the names of the format */
-	{ "sched_process_fork", "parent_comm=%c{comm} parent_pid=%d{pid} child_comm=%c "
-	  "child_pid=%d" },
-	/* a unit follows the number */
-	{ "sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns] vruntime=%d [ns]" },
-	{ "sched_stat_runtime", "comm=%c pid=%d runtime=%d [ns]" },
-	{ "sched_stat_*", "comm=%c pid=%d delay=%d [ns]" },
-	/* block devices: no field has a name */
-	/* complete, requeue, error */
-	{ "block_rq_*", BLOCK_PLACE "(%s{cmd}) " BLOCK_SECTORS " %b[%d{error}]" },
-	{ "block_*", BLOCK_PLACE "%d{bytes} (%s{cmd}) " BLOCK_SECTORS " %b[%c{comm}]" },
-	{ "block_bio_complete", BLOCK_PLACE BLOCK_SECTORS " %b[%d{error}]" },
-	{ "block_*", BLOCK_PLACE BLOCK_SECTORS " %b[%c{comm}]" },
-	{ "block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector}" },
-	{ "block_*", BLOCK_PLACE BLOCK_SECTORS " <- (%v{old_dev}) %d{old_sector} %d{nr_bios}" },
-	{ "block_split", BLOCK_PLACE "%d{sector} / %d{new_sector} [%c{comm}]" },
-	{ "block_plug", "[%c{comm}]" },
-	{ "block_unplug", "[%c{comm}] %d{nr_rq}" },
-	/* for trace_line_number and trace_line_result; only JSON has the fields id and ret */
-	{ "contention_begin", "%w{lock_addr} (flags=%p)" },
-	{ "contention_end", "%w{lock_addr} (ret=%d)" },
-	{ "sys_enter", "NR %w{NR} (%s{})" },
-	{ "sys_exit", "NR %w{NR} = %w{=}" },
-	/* trace-cmd, perf and the formats have no name before the result of a return */
-	{ "sys_exit_*", "%d{ret}" },
-	/* tracers, whose own text is in tracers[] below: the text of their formats */
-	{ "osnoise", "noise:%d max_sample:%d hw:%d{hw_count} nmi:%d{nmi_count} "
-	  "irq:%d{irq_count} softirq:%d{softirq_count} thread:%d{thread_count}" },
-	{ "timerlat", "seq:%d{seqnum} context:%d timer_latency:%d" },
+#include "forms.h"
 };
 
 /* Tracers whose text has no name of an event (kernel/trace/trace_output.c). */
 static const struct form tracers[] = {
-	{ "timerlat", "#%d{seqnum}~context~%w{context}~timer_latency~%d{timer_latency}~ns" },
-	{ "hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d" },
-	{ "hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}~count:%d~"
-	  "nmi-total:%d{nmi_total}~nmi-count:%d{nmi_count}" },
-	{ "hwlat", "#%d{seqnum}~inner/outer(us):~%d{inner}/%d{outer}~ts:%w{ts}" },
-	{ "osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~%d{hw_count}~"
-	  "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}" },
-	{ "osnoise", "%d{runtime}~%d{noise}~%w{available}~%d{max_sample}~"
-	  "%d{nmi_count}~%d{irq_count}~%d{softirq_count}~%d{thread_count}" },
-	{ "raw_data", "#~%d{id}~buf:%s{buf}" },
-	{ "context_switch", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~==>~[%d{next_cpu}]~"
-	  "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}" },
-	{ "wakeup", "%d{prev_pid}:~%d{prev_prio}:%w{prev_state}~+~[%d{next_cpu}]~"
-	  "%d{next_pid}:~%d{next_prio}:%w{next_state}~%s{next_comm}" },
+#include "tracers.h"
 };
 
 static int is_letter(char c)

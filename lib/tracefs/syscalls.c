@@ -16,36 +16,7 @@
  * can be in several classes.
  */
 static const struct { const char *name, *globs; } classes[] = {
-	{ "file", "access acct chdir chmod chown chroot creat execve* faccessat* fanotify_mark "
-		"fchmodat* fchownat file_[gs]etattr fspick fstatat64 futimesat getcwd getxattr* "
-		"inotify_add_watch lchown lgetxattr link linkat listxattr* llistxattr "
-		"lremovexattr lsetxattr lstat lstat64 mkdir* mknod* mount mount_setattr "
-		"move_mount name_to_handle_at newfstatat newlstat newstat oldumount open "
-		"open_tree* openat* pivot_root quotactl readlink* removexattr* rename* rmdir "
-		"setxattr* stat stat64 statfs statfs64 statx swapoff swapon symlink* truncate "
-		"truncate64 umount unlink* uselib utime utimensat* utimes" },
-	{ "desc", "bpf cachestat close* copy_file_range dup* epoll_* eventfd* execveat "
-		"faccessat* fadvise64* fallocate fanotify_* fchdir fchmod* fchown* fcntl* "
-		"fdatasync fgetxattr file_[gs]etattr flistxattr flock fremovexattr fsconfig "
-		"fsetxattr fsmount fsopen fspick fstat fstat64 fstatat64 fstatfs* fsync "
-		"ftruncate* futimesat getdents* inotify_* io_uring_* ioctl landlock_* linkat "
-		"llseek lseek memfd_* mkdirat mknodat mmap* mount_setattr move_mount mq_* "
-		"name_to_handle_at newfstat newfstatat old_mmap open_by_handle_at open_tree* "
-		"openat* perf_event_open pidfd_* pipe* poll ppoll* pread* process_madvise "
-		"process_mrelease pselect6* pwrite* quotactl_fd read readahead readlinkat readv "
-		"renameat* select sendfile* setns signalfd* splice statx symlinkat "
-		"sync_file_range syncfs tee timerfd_* unlinkat userfaultfd utimensat* vmsplice "
-		"write writev *xattrat" },
-	{ "network", "accept* bind connect getpeername getsockname getsockopt listen recv* "
-		"send* setsockopt shutdown socket*" },
-	{ "process", "clone* execve* exit exit_group fork kill pidfd_send_signal "
-		"rt_*sigqueueinfo tgkill tkill unshare vfork wait*" },
-	{ "memory", "brk get_mempolicy madvise map_shadow_stack mbind migrate_pages mincore "
-		"mlock* mmap* move_pages mprotect mremap mseal msync munlock* munmap old_mmap "
-		"pkey_mprotect remap_file_pages set_mempolicy* shmat shmdt" },
-	{ "signal", "kill pause pidfd_send_signal rt_sig* rt_tgsigqueueinfo sgetmask sig* "
-		"ssetmask tgkill tkill" },
-	{ "ipc", "ipc msgctl msgget msgrcv msgsnd sem* shm*" },
+#include "classes.h"
 };
 
 static const char *globs_of(const char *class)
