@@ -135,7 +135,7 @@ endif
 
 # what objects include, and the Makefile makes
 ROWS := $(notdir $(basename $(wildcard lib/*/*.rows bin/*/*.rows)))
-GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) help error_numbers syscall_numbers syscall_names \
+GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) allowed help error_numbers syscall_numbers syscall_names \
 	syscalls_data svg_script svg_style)
 generated: $(GENERATED)
 
@@ -234,6 +234,10 @@ build/gen/error_numbers.h: build/flags
 	@mkdir -p $(@D)
 	$(Q)echo '#include <errno.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define \(E[A-Z0-9]*\) \([0-9]*\)$$/ENTRY("\1", \2)/p' | sort -t, -k2n >$@
+
+build/gen/allowed.h: build/gen/syscall_numbers.h lib/base/allowed.in
+	$(Q)awk 'FNR == NR { split($$0, part, "\""); known[part[2]] = 1; next } \
+		$$1 in known { print "{ SYS_" $$1 ", " (NF > 1 ? $$2 ", " $$3 ", " $$4 : "0, ALWAYS, 0") " }," }' $^ >$@
 
 # the tables of system calls, compiled
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \

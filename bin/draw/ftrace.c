@@ -34,25 +34,7 @@ static const struct typed {
 	unsigned number;
 	const char *fields;
 } typed[] = {
-	{ "ftrace:print", 3, "ip buf" },
-	{ "sched:sched_switch", 4,
-	  "prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio" },
-	{ "power:cpu_frequency", 11, "state cpu_id" },
-	{ "power:cpu_idle", 13, "state cpu_id" },
-	{ "sched:sched_waking", 20, "comm pid prio success target_cpu" },
-	{ "irq:softirq_entry", 24, "vec" },
-	{ "irq:softirq_exit", 25, "vec" },
-	{ "irq:irq_handler_entry", 36, "irq name" },
-	{ "irq:irq_handler_exit", 37, "irq ret" },
-	{ "task:task_newtask", 235, "pid comm clone_flags oom_score_adj" },
-	{ "task:task_rename", 236, "pid oldcomm newcomm oom_score_adj" },
-	{ "sched:sched_process_exec", 237, "filename pid old_pid" },
-	{ "sched:sched_process_exit", 238, "comm pid tgid prio" },
-	{ "sched:sched_process_fork", 239, "parent_comm parent_pid child_comm child_pid" },
-	{ "raw_syscalls:sys_enter", 329, "id args" },
-	{ "syscalls:sys_enter_*", 329, "__syscall_nr *" },
-	{ "raw_syscalls:sys_exit", 330, "id ret" },
-	{ "syscalls:sys_exit_*", 330, "__syscall_nr ret" },
+#include "typed.h"
 };
 
 /* How the records of an event are written. */

@@ -1577,30 +1577,7 @@ static const struct {
 	char name[13];
 	const char *fmt;
 } ftrace_formats[] = {
-	{ "function", "\"%s%s%s\", __ftrace_ip(REC->ip), REC->parent_ip ? \" <-\" : \"\", "
-		"REC->parent_ip ? __ftrace_ip(REC->parent_ip) : \"\"" },
-	{ "print", "!\"%s: %s\", __ftrace_ip(REC->ip), __ftrace_text(REC->buf)" },
-	{ "bputs", "!\"%s: %s\", __ftrace_ip(REC->ip), __ftrace_text(REC->str)" },
-	{ "bprint", "!\"%s: %s\", __ftrace_ip(REC->ip), __ftrace_bprint(REC->fmt, REC->buf)" },
-	{ "raw_data", "\"# %x buf:%s\", REC->id, __ftrace_bytes(REC->buf)" },
-	{ "kernel_stack", "!\"<stack trace>\\n%s\", __ftrace_stack(REC->caller)" },
-	{ "user_stack", "!\"<user stack trace>\\n%s\", __ftrace_user_stack(REC->caller)" },
-	{ "hwlat", "\"#%-5u inner/outer(us): %4llu/%-5llu ts:%lld.%09ld count:%d\", "
-		"REC->seqnum, REC->duration, REC->outer_duration, REC->tv_sec, REC->tv_nsec, "
-		"REC->count" },
-	{ "osnoise", "\"%llu %10llu %3llu.%05llu %7llu %6u %6u %6u %6u %6u\", "
-		"REC->runtime, REC->noise, "
-		"(REC->runtime - REC->noise) * 10000000 / REC->runtime / 100000, "
-		"(REC->runtime - REC->noise) * 10000000 / REC->runtime % 100000, "
-		"REC->max_sample, REC->hw_count, REC->nmi_count, REC->irq_count, "
-		"REC->softirq_count, REC->thread_count" },
-	{ "timerlat", "\"#%-5u context %6s timer_latency %9llu ns\", REC->seqnum, "
-		"REC->context == 2 ? \"user-ret\" : REC->context ? \"thread\" : \"irq\", "
-		"REC->timer_latency" },
-	{ "func_repeats", "\"%s%s%s (repeats: %u, last_ts:%s)\", __ftrace_ip(REC->ip), "
-		"REC->parent_ip ? \" <-\" : \"\", "
-		"REC->parent_ip ? __ftrace_ip(REC->parent_ip) : \"\", REC->count, "
-		"__ftrace_time(((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)" },
+#include "ftrace_formats.h"
 };
 
 /* Return the number before a name in a table of flags: 0xNUMBER, "NAME" */
