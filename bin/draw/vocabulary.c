@@ -13,20 +13,7 @@ enum form { PLAIN, ADDRESS, PORT, TRANSPORT, NETWORK };
 
 /* The fields that have names of their own; of the events of sockets only, if network is set. */
 static const struct { const char *field, *name; int network; enum form form; } words[] = {
-	{ "ret", "tfs.ret", 0, PLAIN },
-	{ "lat", "tfs.lat", 0, PLAIN },
-	{ "cut", "tfs.cut", 0, PLAIN },
-	{ "calls", "tfs.calls", 0, PLAIN },
-	{ "errors", "tfs.errors", 0, PLAIN },
-	{ "otel", "tfs.otel", 0, PLAIN },
-	{ "saddr", "network.local.address", 1, ADDRESS },
-	{ "saddr_v6", "network.local.address", 1, ADDRESS },
-	{ "sport", "network.local.port", 1, PORT },
-	{ "daddr", "network.peer.address", 1, ADDRESS },
-	{ "daddr_v6", "network.peer.address", 1, ADDRESS },
-	{ "dport", "network.peer.port", 1, PORT },
-	{ "family", "network.type", 1, NETWORK },
-	{ "protocol", "network.transport", 1, TRANSPORT },
+#include "vocabulary.h"
 };
 
 /* Protocols of <netinet/in.h>, families of <sys/socket.h>, and their names in the registry */

@@ -190,20 +190,8 @@ int people_exit(const struct people *p, struct out *o, int64_t code)
 /* Return the name of the reason of a signal, or NULL. */
 static const char *name_of_code(int64_t sig, int64_t code)
 {
-	/* include/uapi/asm-generic/siginfo.h; sig 0: of any signal */
 	static const struct { short sig, code; char name[14]; } codes[] = {
-		{ 0, 0, "SI_USER" }, { 0, 0x80, "SI_KERNEL" }, { 0, -1, "SI_QUEUE" },
-		{ 0, -2, "SI_TIMER" }, { 0, -3, "SI_MESGQ" }, { 0, -4, "SI_ASYNCIO" },
-		{ 0, -5, "SI_SIGIO" }, { 0, -6, "SI_TKILL" },
-		{ SIGCHLD, 1, "CLD_EXITED" }, { SIGCHLD, 2, "CLD_KILLED" },
-		{ SIGCHLD, 3, "CLD_DUMPED" }, { SIGCHLD, 4, "CLD_TRAPPED" },
-		{ SIGCHLD, 5, "CLD_STOPPED" }, { SIGCHLD, 6, "CLD_CONTINUED" },
-		{ SIGSEGV, 1, "SEGV_MAPERR" }, { SIGSEGV, 2, "SEGV_ACCERR" },
-		{ SIGBUS, 1, "BUS_ADRALN" }, { SIGBUS, 2, "BUS_ADRERR" },
-		{ SIGBUS, 3, "BUS_OBJERR" }, { SIGFPE, 1, "FPE_INTDIV" },
-		{ SIGILL, 1, "ILL_ILLOPC" }, { SIGILL, 2, "ILL_ILLOPN" },
-		{ SIGTRAP, 1, "TRAP_BRKPT" }, { SIGTRAP, 2, "TRAP_TRACE" },
-		{ SIGSYS, 1, "SYS_SECCOMP" },
+#include "reasons.h"
 	};
 
 	if (code > INT32_MAX && code <= UINT32_MAX)
