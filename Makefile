@@ -134,7 +134,7 @@ $(FAST:%=build/lib/%.o): private CFLAGS = -O2
 endif
 
 # what objects include, and the Makefile makes
-ROWS := $(notdir $(basename $(wildcard lib/*/*.rows bin/*/*.rows)))
+ROWS := $(notdir $(basename $(wildcard lib/*/*.rows $(BUILT:%=bin/%/*.rows))))
 GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) allowed help error_numbers syscall_numbers syscall_names \
 	syscalls_data svg_script svg_style)
 generated: $(GENERATED)
@@ -212,7 +212,7 @@ $(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildc
 endif
 
 # what --help prints
-build/gen/help.h: lib/base/help.awk $(wildcard bin/*/*.help lib/*/*.help)
+build/gen/help.h: lib/base/help.awk $(wildcard lib/*/*.help $(BUILT:%=bin/%/*.help))
 	@mkdir -p $(@D)
 	$(Q)awk -f $^ >$@
 

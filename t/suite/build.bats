@@ -341,7 +341,7 @@ small_tree() {
 		return 0;
 	}
 	END
-	make -s -C small CC="$compiler" "${@:2}" bin/show 3>&- >said 2>&1
+	make -s -C small GENERATED= CC="$compiler" "${@:2}" bin/show 3>&- >said 2>&1
 	cat said
 	[ ! -s said ]
 	SHOW=small/bin/show
