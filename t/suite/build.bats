@@ -425,7 +425,7 @@ marked() {
 	small_tree cc
 	make_show() {
 		rm $SHOW
-		make -C small CC=cc --no-print-directory "$@" bin/show 3>&- >said
+		make -C small GENERATED= CC=cc --no-print-directory "$@" bin/show 3>&- >said
 	}
 	make_show
 	[ "$(cat said)" = "  CC bin/show" ]
