@@ -114,3 +114,31 @@ objects() {
 none_loaded() {
 	[ -z "$(objects)" ]
 }
+
+# watch_top_level: Note from now on what is enabled at the top level, for top_level_unchanged. Tests
+# of this are alone, because the probes of another one enable an event for a moment.
+watch_top_level() {
+	local printk=$TRACEFS/events/bpf_trace/bpf_trace_printk/enable
+	file_is "$printk" 0 || skip "needs bpf_trace_printk disabled at the top level"
+	cat "$TRACEFS/set_event" >top.before
+	# shellcheck disable=SC2317 # background calls it
+	poll() {
+		local text
+		until [ -e top.stop ]; do
+			file_is "$printk" 0 >>top.seen || :
+			read_whole "$TRACEFS/set_event"
+			must_be set_event "$(<top.before)${text:+$'\n'}" >>top.seen || :
+		done
+	}
+	: >top.seen
+	background poll
+	POLLER=$PID
+}
+
+# top_level_unchanged: End this; fail if anything was enabled or disabled.
+top_level_unchanged() {
+	: >top.stop
+	finishes "$POLLER" 0
+	head top.seen
+	[ ! -s top.seen ]
+}

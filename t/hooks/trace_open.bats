@@ -233,30 +233,15 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(opens '"/nowhere/at all"' '-1 ENOENT')" = 8 ]
 }
 
-# switched: Note each time that the event of the top level is found enabled, until the file stop is there.
-switched() {
-	until [ -e stop ]; do
-		file_is "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" 0 >>seen || :
-	done
-}
-
 # This test is alone because the probes of another one enable the event for a moment.
 # bats test_tags=alone
 @test "trace_open: nothing of the top level is enabled, at no moment of a session" {
 	need_bpf
-	file_is "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" 0 ||
-		skip "needs bpf_trace_printk disabled at the top level"
-	cat "$TRACEFS/set_event" >before
-	: >seen
-	background switched
-	poll=$PID
+	watch_top_level
 	act opens 3 0 "$PWD/there"
 	traced trace_open
 	[ "$(opens "\"$PWD/there\"")" = 3 ]
-	: >stop
-	finishes "$poll" 0
-	[ ! -s seen ]
-	diff before "$TRACEFS/set_event"
+	top_level_unchanged
 	run -1 grep -F "$PWD/there" "$TRACEFS/trace"
 }
 

@@ -198,3 +198,68 @@ need_context() {
 	tfs-run trace_uprobe --instance "$MARK" --binary "$CASE/thr" --symbol f --top 5 -- "$CASE/thr" >got 3>&- 4>&-
 	[ "$(cat got)" = '    200 g' ] || { cat got; return 1; }
 }
+
+# hung_sessions: Do the three still hang? A server did not answer 1, nobody reads 2, and 3 is stopped.
+hung_sessions() {
+	[ -s asked ] && [ -d "/proc/${SESSIONS[1]}" ] && [ -d "/proc/${SESSIONS[2]}" ] &&
+		[ -d "/proc/${SESSIONS[3]}" ] && all_stopped "$STREAM"
+}
+
+# bats test_tags=alone,long
+@test "20 sessions of 5 users: three that hang keep no other from its end, and none sees a call of another" {
+	local i user hung words programs=() gates=() SESSIONS=() readers=()
+	need_bpf
+	need_tool setpriv
+	serve
+	execute
+	hung=$HELD
+	chmod 755 "$BATS_TEST_TMPDIR"
+	cp "$PROG/acts" mine
+	calls 1
+	for i in {1..20}; do
+		user=$((4242 + i % 5))
+		: >"own-$i."
+		hold setpriv --reuid $user --regid $user --clear-groups ./mine opens 5000 0 "$PWD/own-$i."
+		programs+=([i]="$HELD") gates+=([i]="$GO")
+	done
+	programs[1]+=",$hung" programs[2]+=",$CALLS"
+	watch_top_level
+	echo 'hook * *' | tee policy.{0..4} >/dev/null
+	for i in {1..20}; do
+		words=(trace_open)
+		[ $((i % 2)) = 0 ] || words=(trace_syscalls -s openat --decode)
+		[ "$i" != 1 ] || words=(trace_syscalls -s openat --user-stack)
+		TFS_POLICY=$PWD/policy.$((i % 5)) background "$MANAGER" --run "${words[0]}" --args \
+			"${words[*]:1} --output fifo --instance $MARK-$i --pid ${programs[i]}" >"out.$i" 2>"err.$i"
+		SESSIONS[i]=$PID
+	done
+	for i in {1..20}; do
+		eventually file_has 1 "out.$i" || { cat err.*; return 1; }
+		[ "$i" = 2 ] || { background cat "$(<"out.$i")" >"got.$i" && readers[i]=$PID; }
+	done
+	exec 9<"$(<out.2)"
+	STREAM=$(children "$(children "${SESSIONS[3]}")")
+	kill -STOP "$STREAM"
+	for i in {1..20}; do
+		echo >"${gates[i]}"
+	done
+	for i in {4..20}; do
+		all_end "${SESSIONS[i]}" "${readers[i]}"
+	done
+	eventually hung_sessions
+	kill -CONT "$STREAM"
+	kill "$hung" "$CALLS"
+	all_end "${SESSIONS[1]}" "${SESSIONS[3]}"
+	cat <&9 >got.2
+	exec 9<&-
+	finishes "${SESSIONS[2]}" 0
+	top_level_unchanged
+	[ "$(grep -c ' *mine-.*: sys_openat(' got.1)" = 5000 ]
+	run -1 grep '/own-' got.1
+	for i in {2..20}; do
+		[ ! -s "err.$i" ]
+		[ "$(grep -o '/own-[0-9]*\.' "got.$i" | sort | uniq -c)" = "$(printf '%7d /own-%d.' 5000 "$i")" ] ||
+			{ grep -o '/own-[0-9]*\.' "got.$i" | sort | uniq -c; tail -n 1 "got.$i"; return 1; }
+	done
+	nothing_left
+}
