@@ -236,3 +236,80 @@ need_two_cpus() {
 	add_up "$(lines ' getppid() = ')" got
 	[ $((sum + lost)) -gt 0 ]
 }
+
+# ---- all processes of a session killed ---------------------------------------------------
+
+# below PID: Print the process and all below it, but not the program `acts` if SPARED is set.
+below() {
+	local pid
+	for pid in "$1" $(processes_below "$1" 0); do
+		pid=${pid%:*}
+		[ -n "$SPARED" ] && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = acts ] || echo "$pid"
+	done
+}
+
+# kill_all PID: Kill the process and all below it, so that none sees another die.
+kill_all() {
+	local pids=() now
+	mapfile -t now < <(below "$1")
+	until [ "${pids[*]}" = "${now[*]}" ]; do
+		pids=("${now[@]}")
+		kill -STOP "${pids[@]}" 2>/dev/null || :
+		mapfile -t now < <(below "$1")
+	done
+	kill -KILL "${pids[@]}" 2>/dev/null || :
+	wait "$1" 2>/dev/null || :
+	KILLED+=("${pids[@]}")
+}
+
+# swept: Run a session, which removes what those before left; is nothing left then?
+swept() {
+	local pid
+	"$MANAGER" --run trace_event --args \
+		"--instance ${MARK}next --pid $$ --time 1 -e sched_process_exit" >/dev/null || return
+	nothing_left || return
+	! grep -F "tfs_${MARK//-/_m}" "$TRACEFS/dynamic_events" || return
+	for pid in "${KILLED[@]}"; do
+		gone "$pid" || { ps -p "$pid"; return 1; }
+	done
+	KILLED=()
+}
+
+# none_new: Do none of the BPF objects of all sessions live that were made since the beginning?
+none_new() {
+	"$PROG/bpfobjects" all tfs_ | grep -vxFf objects.before >new || :
+	! "$PROG/bpfobjects" still <new
+}
+
+# ROUNDS=100 t/run t/record/rings.bats; FAULT_SEED repeats the moments.
+# bats test_tags=alone,long
+@test "tfs-strings: if everything of a session is killed at any moment, nothing is left after the next session" {
+	local round KILLED=() SPARED ACT='' hooks hook seed=${FAULT_SEED:-$RANDOM}
+	need_bpf
+	echo "FAULT_SEED=$seed"
+	RANDOM=$seed
+	hooks=('trace_open' 'trace_syscalls --decode' 'trace_syscalls --decode --output dat --names' 'trace_exec' 'trace_tcp'
+		'trace_process' 'trace_why' "trace_uprobe --binary $PROG/acts --symbol main" 'trace_open --cgroup /')
+	"$PROG/bpfobjects" all tfs_ >objects.before
+	sort "$TRACEFS/set_event" >events.before
+	for ((round = 0; round < ${ROUNDS:-20}; round++)); do
+		SPARED=
+		((RANDOM % 3)) || SPARED=yes
+		read -ra hook <<<"${hooks[round % ${#hooks[@]}]}"
+		if ((RANDOM % 2)); then
+			act opens 200000 0 "$PWD/there"
+			release
+			background "$MANAGER" --run "${hook[0]}" --args "--instance $MARK --pid $ACT ${hook[*]:1}" >out 2>err
+		else
+			background tfs-run "${hook[0]}" --instance "$MARK" "${hook[@]:1}" -- \
+				"$PROG/acts" opens 200000 0 "$PWD/there" </dev/null >out 2>err
+		fi
+		read -rt "0.$(printf %03d $((RANDOM % 400)))" _ <>"$NEVER" || :
+		kill_all "$PID"
+		[ -n "$SPARED" ] || [ -z "$ACT" ] || kill -KILL "$ACT" 2>/dev/null || :
+		eventually swept || { echo "round $round: ${hook[*]}"; return 1; }
+	done
+	eventually none_new || { cat new; return 1; }
+	sort "$TRACEFS/set_event" | diff events.before -
+	[ -z "$(find /sys/fs/bpf -path "*$MARK*")" ]
+}
