@@ -85,8 +85,9 @@ render() {
 	kubectl kustomize with >container-tracer.yaml
 }
 
+# validate MANIFESTS...: Print each object of these files, or each error, after the name of its file.
 validate() {
-	node "$TREE/t/kubernetes/validate.mjs" "$PINNED" <"$1"
+	node "$TREE/t/kubernetes/validate.mjs" "$PINNED" "$@"
 }
 
 # need_overlay: Skip unless this machine can run containers as nodes do.
@@ -173,47 +174,51 @@ silent() {
 
 @test "kubernetes: every overlay is rendered, and its objects have only known fields" {
 	need_kubectl
-	for overlay in standalone unprivileged requests; do
+	local overlay overlays=(standalone unprivileged requests logging policy container-tracer)
+	for overlay in "${overlays[@]}"; do
 		render "$overlay"
-		[ "$(validate "$overlay.yaml")" = "Namespace/tfs-tools
-PriorityClass/tfs-tools
-DaemonSet/tfs-tools" ]
 	done
-	render logging
-	[ "$(validate logging.yaml)" = "$(validate unprivileged.yaml)" ]
-	render policy
-	[ "$(validate policy.yaml | sed 's/-[^-]*$//;t')" = "Namespace/tfs
-Role/tfs-tools
+	own=$'Namespace/tfs-tools\nPriorityClass/tfs-tools\nDaemonSet/tfs-tools'
+	validate "${overlays[@]/%/.yaml}" | sed 's/tfs-policy-.*/tfs-policy/' >objects
+	file_is objects "$own
+$own
+$own
+$own
+Namespace/tfs-tools
+Role/tfs-tools-trace
 ConfigMap/tfs-policy
-PriorityClass/tfs
-DaemonSet/tfs" ]
-	render container-tracer
-	[ "$(validate container-tracer.yaml)" = "Namespace/contrace
-DaemonSet/container-tracer-node" ]
+PriorityClass/tfs-tools
+DaemonSet/tfs-tools
+Namespace/contrace
+DaemonSet/container-tracer-node"
 	# each directory is one of these
 	[ "$(cd "$MANIFESTS" && echo */)" = "base/ container-tracer/ logging/ policy/ requests/ standalone/ templates/ unprivileged/" ]
 }
 
-# refuses SED MESSAGE: Fail unless the manifest that sed changes is refused with MESSAGE.
-refuses() {
-	sed "$1" unprivileged.yaml >changed.yaml
-	run ! cmp -s unprivileged.yaml changed.yaml
-	run -1 validate changed.yaml
-	echo "$output"
-	grep -qF -- "$2" <<<"$output"
-}
-
 @test "kubernetes: the check refuses an unknown field, a wrong type, a missing field and an unknown kind" {
+	local n=0 change message
 	need_kubectl
 	render unprivileged
-	validate unprivileged.yaml
-	refuses 's/readOnlyRootFilesystem/readOnlyRootFileSystem/' \
-		"'readOnlyRootFileSystem' does not exist in type 'ISecurityContext'"
-	refuses 's/preStop/prestop/' "'prestop' does not exist in type 'ILifecycle'"
-	refuses 's/hostPID: true/hostPID: "true"/' "Type 'string' is not assignable to type 'boolean | undefined'"
-	refuses 's/memory: 256Mi/memory: 256 megabytes/' "resources/limits/memory"
-	refuses '/^        name: tfs-tools$/d' "Property 'name' is missing"
-	refuses 's/kind: DaemonSet/kind: DemonSet/' "DemonSet/tfs-tools: Cannot find module"
+	while IFS='|' read -r change message; do
+		n=$((n + 1))
+		sed "$change" unprivileged.yaml >$n.yaml
+		run ! cmp -s unprivileged.yaml $n.yaml
+		echo "^$n.yaml: .*$message" >>wanted
+	done <<-'END'
+		s/readOnlyRootFilesystem/readOnlyRootFileSystem/|'readOnlyRootFileSystem' does not exist in type 'ISecurityContext'
+		s/preStop/prestop/|'prestop' does not exist in type 'ILifecycle'
+		s/hostPID: true/hostPID: "true"/|Type 'string' is not assignable to type 'boolean | undefined'
+		s/memory: 256Mi/memory: 256 megabytes/|resources/limits/memory
+		/^        name: tfs-tools$/d|Property 'name' is missing
+		s/kind: DaemonSet/kind: DemonSet/|DemonSet/tfs-tools: Cannot find module
+	END
+	run -1 --separate-stderr validate {1..6}.yaml unprivileged.yaml
+	echo "$stderr"
+	[ -z "$output" ]
+	while read -r message; do
+		grep -q -- "$message" <<<"$stderr"
+	done <wanted
+	[ "$(sed 's/:.*//' <<<"$stderr" | sort -u | wc -l)" = 6 ]
 }
 
 @test "kubernetes: the component only adds to container-tracer's DaemonSet" {
@@ -254,6 +259,7 @@ refuses() {
 }
 
 @test "kubernetes: the Helm chart makes the same objects as kustomize, with and without components" {
+	local n=0 pairs=()
 	need_kubectl
 	need_helm
 	for profile in standalone unprivileged requests; do
@@ -265,10 +271,15 @@ refuses() {
 			# shellcheck disable=SC2086 # words
 			with_components "$profile" $components >kustomized.yaml
 			helm template tfs-tools "$MANIFESTS" -n tfs-tools --set "profile=$profile" "$@" >chart.yaml
-			node "$TREE/t/kubernetes/same.mjs" "$PINNED" kustomized.yaml chart.yaml
-			validate chart.yaml >objects
+			cp kustomized.yaml "kustomized$((++n)).yaml"
+			cp chart.yaml "chart$n.yaml"
+			pairs+=("kustomized$n.yaml" "chart$n.yaml")
 		done
 	done
+	[ "$n" = 12 ]
+	node "$TREE/t/kubernetes/same.mjs" "$PINNED" "${pairs[@]}"
+	validate chart{1..12}.yaml >all
+	tail -n 4 all >objects
 	file_is objects "PriorityClass/tfs-tools
 ConfigMap/tfs-tools-policy
 Role/tfs-tools-trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// same.mjs DIRECTORY KUSTOMIZED CHART - compare the objects of kustomize and of the Helm chart
+// same.mjs DIRECTORY [KUSTOMIZED CHART]... - compare the objects of kustomize and of the Helm chart
 //
 // DIRECTORY has the packages of package.json. Helm's labels, the checksum of the policy and the
 // Namespace, which helm does not make, are left out. So are the ends of the ConfigMap's name: a hash
@@ -26,6 +26,8 @@ const objects = (file) => parseAllDocuments(readFileSync(file, "utf8")).map((d) 
 	.map((o) => JSON.parse(JSON.stringify(o, without)))
 	.sort((a, b) => a.kind < b.kind ? -1 : 1);
 
-const [kustomized, chart] = files.map(objects);
-assert(kustomized.length > 1);
-assert.deepStrictEqual(chart, kustomized);
+for (let i = 0; i < files.length; i += 2) {
+	const [kustomized, chart] = files.slice(i, i + 2).map(objects);
+	assert(kustomized.length > 1);
+	assert.deepStrictEqual(chart, kustomized);
+}
