@@ -56,7 +56,7 @@ of_each() {
 	[ "$(told got)" = "$n 0 0 0" ] || { echo "$*: $(told got)"; return 1; }
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,oldest
 @test "trace_syscalls: --otel prints the span of each of 1,000 calls of threads, a child and an exec" {
 	need_context
 	of_each 6000 "$PROG/published" -w -t 4 -f 1000
@@ -67,6 +67,7 @@ of_each() {
 	[ "$wrong $none" = "0 0" ] && [ $((right + unknown)) = 2000 ] && [ "$right" -ge 1000 ]
 }
 
+# bats test_tags=oldest
 @test "trace_syscalls: --otel finds the variable of a program, dynamic, static and static-pie" {
 	need_context
 	publishers glibc "${CC:-cc}"
@@ -83,6 +84,7 @@ of_linked() {
 	done
 }
 
+# bats test_tags=oldest
 @test "trace_syscalls: --otel finds the variable of a linked library, by each model" {
 	need_context
 	publishers glibc "${CC:-cc}"
@@ -109,6 +111,7 @@ of_loaded() {
 	of_loaded "$FROM"/*.so
 }
 
+# bats test_tags=oldest
 @test "trace_syscalls: --otel finds the variable in programs and libraries of musl" {
 	need_context
 	publishers musl musl-gcc
@@ -184,6 +187,7 @@ strip_sections() {
 	done
 }
 
+# bats test_tags=oldest
 @test "trace_syscalls: --otel: a record without a trace or a span, or that is not valid, is none; absent memory is unknown" {
 	need_context
 	hold "$PROG/illrecords" -w
@@ -226,6 +230,7 @@ count_spans() {
 		END { print count["right"] + 0, count["wrong"] + 0, count["none"] + 0, count["unknown"] + 0 }' "$1"
 }
 
+# bats test_tags=oldest
 @test "trace_why: --otel prints the span of each of 200 slow calls of two threads" {
 	need_context
 	need_tracefs events/sched/sched_waking
@@ -243,6 +248,7 @@ count_spans() {
 	done
 }
 
+# bats test_tags=oldest
 @test "trace_sched: --otel prints the span of each task that waits, also by a library loaded later" {
 	need_context
 	need_tracefs events/sched/sched_wakeup
@@ -266,6 +272,7 @@ count_spans() {
 	done
 }
 
+# bats test_tags=oldest
 @test "trace_tcp: --otel prints the span of each of 200 connects, also as JSON" {
 	need_context
 	need_tracefs events/sock/inet_sock_set_state
@@ -295,6 +302,7 @@ of_pairs() {
 	count_spans pairs by_pid 'field("number")'
 }
 
+# bats test_tags=oldest
 @test "trace_tcp: --otel prints the span that accepted or connected, at an accept and at the end of a connection" {
 	need_context
 	need_tracefs events/sock/inet_sock_set_state
@@ -321,6 +329,7 @@ of_pairs() {
 	grep -q ": tcp: A socket=" others # they ran
 }
 
+# bats test_tags=oldest
 @test "trace_tcp: --otel: a change of state in an interrupt has no span, one by a task that task's span" {
 	need_context
 	need_tracefs events/sock/inet_sock_set_state
@@ -347,6 +356,7 @@ of_pairs() {
 	lines_are counts "300 0"
 }
 
+# bats test_tags=oldest
 @test "trace_tcp: --otel: a packet that a task drops has the span in which it does" {
 	need_context
 	need_tracefs events/skb/kfree_skb
@@ -381,6 +391,7 @@ of_pairs() {
 	[ "$(lines ': tcp_')" = "$(lines ': tcp_.* otel=none$')" ]
 }
 
+# bats test_tags=oldest
 @test "trace_block: --otel prints the span in which each of 100 requests was queued, not that of its completion" {
 	need_context
 	need_tracefs events/block
@@ -462,6 +473,7 @@ spans_in_order() {
 	cmp given wanted
 }
 
+# bats test_tags=oldest
 @test "trace_syscalls: --otel: also a return alone, one of many calls, and a number carry the span" {
 	need_context
 	hold "$PROG/published" -w 100
@@ -476,6 +488,7 @@ spans_in_order() {
 	spans_in_order 100 'sys_enter: NR'
 }
 
+# bats test_tags=oldest
 @test "tfs-strings otel: programs run at the given events and at no others, so that other calls cost nothing" {
 	need_context
 	begins='sched_process_free

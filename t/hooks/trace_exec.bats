@@ -13,7 +13,7 @@ execs() {
 	grep -cF ": execve(\"$1\", [${list#, }], 0x" got || :
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,oldest
 @test "trace_exec: records each program that is started, with all its words and no others" {
 	need_bpf
 	acts=$PROG/acts
@@ -24,7 +24,7 @@ execs() {
 	file_has 5 got
 }
 
-# bats test_tags=guest
+# bats test_tags=guest,oldest
 @test "trace_exec: with kprobes the lines are the same" {
 	need_bpf
 	uses kprobe_events
@@ -42,7 +42,7 @@ execs() {
 	[ "$(execs "$acts" nothing one)" = 1 ]
 }
 
-# bats test_tags=guest
+# bats test_tags=guest,oldest
 @test "trace_exec: words that do not fit into the page of a kprobe leave addresses" {
 	uses kprobe_events
 	act execs 3 0 "$(big 3900)"
@@ -76,6 +76,7 @@ execs() {
 	[ "$(lines ', "29", "30", \.\.\.\], 0x')" = 1 ]
 }
 
+# bats test_tags=oldest
 @test "trace_exec: words of any length are whole up to about 4,500 bytes in all, and then have a mark" {
 	need_bpf
 	acts=$PROG/acts
@@ -100,6 +101,7 @@ execs() {
 	[ "$(grep -cF '"nothing", "a\" argv3=\"evil", "", "back\\", "x"], 0x' got)" = 1 ]
 }
 
+# bats test_tags=oldest
 @test "trace_exec: --failed also prints the execs that fail, with their errors" {
 	need_bpf
 	acts=$PROG/acts

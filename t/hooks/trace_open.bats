@@ -20,7 +20,7 @@ each_source() {
 	[ ! -e "$TRACEFS/kprobe_events" ] || { tfs-probe -g "own_$$" remove; echo kprobes; }
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,oldest
 @test "trace_open: records each file that is opened, and the result" {
 	need_bpf
 	act opens 12 8 "$PWD/there"
@@ -30,7 +30,7 @@ each_source() {
 	file_has 20 got
 }
 
-# bats test_tags=guest
+# bats test_tags=guest,oldest
 @test "trace_open: with kprobes the lines are the same" {
 	need_bpf
 	uses kprobe_events
@@ -47,7 +47,7 @@ each_source() {
 	file_has 8 got
 }
 
-# bats test_tags=guest
+# bats test_tags=guest,oldest
 @test "trace_open: a path that kprobes cannot record is an address, and its call is printed" {
 	uses kprobe_events
 	path=$(printf '/%.0s' {1..4080}) # it does not fit into a page
@@ -117,6 +117,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	file_has 8 got
 }
 
+# bats test_tags=oldest
 @test "trace_open: BPF programs record the opens of threads and of children, and of no other task" {
 	need_bpf
 	act opens 50 0 /dev/zero
@@ -133,6 +134,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(lines '/dev/zero')" = 0 ]
 }
 
+# bats test_tags=oldest
 @test "trace_open: BPF programs read a path of any length whole" {
 	local pids=() gates=() paths=()
 	need_bpf
@@ -165,6 +167,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	file_has 3 got
 }
 
+# bats test_tags=oldest
 @test "trace_open: BPF programs read a path that was not in memory, and the address of a bad one" {
 	need_bpf
 	printf '%s\0' "$PWD/there" >name
@@ -175,6 +178,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(grep -vc 'name"' got)" = 25 ]
 }
 
+# bats test_tags=oldest
 @test "trace_open: a path is that of the entry, whatever a thread writes there while the call waits" {
 	need_bpf
 	long=$(path_of 4000)
@@ -204,6 +208,7 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	file_has 1 got
 }
 
+# bats test_tags=oldest
 @test "trace_open: a full buffer loses events, which are counted" {
 	need_bpf
 	n=$(so_many 40000)
@@ -263,7 +268,7 @@ killed() {
 }
 
 # This test is alone because any other session would remove the rest first.
-# bats test_tags=alone
+# bats test_tags=alone,oldest
 @test "trace_open, trace_exec: if everything is killed, no BPF program stays" {
 	need_bpf
 	killed trace_open

@@ -11,7 +11,7 @@ port() {
 	sed -n 's/^port //p' ready
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,oldest
 @test "trace_tcp: records as many connects as a program made, and no other program's" {
 	need_tracefs events/sock/inet_sock_set_state
 	act connects 6
@@ -20,6 +20,7 @@ port() {
 	[ "$(grep -vc '^#' got)" = 6 ]
 }
 
+# bats test_tags=oldest
 @test "trace_tcp: records connects and accepts of a port by any task, and --states every change" {
 	need_tracefs events/sock/inet_sock_set_state
 	act connects 6

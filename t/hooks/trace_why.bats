@@ -13,7 +13,7 @@ shortest=1000 late=500
 
 # A chain is right if each wait has the right kind, waker and length, all parts add up to the time of
 # the task to the nanosecond, and at most 1 us for each part is unknown (t/prog/whycheck.c).
-# bats test_tags=guest
+# bats test_tags=guest,oldest
 @test "trace_why: each of 60 chains of tasks that wait for each other is right" {
 	local seed status kinds=()
 	need_tracefs events/sched/sched_waking
@@ -54,7 +54,7 @@ slow_disk() {
 	sync "$DISK"
 }
 
-# bats test_tags=guest
+# bats test_tags=guest,oldest
 @test "trace_why: each of 40 chains that end at a disk is right, by reads and by page faults" {
 	local kinds=() seed
 	need_tracefs events/block

@@ -41,6 +41,7 @@ by_strings() {
 	run ! grep printk calls
 }
 
+# bats test_tags=oldest
 @test "tfs-strings: its programs live as long as the program that inherits the records, and die with it by SIGKILL" {
 	need_bpf
 	own_instance
@@ -168,7 +169,7 @@ of() {
 	awk -v nr="$(syscall-nr "$1")" '/^[a-z]/ { is = $2 == nr; next } is' got
 }
 
-# bats test_tags=quick
+# bats test_tags=quick,oldest
 @test "tfs-strings calls: records strings, structures, addresses and words of each call" {
 	memory calls openat renameat2 connect getsockname ppoll execve
 	run ! grep 'ends in a piece' got
@@ -215,6 +216,7 @@ unread() {
 	LOST=$(tfs-report -j file | sed -n 's/.*"lost":\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
 }
 
+# bats test_tags=oldest
 @test "tfs-strings calls: what a ring has no room for is counted, exactly" {
 	need_bpf
 	unread 100
@@ -232,6 +234,7 @@ steps() {
 	sed -n 's/^{"ts":\([0-9]*\)\.\([0-9]*\),.*"system":"tfs","event":"\([a-z]*\)","fields":{"begin":\([0-9]*\),.*/\3 \1\2 \4/p' "$1"
 }
 
+# bats test_tags=oldest
 @test "tfs-strings calls: each call has one record, at its return; -E: one when it begins, too" {
 	need_bpf
 	for option in '' -E; do
@@ -254,6 +257,7 @@ steps() {
 	done
 }
 
+# bats test_tags=oldest
 @test "tfs-strings calls: a call that does not return has a record at the end" {
 	need_bpf
 	own_instance
@@ -274,6 +278,7 @@ missed_twice() {
 	[ "$(grep -c '/nowhere/at all' records)" = 2 ]
 }
 
+# bats test_tags=oldest
 @test "tfs-strings calls: tfs-catpipe prints them as lines and as JSON while they run" {
 	need_bpf
 	own_instance
@@ -316,6 +321,7 @@ missed_twice() {
 	run -1 grep -c SECRET-word file
 }
 
+# bats test_tags=oldest
 @test "tfs-strings calls: -c records the CPU time of a process at its end, once" {
 	need_bpf
 	[ -e "${TRACER_SYSFS_PATH:-/sys}/kernel/btf/vmlinux" ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"

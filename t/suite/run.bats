@@ -90,10 +90,10 @@ sorted() {
 	[ "$(sed -En 's/^ok [0-9]+ //p' <<<"$output" | paste -sd ' ')" = "three five one" ]
 	[ "${lines[-3]}" = '# 2 long tests did not run: 0 seconds had passed' ]
 	[ "${lines[-1]}" = "3 passed, 0 failed, 0 skipped" ]
-	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--check|--guest|--short|--all] [FILE.bats]..." \
+	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--check|--guest|--oldest|--short|--all] [FILE.bats]..." \
 		env TFS_VARIANT=vm suite/t/run -f one
 	run -0 env TFS_VARIANT=vm suite/t/run --help
-	[ "${lines[0]}" = "run [--quick|--check|--guest|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
+	[ "${lines[0]}" = "run [--quick|--check|--guest|--oldest|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
 }
 
 @test "t/run: runs a failed test once more, and names those that pass then and those that fail again" {
