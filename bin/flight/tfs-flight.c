@@ -435,10 +435,11 @@ int main(int argc, char **argv)
 		give_up_rights();
 		report_ready();
 		wait_and_dump();
+		f.dumps.failed = 0;
 		end();
 		if (f.persists)
 			persist_forget(&f.persist);
 	}
 	close_all();
-	return r < 0 ? REFUSED : DONE;
+	return r < 0 || f.dumps.failed ? REFUSED : DONE;
 }

@@ -821,6 +821,11 @@ plain() {
 		ends_by "$FLIGHT" TERM 0
 		rm -f d/dump*
 	done
+	# the dump that was asked for at the end is the result
+	flight -e
+	called 10000
+	ends_by "$FLIGHT" TERM 111
+	file_is err "tfs-flight: fatal: unable to write a dump to $PWD/small: No space left on device"
 	umount small
 }
 
