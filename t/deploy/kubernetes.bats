@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031,SC2153 # each test is a process of its own; the helper sets CALLS
+# shellcheck disable=SC2030,SC2031,SC2153,SC2154 # each test is a process; the helper sets CALLS, run stderr
 # deploy/kubernetes: the manifests are rendered, checked, and run by crun as Kubernetes would.
 # The runtime gives a container the mounts, variables, capabilities and namespaces of the
 # manifest, on an overlay of the image, and directories of mode 0777 as emptyDir.
@@ -213,7 +213,6 @@ DaemonSet/container-tracer-node"
 		s/kind: DaemonSet/kind: DemonSet/|DemonSet/tfs-tools: Cannot find module
 	END
 	run -1 --separate-stderr validate {1..6}.yaml unprivileged.yaml
-	echo "$stderr"
 	[ -z "$output" ]
 	while read -r message; do
 		grep -q -- "$message" <<<"$stderr"

@@ -60,22 +60,15 @@ lines() {
 	echo 'tfs-run trace_event -e sched:sched_switch' >>expected
 }
 
-@test "completion: bash completes hooks, options, system calls, events, files and commands, without any package" {
-	installed
-	need_tool python3
+# bash_rc, zsh_rc: Write the file by which the shell offers completions as it begins.
+bash_rc() {
 	cat >rc <<-END
 		PS1='ready>'
 		PATH=$PATH
 		source $ROOT/share/bash-completion/completions/tfs-event
 	END
-	lines >typed
-	python3 "$TREE/t/prog/keys.py" "$DEADLINE" bash --noprofile --rcfile rc -i <typed >got
-	diff expected got
 }
-
-@test "completion: zsh completes hooks, options, system calls, events, files and commands" {
-	installed
-	need_tool python3 zsh
+zsh_rc() {
 	# _all_matches inserts all answers
 	cat >.zshrc <<-END
 		PS1='> '
@@ -89,6 +82,21 @@ lines() {
 		zstyle ':completion:all-matches:*' insert true
 		bindkey '\e*' all-matches
 	END
+}
+
+@test "completion: bash completes hooks, options, system calls, events, files and commands, without any package" {
+	installed
+	need_tool python3
+	bash_rc
+	lines >typed
+	python3 "$TREE/t/prog/keys.py" "$DEADLINE" bash --noprofile --rcfile rc -i <typed >got
+	diff expected got
+}
+
+@test "completion: zsh completes hooks, options, system calls, events, files and commands" {
+	installed
+	need_tool python3 zsh
+	zsh_rc
 	lines >typed
 	ZDOTDIR=$PWD python3 "$TREE/t/prog/keys.py" "$DEADLINE" zsh -d -i <typed >got
 	diff expected got
@@ -204,6 +212,34 @@ lines() {
 	answers tfs-run trace_syscalls --comm '' >got
 	grep -qxF "$MARK" got
 	run ! grep -F '(c)' got
+}
+
+@test "completion: no name of a task is a command to the shell, or an answer of another kind" {
+	local name shells=("bash --noprofile --rcfile rc -i" "zsh -d -i")
+	installed
+	need_tool python3
+	mkfifo hold
+	# shellcheck disable=SC2016 # no shell expands it
+	for name in '@command x[`x`]' @files; do
+		# shellcheck disable=SC2016 # the inner shell expands it
+		background bash -c 'printf "%s" "$1" >/proc/$$/comm; read -r <>hold' bash "$name"
+		eventually grep -qxF "$name" "/proc/$PID/comm"
+	done
+	printf '#!/bin/sh\n: >%s/proof\n' "$PWD" >x
+	chmod +x x
+	PATH=$PWD:$PATH
+	bash_rc
+	zsh_rc
+	echo 'tfs-run trace_open --comm zzz' >typed
+	command -v zsh >/dev/null || unset 'shells[1]'
+	for shell in "${shells[@]}"; do
+		# shellcheck disable=SC2086 # words
+		ZDOTDIR=$PWD python3 "$TREE/t/prog/keys.py" "$DEADLINE" $shell <typed >got
+		diff typed got
+		[ ! -e proof ]
+	done
+	answers tfs-run trace_open --comm '' >got
+	run ! grep '^@' got
 }
 
 @test "completion: is silent if a command fails, an option is unknown, or there is no such hook" {
