@@ -29,6 +29,9 @@ struct k_blk_user_trace_setup {
 	uint64_t start_lba, end_lba;
 	uint32_t pid;
 };
+#define K_NS_GET_PARENT _IO(0xb7, 2)
+#define K_NS_GET_OWNER_UID _IO(0xb7, 4)
+
 #define K_BLKTRACESETUP _IOWR(0x12, 115, struct k_blk_user_trace_setup)
 #define K_BLKTRACESTART _IO(0x12, 116)
 #define K_BLKTRACESTOP _IO(0x12, 117)

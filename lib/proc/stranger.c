@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -219,14 +220,41 @@ void stranger_stop(void)
 		all.until = time_now_ms() + LAST_MS;
 }
 
+/*
+ * Return the user who has made the outermost user namespace of a process, below ours: he may have
+ * thousands of uids in it. If root has made it for somebody, return the number of the namespace,
+ * which is no uid. Return -1 if the process is in no namespace but ours.
+ */
+static uid_t maker_of(pid_t pid)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	uid_t user = (uid_t)-1;
+	int fd, parent;
+
+	str_format(path, sizeof(path), "%s/%d/ns/user", path_procfs(), (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && (parent = ioctl(fd, K_NS_GET_PARENT)) >= 0) {
+		if (ioctl(fd, K_NS_GET_OWNER_UID, &user) < 0)
+			user = (uid_t)-1;
+		else if (!user && !fstat(fd, &st))
+			user = (uid_t)st.st_ino;
+		close(fd);
+		fd = parent;
+	}
+	fd_close(fd);
+	return user;
+}
+
 /* Return the user of a process. Of one that has ended, nobody knows him. */
 static uid_t user_of(pid_t pid)
 {
+	const uid_t maker = pid ? maker_of(pid) : geteuid();
 	struct stat st = { .st_uid = (uid_t)-1 };
 	char path[PATH_MAX];
 
-	if (!pid)
-		return geteuid();
+	if (maker != (uid_t)-1)
+		return maker;
 	str_format(path, sizeof(path), "%s/%d", path_procfs(), (int)pid);
 	return stat(path, &st) < 0 ? (uid_t)-1 : st.st_uid;
 }

@@ -217,7 +217,7 @@ DaemonSet/container-tracer-node"
 	while read -r message; do
 		grep -q -- "$message" <<<"$stderr"
 	done <wanted
-	[ "$(sed 's/:.*//' <<<"$stderr" | sort -u | wc -l)" = 6 ]
+	[ "$(cut -d : -f 1 <<<"$stderr" | sort -u | wc -l)" = 6 ]
 }
 
 @test "kubernetes: the component only adds to container-tracer's DaemonSet" {

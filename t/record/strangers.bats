@@ -88,16 +88,30 @@ need_context() {
 	[ "$(grep -Ec "^ *published-$HELD .* span_id=[0-9a-f]{16} trace_flags=01$" got)" = 500 ]
 }
 
+# in_namespace PID: Is the task in a user namespace of its own?
+in_namespace() {
+	[ "$(readlink "/proc/$1/ns/user")" != "$(readlink /proc/self/ns/user)" ]
+}
+
 # bats test_tags=long
 @test "--otel: of one user, 16 programs whose servers do not answer are asked, and other users have their spans" {
-	local i servers=()
+	local i servers=() as
 	need_context
-	need_tool setpriv
+	need_tool setpriv unshare nsenter
 	chmod 755 "$BATS_TEST_TMPDIR"
+	# half of them have uids of their own in a user namespace of his, as rootless containers have
+	background setpriv --reuid nobody --clear-groups unshare -U sleep infinity
+	eventually in_namespace "$PID"
+	space=$PID
+	for map in uid_map gid_map; do
+		echo "0 100000 100" >"/proc/$space/$map"
+	done
 	for i in {1..20}; do
 		serve -m "mnt$i"
 		servers+=("$SERVER")
-		background setpriv --reuid nobody --clear-groups "mnt$i/x"
+		as=(setpriv --reuid nobody --clear-groups)
+		[ "$i" -gt 10 ] || as=(nsenter --user --target "$space" -S "$i" -G "$i")
+		background "${as[@]}" "mnt$i/x"
 		HELD=$PID
 		eventually is_x
 	done

@@ -265,7 +265,7 @@ recorder_ends() {
 	recorder end --buffer 8M --dump dat
 	read_by cat >got
 	release
-	finishes "$SESSION" 0
+	finishes "$SESSION" 111
 	finishes "$READER" 0
 	grep -qx "# unable to write a dump to $HERE: File too large" got
 	[ ! -e "$HERE" ]
