@@ -135,8 +135,9 @@ endif
 
 # what objects include, and the Makefile makes
 ROWS := $(notdir $(basename $(wildcard lib/*/*.rows $(BUILT:%=bin/%/*.rows))))
-GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) allowed help error_numbers syscall_numbers syscall_names \
-	syscalls_data svg_script svg_style)
+STYLES := svg $(if $(filter requests,$(BUILT)),sequence)
+GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) allowed help error_numbers syscall_numbers \
+	syscall_names syscalls_data svg_script $(STYLES:=_style))
 generated: $(GENERATED)
 
 # Each object is followed by its headers, as the compiler saw them: -MMD.
@@ -253,7 +254,9 @@ build/gen/svg_script.h: lib/draw/svg.js build/flags
 	$(Q){ echo 'static const char svg_script[] ='; \
 	sed 's/^[[:space:]]*//; /^\/\//d; /^$$/d; s/ \([-=+*?:<>&|]\{1,3\}\) /\1/g; s/\([,;:)]\) /\1/g; s/ \([{}(]\)/\1/g; s/{ /{/g; s/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
 
-build/gen/svg_style.h: lib/draw/svg.css
+# the styles of pictures as strings, without comments
+vpath %.css lib/draw bin/requests
+build/gen/%_style.h: %.css
 	$(Q)sed '/^ *[/*]/d; s/["\\]/\\&/g; s/.*/"&\\n"/' $< >$@
 
 %/manager.tfs: %/manager

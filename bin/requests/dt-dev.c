@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "requests.h"
 
 static const char *name, *netns;
@@ -19,14 +20,7 @@ static int everything;
 
 static const struct tool tool = {
 	.name = "dt-dev",
-	.help =
-		"dt-dev [-a] [-N PROBE] [-n NETNS] add|remove [DEVICE]...\n"
-		"add and remove the network devices at which a request probe marks\n"
-		"add DEVICE...  mark at these devices, and print how: tcx or clsact\n"
-		"remove DEVICE...  stop marking at these devices\n"
-		"-a, --all-devices  use all existing devices of a kind that IP uses\n"
-		DT_OPTION_NAME
-		"-n, --netns NETNS  use devices of the network namespace of this file\n",
+	.help = HELP_DT_DEV,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &everything }, { 'N', .text = &name }, { 'n', .text = &netns },
 		{ 0 },

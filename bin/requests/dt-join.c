@@ -15,16 +15,13 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "lines/lines.h"
 #include "requests.h"
 
 static const struct tool tool = {
 	.name = "dt-join",
-	.help =
-		"dt-join [-c] [-s SVG] NAME=FILE...\n"
-		"merge the traces of several hosts by time, and compute clock offsets\n"
-		"-c, --same-clock  take the clocks as they are, and read each trace only once\n"
-		"-s, --svg FILE  draw the messages into this file, too\n",
+	.help = HELP_DT_JOIN,
 };
 
 enum { MOST_HOSTS = 64 };

@@ -13,19 +13,14 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 
 static const struct tool tool = {
 	.name = "dt-pid",
-	.help =
-		"dt-pid [-N PROBE] add|remove|list [PID]...\n"
-		"add, remove and list the threads whose requests a request probe follows\n"
-		"add PID...  follow these threads, and those that they start from now on\n"
-		"remove PID...  do not follow these threads any more\n"
-		"list  print the followed threads, one per line: PID COUNT (TAG)\n"
-		DT_OPTION_NAME,
+	.help = HELP_DT_PID,
 };
 
 /* Print the tasks of the map. Return an exit status. */

@@ -12,26 +12,14 @@
 #include <arpa/inet.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 
 static const struct tool tool = {
 	.name = "dt-probe",
-	.help =
-		"dt-probe [-N PROBE] [-1Segm] [-f CIDR]... [on|off|state]\n"
-		"trace requests from host to host with a mark in TCP segments\n"
-		"on  begin the request probe; no process stays\n"
-		"off  end the request probe, and release the devices that dt-dev added\n"
-		"state  print the counters, one per line\n"
-		"-S, --assembly  on: print the programs as assembly; load nothing\n"
-		"-1, --once  on: mark only the first transmission of data\n"
-		"-e, --epoll  on: a thread that waits in epoll_wait(2) has no window\n"
-		"-f, --from NETWORK  on: believe the marks from this network; default: "
-		"believe no host\n"
-		"-g, --processes  on: trace processes, not threads\n"
-		"-m, --module-rules  on: use the rules of the kernel module: none for event loops\n"
-		DT_OPTION_NAME,
+	.help = HELP_DT_PROBE,
 };
 
 static struct dt_network networks[DT_NETWORKS];

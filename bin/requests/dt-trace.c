@@ -10,18 +10,14 @@
 #include <poll.h>
 
 #include "base/base.h"
+#include "help.h"
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 
 static const struct tool tool = {
 	.name = "dt-trace",
-	.help =
-		"dt-trace [-w] [-N PROBE]\n"
-		"print whether a thread of this host serves a marked request\n"
-		DT_OPTION_NAME
-		"-w, --until-change  wait until the answer changes or a signal comes, then "
-		"print it\n",
+	.help = HELP_DT_TRACE,
 };
 
 /* Is a task of the map in a window? */

@@ -17,20 +17,14 @@
  */
 
 #include "base/base.h"
+#include "help.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 #include "requests.h"
 
 static const struct tool tool = {
 	.name = "dt-window",
-	.help =
-		"dt-window [-ag] [-i ID] [-t PID]...\n"
-		"select the lines of a trace that belong to traced requests\n"
-		"-a, --sockets  follow the requests of the threads of -t without mark lines\n"
-		"-g, --processes  the mark lines name thread groups; the text has a column "
-		"of them\n"
-		"-i, --id HEX  use only the mark lines of this request probe; default: of all\n"
-		"-t, --tid PID  print every line of this thread, too\n",
+	.help = HELP_DT_WINDOW,
 };
 
 /* Limits of memory for hostile traces: open windows, and probes with a window in a thread. */

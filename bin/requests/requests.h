@@ -28,10 +28,6 @@
 #include "lines/lines.h"
 #include "bpf/bpf.h"
 
-/* The option that the programs of bin/dt-*.c have, a line of help in struct tool. */
-#define DT_OPTION_NAME \
-	"-N, --probe PROBE  the name of the request probe; default $TFS_PROBE, or dt\n"
-
 /* The prefix of the instances of sessions. */
 #define DT_INSTANCE_PREFIX "tfs-dt."
 

@@ -269,33 +269,21 @@ static void draw_all(struct sequence *s)
 			draw_names(s, "c a", s->rows[i].y - PAUSE * 50 + 400);
 }
 
+static const char style[] =
+#include "sequence_style.h" /* sequence.css */
+	;
+
 static void draw_style(void)
 {
-	stdout_print("<style>.c{text-anchor:middle}.e{text-anchor:end;font-size:10px;fill:#777}"
-		     ".h{font-size:14px;font-weight:bold}.g{fill:#777;font-style:italic}"
-		     ".b{fill:#fff;stroke:#ddd}.p{fill:#f8f8f8}.l{stroke:#bbb;stroke-dasharray:2 3}"
-		     ".t{stroke:#eee}.k path{stroke:#222}"
-		     ".m path{stroke:#345;stroke-width:1.2;fill:none}"
-		     ".m circle{fill:#fff;stroke:#345}"
-		     ".m text{font-size:10px;fill:#345;stroke:#fff;stroke-width:3;"
-		     "paint-order:stroke}"
-		     ".a{fill:#777;stroke:#fff;stroke-width:4;paint-order:stroke}"
-		     ".n{font-size:11px;fill:#555}"
-		     ".r path{stroke-dasharray:5 3}.x path{stroke:#c22}.x text{fill:#c22}"
-		     ".m:hover path,.k:hover path{stroke-width:3}"
-		     "@media(prefers-color-scheme:dark){.b{fill:#22262c;stroke:#444a52}"
-		     ".p{fill:#16181c}.l{stroke:#666}.t{stroke:#363b42}.k path{stroke:#ddd}"
-		     ".m path,.m circle{stroke:#9bc}.m circle{fill:#22262c}"
-		     ".m text{fill:#9bc;stroke:#22262c}.n{fill:#aab}.e,.g,.a{fill:#aab}"
-		     ".a{stroke:#22262c}marker path{fill:#9bc}"
-		     ".x path{stroke:#f66}.x text,#x path{fill:#f66}}</style>\n"
-		     "<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
-		     "markerHeight='8' markerUnits='userSpaceOnUse' orient='auto'>"
-		     "<path d='M0 0.5L8 4L0 7.5Z' stroke='none' fill='#345'/></marker>"
-		     "<marker id='x' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
-		     "markerHeight='8' markerUnits='userSpaceOnUse' orient='auto'>"
-		     "<path d='M0 0.5L8 4L0 7.5Z' stroke='none' fill='#c22'/></marker>"
-		     "</defs>\n");
+	static const char *const marker[] = { "a", "#345", "x", "#c22" };
+
+	stdout_print("<style>%s</style>\n<defs>", style);
+	for (size_t i = 0; i < 4; i += 2)
+		stdout_print("<marker id='%s' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
+			     "markerHeight='8' markerUnits='userSpaceOnUse' orient='auto'>"
+			     "<path d='M0 0.5L8 4L0 7.5Z' stroke='none' fill='%s'/></marker>",
+			     marker[i], marker[i + 1]);
+	stdout_print("</defs>\n");
 }
 
 static unsigned draw_note(struct sequence *s, const char *class, unsigned y, const char *text)
