@@ -24,17 +24,7 @@ static const struct { const char *number, *name; enum form form; } names[] = {
 
 /* Errors that are answers to a question, and globs of the calls that ask it */
 static const struct { const char *error; const char *calls[7]; } answers[] = {
-	{ "ENOENT", { "open*", "*stat*", "*access*", "readlink*", "execve*", "*getxattr*" } },
-	{ "ENOTDIR", { "open*", "*stat*", "*access*", "readlink*", "execve*" } },
-	{ "EINVAL", { "readlink*" } },
-	{ "ENODATA", { "*getxattr*" } },
-	{ "EOPNOTSUPP", { "*getxattr*" } },
-	{ "ENOTTY", { "ioctl" } },
-	{ "EINPROGRESS", { "connect" } },
-	{ "ETIMEDOUT", { "futex*" } },
-	{ "EAGAIN", { "*" } },
-	{ "ERESTARTSYS", { "*" } }, { "ERESTARTNOINTR", { "*" } },
-	{ "ERESTARTNOHAND", { "*" } }, { "ERESTART_RESTARTBLOCK", { "*" } },
+#include "answers.h"
 };
 
 int export_is_failure(const struct export_record *r, int flags)

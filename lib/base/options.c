@@ -18,21 +18,7 @@ static const struct {
 	enum opt_type type;
 	unsigned long least, most;
 } types[] = {
-	{ "NAME", TYPE_NAME, 0, 0 }, { "PID", TYPE_PID, 0, 0 },
-	{ "N", TYPE_NUMBER, 0, ULONG_MAX }, { "MS", TYPE_MS, 1, INT_MAX },
-	{ "US", TYPE_US, 0, ULONG_MAX }, { "KB", TYPE_KB, 1, INT_MAX },
-	{ "UID", TYPE_UID, 0, 0 }, { "KEY", TYPE_KEY, 0, 0 },
-	{ "PORT", TYPE_PORT, 0, 0 }, { "ID", TYPE_ID, 0, 0 },
-	{ "DISK", TYPE_DISK, 0, 0 }, { "SYSCALL", TYPE_SYSCALL, 0, 0 },
-	{ "ERROR", TYPE_ERROR, 0, 0 }, { "TEXT", TYPE_TEXT, 0, 0 },
-	/* what a name or a text is, for people */
-	{ "ACTION", TYPE_NAME, 0, 0 }, { "CLOCK", TYPE_NAME, 0, 0 }, { "DEVICE", TYPE_NAME, 0, 0 },
-	{ "FIELD", TYPE_NAME, 0, 0 }, { "SIGNAL", TYPE_NAME, 0, 0 }, { "ARG", TYPE_TEXT, 0, 0 },
-	{ "CGROUP", TYPE_TEXT, 0, 0 }, { "COMM", TYPE_TEXT, 0, 0 }, { "EVENT", TYPE_TEXT, 0, 0 },
-	{ "FILE", TYPE_TEXT, 0, 0 }, { "FILTER", TYPE_TEXT, 0, 0 },
-	{ "FUNCTION", TYPE_TEXT, 0, 0 }, { "GLOB", TYPE_TEXT, 0, 0 }, { "KIND", TYPE_TEXT, 0, 0 },
-	{ "NETWORK", TYPE_TEXT, 0, 0 }, { "PERCENT", TYPE_TEXT, 0, 0 },
-	{ "PROBE", TYPE_TEXT, 0, 0 }, { "TRIGGER", TYPE_TEXT, 0, 0 },
+#include "option_types.h"
 };
 
 /* Return the length of the part before the text: names, command, value. */

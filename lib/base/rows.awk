@@ -2,7 +2,8 @@
 # rows.awk - print the lines of NAME.rows as the rows of an array of C: build/gen/NAME.h
 #
 # Two spaces or more separate the columns. A column is a string, - an empty one, a number is a
-# number, and what begins with @ is a constant. A line that begins with a space continues the last column of the one before.
+# number, {WORD...} a list of strings, and what begins with @ a constant. A line that begins with a
+# space continues the last column of the one before.
 # Lines that begin with # are comments.
 
 function print_row(    n, i, part, row) {
@@ -10,7 +11,11 @@ function print_row(    n, i, part, row) {
 	for (i = 1; i <= n; i++) {
 		gsub(/["\\]/, "\\\\&", part[i])
 		sub(/^-$/, "", part[i])
-		if (part[i] !~ /^(@|[0-9]+$)/)
+		if (part[i] ~ /^\{.*\}$/) {
+			gsub(/ /, "\", \"", part[i])
+			sub(/^\{/, "{ \"", part[i])
+			sub(/\}$/, "\" }", part[i])
+		} else if (part[i] !~ /^(@|[0-9]+$)/)
 			part[i] = "\"" part[i] "\""
 		sub(/^@/, "", part[i])
 		row = row (i > 1 ? ", " : "") part[i]

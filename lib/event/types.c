@@ -36,13 +36,7 @@ int type_named(const char *s, size_t n, unsigned long_size, struct c_type *t)
 		const char *name;
 		uint8_t size, is_signed; /* 0: a long */
 	} types[] = {
-		{ "gfp_t", 4, 0 }, { "dev_t", 4, 0 }, { "pid_t", 4, 1 }, { "umode_t", 2, 0 },
-		{ "loff_t", 8, 1 }, { "sector_t", 8, 0 }, { "bool", 1, 0 }, { "_Bool", 1, 0 },
-		{ "size_t", 0, 0 }, { "ssize_t", 0, 1 }, { "pgoff_t", 0, 0 },
-		{ "ino_t", 0, 0 }, { "dma_addr_t", 8, 0 }, { "phys_addr_t", 8, 0 },
-		{ "blk_opf_t", 4, 0 }, { "ktime_t", 8, 1 }, { "time64_t", 8, 1 },
-		{ "fmode_t", 4, 0 }, { "uintptr_t", 0, 0 }, { "uid_t", 4, 0 },
-		{ "gid_t", 4, 0 },
+#include "c_types.h"
 	};
 
 	if (sized_type(s, n, t))

@@ -45,27 +45,7 @@ static const struct account_event *event_at(const struct record *r)
 		enum kind kind;
 		const char *fields[FIELDS];
 	} kinds[] = {
-		{ "sched:sched_switch", SWITCH,
-		  { "prev_pid", "prev_state", "next_pid", "prev_comm", "next_comm" } },
-		{ "sched:sched_waking", WAKING, { "pid", "comm" } },
-		{ "sched:sched_process_fork", NEWTASK, { "child_pid", "child_comm" } },
-		{ "task:task_newtask", NEWTASK, { "pid", "comm" } },
-		{ "sched:sched_process_exec", EXEC, { "old_pid" } },
-		{ "raw_syscalls:sys_enter", CALL, { "id" } },
-		{ "raw_syscalls:sys_exit", RETURN, { "id", "ret" } },
-		{ "syscalls:sys_enter_*", CALL, { "__syscall_nr" } },
-		{ "syscalls:sys_exit_*", RETURN, { "__syscall_nr", "ret" } },
-		{ "signal:signal_deliver", SIGNAL, { "sig" } },
-		{ "irq:irq_handler_entry", IRQ, { "name" } },
-		{ "irq:irq_handler_exit", IRQ_END, { NULL } },
-		{ "irq:softirq_entry", SOFTIRQ, { "vec" } },
-		{ "irq:softirq_exit", IRQ_END, { NULL } },
-		{ "irq_vectors:*_entry", VECTOR, { NULL } },
-		{ "irq_vectors:*_exit", IRQ_END, { NULL } },
-		{ "block:block_bio_queue", DISK, { "dev", "rwbs" } },
-		{ "block:block_rq_issue", DISK, { "dev", "rwbs" } },
-		{ "exceptions:page_fault_user", FAULT, { "address" } },
-		{ "*:task_throttled", THROTTLE, { NULL } },
+#include "account_events.h"
 	};
 	const struct event *e = event_wanted(account.show->line->events, r);
 	struct account_event *of = e ? event_note(&account.events, e, sizeof(*of)) : NULL;

@@ -34,24 +34,7 @@ const char *why_word(const char *call, const char *file)
 	static const struct {
 		char word[18], calls[14][23];
 	} words[] = {
-		{ "futex", { "futex", "futex_time64", "futex_wait", "futex_waitv" } },
-		{ "sleep", { "nanosleep", "clock_nanosleep", "clock_nanosleep_time64" } },
-		{ "child", { "wait4", "waitid", "waitpid", "vfork", "clone", "clone3" } },
-		{ "poll", { "poll", "ppoll", "ppoll_time64", "select", "pselect6",
-			"pselect6_time64", "epoll_wait", "epoll_pwait", "epoll_pwait2",
-			"_newselect" } },
-		{ "signal", { "pause", "rt_sigsuspend", "rt_sigtimedwait",
-			"rt_sigtimedwait_time64", "sigsuspend" } },
-		{ "file lock", { "flock", "fcntl", "fcntl64" } },
-		{ "disk", { "fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync",
-			"fallocate" } },
-		{ "socket", { "accept", "accept4", "connect", "recvfrom", "recvmsg", "recvmmsg",
-			"recvmmsg_time64", "recv", "sendto", "sendmsg", "sendmmsg", "send",
-			"socketcall" } },
-		{ "IPC", { "semop", "semtimedop", "semtimedop_time64", "msgrcv", "msgsnd",
-			"mq_timedreceive", "mq_timedsend", "ipc" } },
-		{ "asynchronous I/O", { "io_getevents", "io_pgetevents", "io_uring_enter" } },
-		{ "exit", { "exit", "exit_group" } },
+#include "waits.h"
 	};
 	static const struct {
 		const char *word, *file;
