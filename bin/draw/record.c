@@ -105,18 +105,11 @@ int export_is_mark(const struct export_record *r)
 
 /* ---- fields ---------------------------------------------------------------------------- */
 
-static int ends(struct text_part name, const char *word)
-{
-	size_t n = strlen(word);
-
-	return name.n >= n && !memcmp(name.text + name.n - n, word, n);
-}
-
 /* May a redacted record have the string? Numbers in quotes are addresses and masks. */
 static int is_public(struct text_part name, struct text_part value)
 {
 	return value.n < 2 || *value.text != '"' || !strncmp(value.text, "\"0x", 3) ||
-	       ends(name, "comm") || is(name, "error") || is(name, "name");
+	       text_part_ends(name, "comm") || is(name, "error") || is(name, "name");
 }
 
 /* Is it the text of a string, a structure or a buffer, which is quoted or in brackets? */

@@ -67,17 +67,12 @@ static void add_pair(struct strangers *s, struct known_task *a, struct known_tas
 	p->b = b;
 }
 
-static int begins(struct text_part p, const char *word)
-{
-	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
-}
-
 /* Is this a thread of the kernel that runs on a CPU for a moment, on behalf of the tasks there? */
 static int is_helper(struct text_part comm)
 {
-	return begins(comm, "kworker/") || begins(comm, "ksoftirqd/") ||
-	       begins(comm, "migration/") || begins(comm, "rcu_preempt") ||
-	       begins(comm, "rcu_sched") || begins(comm, "swapper/");
+	return text_part_begins(comm, "kworker/") || text_part_begins(comm, "ksoftirqd/") ||
+	       text_part_begins(comm, "migration/") || text_part_begins(comm, "rcu_preempt") ||
+	       text_part_begins(comm, "rcu_sched") || text_part_begins(comm, "swapper/");
 }
 
 /* The task runs on the line's CPU. If another task did, a switch between them is missing. */

@@ -57,11 +57,6 @@ static struct {
 	.sent = { .size = sizeof(struct table_entry) },
 };
 
-static struct text_part part_of(const char *s)
-{
-	return (struct text_part){ s, strlen(s) };
-}
-
 /* ---- tracks ------------------------------------------------------------------------------- */
 
 /* Return a track. If it has no uuid yet, give it one and set *added; the caller describes it. */
@@ -101,7 +96,7 @@ static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct 
 {
 	static const struct track top;
 	static struct strbuf string;
-	struct text_part name = l->host.n ? l->host : part_of("trace");
+	struct text_part name = l->host.n ? l->host : text_part_of("trace");
 	int added;
 	struct track *host = track_at(&top, HOST, name, &added), *t;
 
@@ -166,7 +161,7 @@ static void put_arguments(const struct trace_line *l)
 /* Write a slice of a thread, or an instant. */
 static void put_slice(const struct track *t, unsigned type, const struct slice *s)
 {
-	struct text_part category = part_of(s->category);
+	struct text_part category = text_part_of(s->category);
 	struct track *track = track_below(t, SLICES, category, category);
 	char key[20];
 
@@ -199,9 +194,10 @@ static void change_wait(struct track *t, uint64_t now, enum task_wait wait)
 	if (!t)
 		return;
 	if (t->wait && now > t->since)
-		put_slice(t, BEGIN, &(struct slice){ .category = "wait",
-						     .name = part_of(trace_line_waits[t->wait]),
-						     .from = t->since, .ns = now - t->since });
+		put_slice(t, BEGIN, &(struct slice){
+			.category = "wait", .name = text_part_of(trace_line_waits[t->wait]),
+			.from = t->since, .ns = now - t->since,
+		});
 	t->wait = wait;
 	t->since = now;
 }
@@ -210,7 +206,7 @@ static void end_window(struct track *t, uint64_t now)
 {
 	if (t->window)
 		put_slice(t, BEGIN, &(struct slice){ .category = "window",
-						     .name = part_of("window"), .key = t->key,
+						     .name = text_part_of("window"), .key = t->key,
 						     .from = t->begun,
 						     .ns = now > t->begun ? now - t->begun : 0 });
 	t->window = 0;
@@ -219,7 +215,7 @@ static void end_window(struct track *t, uint64_t now)
 /* Process a mark line: the end of a message, the beginning or the end of a window. */
 static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint64_t now)
 {
-	struct track *t = thread_at(l, m->tid, part_of(""));
+	struct track *t = thread_at(l, m->tid, text_part_of(""));
 	void *sent = table_find(&all.sent, (const char *)&m->key, sizeof(m->key));
 	struct slice s = { .category = "message", .from = now, .ns = MARK_NS, .key = m->key };
 
@@ -227,7 +223,7 @@ static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint6
 		end_window(t, now);
 	if (m->what == 'E')
 		return;
-	s.name = part_of(m->what == 'M' ? "send" : "receive");
+	s.name = text_part_of(m->what == 'M' ? "send" : "receive");
 	/* the first send of a key and its first receive make an arrow: flow_ids, and the end */
 	if (m->what == 'M' && !sent) {
 		s.arrow = "47f";
@@ -413,12 +409,12 @@ static void read_line(void)
 static void put_comments(void)
 {
 	static const struct track top;
-	struct text_part name = part_of("comments");
+	struct text_part name = text_part_of("comments");
 
 	comments_end(&all.in.comments);
 	for (unsigned i = 0; i < all.in.comments.n; i++)
 		put_event(track_below(&top, SLICES, name, name), INSTANT, all.last, "comment",
-			  part_of(all.in.comments.line[i]));
+			  text_part_of(all.in.comments.line[i]));
 }
 
 int perfetto_lines(void)

@@ -10,11 +10,6 @@
 #include "lines/lines.h"
 #include "line_calls.h"
 
-static int begins(struct text_part p, const char *word)
-{
-	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
-}
-
 int line_calls_result(const struct trace_line *l, int64_t *result)
 {
 	struct text_part p = trace_line_result(l);
@@ -22,7 +17,7 @@ int line_calls_result(const struct trace_line *l, int64_t *result)
 
 	if (!p.text || decimal_parse(&v, p) < 0)
 		return -1;
-	*result = p.n == 10 && begins(p, "0x") ? (int32_t)(uint32_t)v.whole :
+	*result = p.n == 10 && text_part_begins(p, "0x") ? (int32_t)(uint32_t)v.whole :
 		  v.negative ? (int64_t)(0 - v.whole) : (int64_t)v.whole;
 	return 0;
 }

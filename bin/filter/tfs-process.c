@@ -180,11 +180,6 @@ static void put_seconds(const char *name, uint64_t ns, int known)
 		stdout_print(",\"%s\":null", name);
 }
 
-static struct text_part part_of(const char *s)
-{
-	return (struct text_part){ s, s ? strlen(s) : 0 };
-}
-
 static void print_json(const struct process *p)
 {
 	char words[EXIT_WORDS];
@@ -192,7 +187,7 @@ static void print_json(const struct process *p)
 	stdout_print("{\"pid\":%llu", (unsigned long long)p->pid);
 	stdout_print(p->maker ? ",\"parent\":%llu" : ",\"parent\":null",
 		     (unsigned long long)p->maker);
-	json_print_name("parent_comm", part_of(p->maker_name));
+	json_print_name("parent_comm", text_part_of(p->maker_name));
 	stdout_print(",\"uid\":%s", p->uid ? p->uid : "null");
 	put_seconds("start", p->start, p->digits >= 0);
 	put_seconds("duration", p->age, p->timed);
@@ -201,10 +196,10 @@ static void print_json(const struct process *p)
 		put_seconds("cpu_least", p->cpu, 1);
 	stdout_print(p->code < 0 ? ",\"exit_code\":null" : ",\"exit_code\":%lld",
 		     (long long)p->code);
-	json_print_string("end", part_of(status_text(p, words)));
-	json_print_name("comm", part_of(p->name));
+	json_print_string("end", text_part_of(status_text(p, words)));
+	json_print_name("comm", text_part_of(p->name));
 	/* as text has it; the quotes of its words need the escapes within */
-	json_print_string("command", part_of(p->command));
+	json_print_string("command", text_part_of(p->command));
 	stdout_print("}\n");
 }
 

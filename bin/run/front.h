@@ -270,9 +270,4 @@ int sessions_list(void);
 /* End the session of this name, or remove the dump of this path. Return the exit status. */
 int sessions_end(const char *name);
 
-/* ---- recorded.c: what a trace.dat says about its recording ---------------------------- */
-
-/* Set the numbers of lost events of the output. Errors are reported. */
-void recorded_losses(const char *path, struct output *);
-
 #endif

@@ -12,6 +12,7 @@
 #include "lines/lines.h"
 #include "front.h"
 #include "session/session.h"
+#include "tracedat/tracedat.h"
 #include "tracefs/tracefs.h"
 
 /* ---- what the options ask for --------------------------------------------------------- */
@@ -399,6 +400,21 @@ int output_reader(struct output *o, int *trace)
 	return people || *line == '{' ? 0 : start_tool(o, o->reader, 1, trace);
 }
 
+/* Set the numbers of lost events to those of the trace.dat. Errors are reported. */
+static void read_losses(const char *path, struct output *o)
+{
+	struct dat d;
+
+	if (dat_file(&d, path) < 0 || dat_read_head(&d) < 0)
+		return;
+	o->lost = o->overwritten = 0;
+	for (size_t i = 0; i < d.nbuffers; i++) {
+		o->overwritten += d.buffers[i].lost;
+		o->lost += d.buffers[i].lost + d.buffers[i].unwritten;
+	}
+	dat_close(&d);
+}
+
 int output_copy(struct output *o, const char *path)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC);
@@ -406,7 +422,7 @@ int output_copy(struct output *o, const char *path)
 	char dir[PATH_MAX];
 	ssize_t n;
 
-	recorded_losses(path, o);
+	read_losses(path, o);
 	if (from < 0)
 		return err_errno("unable to open %s", path);
 	while ((n = read(from, text, sizeof(text))) > 0) {

@@ -440,6 +440,11 @@ struct text_part {
 
 /* Is the part this word? */
 int text_part_is(struct text_part, const char *word);
+int text_part_begins(struct text_part, const char *word);
+int text_part_ends(struct text_part, const char *word);
+
+/* Return a whole string as a part; NULL is an empty one. */
+struct text_part text_part_of(const char *);
 
 /* Read a number of 64 bits that takes up the whole part, hex without 0x. Return 0, or -1. */
 int text_part_number(struct text_part, unsigned base, uint64_t *n);

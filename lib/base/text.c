@@ -178,6 +178,23 @@ int text_part_is(struct text_part p, const char *word)
 	return p.n == strlen(word) && !memcmp(p.text, word, p.n);
 }
 
+int text_part_begins(struct text_part p, const char *word)
+{
+	return p.n >= strlen(word) && !memcmp(p.text, word, strlen(word));
+}
+
+int text_part_ends(struct text_part p, const char *word)
+{
+	size_t n = strlen(word);
+
+	return p.n >= n && !memcmp(p.text + p.n - n, word, n);
+}
+
+struct text_part text_part_of(const char *s)
+{
+	return (struct text_part){ s, s ? strlen(s) : 0 };
+}
+
 int text_part_number(struct text_part p, unsigned base, uint64_t *n)
 {
 	uint64_t v = 0;

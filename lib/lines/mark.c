@@ -22,14 +22,6 @@ static int is_context(struct text_part p)
 	       (p.n >= 9 && !memcmp(p.text, "trace_id=", 9));
 }
 
-/* Does the name of the event end like this? */
-static int ends(struct text_part event, const char *word)
-{
-	size_t n = strlen(word);
-
-	return event.n >= n && !memcmp(event.text + event.n - n, word, n);
-}
-
 struct text_part trace_line_marker(const struct trace_line *l)
 {
 	static const char buf[] = " buf=";
@@ -40,7 +32,7 @@ struct text_part trace_line_marker(const struct trace_line *l)
 		return trace_line_key(l, "buf");
 	/* the address of the function, or 0, if the kernel hides its name */
 	if (l->json || !p.text || *l->prefix ||
-	    !(text_part_is(e, "print") || text_part_is(e, "0") || ends(e, MARKER_EVENT) ||
+	    !(text_part_is(e, "print") || text_part_is(e, "0") || text_part_ends(e, MARKER_EVENT) ||
 	      (e.n > 2 && !memcmp(e.text, "0x", 2))))
 		return (struct text_part){ NULL, 0 };
 	if (!text_part_is(e, "print"))

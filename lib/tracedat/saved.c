@@ -20,6 +20,21 @@
 /* How far the date may move until NAMES is written again, in ms. */
 #define MOVED_MS 10
 
+const char *persist_directory(void)
+{
+	const char *path = getenv("TFS_STATE");
+
+	return path && *path ? path : "/var/lib/tfs";
+}
+
+const char *persist_last_boot(void)
+{
+	static char path[PATH_MAX];
+
+	str_format(path, sizeof(path), "%s/" LAST_BOOT, persist_directory());
+	return path;
+}
+
 /* Prepare a file of the directory, and write its path to path (PATH_MAX bytes). */
 static void prepare(const struct persist *p, struct atomic_file *file, const char *name, char *path)
 {

@@ -245,7 +245,7 @@ int reserved_reset(int instance);
 int reserved_words(const char *iomem, const char *machine, unsigned long mb, char *words,
 		   size_t size);
 
-/* ---- directory.c: where the files are --------------------------------------------------- */
+/* ---- saved.c: what the events mean, in files -------------------------------------------- */
 
 /* Return $TFS_STATE or /var/lib/tfs. */
 const char *persist_directory(void);
@@ -254,8 +254,6 @@ const char *persist_directory(void);
 const char *persist_last_boot(void);
 
 #define LAST_BOOT "last-boot.dat"
-
-/* ---- saved.c: what the events mean, in files -------------------------------------------- */
 
 /* The files of a directory. Zero it. */
 struct persist {
