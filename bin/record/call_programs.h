@@ -58,12 +58,12 @@ enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 enum { WORD = sizeof(long) };
 #define WORD_SIZE (WORD == 8 ? SIZE_DW : SIZE_W)
 
-/* The map of tasks has a byte for each possible pid, and so many bytes in an entry. */
-enum { TASKS = 64, PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
+/* The map of tasks has a byte for each possible pid (rings_list). */
+enum { PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
 
 /* The bits of the byte. The call is the one that the task is in. */
 enum {
-	LISTED = 1,             /* it is traced; or if all tasks are, it is not */
+	LISTED = LIST_BIT,      /* it is traced; or if all tasks are, it is not */
 	ENTERED = 2,            /* the beginning of the call was seen */
 	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
 	MISSING_SHIFT = 2,
@@ -281,8 +281,8 @@ void append_empty(struct bpf_code *, const struct programs *, char tag);
 
 /* ---- call_tasks.c --------------------------------------------------------------------------- */
 
-/* Attach the programs that follow tasks. bytes: the map of tasks. Return 0, or -1, reported. */
-int follow_tasks(const struct programs *, struct bpf_code *, volatile uint8_t *bytes, size_t pids);
+/* Attach the programs that follow tasks. Return 0, or -1, reported. */
+int follow_tasks(const struct programs *, struct bpf_code *);
 
 /* ---- cpu_programs.c ------------------------------------------------------------------------- */
 

@@ -55,7 +55,7 @@ void find_task(struct bpf_code *c, const struct programs *m, enum bpf_reg reg)
 	emit_alu_imm(c, ALU_RSH, R1, 6);
 	emit_store(c, SIZE_W, FP, KEY, R1);
 	emit_find(c, m->tasks, KEY, R0, "out");
-	emit_alu_imm(c, ALU_AND, reg, TASKS - 1);
+	emit_alu_imm(c, ALU_AND, reg, LIST_ENTRY - 1);
 	emit_alu(c, ALU_ADD, R0, reg);
 }
 

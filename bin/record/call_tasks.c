@@ -100,8 +100,7 @@ static int read_filter(const struct programs *m, struct pids *out)
  * in the map yet is in the filter, so read the filter until it has no other tasks.
  * Return 0, or -1, reported.
  */
-static int follow_filter(const struct programs *m, struct bpf_code *code, volatile uint8_t *bytes,
-			 size_t pids)
+static int follow_filter(const struct programs *m, struct bpf_code *code)
 {
 	/* the kernel waits for long when a program leaves an event, but not a raw tracepoint */
 	const int raw = m->pid >= 0;
@@ -119,9 +118,8 @@ static int follow_filter(const struct programs *m, struct bpf_code *code, volati
 		r = read_filter(m, &now);
 		if (!r && pids_same(&known, &now))
 			break;
-		for (size_t i = 0; i < now.n; i++)
-			if ((size_t)now.v[i] < pids)
-				bytes[now.v[i]] |= LISTED;
+		if (!r && rings_list(m->tasks, &now) < 0)
+			r = err_errno("unable to list the tasks in a BPF map");
 		pids_clear(&known);
 		known = now;
 		now = (struct pids){ 0 };
@@ -131,8 +129,7 @@ static int follow_filter(const struct programs *m, struct bpf_code *code, volati
 	return r;
 }
 
-int follow_tasks(const struct programs *m, struct bpf_code *code, volatile uint8_t *bytes,
-		 size_t pids)
+int follow_tasks(const struct programs *m, struct bpf_code *code)
 {
 	int r;
 
@@ -140,7 +137,7 @@ int follow_tasks(const struct programs *m, struct bpf_code *code, volatile uint8
 	r = plan_attach(m->p, code, "sched_process_exec", RAW_TRACEPOINT);
 	emit_end(code, m);
 	r = r ? r : plan_attach(m->p, code, "sched_process_exit", RAW_TRACEPOINT);
-	return r ? r : follow_filter(m, code, bytes, pids);
+	return r ? r : follow_filter(m, code);
 }
 
 /* Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. */
@@ -200,17 +197,17 @@ int calls_attach(struct plan *p)
 	static struct bpf_code code;
 	struct programs m = { .p = p, .all = !p->listed };
 	const unsigned pids = WORD == 8 ? PIDS_64 : PIDS_32;
-	uint8_t *tasks;
 	int r;
 
 	if (prepare(&m) < 0 || plan_calls(&m) < 0)
 		return -1;
-	tasks = plan_array(p, "tasks", &m.tasks, TASKS, pids / TASKS);
-	if (!tasks)
+	m.tasks = plan_map(p, MAP_ARRAY, "tasks", 4, LIST_ENTRY, pids / LIST_ENTRY);
+	if (m.tasks < 0)
 		return -1;
+	p->tasks = m.tasks;
 	if (p->cpu) /* before the program that forgets a task that ends */
 		cpu_attach(p, &m);
-	r = follow_tasks(&m, &code, tasks, pids);
+	r = follow_tasks(&m, &code);
 	/* the return first: a call whose beginning was not seen is read there */
 	emit_side(&code, &m, 0);
 	r = r ? r : plan_attach(p, &code, "sys_exit", m.types[0] ? m.types[0] : RAW_TRACEPOINT);

@@ -63,6 +63,7 @@ struct plan {
 	int entries;            /* each call has a record when it begins, too */
 	char *const *names;     /* only these calls, up to NULL; none: all */
 	int listed;             /* only tasks of the instance's pid filter are traced */
+	int tasks;              /* the map of tasks; 0: there is none */
 	struct channel channel;
 	size_t n;               /* number of fds */
 	int fds[STRINGS_PROGRAMS]; /* descriptors that keep the programs attached */

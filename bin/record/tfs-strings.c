@@ -128,6 +128,8 @@ static int give(struct plan *p, int socket)
 	r = r ? r : fd_send(socket, ch->rings, ch->n, KEEP_RING);
 	if (!r && ch->calls >= 0)
 		r = fd_send(socket, &ch->calls, 1, KEEP_CALLS);
+	if (!r && p->tasks && p->listed)
+		r = fd_send(socket, &p->tasks, 1, KEEP_TASKS);
 	return r ? err_errno("unable to give the programs to the session") : 0;
 }
 

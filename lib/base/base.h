@@ -817,8 +817,8 @@ enum { FD_SEND_MAX = 16 };
 /* In the environment of a stream: the rings of these programs (lib/live/live.h). */
 #define SESSION_RINGS "TFS_RINGS"
 
-/* What such a descriptor is */
-enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS }; /* lib/live/live.h: rings.c */
+/* What such a descriptor is (lib/live/live.h: rings.c) */
+enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS, KEEP_TASKS };
 
 /* Send descriptors of a kind through a Unix socket. Return 0, or -1 and errno, silent. */
 int fd_send(int socket, const int *fds, size_t n, enum keep);

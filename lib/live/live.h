@@ -188,6 +188,14 @@ int rings_open(struct rings *);
 /* Set the state of the programs of a control map. Return 0, or -1 and errno. */
 int rings_turn(int control, enum ring_state);
 
+/*
+ * The programs record the calls of listed tasks: a map has a byte for each possible pid, LIST_ENTRY
+ * of them in an entry, with this bit of it set. List these tasks. Return 0, or -1 and errno.
+ */
+enum { LIST_ENTRY = 64, LIST_BIT = 1 };
+struct pids;
+int rings_list(int map, const struct pids *);
+
 /* Let the programs change nothing more, and wait until those that run have ended. */
 void rings_stop(const struct rings *);
 

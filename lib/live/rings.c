@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"
@@ -106,6 +107,23 @@ int rings_turn(int control, enum ring_state state)
 	for (size_t cpu = 0; cpu < n; cpu++)
 		__atomic_store_n(&c[cpu].state, (uint32_t)state, __ATOMIC_RELEASE);
 	munmap(c, n * sizeof(*c));
+	return 0;
+}
+
+int rings_list(int map, const struct pids *pids)
+{
+	const size_t size = (size_t)bpf_map_entries(map) * LIST_ENTRY;
+	uint8_t *bytes;
+
+	if (bpf_is_printing())
+		return 0;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	if (bytes == MAP_FAILED)
+		return -1;
+	for (size_t i = 0; i < pids->n; i++)
+		if ((size_t)pids->v[i] < size)
+			__atomic_fetch_or(&bytes[pids->v[i]], LIST_BIT, __ATOMIC_RELAXED);
+	munmap(bytes, size);
 	return 0;
 }
 

@@ -275,6 +275,15 @@ static void end_programs(struct janitor *j)
 		close(j->keeps[--j->nkeeps]);
 }
 
+/* Return the descriptor of this kind that the hook's tools left, or -1. */
+static int kept(const struct janitor *j, enum keep kind)
+{
+	for (size_t i = 0; i < j->nkeeps; i++)
+		if (j->kinds[i] == kind)
+			return j->keeps[i];
+	return -1;
+}
+
 static int turn_rings(const struct janitor *j, enum ring_state state)
 {
 	for (size_t i = 0; i < j->nkeeps; i++)
@@ -486,7 +495,8 @@ static int set_up(struct janitor *j)
 {
 	j->is_open = 1;
 	if (manager_subsystem.open(j->rq) < 0 || make_output(j) < 0 || ask_hook(j) < 0 ||
-	    (manager_subsystem.prepare && manager_subsystem.prepare(j->rq, &j->words) < 0) ||
+	    (manager_subsystem.prepare &&
+	     manager_subsystem.prepare(j->rq, &j->words, kept(j, KEEP_TASKS)) < 0) ||
 	    start_stream(j, j->rq->dry ? NULL : manager_subsystem.start) < 0)
 		return -1;
 	return 0;

@@ -368,12 +368,13 @@ static int leave_own_out(struct pids *set)
 
 /*
  * Add all matching tasks but the session's own with one write, because a second write waits for
- * all CPUs to drop the first list. From that write on, the kernel follows their children.
+ * all CPUs to drop the first list. From that write on, the kernel follows their children. List
+ * them in the map calls (rings_list) before, if that is not -1.
  * With again, look again for children that were born before it. Without, the stream knows them by
  * their records, and new tasks of a name might come faster than a look takes. Set *added to the
  * number of tasks. Return 0, or -1, reported.
  */
-static int add_all(const struct selector *selectors, size_t n, int instance, int again,
+static int add_all(const struct selector *selectors, size_t n, int instance, int calls, int again,
 		   size_t *added)
 {
 	struct pids known = { 0 }, now = { 0 };
@@ -386,6 +387,8 @@ static int add_all(const struct selector *selectors, size_t n, int instance, int
 		pids_minus(&now, &known);
 		if (!r && now.n)
 			r = leave_own_out(&now);
+		if (!r && calls >= 0 && rings_list(calls, &now) < 0)
+			r = err_errno("unable to record the calls of more tasks");
 		if (!r)
 			r = pidfilter_add(instance, &now, 0);
 		if (!r)
@@ -400,7 +403,7 @@ static int add_all(const struct selector *selectors, size_t n, int instance, int
 int recording_follow(const struct request *rq, int instance)
 {
 	size_t added;
-	int r = add_all(rq->selectors, rq->nselectors, instance, !rq->waits, &added);
+	int r = add_all(rq->selectors, rq->nselectors, instance, -1, !rq->waits, &added);
 
 	if (r || added || rq->waits)
 		return r;
@@ -498,7 +501,7 @@ struct follower {
 	const struct request *rq;
 	struct cgroup *cgroups;
 	size_t n;
-	int pipe, instance, count;
+	int pipe, instance, count, calls;
 };
 
 /* A task has entered a cgroup. Is that a selected one? The path has been the cgroup's then. */
@@ -530,7 +533,7 @@ static void add_entry(const struct follower *f, char *line)
 		if (s.pid <= 0 || !has_entered(f, s.pid, path + sizeof(" dst_path=") - 1))
 			continue;
 		late_add(f->count, 1);
-		add_all(&s, 1, f->instance, 1, &added);
+		add_all(&s, 1, f->instance, f->calls, 1, &added);
 		return;
 	}
 }
@@ -570,7 +573,8 @@ static void add_lines(const struct follower *f, char *text)
 		if ((event = strstr(p, ": task_newtask: pid=")))
 			add_thread(f, p, event);
 		else if (strstr(p, "LOST")) /* a task of that name only costs a look */
-			add_all(f->rq->selectors, f->rq->nselectors, f->instance, 1, &added);
+			add_all(f->rq->selectors, f->rq->nselectors, f->instance, f->calls, 1,
+				&added);
 		else
 			add_entry(f, p);
 }
@@ -586,9 +590,10 @@ static _Noreturn void follow_late(const struct follower *f)
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		fd_to_null(fd);
-	/* above all the manager's socket: while it is open, the janitor's end does not hang up */
-	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
-		if (fd != f->pipe && fd != f->instance && fd != f->count && fd != stop)
+	/* the manager's socket: while it is open, the janitor's end does not hang up */
+	for (int fd = STDERR_FILENO + 1; fd < 8192; fd++)
+		if (fd != f->pipe && fd != f->instance && fd != f->count && fd != f->calls &&
+		    fd != stop)
 			close(fd);
 	urgent_begin(); /* the first events of a task are not recorded until then */
 	for (;;) {
@@ -603,10 +608,11 @@ static _Noreturn void follow_late(const struct follower *f)
 	}
 }
 
-pid_t recording_follow_late(const struct request *rq, int watched, int instance, int count)
+pid_t recording_follow_late(const struct request *rq, int watched, int instance, int count,
+			    int calls)
 {
 	struct follower f = { .rq = rq, .cgroups = calloc(rq->nselectors + 1, sizeof(*f.cgroups)),
-			      .instance = instance, .count = count };
+			      .instance = instance, .count = count, .calls = calls };
 	pid_t self = getpid(), pid;
 
 	if (!f.cgroups)

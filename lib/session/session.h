@@ -296,12 +296,14 @@ int recording_follow(const struct request *rq, int instance);
  * threads of io_uring and vhost. recording_is_late tells whether there may be some.
  * recording_watch_late makes an instance that records them, and returns its descriptor, or -1,
  * reported. Then recording_follow finds the tasks that are there. Then recording_follow_late starts
- * a process that adds later ones to the instance, and counts them (late_add). It returns the pid,
- * or -1, reported; SIGTERM ends the process, after it has counted all.
+ * a process that adds later ones to the instance, and to the map of rings_list if calls is not -1,
+ * and counts them (late_add). It returns the pid, or -1, reported; SIGTERM ends the process, after
+ * it has counted all.
  */
 int recording_is_late(const struct request *rq);
 int recording_watch_late(const struct request *rq, int instances, const char *name);
-pid_t recording_follow_late(const struct request *rq, int watched, int instance, int count);
+pid_t recording_follow_late(const struct request *rq, int watched, int instance, int count,
+			    int calls);
 
 /*
  * The kernel's list of tasks to trace lacks the threads of io_uring and vhost, which are no forks.
@@ -451,8 +453,11 @@ struct subsystem {
 	 * tell its tools the session: up to HOOK_VARIABLES_MAX of "NAME=VALUE", then NULL.
 	 */
 	int (*hook_env)(const struct request *rq, const char **variables);
-	/* J: work after the hook and before the stream. NULL: nothing. */
-	int (*prepare)(const struct request *rq, const struct stream_words *);
+	/*
+	 * J: work after the hook and before the stream. calls: the map of the tasks whose calls the
+	 * hook's programs record (rings_list), or -1. NULL: nothing.
+	 */
+	int (*prepare)(const struct request *rq, const struct stream_words *, int calls);
 	/*
 	 * J: then, before each stream starts: do not record these tasks, which belong to the
 	 * session. NULL: nothing.

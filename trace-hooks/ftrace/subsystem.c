@@ -20,6 +20,7 @@
 static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
 static pid_t entries;  /* the process of recording_follow_late */
+static int watched = -1; /* the instance that it reads, which keeps its lock (owned.c) */
 static int late = -1;  /* the number of its tasks (late_open) */
 static int ends = -1;  /* a socket of taskstats_listen, for the stream */
 static struct strbuf rings; /* descriptors of mappings_listen, for the stream */
@@ -111,24 +112,18 @@ static int leave_parents_out(const struct request *rq)
 /* ---- the session ------------------------------------------------------------------- */
 
 /*
- * Follow the selected tasks, and later those that the kernel does not follow. Return 0, or -1,
+ * Follow the selected tasks, and watch for those that the kernel does not follow. Return 0, or -1,
  * reported.
  */
 static int follow_all(const struct request *rq, int where)
 {
-	int watched, r;
-
-	if (!recording_is_late(rq))
-		return recording_follow(rq, where);
-	late = late_open();
-	watched = recording_watch_late(rq, instances, beside_name(rq, ENTRIES_SUFFIX));
-	if (watched < 0)
-		return -1;
-	r = recording_follow(rq, where);
-	if (!r)
-		entries = recording_follow_late(rq, watched, where, late);
-	/* keep watched open, because closing it releases the lock (owned.c) */
-	return r < 0 || entries < 0 ? -1 : 0;
+	if (recording_is_late(rq)) {
+		late = late_open();
+		watched = recording_watch_late(rq, instances, beside_name(rq, ENTRIES_SUFFIX));
+		if (watched < 0)
+			return -1;
+	}
+	return recording_follow(rq, where);
 }
 
 /* Let the process count the last tasks, and end it. */
@@ -336,8 +331,13 @@ static void take_note(const struct request *rq, const struct stream_words *s)
 		err_note("%s", note);
 }
 
-static int prepare(const struct request *rq, const struct stream_words *s)
+static int prepare(const struct request *rq, const struct stream_words *s, int calls)
 {
+	if (watched >= 0)
+		entries = recording_follow_late(rq, watched, tasks < 0 ? instance : tasks, late,
+						calls);
+	if (entries < 0)
+		return -1;
 	take_note(rq, s);
 	if (leave_parents_out(rq) < 0)
 		return -1;
