@@ -756,6 +756,7 @@ char **request_environment(const struct request *rq, const char *tools,
 	for (size_t i = 0; i < rq->hook->noptions; i++)
 		if (rq->hook->options[i].given &&
 		    (i >= rq->hook->ncommon || !strcmp(rq->hook->options[i].name, "buffer") ||
+		     !strcmp(rq->hook->options[i].name, "clock") ||
 		     !strcmp(rq->hook->options[i].name, "json")))
 			env[n++] = option_variable(&rq->hook->options[i]);
 	for (size_t i = 0; i < n; i++)

@@ -293,6 +293,26 @@ killed() {
 	file_has 21 got
 }
 
+@test "trace_open: says that BPF programs have no other clock than mono, in each hook" {
+	need_bpf
+	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"
+	[ ! -e "$TRACEFS/syscall_user_buf_size" ] || skip "needs a kernel that copies no strings itself"
+	why='BPF programs record times of the clock mono, not CLOCK; set trace_clock to mono, or give no other --clock'
+	for hook in trace_open trace_exec 'trace_syscalls --decode' trace_why trace_tcp; do
+		for view in '--clock boot' '--clock local' '--clock boot --json' '--clock local -o x.dat'; do
+			[[ $hook != trace_why || $view != *local* ]] || continue # it needs another one
+			rm -f x.dat
+			# shellcheck disable=SC2086 # words
+			tfs-run $hook $view --instance "$MARK" -- true >got 2>err
+			[ ! -e x.dat ] || tfs-report x.dat >>got
+			clock=${view#--clock }
+			grep -F "${why/CLOCK/"${clock%% *}"}" got || { echo "$hook $view"; cat got err; false; }
+		done
+	done
+	tfs-run trace_open --clock mono --instance "$MARK" -- true >got
+	run -1 grep -F 'clock' got
+}
+
 @test "trace_open: --source kprobes is refused without kprobes, and names the file" {
 	need_bpf
 	[ ! -e "$TRACEFS/kprobe_events" ] || skip "needs a kernel without kprobes"

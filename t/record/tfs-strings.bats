@@ -80,7 +80,7 @@ by_strings() {
 	own_instance
 	for clock in local boot; do
 		tfs-write trace_clock "$clock"
-		fails 111 'tfs-strings: fatal: BPF programs record times of the clock mono; set trace_clock to mono, or give no other --clock' \
+		fails 111 "tfs-strings: fatal: BPF programs record times of the clock mono, not $clock; set trace_clock to mono, or give no other --clock" \
 			tfs-strings calls -- tfs-catpipe
 		tfs-strings -S calls >assembly
 		[ -s assembly ]
