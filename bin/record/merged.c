@@ -13,6 +13,9 @@
 
 int dat_merged_open(struct dat_parts *p)
 {
+	const char *counts = getenv(SESSION_COUNTS);
+
+	p->counts = counts ? (int)text_digits(&counts) : -1;
 	if (live_open(&p->live, p->head->dir) < 0)
 		return -1;
 	p->writers = calloc(p->head->cpus, sizeof(*p->writers));
@@ -49,6 +52,7 @@ static void write_record(struct dat_parts *p, const struct record *r, int64_t lo
 	const unsigned cpu = (unsigned)r->cpu < p->head->cpus ? (unsigned)r->cpu : 0;
 	struct subbuf_writer *w = &p->writers[cpu];
 
+	p->records++;
 	if (lost)
 		store(p, cpu);
 	if (!w->n && begin(p, w, lost) < 0) {
@@ -65,11 +69,15 @@ static void write_record(struct dat_parts *p, const struct record *r, int64_t lo
 ssize_t dat_merged_take(struct dat_parts *p)
 {
 	const struct record *r;
+	char text[64];
 	int64_t lost;
 	long n = live_fill(&p->live, 0);
 
 	while (n >= 0 && !p->full && (r = live_next(&p->live, &lost)))
 		write_record(p, r, lost);
+	if (p->counts >= 0 && pwrite(p->counts, text, str_format(text, sizeof(text),
+	    "read: %llu lost: %llu\n", p->records, rings_lost(&p->live.rings)), 0) < 0)
+		p->counts = -1;
 	return n;
 }
 

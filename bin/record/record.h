@@ -47,6 +47,8 @@ struct dat_parts {
 	struct bytes first;     /* the first head: later there may be no memory for another */
 	struct live live;       /* with rings: all records come from here, in their order */
 	struct subbuf_writer *writers; /* one per CPU; NULL: there are no rings */
+	unsigned long long records; /* that were read with rings */
+	int counts;             /* the descriptor of SESSION_COUNTS, or -1 */
 };
 
 /* Compute the room for the head. Return the least value of most; 0, reported, without memory. */

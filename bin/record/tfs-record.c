@@ -114,7 +114,7 @@ static int record(struct recording *r)
 	int ready = 1;
 
 	while (n >= 0 && !r->stopping) {
-		int ms = look(r);
+		int ms = look(r), held;
 
 		if (may_turn(r)) {
 			if (turn(r) < 0)
@@ -125,8 +125,10 @@ static int record(struct recording *r)
 		} else if (ready && (size_t)n < r->parts.holds / 4) {
 			wait_on(r, 1, GATHER_MS);
 		}
-		ready = wait_on(r, 0, r->stopping ? 0 : ms);
-		n = ready ? dat_parts_collect(&r->parts, 0) : 0;
+		/* the next pass gives the records that the last one has read from rings */
+		held = r->parts.writers && r->parts.live.held;
+		ready = wait_on(r, 0, r->stopping ? 0 : held ? GATHER_MS : ms);
+		n = ready || held ? dat_parts_collect(&r->parts, 0) : 0;
 	}
 	return n < 0 ? -1 : 0;
 }

@@ -147,6 +147,7 @@ struct output {
 	int counted;                /* a person reads what becomes of the trace */
 	int progress, drawn;        /* a person sees it meanwhile; it is there */
 	int tracefs;                /* the root */
+	int session;                /* the directory of the session */
 	long long next;             /* when to draw it again */
 	char instance[NAME_MAX + 16]; /* below the root */
 };

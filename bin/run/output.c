@@ -547,13 +547,16 @@ enum { FIRST_MS = 1000 }; /* no line for a shorter recording */
 static void ask_buffer(struct output *o)
 {
 	int dir = dir_open(o->tracefs, o->instance);
+	unsigned long long read;
 
 	if (dir < 0)
 		return;
-	o->lost = instance_lost(dir);
+	/* with rings the recorder has read the events of both */
+	read = file_number(o->session, SESSION_COUNTS_FILE, "read: ", 0);
+	o->lost = instance_lost(dir) + file_number(o->session, SESSION_COUNTS_FILE, "lost: ", 0);
 	if (o->dat)
 		o->events = instance_buffer_count(dir, "entries: ") +
-			    instance_buffer_count(dir, "read events: ");
+			    (read ? read : instance_buffer_count(dir, "read events: "));
 	close(dir);
 }
 
@@ -582,6 +585,7 @@ static int is_taken(void)
 void output_watch(struct output *o, const char *path)
 {
 	const char *end = strrchr(path, '/'), *name = end;
+	char dir[PATH_MAX];
 
 	if (!o->progress || !end)
 		return;
@@ -590,6 +594,8 @@ void output_watch(struct output *o, const char *path)
 	str_format(o->instance, sizeof(o->instance), "instances/" INSTANCE_PREFIX "%.*s",
 		   (int)(end - name), name);
 	o->tracefs = tracefs_open(NULL, TOP_LEVEL, NULL);
+	str_format(dir, sizeof(dir), "%.*s", (int)(end - path), path);
+	o->session = dir_open(AT_FDCWD, dir);
 	o->next = time_now_ms() + FIRST_MS;
 }
 

@@ -817,6 +817,13 @@ enum { FD_SEND_MAX = 16 };
 /* In the environment of a stream: the rings of these programs (lib/live/live.h). */
 #define SESSION_RINGS "TFS_RINGS"
 
+/*
+ * In the environment of tfs-record in a session with rings: a descriptor of this file in the
+ * session's directory, to which it writes how many records it has read, and how many the rings lost.
+ */
+#define SESSION_COUNTS "TFS_COUNTS"
+#define SESSION_COUNTS_FILE "counts"
+
 /* What such a descriptor is (lib/live/live.h: rings.c) */
 enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS, KEEP_TASKS };
 

@@ -314,8 +314,22 @@ static void take_rings(struct janitor *j)
 	}
 	*o.at = '\0';
 	unsetenv(SESSION_RINGS); /* the caller's */
+	unsetenv(SESSION_COUNTS);
 	if (o.at > list)
 		setenv(SESSION_RINGS, list, 1);
+}
+
+/* Let the recorder count records where a person's tfs-run finds it. */
+static void open_counts(const struct janitor *j)
+{
+	char number[12];
+	int fd = getenv(FOR_PEOPLE) && getenv(SESSION_RINGS) ?
+		 openat(j->dir, SESSION_COUNTS_FILE, O_WRONLY | O_CREAT | O_EXCL, 0600) : -1;
+
+	if (fd < 0)
+		return;
+	str_format(number, sizeof(number), "%d", fd);
+	setenv(SESSION_COUNTS, number, 1);
 }
 
 /*
@@ -357,6 +371,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	if (j->rq->output == OUTPUT_DAT) {
 		if (fchdir(j->dir) < 0)
 			_exit(REFUSED);
+		open_counts(j);
 	} else {
 		used = recording_write_dead_comments(&rq, fd) / 1024 + 1;
 		if (rq.dead.n && rq.size_kb > used)

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
+#include "live/live.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "session/session.h"

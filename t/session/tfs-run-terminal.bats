@@ -240,6 +240,8 @@ progress() {
 	progress '1,23[4-6] events, 0 lost, 0\.[0-9] MB' -o x.json
 	# with the returns
 	progress '2,4[67][0-9] events, 0 lost' -o x.dat
+	# whole calls, from the rings
+	progress '1,2[3-9][0-9] events, 0 lost' -o x.dat --decode
 	progress '2,4[67][0-9] events, 0 lost, 0\.[0-9] MB' --summary
 	shows '^ *100\.0% +123[4-6] +0 .* getppid$'
 }
