@@ -267,6 +267,14 @@ need_tool() {
 	done
 }
 
+# debian PACKAGE...: Set ROOT to a directory with the files of Debian's packages, without those that
+# they depend on.
+debian() {
+	need_tool apt-get dpkg
+	ROOT=$("$TREE/t/vm/fetch" bookworm "$(dpkg --print-architecture)" "$@" 3>&- 2>fetch.err) ||
+		skip "needs $* of Debian: $(tail -n 1 fetch.err)"
+}
+
 # need_mounts: Skip unless a program can have mounts of its own. In a chroot whose root is no mount
 # point, unshare(1) fails: it has no root to make private.
 need_mounts() {

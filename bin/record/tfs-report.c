@@ -111,17 +111,18 @@ static int globs_match_events(const struct report *r)
 {
 	for (size_t i = 0; i < r->show.pick.nglobs; i++) {
 		const char *glob = r->show.pick.globs[i];
-		unsigned id = 0;
+		int found = 0, decodes = 0;
 
-		for (; id < r->events.size; id++) {
+		for (unsigned id = 0; id < r->events.size; id++) {
 			const struct event *e = event_by_id(&r->events, id);
 
-			if (e && (glob_names(glob, e->system, e->name) ||
-				  (r->decode.on && pick_is_call(e) && strstr(glob, "sys"))))
-				break;
+			found |= e && glob_names(glob, e->system, e->name);
+			decodes |= e && pick_is_call(e) && strstr(glob, "sys");
 		}
-		if (id == r->events.size)
-			return err_msg("%s has no event '%.80s'", r->dat.path, glob), 0;
+		if (!found && !(decodes && r->decode.on))
+			return err_msg("%s has no event '%.80s'%s", r->dat.path, glob, decodes ?
+				       "; its calls are tfs:call: add -D, or give -e tfs:call" :
+				       ""), 0;
 	}
 	return 1;
 }

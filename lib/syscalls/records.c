@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* records.c - the formats of the events that the BPF programs of tfs-strings record */
+#include <sys/utsname.h>
 
 #include "event/event.h"
 #include "syscalls/syscalls.h"
@@ -48,16 +49,30 @@ static const struct {
 };
 _Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a format");
 
+enum { COMPAT_SHIFT = 12 };
+
+/* Add the names of the calls of an ABI, whose numbers have these bits, too. */
+static void add_abi(struct out *o, const char *abi, unsigned bits)
+{
+	struct calls *calls = calls_open(abi);
+	const struct call *c;
+
+	for (unsigned n = 0; calls && n <= calls_most(calls); n++)
+		if ((c = calls_find(calls, n)))
+			out_format(o, ",{%u,\"%s\"}", n | bits, c->name);
+}
+
 /* Add the table of the names of calls to a print fmt. */
 static void add_names(struct out *o)
 {
-	struct calls *calls = calls_open(NULL);
-	const struct call *c;
+	struct utsname host;
+	const char *abi_32 = uname(&host) < 0 ? NULL : calls_abi_32(host.machine);
 
-	out_string(o, "__print_symbolic(REC->nr");
-	for (unsigned n = 0; calls && n <= calls_most(calls); n++)
-		if ((c = calls_find(calls, n)))
-			out_format(o, ", { %u, \"%s\" }", n, c->name);
+	out_format(o, "__print_symbolic(((REC->flags & %d) << %d) + REC->nr", CALL_COMPAT,
+		   COMPAT_SHIFT);
+	add_abi(o, NULL, 0);
+	if (abi_32)
+		add_abi(o, abi_32, CALL_COMPAT << COMPAT_SHIFT);
 	out_string(o, "), ");
 }
 

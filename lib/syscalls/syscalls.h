@@ -208,7 +208,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
 
 /*
  * The programs of tfs-strings write records into BPF ring buffers. In a trace they are events of
- * the system tfs, whose ids begin with RECORD_FIRST, which no kernel reaches:
+ * the system tfs. No kernel reaches their ids, and KernelShark takes none above 0x7fff:
  *
  *	enter   a call begins, with the memory that it passes, if call is not to have all of it
  *	call    a call has returned
@@ -220,7 +220,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
 		   RECORD_CPU, RECORDS };
-enum { RECORD_FIRST = 0xff00 };
+enum { RECORD_FIRST = 0x7f00 };
 #define RECORD_SYSTEM "tfs"
 
 /* Write the format of an event, as in events/SYSTEM/NAME/format. Return its length. */

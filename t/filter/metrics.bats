@@ -5,14 +5,6 @@
 
 load ../helper
 
-# debian PACKAGE...: Set ROOT to a directory with the files of Debian's packages, without those that
-# they depend on.
-debian() {
-	need_tool apt-get dpkg
-	ROOT=$("$TREE/t/vm/fetch" bookworm "$(dpkg --print-architecture)" "$@" 3>&- 2>fetch.err) ||
-		skip "needs $* of Debian: $(tail -n 1 fetch.err)"
-}
-
 # parsed: Print each sample that prometheus_client finds in standard input. -S: No package that this
 # machine happens to have serves it.
 parsed() {

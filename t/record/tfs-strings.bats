@@ -346,3 +346,58 @@ missed_twice() {
 		FNR != NR && $1 == pid { n++; off = $2 / 1e6 - spent }
 		END { exit n != 1 || off < -2 || off > 20 }' spent cpu
 }
+
+@test "tfs-strings: trace-cmd and KernelShark's library print tfs:call with the numbers of strace" {
+	need_bpf
+	need_tool strace trace-cmd setarch cc python3
+	strace -e trace=none true 2>/dev/null || skip "needs strace"
+	debian libkshark2 libtracecmd1 libtracefs1 libtraceevent1 libjson-c5
+	libraries=$(dirname "$ROOT"/usr/lib/*/libkshark.so.2)
+	cc -o kernelshark "$TREE/t/record/kernelshark.c" "$libraries/libkshark.so.2" -Wl,--allow-shlib-undefined
+	printf '%s\n' ': <there' ': <"/no \"such\\file"' 'kill -0 999999999' 'exec 5<there' 'read -u 5 x' >program
+	echo line >there
+	for words in "$BASH program" "$PROG/compat32"; do
+		[ -x "${words%% *}" ] || continue
+		# shellcheck disable=SC2086 # words
+		strace -e raw=all -o raw setarch -R $words >out 2>err || :
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_syscalls --decode --instance "$MARK" -o x.dat -- setarch -R $words >out 2>err || :
+		LD_LIBRARY_PATH=$libraries ./kernelshark x.dat >shark
+		trace-cmd report x.dat >report 2>err
+		python3 - <<-'EOF'
+			import errno, itertools, re
+			def number(s):
+			    s = "0" if s == "NULL" else s
+			    n = int(s, 0)
+			    # where a program lies differs, and so does what it has from its environment
+			    return "ADDRESS" if n >= 1 << 24 else n
+			def strace():
+			    for line in open("raw"):
+			        m = re.match(r"(\w+)\((.*)\) += (?:-1 (E\w+) .*|(\S+))$", line)
+			        if m and m[4] != "?":
+			            result = -getattr(errno, m[3]) if m[3] else number(m[4])
+			            yield m[1], [number(a) for a in m[2].split(", ") if a], result
+			def ours(file):
+			    for line in open(file):
+			        m = re.search(r"\bcall: +(\w+)\((.*)\) path=\"(.*)\" = (-?\d+)$", line)
+			        if m:
+			            yield m[1], [number(a) for a in m[2].split(", ")], number(m[4]), m[3]
+			truth = list(strace())
+			paths = 0
+			for file in "shark", "report":
+			    got = list(ours(file))
+			    for a, b in itertools.zip_longest(truth, got):
+			        # strace prints what socketcall calls
+			        assert a and b and (b[0] == "socketcall" or
+			                            a[:2] == (b[0], b[1][:len(a[1])])), (file, a, b)
+			        assert a[2] == b[2] or re.search("tid_|get.?p", a[0]), (file, a, b) # a pid
+			        paths += b[3] == '/no "such\\file' and b[2] == -2
+			open("paths", "w").write(str(paths))
+		EOF
+		[ "$words" != "$BASH program" ] || [ "$(cat paths)" = 2 ]
+	done
+	fails 1 "tfs-report: fatal: x.dat has no event 'sys_*'; its calls are tfs:call: add -D, or give -e tfs:call" \
+		tfs-report -e 'sys_*' x.dat
+	tfs-report -D -e 'sys_*' x.dat >got
+	grep -q ': execve(' got
+}
