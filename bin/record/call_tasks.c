@@ -119,7 +119,7 @@ static int follow_filter(const struct programs *m, struct bpf_code *code)
 		if (!r && pids_same(&known, &now))
 			break;
 		if (!r && rings_list(m->tasks, &now) < 0)
-			r = err_errno("unable to list the tasks in a BPF map");
+			r = err_errno("unable to fill a BPF map");
 		pids_clear(&known);
 		known = now;
 		now = (struct pids){ 0 };

@@ -363,7 +363,7 @@ missed_twice() {
 		# shellcheck disable=SC2086 # words
 		tfs-run trace_syscalls --decode --instance "$MARK" -o x.dat -- setarch -R $words >out 2>err || :
 		LD_LIBRARY_PATH=$libraries ./kernelshark x.dat >shark
-		trace-cmd report x.dat >report 2>err
+		trace-cmd report x.dat >shown 2>said
 		python3 - <<-'EOF'
 			import errno, itertools, re
 			def number(s):
@@ -384,7 +384,7 @@ missed_twice() {
 			            yield m[1], [number(a) for a in m[2].split(", ")], number(m[4]), m[3]
 			truth = list(strace())
 			paths = 0
-			for file in "shark", "report":
+			for file in "shark", "shown":
 			    got = list(ours(file))
 			    for a, b in itertools.zip_longest(truth, got):
 			        # strace prints what socketcall calls
