@@ -70,9 +70,9 @@ static int check_clock(const struct plan *p)
 	else if (!strncmp(now, "[local]", 7) && getenv(SESSION_KEEPS) && !getenv("HOOK_CLOCK"))
 		r = ctl_write(p->instance, "trace_clock", "mono", 0);
 	else if (strncmp(now, "[mono]", 6) && !bpf_is_printing())
-		r = err_msg("BPF programs record times of the clock mono, not %.*s; set trace_clock "
-			    "to mono, or give no other --clock", (int)strcspn(now + 1, "]"),
-			    now + 1);
+		r = err_msg("BPF programs record times of the clock mono, not %.*s; "
+			    "set trace_clock to mono, or give no other --clock",
+			    (int)strcspn(now + 1, "]"), now + 1);
 	free(clocks);
 	return r;
 }

@@ -819,7 +819,7 @@ enum { FD_SEND_MAX = 16 };
 
 /*
  * In the environment of tfs-record in a session with rings: a descriptor of this file in the
- * session's directory, to which it writes how many records it has read, and how many the rings lost.
+ * session's directory, to which it writes how many records it has read, and how many are lost.
  */
 #define SESSION_COUNTS "TFS_COUNTS"
 #define SESSION_COUNTS_FILE "counts"
