@@ -573,6 +573,9 @@ int glob_matches(const char *glob, const char *text);
 /* Does the glob match SYSTEM:EVENT if it has a colon, or EVENT if it has none? */
 int glob_names(const char *glob, const char *system, const char *event);
 
+/* Does one of the globs, with commas between, match all of the text? */
+int glob_listed(const char *list, const char *text);
+
 /* ---- names.c: users and ports by their names --------------------------------------- */
 
 struct suggest;

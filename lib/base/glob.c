@@ -80,3 +80,16 @@ int glob_names(const char *glob, const char *system, const char *event)
 	str_format(name, sizeof(name), "%s:%s", system, event);
 	return glob_matches(glob, name);
 }
+
+int glob_listed(const char *list, const char *name)
+{
+	char glob[128];
+
+	for (size_t n; *list; list += n + !!list[n]) {
+		n = strcspn(list, ",");
+		str_format(glob, sizeof(glob), "%.*s", (int)n, list);
+		if (glob_matches(glob, name))
+			return 1;
+	}
+	return 0;
+}

@@ -342,6 +342,9 @@ struct field_data {
 int field_value(const struct event_set *, const struct field *, const struct record *,
 		struct field_data *);
 
+/* Return a field of a record as a number; 0: there is no such field, or it is none. */
+int64_t field_integer(const struct event_set *, const struct field *, const struct record *);
+
 /* Return element i of an array, extended by its sign; i must be less than n. */
 uint64_t field_element(const struct event_set *, const struct field *,
 		       const struct field_data *, size_t i);

@@ -52,6 +52,13 @@ int field_value(const struct event_set *evs, const struct field *f, const struct
 	return 0;
 }
 
+int64_t field_integer(const struct event_set *evs, const struct field *f, const struct record *r)
+{
+	struct field_data v;
+
+	return f && !field_value(evs, f, r, &v) && v.kind <= FIELD_POINTER ? v.i : 0;
+}
+
 uint64_t field_element(const struct event_set *evs, const struct field *f,
 		       const struct field_data *v, size_t i)
 {

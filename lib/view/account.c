@@ -13,15 +13,8 @@
 #include "why/why.h"
 
 enum kind {
-	UNDECIDED, OTHER, SWITCH, WAKING, NEWTASK, EXEC, CALL, RETURN, IRQ, IRQ_END, SOFTIRQ,
+	OTHER = KIND_OTHER, SWITCH, WAKING, NEWTASK, EXEC, CALL, RETURN, IRQ, IRQ_END, SOFTIRQ,
 	VECTOR, DISK, FAULT, THROTTLE, SIGNAL,
-};
-
-enum { FIELDS = 5 };
-struct account_event {
-	enum kind kind;
-	const char *name;               /* of the event */
-	const struct field *field[FIELDS];
 };
 
 static struct {
@@ -38,44 +31,23 @@ static struct {
 
 /* ---- what records say ---- */
 
-static const struct account_event *event_at(const struct record *r)
+static const struct event_seen *event_at(const struct record *r)
 {
-	static const struct {
-		const char *name;
-		enum kind kind;
-		const char *fields[FIELDS];
-	} kinds[] = {
+	static const struct event_kind kinds[] = {
 #include "account_events.h"
+		{ NULL, 0, { NULL } },
 	};
-	const struct event *e = event_wanted(account.show->line->events, r);
-	struct account_event *of = e ? event_note(&account.events, e, sizeof(*of)) : NULL;
 
-	if (!of || of->kind)
-		return of;
-	of->kind = OTHER;
-	of->name = e->name;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && of->kind == OTHER; i++) {
-		if (!glob_names(kinds[i].name, e->system, e->name))
-			continue;
-		of->kind = kinds[i].kind;
-		for (unsigned f = 0; f < FIELDS && kinds[i].fields[f]; f++)
-			if (!(of->field[f] = event_field(e, kinds[i].fields[f])))
-				of->kind = OTHER;
-	}
-	return of;
+	return event_seen(&account.events, account.show->line->events, r, kinds, 1);
 }
 
-static struct field_data get(const struct account_event *of, unsigned i, const struct record *r)
+static struct field_data get(const struct event_seen *of, unsigned i, const struct record *r)
 {
-	struct field_data v;
-
-	if (!of->field[i] || field_value(account.show->line->events, of->field[i], r, &v) < 0)
-		v = (struct field_data){ .kind = FIELD_NUMBER };
-	return v;
+	return event_value(of, i, account.show->line->events, r);
 }
 
 /* Return the task of these fields. */
-static struct why_who who_at(const struct account_event *of, unsigned pid, unsigned comm,
+static struct why_who who_at(const struct event_seen *of, unsigned pid, unsigned comm,
 			     const struct record *r)
 {
 	struct field_data name = get(of, comm, r);
@@ -134,7 +106,7 @@ static void context_of(void *unused, int32_t pid, char text[WHY_CONTEXT])
 }
 
 /* Return the name of the call that begins or returns. */
-static const char *name_of_call(const struct record *r, const struct account_event *of)
+static const char *name_of_call(const struct record *r, const struct event_seen *of)
 {
 	const struct call_values *values;
 	const struct call *c = decode_call(account.decode,
@@ -156,7 +128,7 @@ static const char *softirq(uint64_t vec)
 }
 
 /* Account an event that is not about a call. */
-static void take(const struct account_event *of, const struct record *r)
+static void take(const struct event_seen *of, const struct record *r)
 {
 	const struct event_set *evs = account.show->line->events;
 	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
@@ -189,8 +161,8 @@ static void take(const struct account_event *of, const struct record *r)
 		why_irq(w, r->ts, r->cpu, current(r), softirq(get(of, 0, r).u), 1);
 		break;
 	case VECTOR:
-		str_format(name, sizeof(name), "%.*s", (int)(strlen(of->name) - strlen("_entry")),
-			   of->name);
+		str_format(name, sizeof(name), "%.*s",
+			   (int)(strlen(of->event->name) - strlen("_entry")), of->event->name);
 		why_irq(w, r->ts, r->cpu, current(r), name, 1);
 		break;
 	case IRQ_END:
@@ -233,7 +205,7 @@ static void take_joined(const struct record *r)
 static size_t take_record(void *decode, const struct record *r, int lost, int *shown, char *buf,
 			  size_t size)
 {
-	const struct account_event *of = event_at(r);
+	const struct event_seen *of = event_at(r);
 	struct why *w = &account.why;
 	const char *call = "";
 	int hidden = 0;
@@ -241,15 +213,15 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 	if (lost)
 		why_lost(w);
 	take_joined(r);
-	if (of && of->kind == RETURN)
+	if (of->kind == RETURN)
 		why_return(w, r->ts, current(r), call = name_of_call(r, of), get(of, 1, r).i);
 	account.decoder(decode, r, lost, &hidden, buf, size);
-	if (of && of->kind == CALL)
+	if (of->kind == CALL)
 		why_call(w, r->ts, current(r), call = name_of_call(r, of));
-	else if (of && of->kind != RETURN && of->kind != OTHER)
+	else if (of->kind != RETURN && of->kind != OTHER)
 		take(of, r);
-	if (w->scope == WHY_SPANS && of)
-		why_event(w, r->ts, current(r), of->name, call);
+	if (w->scope == WHY_SPANS && of->event)
+		why_event(w, r->ts, current(r), of->event->name, call);
 	*shown = 0;
 	return 0;
 }

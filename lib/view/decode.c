@@ -30,19 +30,15 @@ enum {
 
 /* ---- events, and what their records say ---- */
 
-enum kind { UNDECIDED, OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING,
+enum kind { OTHER = KIND_OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING,
 	    BEGUN, CALLED, PART }; /* the last three are ours */
 
 struct decode_event {
-	enum kind kind;
+	struct event_seen seen;
 	const char *call;       /* ENTER, EXIT: the name of the call; NULL: one event for all */
 	int entries;            /* EXIT, CALLED: the trace knows entries, too */
 	unsigned nargs;
-	/* ENTER: number, first argument. EXIT: number, result. MEMORY: text. EXEC: old pid,
-	 * path.	 * NEWTASK: pid, flags. */
-	const struct field *field[2];
 	const struct field *user[CALL_ARGS]; /* user memory that the kernel has copied */
-	const struct event *probe;      /* PROBE: the event */
 };
 
 /* tfs-strings marks an event of 32-bit code directly before it, with the record K or k. */
@@ -90,48 +86,42 @@ static int begins(const char *s, const char *word)
 /* Find out what an event says, and where. A trace knows only the events that were enabled. */
 static void decide(const struct decode *d, struct decode_event *of, const struct event *e)
 {
-	static const struct {
-		const char *system, *name;
-		enum kind kind;
-		const char *fields[2];
-	} kinds[] = {
-		{ "syscalls", "sys_enter_", ENTER, { "__syscall_nr" } },
-		{ "syscalls", "sys_exit_", EXIT, { "__syscall_nr", "ret" } },
-		{ "raw_syscalls", "sys_enter", ENTER, { "id", "args" } },
-		{ "raw_syscalls", "sys_exit", EXIT, { "id", "ret" } },
-		{ "bpf_trace", "bpf_trace_printk", MEMORY, { "bpf_string" } },
-		{ RECORD_SYSTEM, "enter", BEGUN, { NULL } },
-		{ RECORD_SYSTEM, "call", CALLED, { NULL } },
-		{ RECORD_SYSTEM, "open", BEGUN, { NULL } },
-		{ RECORD_SYSTEM, "part", PART, { "memory" } },
-		{ "task", "task_newtask", NEWTASK, { "pid", "clone_flags" } },
-		{ "sched", "sched_process_exec", EXEC, { "old_pid", "filename" } },
-		{ "sched", "sched_process_exit", END, { NULL } },
-		{ "io_uring", "io_uring_submit_req", REQUEST, { NULL } }, /* since 6.4 */
-		{ "io_uring", "io_uring_submit_sqe", REQUEST, { NULL } },
-		{ "io_uring", "io_uring_create", RING, { "flags" } },
+	static const struct event_kind kinds[] = {
+		/* the number, and the first argument or the result */
+		{ "syscalls:sys_enter_*", ENTER, { "__syscall_nr" } },
+		{ "syscalls:sys_exit_*", EXIT, { "__syscall_nr", "ret" } },
+		{ "raw_syscalls:sys_enter", ENTER, { "id", "args" } },
+		{ "raw_syscalls:sys_exit", EXIT, { "id", "ret" } },
+		{ "bpf_trace:bpf_trace_printk", MEMORY, { "bpf_string" } },
+		{ RECORD_SYSTEM ":enter", BEGUN, { NULL } },
+		{ RECORD_SYSTEM ":call", CALLED, { NULL } },
+		{ RECORD_SYSTEM ":open", BEGUN, { NULL } },
+		{ RECORD_SYSTEM ":part", PART, { "memory" } },
+		{ "task:task_newtask", NEWTASK, { "pid", "clone_flags" } },
+		{ "sched:sched_process_exec", EXEC, { "old_pid", "filename" } },
+		{ "sched:sched_process_exit", END, { NULL } },
+		{ "io_uring:io_uring_submit_req", REQUEST, { NULL } }, /* since 6.4 */
+		{ "io_uring:io_uring_submit_sqe", REQUEST, { NULL } },
+		{ "io_uring:io_uring_create", RING, { "flags" } },
+		{ NULL, 0, { NULL } },
 	};
+	const struct field **field = of->seen.field;
 	char name[64];
 
-	of->kind = OTHER;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(e->system, kinds[i].system) ||
-		    (i < 2 ? !begins(e->name, kinds[i].name) : strcmp(e->name, kinds[i].name)))
-			continue;
-		of->kind = kinds[i].kind;
-		of->call = i < 2 ? e->name + strlen(kinds[i].name) : NULL;
-		for (unsigned f = 0; f < 2 && kinds[i].fields[f]; f++)
-			of->field[f] = event_field(e, kinds[i].fields[f]);
-	}
-	of->entries = of->kind == CALLED;
-	if (of->kind == EXIT) {
+	event_see(&of->seen, e, kinds, 0);
+	if (d->id && !strcmp(e->system, d->id))
+		of->seen.kind = PROBE;
+	if ((of->seen.kind == ENTER || of->seen.kind == EXIT) && !strcmp(e->system, "syscalls"))
+		of->call = e->name + strlen(of->seen.kind == ENTER ? "sys_enter_" : "sys_exit_");
+	of->entries = of->seen.kind == CALLED;
+	if (of->seen.kind == EXIT) {
 		str_format(name, sizeof(name), "sys_enter%s%.50s", of->call ? "_" : "",
 			   of->call ? of->call : "");
 		of->entries = event_named(d->show->line->events, e->system, name) != NULL;
 	}
-	if (of->kind != ENTER)
+	if (of->seen.kind != ENTER)
 		return;
-	if (of->field[1]) { /* all arguments in one field */
+	if (field[1]) { /* all arguments in one field */
 		of->nargs = CALL_ARGS;
 		return;
 	}
@@ -139,10 +129,10 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 	for (unsigned i = e->ncommon; i < e->nfields && of->nargs < CALL_ARGS; i++) {
 		const struct field *f = &e->fields[i];
 
-		if (f == of->field[0] || f->place != PLACE_HERE)
+		if (f == field[0] || f->place != PLACE_HERE)
 			continue;
 		if (!of->nargs)
-			of->field[1] = f;
+			field[1] = f;
 		str_format(name, sizeof(name), "__%.50s_val", f->name);
 		of->user[of->nargs++] = event_field(e, name);
 	}
@@ -154,12 +144,8 @@ static const struct decode_event *event_at(struct decode *d, const struct record
 	const struct event *e = event_wanted(d->show->line->events, r);
 	struct decode_event *of = e ? event_note(&d->events, e, sizeof(*of)) : NULL;
 
-	if (of && !of->kind)
+	if (of && !of->seen.kind)
 		decide(d, of, e);
-	if (of && d->id && !strcmp(e->system, d->id)) {
-		of->kind = PROBE;
-		of->probe = e;
-	}
 	return of;
 }
 
@@ -167,12 +153,7 @@ static const struct decode_event *event_at(struct decode *d, const struct record
 static int64_t number_at(const struct decode *d, const struct decode_event *of, unsigned i,
 			 const struct record *r)
 {
-	struct field_data v;
-
-	if (!of->field[i] || field_value(d->show->line->events, of->field[i], r, &v) < 0 ||
-	    v.kind > FIELD_POINTER)
-		return 0;
-	return v.i;
+	return field_integer(d->show->line->events, of->seen.field[i], r);
 }
 
 /* ---- tasks ---- */
@@ -391,6 +372,15 @@ static void put_duration(const struct decode *d, struct out *o, uint64_t time)
 		out_decimals(o, (time + 500) / 1000, 6);
 }
 
+/* Write a time in microseconds with three decimals, or the number of a clock that counts. */
+static void put_latency(const struct decode *d, struct out *o, uint64_t time)
+{
+	if (d->show->line->raw_clock)
+		out_decimal(o, time);
+	else
+		out_decimals(o, time, 3);
+}
+
 /* The record of the beginning of a call, as far as a line's head needs it. */
 static struct record head_of(const struct decode_task *t)
 {
@@ -524,26 +514,12 @@ static int64_t open_flags(const struct decode *d, const struct decode_task *t)
 	return (int64_t)t->values.args[begins(t->call->name, "openat") ? 2 : 1];
 }
 
-/* Does a comma-separated list of globs have the name? */
-static int is_listed(const char *list, const char *name)
-{
-	char glob[64];
-
-	for (size_t n; *list; list += n + !!list[n]) {
-		n = strcspn(list, ",");
-		str_format(glob, sizeof(glob), "%.*s", (int)n, list);
-		if (glob_matches(glob, name))
-			return 1;
-	}
-	return 0;
-}
-
 /* Is the path of the call that of a symbolic link itself, not that of the file it leads to? */
 static int names_link(const struct decode_task *t)
 {
 	uint64_t flags = 0;
 
-	if (is_listed("unlink*,rename*,rmdir,mk*,symlink*,lchown*,lsetxattr,lremovexattr",
+	if (glob_listed("unlink*,rename*,rmdir,mk*,symlink*,lchown*,lsetxattr,lremovexattr",
 		      t->call->name))
 		return 1;
 	for (unsigned i = 0; i < t->call->nargs; i++)
@@ -589,8 +565,8 @@ static int is_wanted(const struct decode *d, const char *path)
 /* Is it a device that takes or gives anything, or a terminal? */
 static int is_idle_device(const char *path)
 {
-	return is_listed("/dev/null,/dev/zero,/dev/full,/dev/tty,/dev/ptmx,/dev/pts/*,/dev/urandom,"
-			 "/dev/random", path);
+	return glob_listed("/dev/null,/dev/zero,/dev/full,/dev/tty,/dev/ptmx,/dev/pts/*,"
+			   "/dev/urandom,/dev/random", path);
 }
 
 /* Find the files of a call that has returned. Return 1, or 0 if --files and --path leave it out. */
@@ -602,7 +578,7 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 
 	to->n = 0;
 	to->bytes = NULL;
-	if (!c || t->fate != PAIRING_RETURNED || !is_listed(d->files, c->name))
+	if (!c || t->fate != PAIRING_RETURNED || !glob_listed(d->files, c->name))
 		return 0;
 	flags = open_flags(d, t);
 	if (flags >= 0 && !d->reads && !(flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
@@ -696,10 +672,7 @@ static void put_files(struct decode *d, const struct decode_task *t, const struc
 	else if (files->bytes)
 		out_format(o, " %s=%lld", files->bytes, (long long)t->values.result);
 	out_string(o, " lat=");
-	if (d->show->line->raw_clock)
-		out_decimal(o, t->time);
-	else
-		out_decimals(o, t->time, 3);
+	put_latency(d, o, t->time);
 	out_char(o, '\n');
 }
 
@@ -731,7 +704,6 @@ static void put_json_result(const struct decode *d, const struct decode_task *t,
 			    struct out *o)
 {
 	int64_t v = t->values.result;
-	int raw = d->show->line->raw_clock;
 	const char *name = error_of_result(v) ? name_of_error(-v) : NULL;
 
 	if (has_result(t)) {
@@ -746,10 +718,7 @@ static void put_json_result(const struct decode *d, const struct decode_task *t,
 			break;
 		}
 		out_string(o, ",\"lat\":");
-		if (raw)
-			out_decimal(o, t->time);
-		else
-			out_decimals(o, t->time, 3);
+		put_latency(d, o, t->time);
 		break;
 	case PAIRING_DENIED:
 		out_string(o, t->trapped ? "\"denied\":true" : ",\"denied\":true");
@@ -1067,7 +1036,7 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 {
 	const struct event_set *evs = d->show->line->events;
 	struct decode_task *t = task_at(d, record_pid(evs, r), o);
-	uint32_t at = of->field[1] ? of->field[1]->offset : 0;
+	uint32_t at = of->seen.field[1] ? of->seen.field[1]->offset : 0;
 	unsigned size = (unsigned)evs->long_size;
 	uint64_t number = (uint64_t)number_at(d, of, 0, r);
 	int compat;
@@ -1142,7 +1111,7 @@ static int picks_name(const struct decode *d, const struct decode_event *of,
 	const struct pick *p = &d->show->pick;
 	char event[64];
 
-	if (!p->nglobs || (of->kind != CALLED && of->kind != BEGUN))
+	if (!p->nglobs || (of->seen.kind != CALLED && of->seen.kind != BEGUN))
 		return 1;
 	for (int leaves = 0; leaves < 2; leaves++) {
 		str_format(event, sizeof(event), leaves ? "sys_exit_%.40s" : "sys_enter_%.40s",
@@ -1246,9 +1215,9 @@ static void keep_part(struct decode *d, const struct decode_event *of, const str
 	struct field_data v;
 
 	t->parted = d->pairing.losses;
-	if (torn || !of->field[0] ||
-	    field_value(d->show->line->events, of->field[0], r, &v) < 0 ||
-	    v.kind != FIELD_ARRAY || t->parts.n + v.n > PARTS_MOST || d->held >= HELD_MOST) {
+	v = event_value(&of->seen, 0, d->show->line->events, r);
+	if (torn || v.kind != FIELD_ARRAY || t->parts.n + v.n > PARTS_MOST ||
+	    d->held >= HELD_MOST) {
 		t->torn = 1;
 		free_parts(d, t);
 	} else {
@@ -1300,7 +1269,7 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 	t->pair.cpu = (int)OWN(call.cpu);
 	t->shown &= (uint8_t)picks_name(d, of, t);
 	/* its memory was in a record that is lost */
-	t->lacking = of->kind == CALLED && (flags & CALL_ENTERED);
+	t->lacking = of->seen.kind == CALLED && (flags & CALL_ENTERED);
 }
 
 /* Take a record of a call, which has begun, or has returned. */
@@ -1332,7 +1301,7 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 		e.id = OWN(call.nr);
 		e.cpu = (int)OWN(call.cpu);
 		e.class = pairing_class(name_of(t));
-		if (of->kind == CALLED && OWN(ret_nr) == e.id &&
+		if (of->seen.kind == CALLED && OWN(ret_nr) == e.id &&
 		    !(flags & (CALL_COMPAT | CALL_COMPAT_RETURN)) &&
 		    pairing_whole(&d->pairing, &t->pair, &e)) {
 			begin = head_of(t);
@@ -1343,7 +1312,7 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 		}
 		open_call(d, t, &e, o);
 	}
-	if (of->kind != CALLED)
+	if (of->seen.kind != CALLED)
 		return;
 	e.id = OWN(ret_nr);
 	e.result = (int64_t)OWN(ret);
@@ -1383,7 +1352,7 @@ static int take_memory(struct decode *d, const struct decode_event *of, const st
 	struct decode_task *t;
 	struct call_user *u;
 	size_t n;
-	const char *text = older_text(evs, of->field[0], r, d->id, &n);
+	const char *text = older_text(evs, of->seen.field[0], r, d->id, &n);
 
 	if (!text)
 		return 0;
@@ -1418,8 +1387,8 @@ static void take_program(struct decode *d, struct decode_task *t, const struct d
 {
 	struct field_data v;
 
-	if (!of->field[1] || field_value(d->show->line->events, of->field[1], r, &v) < 0 ||
-	    v.kind != FIELD_STRING || (t->user && t->user->program.bytes.bytes))
+	v = event_value(&of->seen, 1, d->show->line->events, r);
+	if (v.kind != FIELD_STRING || (t->user && t->user->program.bytes.bytes))
 		return;
 	add_memory(d, t, 'n', 0, v.data, v.n);
 }
@@ -1481,7 +1450,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 {
 	struct decode *d = decode;
 	const struct decode_event *of = event_at(d, r);
-	enum kind kind = of ? of->kind : OTHER;
+	enum kind kind = of ? of->seen.kind : OTHER;
 	int pid = record_pid(d->show->line->events, r);
 	struct out o = out_to(buf, size);
 	struct decode_task *t;
@@ -1499,7 +1468,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 	} else if (kind == PART) {
 		keep_part(d, of, r, &o);
 	} else if (kind == PROBE) {
-		take_probe(d, of->probe, r);
+		take_probe(d, of->seen.event, r);
 	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
 		if (kind == EXEC) {
 			exec(d, (int)number_at(d, of, 0, r), pid, &o);

@@ -36,45 +36,17 @@ enum {
 
 /* ---- roles of events, and their fields by name ---- */
 
-static const struct {
-	const char *system, *name;
-	const char *fields[4];
-} roles[ROLES] = {
-	[ROLE_NONE] = { "", "", { NULL } },
-	[ROLE_ENTER] = { "raw_syscalls", "sys_enter", { "id", "args" } },
-	[ROLE_EXIT] = { "raw_syscalls", "sys_exit", { "id", "ret" } },
-	[ROLE_DELIVER] = { "signal", "signal_deliver", { "sig", "errno", "code", "sa_handler" } },
-	[ROLE_GENERATE] = { "signal", "signal_generate", { "sig", "pid", "result" } },
-	[ROLE_NEWTASK] = { "task", "task_newtask", { "pid", "clone_flags", "comm" } },
-	[ROLE_RENAME] = { "task", "task_rename", { "pid", "newcomm" } },
-	[ROLE_EXEC] = { "sched", "sched_process_exec", { "old_pid" } },
-	[ROLE_END] = { "sched", "sched_process_exit", { "pid", "group_dead" /* Linux 6.16 */ } },
+static const struct event_kind roles[] = {
+	{ "raw_syscalls:sys_enter", ROLE_ENTER, { "id", "args" } },
+	{ "raw_syscalls:sys_exit", ROLE_EXIT, { "id", "ret" } },
+	{ "signal:signal_deliver", ROLE_DELIVER, { "sig", "errno", "code", "sa_handler" } },
+	{ "signal:signal_generate", ROLE_GENERATE, { "sig", "pid", "result" } },
+	{ "task:task_newtask", ROLE_NEWTASK, { "pid", "clone_flags", "comm" } },
+	{ "task:task_rename", ROLE_RENAME, { "pid", "newcomm" } },
+	{ "sched:sched_process_exec", ROLE_EXEC, { "old_pid" } },
+	{ "sched:sched_process_exit", ROLE_END, { "pid", "group_dead" /* Linux 6.16 */ } },
+	{ NULL, 0, { NULL } },
 };
-
-/* Find the role of an event, and its fields. */
-static void decide(struct role_of *of, const struct event *e)
-{
-	enum role i = ROLES - 1;
-
-	while (i > ROLE_NONE && (strcmp(e->name, roles[i].name) ||
-				 strcmp(e->system, roles[i].system)))
-		i--;
-	of->role = i;
-	for (unsigned f = 0; f < 4 && roles[i].fields[f]; f++)
-		of->field[f] = event_field(e, roles[i].fields[f]);
-}
-
-/* Return the role of a record and the fields of its event, until the next call. */
-static const struct role_of *role_of(struct facts *f, const struct record *r)
-{
-	static const struct role_of none = { .role = ROLE_NONE };
-	const struct event *e = event_wanted(f->events, r);
-	struct role_of *of = e ? event_note(&f->roles, e, sizeof(*of)) : NULL;
-
-	if (of && !of->role)
-		decide(of, e);
-	return of ? of : &none;
-}
 
 int facts_field(const struct facts *f, unsigned i, const struct record *r, struct field_data *v)
 {
@@ -83,9 +55,7 @@ int facts_field(const struct facts *f, unsigned i, const struct record *r, struc
 
 int64_t facts_number(const struct facts *f, unsigned i, const struct record *r)
 {
-	struct field_data v;
-
-	return facts_field(f, i, r, &v) < 0 || v.kind > FIELD_POINTER ? 0 : v.i;
+	return field_integer(f->events, f->now->field[i], r);
 }
 
 uint64_t facts_argument(const struct facts *f, unsigned i, const struct record *r)
@@ -481,7 +451,7 @@ void facts_begin(struct facts *f, struct event_set *evs)
 
 void facts_learn(struct facts *f, const struct record *r, int lost)
 {
-	const struct role_of *of = f->now = role_of(f, r);
+	const enum role role = (f->now = event_seen(&f->roles, f->events, r, roles, 0))->kind;
 	struct fact_task *t;
 	int pid;
 
@@ -489,34 +459,34 @@ void facts_learn(struct facts *f, const struct record *r, int lost)
 	if (lost)
 		forget(f);
 	prune(f);
-	if (of->role == ROLE_NONE || of->role == ROLE_RENAME)
+	if (role == ROLE_NONE || role == ROLE_RENAME)
 		return;
-	if (of->role == ROLE_EXEC)
+	if (role == ROLE_EXEC)
 		executed(f, r);
-	if (of->role == ROLE_GENERATE)
+	if (role == ROLE_GENERATE)
 		generated(f, r);
 	pid = record_pid(f->events, r);
 	t = facts_task(f, pid);
-	if (t && t->state & OVER && of->role != ROLE_GENERATE)
+	if (t && t->state & OVER && role != ROLE_GENERATE)
 		renew(f, t);
 	t = known(f, pid);
 	if (t && !t->since)
 		t->since = r->ts;
-	if (of->role == ROLE_NEWTASK)
+	if (role == ROLE_NEWTASK)
 		born(f, t, r);
-	else if (t && of->role == ROLE_ENTER)
+	else if (t && role == ROLE_ENTER)
 		entered(f, t, r);
-	else if (t && of->role == ROLE_EXIT)
+	else if (t && role == ROLE_EXIT)
 		returned(f, t, r);
-	else if (t && of->role == ROLE_DELIVER)
+	else if (t && role == ROLE_DELIVER)
 		delivered(f, t, r);
-	else if (t && of->role == ROLE_END)
+	else if (t && role == ROLE_END)
 		ended(f, t, r);
 }
 
 int64_t facts_signal(const struct facts *f, const struct record *r)
 {
-	if (f->now->role != ROLE_DELIVER && f->now->role != ROLE_GENERATE)
+	if (f->now->kind != ROLE_DELIVER && f->now->kind != ROLE_GENERATE)
 		return 0;
 	return facts_knows(f, FACT_SENT) ? f->value[FACT_SENT] : facts_number(f, 0, r);
 }

@@ -6,14 +6,8 @@
 #include "view/view.h"
 
 enum role {
-	ROLE_UNDECIDED, ROLE_NONE, ROLE_ENTER, ROLE_EXIT, ROLE_DELIVER, ROLE_GENERATE,
+	ROLE_NONE = KIND_OTHER, ROLE_ENTER, ROLE_EXIT, ROLE_DELIVER, ROLE_GENERATE,
 	ROLE_NEWTASK, ROLE_RENAME, ROLE_EXEC, ROLE_END, ROLES
-};
-
-/* The note of an event: its role, and the fields of that role. */
-struct role_of {
-	enum role role;
-	const struct field *field[4];
 };
 
 /* A task of facts.tasks, whose names are not used. Those marked (p) are of its process. */

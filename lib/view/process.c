@@ -227,7 +227,7 @@ size_t process_line(struct process *p, const struct record *r, char *buf, size_t
 		view->start(p->show, r, &o);
 	else
 		put_head(p, &o, r);
-	switch (f->now->role) {
+	switch (f->now->kind) {
 	case ROLE_ENTER:
 		call = people ? view->call(p->show, first) : NULL;
 		out_string(&o, "syscall ");
@@ -317,7 +317,7 @@ void process_begin(struct process *p, struct line_format *l, struct facts *f)
 
 void process_learn(struct process *p, const struct record *r, int lost)
 {
-	enum role role = p->facts->now->role;
+	enum role role = p->facts->now->kind;
 	struct fact_task *t;
 
 	if (lost && p->facts->live) {
@@ -344,7 +344,7 @@ int process_picks(struct process *p, const struct record *r)
 {
 	struct fact_task *t;
 
-	if (p->kinds && !(kinds[p->facts->now->role] & p->kinds))
+	if (p->kinds && !(kinds[p->facts->now->kind] & p->kinds))
 		return 0;
 	if (!p->by_uid && !p->comm)
 		return 1;

@@ -209,10 +209,8 @@ static size_t name_child(const struct show *s, const struct record *r, char *buf
 	struct event_set *evs = s->line->events;
 	const struct event *e = s->traced && s->hide_names ? event_wanted(evs, r) : NULL;
 	const struct field *f = e && e->id == evs->newtask ? event_field(e, "pid") : NULL;
-	struct field_data v;
 
-	return f && !field_value(evs, f, r, &v) && v.kind <= FIELD_POINTER ?
-	       show_traced(s, (int)v.i, buf, size) : 0;
+	return f ? show_traced(s, (int)field_integer(evs, f, r), buf, size) : 0;
 }
 
 /* Name tasks that have joined: the rest at the next record if the text has no room for all. */

@@ -55,19 +55,6 @@ int subjects_begin(struct subjects *s, const struct pids *pids)
 	return 0;
 }
 
-/* Is the event one of the list, SYSTEM:EVENT with commas between? */
-static int is_listed(const char *list, const struct event *e)
-{
-	size_t system = strlen(e->system), name = strlen(e->name);
-
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		if (!strncmp(list, e->system, system) && list[system] == ':' &&
-		    !strncmp(list + system + 1, e->name, name) &&
-		    strchr(",", list[system + 1 + name]))
-			return 1;
-	return 0;
-}
-
 static enum join join_of(const struct event *e)
 {
 	static const struct { char name[24]; enum join join; } events[] = {
@@ -91,6 +78,7 @@ static enum join join_of(const struct event *e)
 static void decide(const struct subjects *sel, struct about *a, const struct event *e)
 {
 	const struct subject *s = subject_of(e->system, e->name);
+	char name[128];
 
 	a->join = join_of(e);
 	/* the pid filter does not apply to markers */
@@ -98,16 +86,9 @@ static void decide(const struct subjects *sel, struct about *a, const struct eve
 	a->field = s && s->kind != SUBJECT_NONE ? event_field(e, s->field) : NULL;
 	if (a->field)
 		a->who = s->kind == SUBJECT_OTHER ? OTHER : EITHER;
-	if (is_listed(sel->hidden, e))
+	str_format(name, sizeof(name), "%s:%s", e->system, e->name);
+	if (sel->hidden && glob_listed(sel->hidden, name))
 		a->who = HIDDEN;
-}
-
-/* Return the field of a record as a number; 0: it has none. */
-static int64_t number(const struct event_set *evs, const struct field *f, const struct record *r)
-{
-	struct field_data v;
-
-	return f && !field_value(evs, f, r, &v) && v.kind <= FIELD_POINTER ? v.i : 0;
 }
 
 /* ---- tasks that join ---- */
@@ -171,18 +152,19 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 		return cgroup.text && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
 	case JOIN_NEW:
 		return !cgroup.text || subjects_have(s, pid) ||
-		       !(number(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP) ? 0 :
+		       !(field_integer(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP) ? 0 :
 		       is_in(s->joining, record_pid(evs, r)) ? 1 : cgroup_names_task(&cgroup, pid);
 	case POPULATED: /* by the parent of a child that clone3 makes there */
-		return cgroup.text && number(evs, event_field(e, "val"), r) &&
+		return cgroup.text && field_integer(evs, event_field(e, "val"), r) &&
 		       cgroup_is_named(string(evs, e, "path", r), &cgroup);
 	case SETS_UID:
 		arg = event_field(e, "uid");
 		arg = arg ? arg : event_field(e, "ruid");
-		return id && uid_outside(pid, (uid_t)number(evs, arg, r)) == uid;
+		return id && uid_outside(pid, (uid_t)field_integer(evs, arg, r)) == uid;
 	case JOIN_SETUID:
 	case JOIN_UID:
-		return id && !number(evs, event_field(e, "ret"), r) && got_uid(s, a, pid, uid);
+		return id && !field_integer(evs, event_field(e, "ret"), r) &&
+		       got_uid(s, a, pid, uid);
 	default:
 		return 0;
 	}
@@ -205,7 +187,7 @@ static void set_threads(struct subjects *s, pid_t pid)
 static void join(struct subjects *s, const struct about *a, const struct event_set *evs,
 		 const struct event *e, const struct record *r)
 {
-	int64_t other = number(evs, event_field(e, "pid"), r);
+	int64_t other = field_integer(evs, event_field(e, "pid"), r);
 	int pid = other ? (int)other : record_pid(evs, r);
 	int running = record_pid(evs, r), before = a->join == POPULATED || a->join == SETS_UID;
 	char rule[PATH_MAX + 16];
@@ -213,7 +195,8 @@ static void join(struct subjects *s, const struct about *a, const struct event_s
 	size_t n;
 
 	/* a thread that executes a program takes the pid of its process */
-	if (a->join == EXECUTED && subjects_have(s, number(evs, event_field(e, "old_pid"), r)))
+	if (a->join == EXECUTED &&
+	    subjects_have(s, field_integer(evs, event_field(e, "old_pid"), r)))
 		set(s, pid, 1);
 	for (const char *at = s->rules; *at; at += n + 1) {
 		n = strcspn(at, "\n");
@@ -247,7 +230,7 @@ int subjects_pick(struct subjects *s, struct event_set *evs, const struct record
 	if (a->who == UNDECIDED)
 		decide(s, a, e);
 	if (e->id == evs->newtask)
-		set(s, number(evs, event_field(e, "pid"), r), running);
+		set(s, field_integer(evs, event_field(e, "pid"), r), running);
 	if (a->join && *s->rules) {
 		join(s, a, evs, e, r);
 		running = subjects_have(s, record_pid(evs, r));
@@ -255,5 +238,5 @@ int subjects_pick(struct subjects *s, struct event_set *evs, const struct record
 	if (a->who == HIDDEN)
 		return 0;
 	return a->who == EVERY || (a->who != OTHER && running) ||
-	       (a->who != RUNNING && subjects_have(s, number(evs, a->field, r)));
+	       (a->who != RUNNING && subjects_have(s, field_integer(evs, a->field, r)));
 }

@@ -84,10 +84,7 @@ struct owner {
 
 /* The fields of an event */
 enum { SOCKET, OLD, NEW, SPORT, DPORT, PROTOCOL, SADDR, DADDR, FIELDS };
-struct tcp_event {
-	enum { UNDECIDED, OTHER, STATE, DESTROYED, PRINTED, OWN } kind;
-	const struct field *field[FIELDS];
-};
+enum { OTHER = KIND_OTHER, STATE, DESTROYED, PRINTED, OWN };
 
 static struct {
 	unsigned kinds;
@@ -103,51 +100,30 @@ static struct {
 
 /* ---- what records say ---- */
 
-static struct tcp_event *event_at(struct show *s, const struct record *r)
+static const struct event_seen *event_at(struct show *s, const struct record *r)
 {
-	static const char *const names[FIELDS] = {
-		"skaddr", "oldstate", "newstate", "sport", "dport", "protocol", "saddr_v6",
-		"daddr_v6",
+	static const struct event_kind kinds[] = {
+		{ "*:inet_sock_set_state", STATE, { "skaddr", "oldstate", "newstate", "sport",
+						    "dport", "protocol", "saddr_v6", "daddr_v6" } },
+		{ "*:tcp_destroy_sock", DESTROYED, { "skaddr" } },
+		{ "*:bpf_trace_printk", PRINTED, { "bpf_string" } },
+		{ RECORD_SYSTEM ":tcp", OWN, { NULL } },
+		{ NULL, 0, { NULL } },
 	};
-	const struct event *e = event_wanted(s->line->events, r);
-	struct tcp_event *of = e ? event_note(&tcp.events, e, sizeof(*of)) : NULL;
 
-	if (!of || of->kind)
-		return of;
-	of->kind = !strcmp(e->name, "inet_sock_set_state") ? STATE :
-		   !strcmp(e->name, "tcp_destroy_sock") ? DESTROYED :
-		   !strcmp(e->name, "bpf_trace_printk") ? PRINTED :
-		   !strcmp(e->system, RECORD_SYSTEM) && !strcmp(e->name, "tcp") ? OWN : OTHER;
-	for (unsigned i = 0; of->kind == STATE && i < FIELDS; i++)
-		if (!(of->field[i] = event_field(e, names[i])))
-			of->kind = OTHER;
-	if ((of->kind == PRINTED && !(of->field[0] = event_field(e, "bpf_string"))) ||
-	    (of->kind == DESTROYED && !(of->field[SOCKET] = event_field(e, names[SOCKET]))))
-		of->kind = OTHER;
-	return of;
+	return event_seen(&tcp.events, s->line->events, r, kinds, 1);
 }
 
-/* Read a field. An array has no number, and a number no data. */
-static struct field_data get(const struct show *s, const struct tcp_event *of, unsigned i,
-			     const struct record *r)
-{
-	struct field_data v;
-
-	if (field_value(s->line->events, of->field[i], r, &v) < 0)
-		v = (struct field_data){ .kind = FIELD_NUMBER };
-	return v;
-}
-
-static unsigned number(const struct show *s, const struct tcp_event *of, unsigned i,
+static unsigned number(const struct show *s, const struct event_seen *of, unsigned i,
 		       const struct record *r)
 {
-	return (unsigned)get(s, of, i, r).u;
+	return (unsigned)field_integer(s->line->events, of->field[i], r);
 }
 
-static void set_end(struct end *end, const struct show *s, const struct tcp_event *of,
+static void set_end(struct end *end, const struct show *s, const struct event_seen *of,
 		    unsigned address, unsigned port, const struct record *r)
 {
-	struct field_data v = get(s, of, address, r);
+	struct field_data v = event_value(of, address, s->line->events, r);
 
 	end->port = number(s, of, port, r);
 	if (v.kind == FIELD_ARRAY && v.n == sizeof(end->ip))
@@ -406,7 +382,7 @@ struct told {
 };
 
 /* Read a record as text. Return 1, or 0 if it is not ours. */
-static int read_text(const struct show *s, const struct tcp_event *of, const struct record *r,
+static int read_text(const struct show *s, const struct event_seen *of, const struct record *r,
 		     struct told *t)
 {
 	size_t n;
@@ -488,7 +464,7 @@ static void take_accept(struct show *s, struct connection *c, const struct recor
 }
 
 /* Take a record of a program. Return 1, or 0 if it is of another one. */
-static int take_told(struct show *s, const struct tcp_event *of, const struct record *r,
+static int take_told(struct show *s, const struct event_seen *of, const struct record *r,
 		     int shown, struct out *o)
 {
 	struct connection *c;
@@ -555,10 +531,10 @@ static void close_connection(struct show *s, struct connection *c, uint64_t sock
  * The kernel frees the socket, within the task that closes it unless an interrupt does. If a packet
  * ended its connection, this task was the last to have it.
  */
-static void take_destroyed(struct show *s, const struct tcp_event *of, const struct record *r,
+static void take_destroyed(struct show *s, const struct event_seen *of, const struct record *r,
 			   int shown, struct out *o)
 {
-	uint64_t socket = get(s, of, SOCKET, r).u;
+	uint64_t socket = (uint64_t)field_integer(s->line->events, of->field[SOCKET], r);
 	struct connection *c = table_find(&tcp.connections, (const char *)&socket, sizeof(socket));
 
 	if (!c)
@@ -573,11 +549,11 @@ static void take_destroyed(struct show *s, const struct tcp_event *of, const str
 	table_remove(&tcp.connections, c);
 }
 
-static void take_state(struct show *s, const struct tcp_event *of, const struct record *r,
+static void take_state(struct show *s, const struct event_seen *of, const struct record *r,
 		       int shown, struct out *o)
 {
 	unsigned old = number(s, of, OLD, r), new = number(s, of, NEW, r);
-	uint64_t socket = get(s, of, SOCKET, r).u;
+	uint64_t socket = (uint64_t)field_integer(s->line->events, of->field[SOCKET], r);
 	struct connection *c;
 
 	if (number(s, of, PROTOCOL, r) != IPPROTO_TCP || new == LISTEN ||
@@ -619,7 +595,7 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 		       size_t size)
 {
 	struct show *s = show;
-	const struct tcp_event *of = event_at(s, r);
+	const struct event_seen *of = event_at(s, r);
 	struct out o = out_to(buf, size);
 
 	if (lost) { /* perhaps the end of one of these sockets, whose address another one has */
@@ -628,11 +604,11 @@ static size_t tcp_text(void *show, const struct record *r, int lost, int *shown,
 		tcp.have_owners = 0;
 	}
 	tcp.last = (struct record){ .ts = r->ts, .cpu = r->cpu };
-	if (of && of->kind == STATE && tcp.kinds != SHOW_FAILED)
+	if (of->kind == STATE && tcp.kinds != SHOW_FAILED)
 		take_state(s, of, r, *shown, &o);
-	else if (of && of->kind == DESTROYED)
+	else if (of->kind == DESTROYED)
 		take_destroyed(s, of, r, *shown, &o);
-	else if ((!of || of->kind < PRINTED || !take_told(s, of, r, *shown, &o)) && *shown)
+	else if ((of->kind < PRINTED || !take_told(s, of, r, *shown, &o)) && *shown)
 		o.at += show_text(s, r, o.at, out_room(&o));
 	*shown = o.at > buf;
 	return (size_t)(o.at - buf);

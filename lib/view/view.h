@@ -34,8 +34,34 @@ struct event_notes {
  * Return the event's entry of size bytes (NOTE_MOST at most), zero at first, and valid until the
  * next call. Without memory it is zero at each call: then the caller decides anew.
  */
-enum { NOTE_MOST = 128 };
+enum { NOTE_MOST = 160 };
 void *event_note(struct event_notes *, const struct event *, size_t size);
+
+/* A kind of events that a view knows, and the fields that it reads. A list ends without a name. */
+enum { KIND_OTHER = 1, KIND_FIELDS = 8 };
+struct event_kind {
+	const char *name;       /* SYSTEM:EVENT, a glob */
+	unsigned kind;          /* above KIND_OTHER */
+	const char *fields[KIND_FIELDS];
+};
+
+/* An event with the first kind of the list that it has. */
+struct event_seen {
+	unsigned kind;          /* KIND_OTHER: none; 0: not looked at */
+	const struct event *event;
+	const struct field *field[KIND_FIELDS]; /* NULL: it has no such field */
+};
+
+/* strict: an event without one of the fields has no kind. */
+void event_see(struct event_seen *, const struct event *, const struct event_kind *, int strict);
+
+/* Return what the event of a record is, until the next call; of an unknown event, KIND_OTHER. */
+const struct event_seen *event_seen(struct event_notes *, struct event_set *,
+				    const struct record *, const struct event_kind *, int strict);
+
+/* Return field i of a record, or the number 0. An array has no number, and a number no data. */
+struct field_data event_value(const struct event_seen *, unsigned i, const struct event_set *,
+			      const struct record *);
 void event_notes_free(struct event_notes *);
 
 /* ---- pick.c: select records by event, task and time ---------------------------------- */
@@ -227,7 +253,7 @@ struct facts {
 	/* private */
 	struct event_set *events;
 	struct event_notes roles;
-	const struct role_of *now; /* of the present record */
+	const struct event_seen *now; /* of the present record */
 	struct comms tasks;
 	struct fact_task *last; /* the task that was found last */
 	size_t prune_at;        /* look for dead tasks when there are so many */
