@@ -33,6 +33,7 @@ struct export_record {
 	struct text_part system, event, fields, lost, overwritten, comment, host;
 	struct text_part error;         /* of fields */
 	int64_t lat;                    /* of fields, in nanoseconds; -1: none */
+	int answered;                   /* seccomp(2) has denied or emulated the call */
 	int decoded;                    /* a decoded call: its time is that of its beginning */
 	struct export_context context;  /* of fields */
 };

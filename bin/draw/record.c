@@ -56,6 +56,8 @@ static void read_fields(struct export_record *r)
 			r->error = short_value(value);
 		else if (is(name, "args") && value.n && *value.text == '[')
 			r->decoded = 1;
+		else if (is(name, "denied") || is(name, "emulated"))
+			r->answered = 1;
 		else if (is(name, "resumed"))
 			r->lat = -1;
 		else

@@ -473,7 +473,7 @@ void spans_take(struct spans *s, const struct export_record *r, uint64_t number)
 	s->messages.size = sizeof(struct message);
 	if (export_is_mark(r) && trace_line(&line, r->line, r->n) && dt_mark(&mark, &line))
 		take_mark(s, &mark, r, number);
-	else if (r->lost.n || r->lat >= 0 || r->context.span)
+	else if (r->lost.n || r->lat >= 0 || r->answered || r->context.span)
 		put_event(s, r, number);
 	else
 		s->instants++;

@@ -291,6 +291,23 @@ spans() {
 	EOF
 }
 
+@test "tfs-export: spans: a call that seccomp answers is one that takes no time" {
+	need_schema
+	{
+		event 7 6000 '{"ret":-1,"error":"EPERM","denied":true,"args":[]}' sys_exit_mkdir
+		event 7 7000 '{"ret":0,"emulated":true,"args":[]}' sys_exit_getppid
+		event 7 8000 '{"ret":0,"args":[]}' sys_exit_getpid
+	} >lines
+	spans -S 1
+	sort got >sorted
+	sort <<-'EOF' | diff - sorted
+		T1 S1 S2 1 mkdir 06000 06000 EPERM thread.id=7 seq=1 tfs.system=demo tfs.ret=-1 error.type=EPERM tfs.arg.denied=True
+		T1 S3 S2 1 getppid 07000 07000 - thread.id=7 seq=2 tfs.system=demo tfs.ret=0 tfs.arg.emulated=True
+		T1 S2 - 1 task 06000 07000 - thread.id=7 thread.name=task
+		T2 S4 - 1 left_out 08000 08000 - tfs.seq=4 tfs.arg.left_out=1 tfs.arg.by=no duration tfs.lat=0.0
+	EOF
+}
+
 @test "tfs-export: spans: a root lasts at most a minute, and no span is without its parent" {
 	need_schema
 	for i in {0..299}; do
