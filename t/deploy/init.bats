@@ -225,6 +225,24 @@ sched_process_exit, sched_process_exec, sched_process_wait?
 	SHELL_TO_TEST='sh' recorder_dies
 }
 
+others() {
+	flight status
+	[ "$status" = 1 ] && [ "$output" = "tfs-flight has ended by itself" ]
+	flight stop
+	[ "$status" = 0 ] && [ -z "$output" ]
+	kill -0 "$PID"
+}
+
+@test "init: tfs-flight takes no process of another user for the recorder, whatever pid and words it has" {
+	need_root
+	need_tool setpriv
+	flight_script "$TREE/bin"
+	background setpriv --reuid nobody --clear-groups bash -c 'exec -a trace_flight sleep infinity'
+	echo "$PID" >tfs-flight.pid
+	eventually grep -q trace_flight "/proc/$PID/cmdline"
+	each_shell others
+}
+
 @test "init: the sample of /etc/default has the options of the unit" {
 	wanted=$(sed -n 's/^Environment="TFS_FLIGHT=\(.*\)"$/#TFS_FLIGHT="\1"/p' \
 		"$TREE/deploy/systemd/tfs-flight.service")
