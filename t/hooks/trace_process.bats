@@ -151,7 +151,8 @@ need_cpu_times() {
 @test "trace_process: the CPU time is that of all threads to the last nanosecond, not of the last tick" {
 	need_cpu_times
 	tfs-run trace_process --instance "$MARK" --json -o got.json -- "$PROG/cputime" 140 >told 2>err <&- 3>&- 4>&-
-	[ "$(grep -c '"cpu":[0-9.]*,' got.json)" = 141 ]
+	# the last switch of PROG itself may come after the end of the session
+	[ "$(grep -c '"cpu":[0-9.]*,' got.json)" -ge 140 ]
 	sed -n 's/^{"pid":\([0-9]*\),.*"cpu":0*\([0-9]*\)\.\([0-9]*\),.*/\1 \2\3/p' got.json | LC_ALL=C sort >cpu
 	# at least what its own clocks say, and what wait4 says. That has no part of a microsecond, and
 	# lacks what a thread ran since its last tick: up to 10 ms each

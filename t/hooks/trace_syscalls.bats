@@ -484,8 +484,14 @@ overrun() {
 	if [ ! -e "$graph" ] || ! command -v perl >found; then
 		skip "needs strace-graph, of Debian's package strace"
 	fi
-	zcat "$graph" | perl -M-warnings=portable - got >tree 2>said
-	file_has 4 <(grep -o 'sh work\|(anon)\|cat /none/at/all\|ls /none' tree)
+	# It cannot read a trace in which the exec of a child returns before vfork does, not even strace's.
+	graphs() {
+		zcat "$graph" | perl -M-warnings=portable - got >tree 2>said &&
+			file_has 4 <(grep -o 'sh work\|(anon)\|cat /none/at/all\|ls /none' tree) && return
+		tfs-run trace_syscalls --strace -o got -- sh work 2>err
+		return 1
+	}
+	eventually graphs
 	file_has 0 <(grep -v '^Hexadecimal number' said)
 }
 
