@@ -469,7 +469,6 @@ static void take_point(struct bpf_code *c, const struct programs *m)
 static void emit_data(struct bpf_code *c, const struct programs *m)
 {
 	emit_label(c, "data_begins");
-	set(c, NEST, 0);
 	if (m->may_goto) {
 		set(c, QUEUE_HEAD, 0);
 		set(c, QUEUE_TAIL, 0);
@@ -489,6 +488,8 @@ static void emit_data(struct bpf_code *c, const struct programs *m)
 
 void emit_memory(struct bpf_code *c, const struct programs *m)
 {
+	if (m->kinds & 1 << DATA) /* other items, and other calls, may have left it */
+		set(c, NEST, 0);
 	load_item(c, kind, R1);
 	if (m->kinds & 1 << STRINGS)
 		emit_jump_if_imm(c, R1, JEQ, STRINGS, "array_begins");

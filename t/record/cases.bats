@@ -89,6 +89,14 @@ has() {
 	grep -Eqx 'mmap\(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0x100000000\) = 0x[0-9a-f]+' calls
 }
 
+@test "case edge: a path that ends in no memory is its address, whatever the CPU has read before" {
+	for data in 0 32; do
+		taskset -c 0 tfs-run trace_syscalls --instance "$MARK" --decode --data "$data" -- "$CASE/edge" 2>/dev/null >got
+		[ "$(grep -cE ': writev\(1, \[\{iov_base=.*iov_len=5\}\], 1\) = 5' got)" = 1 ]
+		grep -Eq ': openat\(AT_FDCWD, 0x[0-9a-f]+ffd, O_RDONLY\) = -1 EFAULT ' got
+	done
+}
+
 @test "case inout: what goes in is of the entry, what comes out is of the return" {
 	decoded inout
 	has 'sendfile(4, 3, [3] => [8], 5) = 5' 'copy_file_range(3, [2] => [6], 4, [7] => [11], 4, 0) = 4' \
