@@ -30,8 +30,7 @@ static unsigned long ms = 100;
 static int packets;
 
 static const struct tool tool = {
-	.name = "blk-text",
-	.help = HELP_BLK_TEXT,
+	TOOL_BLK_TEXT,
 	.places = (const struct opt_place[]){
 		{ 'i', .text = &instance }, { 'l', .flag = &packets },
 		{ 'd', .list = &dirs }, { 'w', .number = &ms }, { 0 },

@@ -21,8 +21,7 @@ static int any_key;
 static unsigned long kb = 2048, buffers = 4;
 
 static const struct tool tool = {
-	.name = "blk-trace",
-	.help = HELP_BLK_TRACE,
+	TOOL_BLK_TRACE,
 	.places = (const struct opt_place[]){
 		{ 'f', .flag = &any_key }, { 'k', .text = &key }, { 'b', .number = &kb },
 		{ 'n', .number = &buffers }, { 0 },

@@ -24,8 +24,7 @@ static int once;
 static unsigned long ms = 100;
 
 static const struct tool tool = {
-	.name = "relay-cat",
-	.help = HELP_RELAY_CAT,
+	TOOL_RELAY_CAT,
 	.places = (const struct opt_place[]){
 		{ '1', .flag = &once }, { 'o', .text = &to }, { 'p', .text = &prefix },
 		{ 'w', .number = &ms }, { 0 },

@@ -13,10 +13,7 @@
 #include "help.h"
 #include "proc/proc.h"
 
-static const struct tool tool = {
-	.name = "pids-of",
-	.help = HELP_PIDS_OF,
-};
+static const struct tool tool = { TOOL_PIDS_OF };
 
 int main(int argc, char **argv)
 {

@@ -21,8 +21,7 @@ static const char *undo;
 static unsigned long ms = ULONG_MAX;
 
 static const struct tool tool = {
-	.name = "sigwait-run",
-	.help = HELP_SIGWAIT_RUN,
+	TOOL_SIGWAIT_RUN,
 	.places = (const struct opt_place[]){
 		{ 't', .number = &ms }, { 'u', .text = &undo }, { 0 },
 	},

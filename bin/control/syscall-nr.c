@@ -12,10 +12,7 @@
 #include "base/base.h"
 #include "help.h"
 
-static const struct tool tool = {
-	.name = "syscall-nr",
-	.help = HELP_SYSCALL_NR,
-};
+static const struct tool tool = { TOOL_SYSCALL_NR };
 
 /* Return the number of the call, or -1. */
 static int nr(const char *name)

@@ -11,11 +11,7 @@
 #include "help.h"
 #include "tracefs/tracefs.h"
 
-static const struct tool tool = {
-	.name = "tfs-dir",
-	.help = HELP_TFS_DIR,
-	.takes_instance = 1,
-};
+static const struct tool tool = { TOOL_TFS_DIR, .takes_instance = 1 };
 
 int main(int argc, char **argv)
 {

@@ -20,8 +20,7 @@ static const char *filter;
 static struct opt_list triggers = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
-	.name = "tfs-event",
-	.help = HELP_TFS_EVENT,
+	TOOL_TFS_EVENT,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'l', .flag = &lists }, { 'f', .text = &filter }, { 't', .list = &triggers },

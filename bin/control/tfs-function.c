@@ -16,8 +16,7 @@
 static int lists, excludes;
 
 static const struct tool tool = {
-	.name = "tfs-function",
-	.help = HELP_TFS_FUNCTION,
+	TOOL_TFS_FUNCTION,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'l', .flag = &lists }, { 'n', .flag = &excludes }, { 0 },

@@ -23,8 +23,7 @@ static unsigned long patience = 2000;
 	"not an instance's name: '%.80s'; use letters, digits, _ . - and 64 of them at most"
 
 static const struct tool tool = {
-	.name = "tfs-instance",
-	.help = HELP_TFS_INSTANCE,
+	TOOL_TFS_INSTANCE,
 	.places = (const struct opt_place[]){
 		{ 'R', .text = &root }, { 's', .flag = &stale }, { 't', .number = &patience },
 		{ 0 },

@@ -18,8 +18,7 @@
 static int functions;
 
 static const struct tool tool = {
-	.name = "tfs-pidfilter",
-	.help = HELP_TFS_PIDFILTER,
+	TOOL_TFS_PIDFILTER,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){ { 'f', .flag = &functions }, { 0 } },
 };

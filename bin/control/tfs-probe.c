@@ -35,8 +35,7 @@ static int any_offset, counters, discreet;
 static struct opt_list values = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
-	.name = "tfs-probe",
-	.help = HELP_TFS_PROBE,
+	TOOL_TFS_PROBE,
 	.places = (const struct opt_place[]){
 		{ 'R', .text = &root }, { 'g', .text = &group }, { 'b', .text = &binary },
 		{ 'n', .text = &binary_name }, { 'o', .flag = &any_offset },

@@ -18,8 +18,7 @@ static int at_end;
 static unsigned long ms = ULONG_MAX;
 
 static const struct tool tool = {
-	.name = "tfs-read",
-	.help = HELP_TFS_READ,
+	TOOL_TFS_READ,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'w', .flag = &at_end }, { 'e', .number = &ms }, { 0 },

@@ -20,8 +20,7 @@
 static int clears;
 
 static const struct tool tool = {
-	.name = "tfs-write",
-	.help = HELP_TFS_WRITE,
+	TOOL_TFS_WRITE,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){ { 'c', .flag = &clears }, { 0 } },
 };

@@ -80,12 +80,7 @@ void proto_string(unsigned field, const void *text, size_t n)
 
 void packets_write(void)
 {
-	if (fd_write_all(STDOUT_FILENO, buffer, (size_t)(packets.o.at - buffer)) < 0) {
-		if (errno == EPIPE)
-			reader_broken_pipe();
-		err_errno("unable to write to standard output");
-		exit(REFUSED);
-	}
+	reader_write(buffer, (size_t)(packets.o.at - buffer));
 	packets.o.at = buffer;
 }
 

@@ -27,8 +27,7 @@ static struct origin origin;
 static const char *format, *host, *session;
 
 static const struct tool tool = {
-	.name = "tfs-export",
-	.help = HELP_TFS_EXPORT,
+	TOOL_TFS_EXPORT,
 	.places = (const struct opt_place[]){
 		{ 'f', .text = &format }, { 'H', .text = &host }, { 's', .text = &session },
 		{ 'n', .flag = &origin.no_tasks }, { 'x', .flag = &opt.redact },

@@ -28,8 +28,7 @@ static int all, folded, pprof;
 static struct opt_list keys = { .v = OPT_LIST("comm") };
 
 static const struct tool tool = {
-	.name = "tfs-flame",
-	.help = HELP_TFS_FLAME,
+	TOOL_TFS_FLAME,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'p', .flag = &pprof },
 		{ 'k', .list = &keys }, { 'T', .text = &title }, { 'w', .text = &weights }, { 0 },

@@ -22,10 +22,7 @@
 #include "lines/lines.h"
 #include "perfetto.h"
 
-static const struct tool tool = {
-	.name = "tfs-perfetto",
-	.help = HELP_TFS_PERFETTO,
-};
+static const struct tool tool = { TOOL_TFS_PERFETTO };
 
 /* Return seconds in ns. Exit with a usage error for another argument. */
 static int64_t nanoseconds(const char *word)

@@ -25,8 +25,7 @@ static int all_tasks, by_cpu;
 static unsigned long most = 64;
 
 static const struct tool tool = {
-	.name = "tfs-timeline",
-	.help = HELP_TFS_TIMELINE,
+	TOOL_TFS_TIMELINE,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &all_tasks }, { 'c', .flag = &by_cpu }, { 'n', .number = &most },
 		{ 'T', .text = &title }, { 0 },

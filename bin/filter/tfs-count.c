@@ -29,8 +29,7 @@ static struct line_calls calls = {
 };
 
 static const struct tool tool = {
-	.name = "tfs-count",
-	.help = HELP_TFS_COUNT,
+	TOOL_TFS_COUNT,
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &keys }, { 'n', .number = &most }, { 'H', .flag = &header },
 		{ 'i', .number = &every }, { 'j', .flag = &json }, { 'M', .flag = &metrics },

@@ -23,8 +23,7 @@ static int header, percentiles, metrics;
 static unsigned long every;
 
 static const struct tool tool = {
-	.name = "tfs-hist",
-	.help = HELP_TFS_HIST,
+	TOOL_TFS_HIST,
 	.places = (const struct opt_place[]){
 		{ 'k', .text = &key }, { 'b', .list = &by }, { 'H', .flag = &header },
 		{ 'p', .flag = &percentiles }, { 'i', .number = &every },

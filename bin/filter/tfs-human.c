@@ -18,11 +18,7 @@
 #include "lines/lines.h"
 #include "tracefs/tracefs.h"
 
-static const struct tool tool = {
-	.name = "tfs-human",
-	.help = HELP_TFS_HUMAN,
-	.takes_instance = 1,
-};
+static const struct tool tool = { TOOL_TFS_HUMAN, .takes_instance = 1 };
 
 static struct people to;
 static struct strbuf line, shown, name;

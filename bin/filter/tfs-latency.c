@@ -27,8 +27,7 @@ static const char *from, *to;
 static int drop, header, except;
 
 static const struct tool tool = {
-	.name = "tfs-latency",
-	.help = HELP_TFS_LATENCY,
+	TOOL_TFS_LATENCY,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &t.ends }, { 'b', .flag = &t.beginnings }, { 'd', .flag = &drop },
 		{ 'e', .text = &to }, { 'f', .text = &t.suffix }, { 'H', .flag = &header },
@@ -221,10 +220,8 @@ static void leave_session_out(const char *pair)
 
 	if (!pair || strcmp(pair, "wakeup"))
 		usage_error(&tool, "-x needs the pair wakeup");
-	if (!pid) {
-		err_errno("unable to read %s/self", path_procfs());
-		exit(REFUSED);
-	}
+	if (!pid)
+		err_refuse("unable to read %s/self", path_procfs());
 	if (pids_add(&t.except, pid) < 0 || task_each_process(add_child, &t.except) < 0)
 		exit(REFUSED);
 	for (int i = 0; i < 2 && !task_read(pid, &task); i++)

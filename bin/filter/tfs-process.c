@@ -24,8 +24,7 @@ static int tree, json, at_once;
 static const char *only_uid, *only_comm, *running;
 
 static const struct tool tool = {
-	.name = "tfs-process",
-	.help = HELP_TFS_PROCESS,
+	TOOL_TFS_PROCESS,
 	.places = (const struct opt_place[]){
 		{ 't', .flag = &tree }, { 'u', .text = &only_uid }, { 'C', .text = &only_comm },
 		{ 'p', .text = &running }, { 'j', .flag = &json },

@@ -24,8 +24,7 @@
 static int forced, systemd;
 
 static const struct tool tool = {
-	.name = "tfs-seccomp",
-	.help = HELP_TFS_SECCOMP,
+	TOOL_TFS_SECCOMP,
 	.places = (const struct opt_place[]){
 		{ 'f', .flag = &forced }, { 's', .flag = &systemd }, { 0 },
 	},

@@ -16,10 +16,7 @@
 #include "help.h"
 #include "lines/lines.h"
 
-static const struct tool tool = {
-	.name = "tfs-slower",
-	.help = HELP_TFS_SLOWER,
-};
+static const struct tool tool = { TOOL_TFS_SLOWER };
 
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */
 #define MOST_DEPTH 64  /* of two columns each, see print_graph_entry_nested */

@@ -28,8 +28,7 @@ static int human, json, headed, metrics;
 static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 static const struct tool tool = {
-	.name = "tfs-summary",
-	.help = HELP_TFS_SUMMARY,
+	TOOL_TFS_SUMMARY,
 	.places = (const struct opt_place[]){
 		{ 'k', .list = &given_keys }, { 'n', .number = &most }, { 'H', .flag = &human },
 		{ 'i', .number = &every }, { 'a', .list = &added }, { 'j', .flag = &json },
@@ -132,8 +131,7 @@ static void add_time(struct row *r, const struct decimal *v)
 	quantiles_add(&to->times, v);
 }
 
-/* Add the sums of from, and set them to zero. */
-static void move_sums(struct sums *to, struct sums *from)
+static void add_sums(struct sums *to, const struct sums *from)
 {
 	if (from->timed && (!to->timed || decimal_compare(&from->least, &to->least) < 0))
 		to->least = from->least;
@@ -146,6 +144,12 @@ static void move_sums(struct sums *to, struct sums *from)
 	for (size_t i = 0; i < ADDED_MAX; i++)
 		to->added[i] += from->added[i];
 	quantiles_merge(&to->times, &from->times);
+}
+
+/* Add the sums of from, and set them to zero. */
+static void move_sums(struct sums *to, struct sums *from)
+{
+	add_sums(to, from);
 	quantiles_clear(&from->times);
 	*from = (struct sums){ 0 };
 }
@@ -572,22 +576,8 @@ static void add_up(const struct table *rows)
 {
 	char cell[DECIMAL_TEXT];
 
-	for (size_t i = 0; i < rows->n; i++) {
-		struct sums *v = &((struct row *)rows->v[i])->now;
-
-		sum.all.calls += v->calls;
-		sum.all.errors += v->errors;
-		for (size_t c = 0; c < ADDED_MAX; c++)
-			sum.all.added[c] += v->added[c];
-		decimal_add(&sum.all.total, &v->total);
-		if (v->timed && (!sum.all.timed ||
-				 decimal_compare(&v->least, &sum.all.least) < 0))
-			sum.all.least = v->least;
-		if (decimal_compare(&v->most, &sum.all.most) > 0)
-			sum.all.most = v->most;
-		sum.all.timed += v->timed;
-		quantiles_merge(&sum.all.times, &v->times);
-	}
+	for (size_t i = 0; i < rows->n; i++)
+		add_sums(&sum.all, &((struct row *)rows->v[i])->now);
 	for (size_t i = 0; i < nshown; i++) {
 		enum summary_column c = shown[i];
 

@@ -24,8 +24,7 @@ static const char *only;
 static unsigned long depth = 3, top = 5, slower;
 
 static const struct tool tool = {
-	.name = "tfs-why",
-	.help = HELP_TFS_WHY,
+	TOOL_TFS_WHY,
 	.places = (const struct opt_place[]){
 		{ 'c', .flag = &calls }, { 'd', .number = &depth }, { 'e', .text = &why.closes },
 		{ 'f', .flag = &why.folded }, { 'j', .flag = &why.json },
@@ -367,8 +366,7 @@ static void account_dat(const char *file)
 		"tfs-report", "../bin/tfs-report", NULL }) < 0)
 		err_exit(REFUSED, "unable to find tfs-report, which reads a trace.dat");
 	execv(path, (char *const *)(size_t)argv);
-	err_errno("unable to run %s", path);
-	exit(REFUSED);
+	err_refuse("unable to run %s", path);
 }
 
 static void parse(int argc, char **argv)

@@ -61,8 +61,7 @@ static struct opt_list triggers = { .v = OPT_LIST(NULL) };
 static struct opt_list calls = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
-	.name = "tfs-flight",
-	.help = HELP_TFS_FLIGHT,
+	TOOL_TFS_FLIGHT,
 	.takes_instance = 1,
 	.places = (const struct opt_place[]){
 		{ 'r', .flag = &f.raw }, { 'p', .flag = &f.dumps.per_cpu },

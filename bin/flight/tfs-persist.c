@@ -18,11 +18,7 @@
 #include "view/view.h"
 #include "tracedat/tracedat.h"
 
-static const struct tool tool = {
-	.name = "tfs-persist",
-	.help = HELP_TFS_PERSIST,
-	.takes_instance = 1,
-};
+static const struct tool tool = { TOOL_TFS_PERSIST, .takes_instance = 1 };
 
 /* ---- reserve ---------------------------------------------------------------------- */
 

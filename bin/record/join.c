@@ -135,8 +135,7 @@ static uint64_t move_parts(struct dat_parts *p, struct joined *j, uint64_t at, i
 			p->full = REFUSED;
 			p->cut += events_in(p, f->fd, p->reserve + moved, f->size - moved);
 		}
-		if (f->fd >= 0)
-			close(f->fd);
+		fd_close(f->fd);
 		j->offset[cpu] = at;
 		j->size[cpu] = moved;
 		at += moved;
@@ -147,8 +146,7 @@ static uint64_t move_parts(struct dat_parts *p, struct joined *j, uint64_t at, i
 /* Release what dat_parts_hold holds. */
 static void release(struct dat_parts *p)
 {
-	if (p->ballast >= 0)
-		close(p->ballast);
+	fd_close(p->ballast);
 	p->ballast = -1;
 }
 
@@ -188,8 +186,7 @@ int dat_parts_join(struct dat_parts *p, int more)
 		p->cut += events_in(p, j.out, p->reserve, j.size[j.base]);
 	if (j.status < 0)
 		atomic_file_drop(p->place);
-	if (j.out >= 0)
-		close(j.out);
+	fd_close(j.out);
 	if (!first)
 		free(j.head.v);
 	free(j.part);

@@ -39,11 +39,7 @@
 #include "reader/reader.h"
 #include "record.h"
 
-static const struct tool tool = {
-	.name = "tfs-catpipe",
-	.help = HELP_TFS_CATPIPE,
-	.takes_instance = 1,
-};
+static const struct tool tool = { TOOL_TFS_CATPIPE, .takes_instance = 1 };
 
 /*
  * How long to sleep after the buffer was found nearly empty. While a reader waits on the

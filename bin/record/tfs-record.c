@@ -21,11 +21,7 @@
 #include "tracedat/tracedat.h"
 #include "record.h"
 
-static const struct tool tool = {
-	.name = "tfs-record",
-	.help = HELP_TFS_RECORD,
-	.takes_instance = 1,
-};
+static const struct tool tool = { TOOL_TFS_RECORD, .takes_instance = 1 };
 
 /*
  * The kernel wakes tfs-record when the buffer of a CPU is half full

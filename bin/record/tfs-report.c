@@ -20,10 +20,7 @@
 #include "tracedat/tracedat.h"
 #include "view/view.h"
 
-static const struct tool tool = {
-	.name = "tfs-report",
-	.help = HELP_TFS_REPORT,
-};
+static const struct tool tool = { TOOL_TFS_REPORT };
 
 #define CHUNK (64 * 1024)
 
@@ -50,12 +47,7 @@ struct report {
 
 static void write_text(struct report *r)
 {
-	if (fd_write_all(STDOUT_FILENO, r->text, r->n) < 0) {
-		if (errno == EPIPE)
-			reader_broken_pipe();
-		err_errno("unable to write to standard output");
-		exit(REFUSED);
-	}
+	reader_write(r->text, r->n);
 	r->n = 0;
 }
 

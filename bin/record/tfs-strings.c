@@ -45,8 +45,7 @@ static struct otel otel;
 static const char *kind;        /* calls, tcp or otel */
 
 static const struct tool tool = {
-	.name = "tfs-strings",
-	.help = HELP_TFS_STRINGS,
+	TOOL_TFS_STRINGS,
 	.places = (const struct opt_place[]){
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },

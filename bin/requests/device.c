@@ -300,8 +300,7 @@ int dt_devices_off(const char *name)
 		if (at.netns != own && home >= 0 && setns(home, CLONE_NEWNET) < 0)
 			r = err_errno("unable to return to the network namespace");
 	}
-	if (home >= 0)
-		close(home);
+	fd_close(home);
 	close(map);
 	return r;
 }

@@ -19,8 +19,7 @@ static const char *name, *netns;
 static int everything;
 
 static const struct tool tool = {
-	.name = "dt-dev",
-	.help = HELP_DT_DEV,
+	TOOL_DT_DEV,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &everything }, { 'N', .text = &name }, { 'n', .text = &netns },
 		{ 0 },

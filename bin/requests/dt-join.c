@@ -19,10 +19,7 @@
 #include "lines/lines.h"
 #include "requests.h"
 
-static const struct tool tool = {
-	.name = "dt-join",
-	.help = HELP_DT_JOIN,
-};
+static const struct tool tool = { TOOL_DT_JOIN };
 
 enum { MOST_HOSTS = 64 };
 
@@ -105,10 +102,8 @@ static void collect(struct join *j, unsigned host)
 	free(h->in.text);
 	h->in = (struct line_reader){ .fd = h->in.fd, .name = h->file };
 	h->comments = (struct comments){ 0 }; /* the lines are read once more */
-	if (lseek(h->in.fd, 0, SEEK_SET) < 0) {
-		err_errno("unable to read %s again", h->file);
-		exit(REFUSED);
-	}
+	if (lseek(h->in.fd, 0, SEEK_SET) < 0)
+		err_refuse("unable to read %s again", h->file);
 }
 
 /* ---- clocks ----------------------------------------------------------------------------- */
@@ -326,19 +321,15 @@ static int open_picture(const struct join *j, const char *path)
 
 	if (fd < 0)
 		exit(REFUSED);
-	if (fstat(fd, &st) < 0) {
-		err_errno("unable to open %s", path);
-		exit(REFUSED);
-	}
+	if (fstat(fd, &st) < 0)
+		err_refuse("unable to open %s", path);
 	for (unsigned i = 0; i < j->n; i++)
 		if (fstat(j->v[i].in.fd, &other) == 0 && st.st_dev == other.st_dev &&
 		    st.st_ino == other.st_ino)
 			err_exit(REFUSED, "unable to draw into %s: it is a trace; give another "
 					  "file", path);
-	if (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0) {
-		err_errno("unable to empty %s", path);
-		exit(REFUSED);
-	}
+	if (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
+		err_refuse("unable to empty %s", path);
 	return fd;
 }
 

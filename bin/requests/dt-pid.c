@@ -18,10 +18,7 @@
 #include "bpf/bpf.h"
 #include "requests.h"
 
-static const struct tool tool = {
-	.name = "dt-pid",
-	.help = HELP_DT_PID,
-};
+static const struct tool tool = { TOOL_DT_PID };
 
 /* Print the tasks of the map. Return an exit status. */
 static int print_list(int map)

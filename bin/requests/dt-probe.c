@@ -17,10 +17,7 @@
 #include "bpf/bpf.h"
 #include "requests.h"
 
-static const struct tool tool = {
-	.name = "dt-probe",
-	.help = HELP_DT_PROBE,
-};
+static const struct tool tool = { TOOL_DT_PROBE };
 
 static struct dt_network networks[DT_NETWORKS];
 static size_t nnetworks;

@@ -15,10 +15,7 @@
 #include "bpf/bpf.h"
 #include "requests.h"
 
-static const struct tool tool = {
-	.name = "dt-trace",
-	.help = HELP_DT_TRACE,
-};
+static const struct tool tool = { TOOL_DT_TRACE };
 
 /* Is a task of the map in a window? */
 static int serving(int map)
@@ -75,8 +72,7 @@ static int wait_for_change(int map)
 		while (read(pipe, text, sizeof(text)) > 0)
 			;
 	}
-	if (pipe >= 0)
-		close(pipe);
+	fd_close(pipe);
 	instance_remove(instances, name, 2000);
 	return r;
 }

@@ -22,10 +22,7 @@
 #include "lines/lines.h"
 #include "requests.h"
 
-static const struct tool tool = {
-	.name = "dt-window",
-	.help = HELP_DT_WINDOW,
-};
+static const struct tool tool = { TOOL_DT_WINDOW };
 
 /* Limits of memory for hostile traces: open windows, and probes with a window in a thread. */
 #define MOST_WINDOWS 65536

@@ -27,10 +27,7 @@
 #include "proc/proc.h"
 #include "session/session.h"
 
-static const struct tool tool = {
-	.name = "tfs-run",
-	.help = HELP_TFS_RUN,
-};
+static const struct tool tool = { TOOL_TFS_RUN };
 
 /* After a stop signal: how long to wait for a reader of the trace that reads nothing. */
 #define STUCK_MS 2000
@@ -117,10 +114,8 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	pid_t pid;
 	char c;
 
-	if (pipe2(hold, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		err_errno("unable to start %s", *argv);
-		exit(REFUSED);
-	}
+	if (pipe2(hold, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		err_refuse("unable to start %s", *argv);
 	if (pid) {
 		close(hold[0]);
 		*release = hold[1];
@@ -221,10 +216,8 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 	int ends[2];
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		err_errno("unable to start the manager");
-		exit(REFUSED);
-	}
+	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		err_refuse("unable to start the manager");
 	if (!pid) {
 		/* ^C at the terminal must reach tfs-run only; tfs-run ends the manager */
 		setpgid(0, 0);
@@ -300,8 +293,7 @@ static int abandon(struct run *r, int release, int signo)
 
 static void close_trace(struct run *r)
 {
-	if (r->trace >= 0)
-		close(r->trace);
+	fd_close(r->trace);
 	r->trace = -1;
 }
 

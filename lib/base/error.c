@@ -61,6 +61,16 @@ int err_errno(const char *fmt, ...)
 	return -1;
 }
 
+void err_refuse(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	write_line("fatal: ", fmt, ap, strerror(errno));
+	va_end(ap);
+	exit(REFUSED);
+}
+
 void err_exit(int status, const char *fmt, ...)
 {
 	va_list ap;

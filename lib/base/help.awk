@@ -2,7 +2,8 @@
 # help.awk - make build/gen/help.h of the files NAME.help: what --help prints, as strings
 #
 # A line is one of struct tool (base/base.h). A line that begins with a space continues the one
-# before. @NAME stands for the lines of NAME.help, which other tools have as well.
+# before. @NAME stands for the lines of NAME.help, which other tools have as well. TOOL_NAME begins
+# the struct tool of NAME; all other lines are HELP_NAME.
 
 # text(NAME): Return the lines of a file as strings of C.
 function text(name,    all, i, line) {
@@ -20,12 +21,17 @@ FNR == 1 {
 	next # the licence
 }
 /^ / { lines[name, n[name]] = lines[name, n[name]] $0; next }
+FNR == 2 { tool[name] = FILENAME ~ /^bin/ && $1 == name }
 { gsub(/["\\]/, "\\\\&"); lines[name, ++n[name]] = $0 }
 
 END {
 	for (i = 1; i <= nfiles; i++) {
-		macro = toupper(files[i])
+		name = files[i]
+		macro = toupper(name)
 		gsub(/-/, "_", macro)
-		print "#define HELP_" macro text(files[i])
+		if (tool[name])
+			print "#define TOOL_" macro " .name = \"" name "\", .help =" text(name)
+		else
+			print "#define HELP_" macro text(name)
 	}
 }

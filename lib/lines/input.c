@@ -45,19 +45,15 @@ void input_file(const struct tool *t, char **operands)
 		opt_end(t, operands[1]);
 	if (file && strcmp(file, "-"))
 		fd = open(file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		err_errno("unable to open %s", file);
-		exit(REFUSED);
-	}
+	if (fd < 0)
+		err_refuse("unable to open %s", file);
 	kind = kind_of(fd);
 	if (kind < KINDS)
 		err_exit(REFUSED, "%s is %s, not text; type %s FILE | %s",
 			 file ? file : "standard input", kinds[kind].name, kinds[kind].command,
 			 t->name);
-	if (fd != STDIN_FILENO && (read(fd, NULL, 0) < 0 || dup2(fd, STDIN_FILENO) < 0)) {
-		err_errno("unable to read %s", file);
-		exit(REFUSED);
-	}
+	if (fd != STDIN_FILENO && (read(fd, NULL, 0) < 0 || dup2(fd, STDIN_FILENO) < 0))
+		err_refuse("unable to read %s", file);
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
 		err_note("reading a trace from the terminal; ^D ends it; or give FILE, or a pipe");
 }

@@ -29,6 +29,15 @@ void reader_broken_pipe(void)
 	exit(128 + SIGPIPE); /* only if the signal is blocked */
 }
 
+void reader_write(const char *text, size_t n)
+{
+	if (!fd_write_all(STDOUT_FILENO, text, n))
+		return;
+	if (errno == EPIPE)
+		reader_broken_pipe();
+	err_refuse("unable to write to standard output");
+}
+
 /* Write device and inode of the FIFO fd to id. Return 0, or -1 if fd is no FIFO. */
 static int identify(int fd, char *id, size_t size)
 {

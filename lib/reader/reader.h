@@ -39,6 +39,9 @@ int reader_expect_next(int fd);
 /* End the program as a filter ends if its reader has left: by SIGPIPE, even if it is ignored. */
 _Noreturn void reader_broken_pipe(void);
 
+/* Write to standard output, for main. End the program if its reader has left, or by REFUSED. */
+void reader_write(const char *text, size_t n);
+
 /*
  * For a filter, which writes by stdout_print: follow the protocol from now on. On a FIFO of packets
  * (O_DIRECT) each line is one packet. A failed write ends the program, as base.h says.
@@ -141,7 +144,7 @@ void consumer_last(struct consumer *, const char *line, size_t n);
 /* Return how many bytes of text, in whole lines, fit below the size limit. */
 size_t consumer_fitting(const struct consumer *, const char *text, size_t n);
 
-/* ---- columns.c: the columns of a trace for people -------------------------------------- */
+/* ---- people.c: the columns of a trace for people --------------------------------------- */
 
 /* A column of tfs-human, NAME[:WIDTH]=FIELD[-PREFIX], see tfs-human(1). */
 struct column {

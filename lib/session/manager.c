@@ -3,17 +3,9 @@
  * manager - run the trace hooks of one subsystem
  *
  * Requires: what the subsystem requires; the hooks in the hooks.d/ of its directory.
- *	-g, --get-all        print the names of all hooks
- *	-d, --describe HOOK  print what a hook does, and its options
- *	-k, --check HOOK     print whether this kernel can run the hook, or what it lacks;
- *	                     with --args make the session, record nothing, and remove
- *	                     it: refuse what --run refuses
- *	-c, --clear          end and remove all sessions, reset the subsystem
- *	-r, --run HOOK       run a session until a signal, its time limit or the
- *	                     end of the traced tasks; when it records, print the
- *	                     absolute path of the trace
- *	-a, --args "WORDS"   run, check: the options of the hook, split as a shell
- *	                     splits words
+ * With --args, --check makes the session, records nothing, and removes it: it refuses what --run
+ * refuses. --run ends at a signal, a time limit or the end of the traced tasks; when the session
+ * records, it prints the absolute path of the trace.
  * Exit: 0 done, 1 --check: this kernel cannot, 100 usage error, 111 the system refused,
  * 128+n signal n before the session recorded.
  */

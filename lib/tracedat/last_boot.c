@@ -224,8 +224,7 @@ static int write_file(struct persist *p, int instance, struct atomic_file *place
 end:
 	if (r < 0)
 		atomic_file_drop(place);
-	if (g.out >= 0)
-		close(g.out);
+	fd_close(g.out);
 	free(offset);
 	free(g.subbuf);
 	free(head.v);

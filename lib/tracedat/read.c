@@ -695,8 +695,7 @@ void dat_close(struct dat *d)
 	free(d->buffers);
 	d->buffers = NULL;
 	d->nbuffers = 0;
-	if (d->fd >= 0)
-		close(d->fd);
+	fd_close(d->fd);
 	d->fd = -1;
 }
 

@@ -96,8 +96,7 @@ static int write_file(const struct persist *p, const struct atomic_file *file,
 		err_errno("unable to write %s", file->path) : atomic_file_publish(file, fd);
 	if (r < 0)
 		atomic_file_drop(file);
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	/* not every file system can do this */
 	fsync(p->dir);
 	return r;
