@@ -61,21 +61,18 @@ struct list {
 static void print_instance(const struct list *l, const char *session)
 {
 	DIR *d = l->instances < 0 ? NULL : file_list(l->instances, ".");
-	const char *dot;
-	struct dirent *e;
+	const char *dot, *name;
 	int dir = -1;
 
-	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, "tfs", 3) && (dot = strchr(e->d_name, '.')) &&
+	while ((name = file_next(d)))
+		if (!strncmp(name, "tfs", 3) && (dot = strchr(name, '.')) &&
 		    !strcmp(dot + 1, session))
-			dir = dir_open(l->instances, e->d_name);
+			dir = dir_open(l->instances, name);
 	if (dir >= 0)
 		stdout_print(" %8llu", instance_lost(dir));
 	else
 		stdout_print(" %8s", "-");
 	fd_close(dir);
-	if (d)
-		closedir(d);
 }
 
 /* Print the user, the pid and the command of the process that started the session's janitor. */

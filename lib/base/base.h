@@ -943,6 +943,9 @@ int dir_open(int dir, const char *name);
  */
 DIR *file_list(int dir, const char *name);
 
+/* Return the next name that does not begin with a dot. After the last one close d; return NULL. */
+const char *file_next(DIR *d);
+
 /* Does the path lead to a file below a directory, and not outside of that directory? */
 int file_is_below(const char *path);
 

@@ -174,6 +174,18 @@ DIR *file_list(int dir, const char *name)
 	return d;
 }
 
+const char *file_next(DIR *d)
+{
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			return e->d_name;
+	if (d)
+		closedir(d);
+	return NULL;
+}
+
 int file_is_below(const char *path)
 {
 	return *path != '/' && strncmp(path, "../", 3) && !strstr(path, "/../");

@@ -81,22 +81,16 @@ static void add_enabled(struct live_kernel *k)
 static void add_system(struct live_kernel *k, const char *system)
 {
 	char path[300];
-	struct dirent *e;
+	const char *name;
 	DIR *d;
 
 	str_format(path, sizeof(path), "events%s%s", system ? "/" : "", system ? system : "");
 	d = file_list(k->dir, path);
-	if (!d)
-		return;
-	while ((e = readdir(d))) {
-		if (*e->d_name == '.')
-			continue;
+	while ((name = file_next(d)))
 		if (system)
-			add_format(k, system, e->d_name);
+			add_format(k, system, name);
 		else /* a file in events/ cannot be opened as a directory, and is skipped */
-			add_system(k, e->d_name);
-	}
-	closedir(d);
+			add_system(k, name);
 }
 
 /* Add the unknown event of a record (event_set.missing). */

@@ -273,21 +273,17 @@ static unsigned long sessions_alive(int rundir)
 {
 	DIR *all = file_list(rundir, "..");
 	unsigned long n = 0;
-	struct dirent *e;
+	const char *name;
 	int fd, r;
 
-	while (all && (e = readdir(all))) {
-		if (*e->d_name == '.')
-			continue;
-		fd = openat(dirfd(all), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	while ((name = file_next(all))) {
+		fd = openat(dirfd(all), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
 		r = owned_each(fd, "", is_alive, NULL);
 		n += r > 0 ? (unsigned long)r : 0;
 		close(fd);
 	}
-	if (all)
-		closedir(all);
 	return n;
 }
 
@@ -297,16 +293,14 @@ static unsigned long long buffers_kb(int instances)
 	DIR *d = file_list(instances, ".");
 	unsigned long long kb = 0;
 	char path[PATH_MAX];
-	struct dirent *e;
+	const char *name;
 
-	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, "tfs.", 4) && strncmp(e->d_name, "tfs-", 4))
+	while ((name = file_next(d))) {
+		if (strncmp(name, "tfs.", 4) && strncmp(name, "tfs-", 4))
 			continue;
-		str_format(path, sizeof(path), "%s/buffer_total_size_kb", e->d_name);
+		str_format(path, sizeof(path), "%s/buffer_total_size_kb", name);
 		kb += file_number(instances, path, NULL, 0);
 	}
-	if (d)
-		closedir(d);
 	return kb;
 }
 
@@ -340,30 +334,18 @@ static void add_session(struct kept *kept, int dir, const char *name)
 	closedir(d);
 }
 
-/* Add the files of all sessions of a subsystem but this one. */
-static void add_subsystem(struct kept *kept, int all, const char *name, const char *without)
-{
-	DIR *d = file_list(all, name);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (*e->d_name != '.' && strcmp(e->d_name, without))
-			add_session(kept, dirfd(d), e->d_name);
-	if (d)
-		closedir(d);
-}
-
 /* Add the files of all sessions but the one that is called without. */
 static void add_all(struct kept *kept, int rundir, const char *without)
 {
-	DIR *all = file_list(rundir, "..");
-	struct dirent *e;
+	DIR *all = file_list(rundir, ".."), *d;
+	const char *subsystem, *name;
 
-	while (all && (e = readdir(all)))
-		if (*e->d_name != '.')
-			add_subsystem(kept, dirfd(all), e->d_name, without);
-	if (all)
-		closedir(all);
+	while ((subsystem = file_next(all))) {
+		d = file_list(dirfd(all), subsystem);
+		while ((name = file_next(d)))
+			if (strcmp(name, without))
+				add_session(kept, dirfd(d), name);
+	}
 }
 
 /* Return how many KB the files of all sessions may take; 0: any number. */

@@ -150,7 +150,7 @@ int dat_begin(struct dat_head *h)
 {
 	char *text = file_read(h->dir, "events/header_page", NULL);
 	int fd, r = text ? subbuf_format_parse(&h->layout, text) : -1;
-	struct dirent *e;
+	const char *name;
 	DIR *d;
 
 	free(text);
@@ -171,10 +171,8 @@ int dat_begin(struct dat_head *h)
 	d = file_list(h->dir, "events/ftrace");
 	if (!d)
 		return err_file("unable to read events/ftrace");
-	while ((e = readdir(d)))
-		if (*e->d_name != '.')
-			add_format(h, "ftrace", e->d_name);
-	closedir(d);
+	while ((name = file_next(d)))
+		add_format(h, "ftrace", name);
 	if (getenv(SESSION_RINGS))
 		add_own(h);
 	return h->failed ? err_msg("unable to read events/ftrace: out of memory") : 0;

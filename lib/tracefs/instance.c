@@ -100,14 +100,11 @@ unsigned instance_cpu_count(int per_cpu)
 {
 	DIR *d = file_list(per_cpu, ".");
 	unsigned long n, most = 0;
-	struct dirent *e;
+	const char *name;
 
-	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, "cpu", 3) && !text_number(e->d_name + 3, 0, 65535, &n) &&
-		    n >= most)
+	while ((name = file_next(d)))
+		if (!strncmp(name, "cpu", 3) && !text_number(name + 3, 0, 65535, &n) && n >= most)
 			most = n + 1;
-	if (d)
-		closedir(d);
 	return (unsigned)most;
 }
 

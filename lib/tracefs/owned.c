@@ -95,23 +95,21 @@ int owned_each(int parent, const char *prefix,
 	       void *arg)
 {
 	int held = owned_guard(parent), sum = 0;
-	struct dirent *e;
+	const char *name;
 	DIR *d;
 
 	if (held < 0)
 		return -1;
 	d = file_list(parent, ".");
-	while (d && (e = readdir(d))) {
+	while ((name = file_next(d))) {
 		pid_t owner;
 
-		if (*e->d_name == '.' || strncmp(e->d_name, prefix, strlen(prefix)))
+		if (strncmp(name, prefix, strlen(prefix)))
 			continue;
-		owner = owned_by(parent, e->d_name);
+		owner = owned_by(parent, name);
 		if (owner != -1)
-			sum += fn(arg, parent, e->d_name, owner);
+			sum += fn(arg, parent, name, owner);
 	}
-	if (d)
-		closedir(d);
 	close(held);
 	return sum;
 }

@@ -150,7 +150,7 @@ int probes_remove(int root, const char *group, const char *event)
 int probes_end(int root, const char *group)
 {
 	char file[PROBE_NAME + NAME_MAX + 32];
-	struct dirent *d;
+	const char *instance;
 	DIR *dir;
 
 	/*
@@ -162,14 +162,11 @@ int probes_end(int root, const char *group)
 	if (file_exists(root, file)) {
 		ctl_try(root, file, "0", 0);
 		dir = file_list(root, "instances");
-		while (dir && (d = readdir(dir))) {
-			str_format(file, sizeof(file), "instances/%s/events/%s/enable", d->d_name,
+		while ((instance = file_next(dir))) {
+			str_format(file, sizeof(file), "instances/%s/events/%s/enable", instance,
 				   group);
-			if (*d->d_name != '.')
-				ctl_try(root, file, "0", 0);
+			ctl_try(root, file, "0", 0);
 		}
-		if (dir)
-			closedir(dir);
 	}
 	return probes_remove(root, group, NULL);
 }
