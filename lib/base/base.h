@@ -58,8 +58,8 @@ extern const char *program_name;
 /*
  * Write the line "PROGRAM: fatal: MESSAGE" to stderr. Control characters become '?', and a long
  * message is cut. Return -1. err_errno appends ": strerror(errno)" and keeps errno; err_vmsg
- * appends ": REASON" unless reason is NULL. For main, err_exit exits with the status, and err_refuse
- * exits REFUSED after a message as that of err_errno.
+ * appends ": REASON" unless reason is NULL. For main, err_exit exits with the status, and
+ * err_refuse exits REFUSED after a message as that of err_errno.
  */
 int err_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int err_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
