@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "syscalls/syscalls.h"
 #include "live/live.h"
 #include "record.h"
 
@@ -56,14 +57,14 @@ static void write_record(struct dat_parts *p, const struct record *r, int64_t lo
 	if (lost)
 		store(p, cpu);
 	if (!w->n && begin(p, w, lost) < 0) {
-		p->cut++;
+		p->cut += !record_helps(r);
 		return;
 	}
 	if (!subbuf_add(w, r->ts, r->data, r->len))
 		return;
 	store(p, cpu);
 	if (begin(p, w, 0) < 0 || subbuf_add(w, r->ts, r->data, r->len) < 0)
-		p->cut++;
+		p->cut += !record_helps(r);
 }
 
 ssize_t dat_merged_take(struct dat_parts *p)
