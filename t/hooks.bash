@@ -3,9 +3,10 @@
 # shellcheck disable=SC2034,SC2119,SC2120,SC2154 # the tests use acts; run of bats sets output
 # hooks.bash - functions of the tests of hooks: load ../hooks, after ../helper
 
-# undo: Fail if probes of the test are left, or BPF programs. The kernel frees maps and programs a
-# while after their last descriptor is closed.
+# undo: Remove the cgroup of need_cgroup. Fail if probes of the test are left, or BPF programs. The
+# kernel frees maps and programs a while after their last descriptor is closed.
 undo() {
+	[ ! -d "${CGROUP-}" ] || rmdir "$CGROUP" || return
 	[ -z "${ID-}" ] || eventually none_loaded || { objects; return 1; }
 	[ -e "$TRACEFS/dynamic_events" ] || return 0
 	run ! grep -E ":(tfs_t$$_m[^/]*|own_${MARK//-/_})/" "$TRACEFS/dynamic_events"

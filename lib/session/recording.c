@@ -391,7 +391,7 @@ static int add_all(const struct selector *selectors, size_t n, int instance, int
 		if (!r && calls >= 0 && rings_list(calls, &now) < 0)
 			r = err_errno("unable to record the calls of more tasks");
 		if (!r)
-			r = pidfilter_add(instance, &now, 0);
+			r = pidfilter_add(instance, &now, PIDFILTER_MIRRORED);
 		if (!r)
 			r = pids_plus(&known, &now);
 	} while (!r && now.n && again);
@@ -557,7 +557,7 @@ static void add_thread(const struct follower *f, const char *line, const char *e
 	    pids_has(&followed, maker) && !pids_has(&parents, maker)) {
 		late_add(f->count, 1);
 		pids_add(&one, thread);
-		pidfilter_add(f->instance, &one, 0);
+		pidfilter_add(f->instance, &one, PIDFILTER_MIRRORED);
 	}
 	pids_clear(&followed);
 	pids_clear(&parents);

@@ -80,6 +80,13 @@ int pidfilter_add(int dir, const struct pids *s, int functions)
 		return 0;
 	if (add(dir, &events, s) < 0)
 		return -1;
+	/* pidfilter_mirror may have begun: then it has written pids before it reads ours */
+	if (functions == PIDFILTER_MIRRORED) {
+		char *text = file_read(dir, functions_family.pids, NULL);
+
+		functions = text && *text >= '0' && *text <= '9';
+		free(text);
+	}
 	return functions ? add(dir, &functions_family, s) : 0;
 }
 

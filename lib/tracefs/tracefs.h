@@ -244,9 +244,10 @@ int probes_end_session(int instances, const char *session);
 
 /*
  * Trace these tasks as well, and their children from the fork on, which is followed before the
- * first pid is written. If functions is set, set the filter of the function tracers, too. Return 0,
- * or -1, reported.
+ * first pid is written. If functions is set, set the filter of the function tracers, too; if it is
+ * PIDFILTER_MIRRORED, only if pidfilter_mirror has begun to set it. Return 0, or -1, reported.
  */
+enum { PIDFILTER_MIRRORED = -1 };
 int pidfilter_add(int instance, const struct pids *, int functions);
 
 /*

@@ -25,6 +25,25 @@ load ../hooks
 }
 
 # bats test_tags=guest
+@test "trace_function: a trace.dat has the calls of a task that enters the cgroup later" {
+	need_functions
+	need_cgroup
+	calls 0
+	one=$CALLS one_go=$GO
+	echo "$one" >"$CGROUP/cgroup.procs"
+	calls 100 2 3
+	start_session trace_function --output dat --function '*sys_getppid' --cgroup "/${CGROUP##*/}"
+	echo "$CALLS" >"$CGROUP/cgroup.procs"
+	eventually grep -qx "$CALLS" "$TRACEFS/instances/tfs.$MARK/set_ftrace_pid"
+	release "$CALLS"
+	echo >"$one_go"
+	session_ends
+	tfs-report "$TRACE" | grep 'sys_getppid <-' >got
+	file_has 600 got
+	[ "$(pids_in got | wc -l)" = 6 ]
+}
+
+# bats test_tags=guest
 @test "trace_function: --not leaves out some of the functions" {
 	need_functions
 	calls 100
