@@ -133,6 +133,7 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	/* some machines map a page of the parent at the first access; BPF reads words without */
 	for (char **word = argv; *word; word++)
 		touched += strlen(*word);
+	(void)touched;
 	if (read(hold[0], &c, 1) != 1)
 		_exit(REFUSED);
 	if (c == STOP)
