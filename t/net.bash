@@ -336,11 +336,11 @@ truth_on() {
 	echo 1 >"$event/enable"
 }
 
-# truths T|U|A [FILE]: Count the calls of a kind in the text of a trace. Without FILE read
-# the instance's own trace, and fail if it lacks events.
+# truths T|U|A [FILE]: Count the calls of a kind in the text of a trace. Without FILE read what is
+# recorded, and fail if it lacks events.
 truths() {
 	local status=0
-	tally "${2:-$DIR/trace}" || status=$?
+	tally "${2:-${RECORDED:-$DIR/trace}}" || status=$?
 	echo "${TALLY[$1]}"
 	return $status
 }
@@ -357,6 +357,7 @@ tally() {
 			call = "(getpgid[(]pid: |NR [0-9]+ [(])(0x)?"
 		}
 		/entries-in-buffer/ { sub(/.*: /, ""); split($1, n, "/"); bad = n[1] != n[2] }
+		/^# lost/ { bad = 1 }
 		$0 ~ call {
 			for (i = 1; i <= 3; i++)
 				calls[i] += $0 ~ (call hex[i] "[,)]")
@@ -368,6 +369,6 @@ tally() {
 # truly KIND N: Check a count, for eventually. The calls T and U come before the answer, so
 # their number is right once a client has the answer; A comes after it.
 truly() {
-	tally "$DIR/trace" || : # as $(truths KIND)
+	tally "${RECORDED:-$DIR/trace}" || : # as $(truths KIND)
 	[ "${TALLY[$1]}" = "$2" ]
 }

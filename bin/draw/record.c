@@ -101,7 +101,8 @@ int export_read(struct export_record *r, const char *line, size_t n)
 
 int export_is_mark(const struct export_record *r)
 {
-	return is(json_unquoted(r->event), "bpf_trace_printk") ||
+	return is(json_unquoted(r->event), "mark") ||
+	       is(json_unquoted(r->event), "bpf_trace_printk") ||
 	       is(json_unquoted(r->event), "print");
 }
 

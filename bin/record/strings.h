@@ -4,50 +4,9 @@
 #define STRINGS_H
 
 #include "bpf/bpf.h"
+#include "live/live.h"
 
 enum { STRINGS_WORDS_MAX = 32, STRINGS_PROGRAMS = 32 };
-
-/* ---- channel.c: the rings into which programs write ---------------------------------------- */
-
-/* All zero at first. */
-struct channel {
-	int control;            /* the map of struct ring_control */
-	int outer;              /* the map of rings, by CPU */
-	int calls;              /* the map of open calls, or -1 */
-	int *rings;             /* one for each CPU that is there now */
-	size_t n;
-};
-
-/*
- * Make a ring for each CPU, as large as the ring buffers of the instance, or smaller. Set the id of
- * the plan, which begins the names of its maps and programs. Return 0, or -1, reported.
- */
-struct plan;
-int channel_make(struct plan *);
-
-/*
- * Put the head of a record of this kind, struct ring_head and struct record_head, at to + at.
- * Overwrites R0 to R5.
- */
-void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
-
-/*
- * Jump to out after the end of the session. A program does so before it changes a map or records,
- * so it does both or none. key is a slot of 4 bytes on the stack. Overwrites R0 to R5.
- */
-void emit_until_end(struct bpf_code *, const struct channel *, int key);
-
-/*
- * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
- * record will say that it is (counted is 0). It has size bytes; size 0: R3 has their number, of no
- * bits but those of RECORD_MASK. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
- */
-enum { RECORD_MASK = 0x3fff };
-void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
-		 int key, int counted);
-
-/* Write a value of SESSION_RINGS, of size bytes, and let an executed program inherit the rings. */
-void channel_pass(const struct channel *, char *value, size_t size);
 
 /* ---- attach.c: load and attach ------------------------------------------------------------- */
 
@@ -58,7 +17,6 @@ struct plan {
 	unsigned words;         /* the most words of a program, 1 to STRINGS_WORDS_MAX */
 	unsigned data;          /* the most bytes of a buffer; 0: no buffer is read */
 	int no_args, env;       /* not the arguments of execs; their environment, too */
-	int few;                /* the programs write few records: a small ring is enough */
 	int cpu;                /* also the CPU time of processes that end */
 	int entries;            /* each call has a record when it begins, too */
 	char *const *names;     /* only these calls, up to NULL; none: all */

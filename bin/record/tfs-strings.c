@@ -54,35 +54,14 @@ static const struct tool tool = {
 	},
 };
 
-/*
- * The time of records is that of CLOCK_MONOTONIC. Let a session that has the default clock use it.
- * Return 0, or -1, reported.
- */
-static int check_clock(const struct plan *p)
-{
-	char *clocks = file_read(p->instance, "trace_clock", NULL);
-	const char *now = clocks ? strchr(clocks, '[') : NULL;
-	int r = 0;
-
-	if (!now)
-		r = err_file("unable to read trace_clock");
-	else if (!strncmp(now, "[local]", 7) && getenv(SESSION_KEEPS) && !getenv("HOOK_CLOCK"))
-		r = ctl_write(p->instance, "trace_clock", "mono", 0);
-	else if (strncmp(now, "[mono]", 6) && !bpf_is_printing())
-		r = err_msg("BPF programs record times of the clock mono, not %.*s; "
-			    "set trace_clock to mono, or give no other --clock",
-			    (int)strcspn(now + 1, "]"), now + 1);
-	free(clocks);
-	return r;
-}
-
 static int attach(struct plan *p)
 {
 	const char *word = p->names[0] ? p->names[0] : "";
 
-	p->few = *kind != 'c';
-	if (check_clock(p) < 0 || channel_make(p) < 0)
+	p->channel.outer = -1;
+	if (channel_clock(p->instance) < 0 || channel_make(&p->channel, p->instance, *kind != 'c') < 0)
 		return -1;
+	str_format(p->id, sizeof(p->id), "%s", p->channel.id);
 	return *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
 	       *kind == 'o' ? otel_attach(p, &otel) : calls_attach(p);
 }
@@ -118,39 +97,11 @@ static int serve(struct plan *p)
 	_exit(DONE);
 }
 
-/* Give the programs and their rings to the session of the hook. Return 0, or -1, reported. */
-static int give(struct plan *p, int socket)
+/* Give the map of tasks to the session, if it has selected some. Return 0, or -1, reported. */
+static int give_tasks(int socket)
 {
-	const struct channel *ch = &p->channel;
-	int r = fd_send(socket, p->fds, p->n, KEEP);
-
-	r = r ? r : fd_send(socket, &ch->control, 1, KEEP_CONTROL);
-	r = r ? r : fd_send(socket, ch->rings, ch->n, KEEP_RING);
-	if (!r && ch->calls >= 0)
-		r = fd_send(socket, &ch->calls, 1, KEEP_CALLS);
-	if (!r && p->tasks && p->listed)
-		r = fd_send(socket, &p->tasks, 1, KEEP_TASKS);
-	return r ? err_errno("unable to give the programs to the session") : 0;
-}
-
-/* Let the program that is executed have the programs and the rings. Does not return, or -1. */
-static int run(const struct plan *p, char **argv)
-{
-	const size_t room = 32 + 12 * p->channel.n;
-	const char *before = getenv(SESSION_RINGS);
-	const size_t n = before ? strlen(before) + 1 : 0;
-	char *value = malloc(n + room);
-
-	if (!value)
-		return err_msg("out of memory");
-	if (before)
-		str_format(value, n + 1, "%s ", before);
-	channel_pass(&p->channel, value + n, room);
-	for (size_t i = 0; i < p->n; i++)
-		fcntl(p->fds[i], F_SETFD, 0);
-	if (!rings_turn(p->channel.control, RINGS_RECORD) && !setenv(SESSION_RINGS, value, 1))
-		execvp(*argv, argv);
-	return err_errno("unable to run %s", *argv);
+	return plan.tasks && plan.listed && fd_send(socket, &plan.tasks, 1, KEEP_TASKS) ?
+	       err_errno("unable to give the programs to the session") : 0;
 }
 
 /* Find the instance that is in use, and whether it has a pid filter. Return 0, or -1, reported. */
@@ -169,9 +120,8 @@ static int find_instance(struct plan *p)
 
 int main(int argc, char **argv)
 {
-	const char *session = getenv(SESSION_KEEPS);
+	const int session = channel_session();
 	char **program = argv + argc;
-	unsigned long fd = 0;
 
 	opt_next(&tool, argc, argv);
 	if (printing)
@@ -193,10 +143,10 @@ int main(int argc, char **argv)
 		usage_error(&tool, "only accept or failed may follow tcp");
 	if (*kind == 'o' && argc - opt_index - 1 > OTEL_EVENTS)
 		usage_error(&tool, "at most %d events may follow otel", OTEL_EVENTS);
-	if (!printing && !*program && !session)
+	if (!printing && !*program && session == -1)
 		usage_error(&tool, "give -- and a program that reads the records, such as "
 			    "tfs-catpipe");
-	if (session && text_number(session, 0, INT_MAX, &fd) < 0)
+	if (session < -1)
 		usage_error(&tool, SESSION_KEEPS " is not a number");
 	/* the hook gives names of events */
 	for (char **name = argv + opt_index + 1; *kind == 'c' && *name; name++)
@@ -208,5 +158,9 @@ int main(int argc, char **argv)
 		return DONE;
 	if (*kind == 'o' && serve(&plan) < 0)
 		return REFUSED;
-	return (*program ? run(&plan, program) : give(&plan, (int)fd)) < 0 ? REFUSED : DONE;
+	if (*program)
+		channel_run(&plan.channel, plan.fds, plan.n, program);
+	else if (!channel_give(&plan.channel, session, plan.fds, plan.n) && !give_tasks(session))
+		return DONE;
+	return REFUSED;
 }

@@ -5,7 +5,8 @@
  * Requires: Linux 5.10 with BTF, bpffs, cgroup v2, tracefs, root.
  * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on"
  * loads the programs of the request probe and pins them. It prints the id of the request
- * probe, how it sees sends, and when windows end. With -e each system call of every task
+ * probe, how it sees sends, and when windows end. "marks" runs a program that reads the marks, which
+ * inherits BPF ring buffers in TFS_RINGS; in a hook, the session's stream reads them. With -e each system call of every task
  * takes longer. With -S it prints the programs as assembly instead, and loads nothing.
  * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
  */
@@ -15,6 +16,7 @@
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
+#include "live/live.h"
 #include "requests.h"
 
 static const struct tool tool = { TOOL_DT_PROBE };
@@ -107,6 +109,25 @@ static int print_state(void)
 	return DONE;
 }
 
+/*
+ * Run the program, which inherits rings with the marks; without one, give the rings to the session
+ * of the hook. Return REFUSED, or DONE.
+ */
+static int read_marks(char **program, int session)
+{
+	struct channel ch;
+	int instance = tracefs_open(NULL, NULL, NULL), held;
+
+	if (instance < 0 || channel_clock(instance) < 0 ||
+	    (held = dt_reader_add(name, &ch, instance)) < 0)
+		return REFUSED;
+	if (*program)
+		channel_run(&ch, &held, 1, program);
+	else if (!channel_give(&ch, session, &held, 1))
+		return DONE;
+	return REFUSED;
+}
+
 /* Print 1 or 0. Return DONE, NO, or REFUSED if the pin cannot be opened. */
 static int is_on(void)
 {
@@ -121,7 +142,9 @@ static int is_on(void)
 
 int main(int argc, char **argv)
 {
+	const int session = channel_session();
 	const char *command;
+	char **rest;
 	int c, r, flags = 0;
 
 	name = dt_name();
@@ -154,8 +177,11 @@ int main(int argc, char **argv)
 			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
 			    name);
 	command = argv[opt_index];
-	if (command)
-		opt_end(&tool, argv[opt_index + 1]);
+	rest = command ? &argv[opt_index + 1] : NULL;
+	if (command && !strcmp(command, "marks") && *rest && !strcmp(*rest, "--"))
+		rest++;
+	else if (command)
+		opt_end(&tool, *rest);
 	if ((!command || strcmp(command, "on")) && (flags || nnetworks ||
 							bpf_is_printing()))
 		usage_error(&tool, "-1, -S, -e, -f, -g and -m need the command on");
@@ -165,6 +191,14 @@ int main(int argc, char **argv)
 		return on(flags);
 	if (!strcmp(command, "state"))
 		return print_state();
+	if (!strcmp(command, "marks")) {
+		if (session < -1)
+			usage_error(&tool, SESSION_KEEPS " is not a number");
+		if (!*rest && session < 0)
+			usage_error(&tool, "marks: give -- and a program that reads the marks, "
+					   "such as tfs-catpipe");
+		return read_marks(rest, session);
+	}
 	if (strcmp(command, "off"))
 		usage_error(&tool, "no such command: '%.80s'", command);
 	r = dt_off(name);

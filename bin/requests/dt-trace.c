@@ -2,7 +2,7 @@
 /*
  * dt-trace - print whether a thread of this host serves a marked request
  *
- * Requires: a request probe that is on (dt-probe), root; -w: tracefs.
+ * Requires: a request probe that is on (dt-probe), root.
  * The signals of -w are SIGHUP, SIGINT, SIGTERM and SIGUSR1.
  * dt-trace prints 1 if a thread serves a marked request, 0 if no thread does.
  * Exit: 0 done, 100 usage error, 111 refused.
@@ -11,8 +11,8 @@
 
 #include "base/base.h"
 #include "help.h"
-#include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
+#include "live/live.h"
 #include "requests.h"
 
 static const struct tool tool = { TOOL_DT_TRACE };
@@ -35,45 +35,34 @@ static int serving(int map)
 }
 
 /*
- * Wait until the answer changes or a signal comes. The programs write a mark line for each
- * window to every instance that records the event. Make such an instance, and read the map
- * whenever something arrives in it. Return 0, or not 0 with an error message.
+ * Wait until the answer changes or a signal comes. The programs write a mark for each window: look
+ * at the map whenever a mark comes. Return 0, or not 0 with an error message.
  */
-static int wait_for_change(int map)
+static int wait_for_change(const char *name, int map)
 {
-	int root = tracefs_open(NULL, "", NULL), instances, dir, pipe, r = -1, before;
-	struct pollfd p = { .events = POLLIN };
-	char name[64], text[4096];
-	int stop = wait_stop_signals();
+	struct channel ch;
+	int stop = wait_stop_signals(), held = stop < 0 ? -1 : dt_reader_add(name, &ch, -1);
+	int before, r = 0;
+	struct pollfd *p = held < 0 ? NULL : calloc(ch.n + 1, sizeof(*p));
+	struct rings rings;
 
-	if (root < 0 || stop < 0)
+	if (held < 0)
 		return -1;
-	instances = openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	str_format(name, sizeof(name), INSTANCE_PREFIX "dt-trace.%d", (int)getpid());
-	dir = instances < 0 ? -1 : owned_make(instances, name, 0750);
-	if (dir < 0)
-		return err_file("unable to make instance %s", name);
-	pipe = openat(dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (pipe < 0)
-		err_file("unable to open trace_pipe");
-	else if (!ctl_write(dir, "buffer_percent", "0", 0) &&
-		 !ctl_write(dir, "events/bpf_trace/bpf_trace_printk/enable", "1", 0))
-		r = 0;
-	confine_paths(CAPS_BPF, &instances, 1);
+	if (!p)
+		return err_msg("out of memory");
+	if (channel_take(&ch, &rings) < 0)
+		return -1;
+	confine_paths(CAPS_BPF, NULL, 0);
+	p[0] = (struct pollfd){ .fd = stop, .events = POLLIN };
+	for (size_t i = 0; i < ch.n; i++)
+		p[i + 1] = (struct pollfd){ .fd = ch.rings[i], .events = POLLIN };
 	before = serving(map);
-	p.fd = pipe;
-	while (!r && serving(map) == before) {
-		struct pollfd both[2] = { p, { .fd = stop, .events = POLLIN } };
-
-		if (poll(both, 2, -1) < 0 && errno != EINTR)
+	while (!r && !p[0].revents && serving(map) == before) {
+		if (poll(p, ch.n + 1, -1) < 0 && errno != EINTR)
 			r = err_errno("unable to wait");
-		if (both[1].revents)
-			break;
-		while (read(pipe, text, sizeof(text)) > 0)
-			;
+		rings_drop(&rings);
 	}
-	fd_close(pipe);
-	instance_remove(instances, name, 2000);
+	dt_reader_remove(name, &ch);
 	return r;
 }
 
@@ -93,7 +82,7 @@ int main(int argc, char **argv)
 			    name);
 	opt_end(&tool, argv[opt_index]);
 	map = dt_open(name, DT_PIDS);
-	if (map < 0 || (waiting && wait_for_change(map) < 0))
+	if (map < 0 || (waiting && wait_for_change(name, map) < 0))
 		return REFUSED;
 	stdout_print("%d\n", serving(map));
 	stdout_flush();

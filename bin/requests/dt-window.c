@@ -3,7 +3,7 @@
  * dt-window - select the lines of a trace that belong to traced requests
  *
  * Requires: a trace on standard input, as text or lines of JSON, with the mark lines of
- * dt-probe in it (bpf_trace:bpf_trace_printk).
+ * dt-probe in it (tfs:mark).
  * With -a, dt-window follows requests by the events of this host's sockets (sockets.c in
  * bin/requests). The trace then has all fields of these events.
  * A line is printed if its thread has a window: from dtB to dtE, both included. Mark lines

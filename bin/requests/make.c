@@ -8,6 +8,7 @@
 #include "proc/proc.h"
 #include "event/event.h"
 #include "bpf/bpf.h"
+#include "live/live.h"
 #include "requests.h"
 #include "program.h"
 
@@ -68,6 +69,24 @@ static int make_maps(struct make *m, int *settings, int *devices)
 		return err_capability(CAPS_BPF, "unable to store the settings in their map");
 	p->id = bpf_id(p->pids);
 	return p->id ? 0 : err_capability(CAPS_BPF, "unable to read the id of a map");
+}
+
+/* Make the maps of readers, which have none yet. The examples show what readers will bring. */
+static int make_readers(struct readers *r)
+{
+	const unsigned cpus = channel_cpus();
+	int control = channel_control(cpus);
+	int ring = bpf_map(MAP_RINGBUF, "dt_ring", 0, 0, (unsigned)sysconf(_SC_PAGESIZE));
+
+	*r = (struct readers){ -1, -1, cpus };
+	if (control >= 0 && ring >= 0) {
+		r->controls = bpf_map_of_maps("dt_controls", control, READERS_MOST);
+		r->rings = bpf_map_of_maps("dt_rings", ring, READERS_MOST * cpus);
+	}
+	fd_close(control);
+	fd_close(ring);
+	return r->controls < 0 || r->rings < 0 ?
+	       err_capability(CAPS_BPF, "unable to make a BPF ring buffer") : 0;
 }
 
 static int find_fields(struct make *m)
@@ -361,11 +380,6 @@ static int attach(struct make *m)
 
 /* ---- the whole request probe --------------------------------------------------------- */
 
-static int hush(const struct make *m, int before)
-{
-	return bpf_is_printing() ? 0 : dt_hush(m->name, before);
-}
-
 /* Make everything in the directory of the request probe. Return 0 or -1. */
 static int fill(struct make *m)
 {
@@ -380,9 +394,12 @@ static int fill(struct make *m)
 	if (!r)
 		r = make_maps(m, &settings, &devices);
 	if (!r)
+		r = make_readers(&m->plan.readers);
+	if (!r)
 		r = keep(m, settings, DT_SETTINGS) < 0 || keep(m, m->plan.state, DT_STATE) < 0 ||
-		    keep(m, devices, DT_DEVICES) < 0 || hush(m, 1) < 0 ||
-		    attach(m) < 0 || hush(m, 0) < 0 ||
+		    keep(m, devices, DT_DEVICES) < 0 ||
+		    keep(m, m->plan.readers.controls, DT_CONTROLS) < 0 ||
+		    keep(m, m->plan.readers.rings, DT_RINGS) < 0 || attach(m) < 0 ||
 		    keep(m, m->plan.pids, DT_PIDS) < 0 ? -1 : 0;
 	btf_free(&m->btf);
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* pins.h - the directories of request probes, for probe.c */
+/* pins.h - the directories of request probes, for probe.c and readers.c */
 #ifndef REQUESTS_PINS_H
 #define REQUESTS_PINS_H
 
@@ -14,6 +14,12 @@ int dt_open_home(int make);
 
 /* Open the directory of the request probe. Return as dt_open_home does. */
 int dt_open_probe(const char *name);
+
+/*
+ * probe.c: open the directory and lock it, as flock(2) does. Return a descriptor, or -1 and errno.
+ * Only a directory that cannot be opened gives an error message.
+ */
+int dt_lock(const char *name, int how);
 
 /* Remove the empty directory of the request probe, if it exists. Return 0 or -1. */
 int dt_remove_directory(const char *name);

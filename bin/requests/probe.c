@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* probe.c - hold and end a request probe, and keep its event quiet */
+/* probe.c - hold and end a request probe */
 #include <sys/file.h>
 #include <time.h>
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "tracefs/tracefs.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 #include "pins.h"
@@ -29,54 +28,7 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 	return pids_sort(out);
 }
 
-/* printk_lock from dt_hush before loads to dt_hush after them; -1: not held. */
-static int hushing = -1;
-
-/* Disable or note the event, as dt_hush says, in the settings. Return 0 or -1. */
-static int keep_quiet(const char *name, int before, struct dt_settings *s)
-{
-	int root = tracefs_open(NULL, "", NULL), on, r = 0;
-
-	if (root < 0)
-		return -1;
-	if (hushing < 0 && (hushing = printk_lock(root)) < 0)
-		r = err_errno("unable to lock the request probe %s", name);
-	on = printk_is_on(root);
-	if (on < 0)
-		r = err_file("unable to read " PRINTK_ENABLE);
-	else if (!before)
-		r = printk_quiet(root);
-	else if (!on)
-		printk_watch();
-	s->was_quiet = before && !on;
-	close(root);
-	return r;
-}
-
-int dt_hush(const char *name, int before)
-{
-	struct dt_settings s;
-	uint32_t zero = 0;
-	int map = dt_pinned(name, DT_SETTINGS), r = -1;
-
-	if (map >= 0 && !bpf_lookup(map, &zero, &s))
-		r = before || s.was_quiet ? keep_quiet(name, before, &s) : 0;
-	if (!r && bpf_update(map, &zero, &s) < 0)
-		r = err_capability(CAPS_BPF,
-				   "unable to write the settings of the request probe %s", name);
-	fd_close(map);
-	if (!before) {
-		fd_close(hushing);
-		hushing = -1;
-	}
-	return r;
-}
-
-/*
- * Open the directory and lock it. Return a descriptor, or -1 and errno. Only a directory
- * that cannot be opened gives an error message.
- */
-static int lock(const char *name, int how)
+int dt_lock(const char *name, int how)
 {
 	int fd = dt_open_probe(name);
 
@@ -89,7 +41,7 @@ static int lock(const char *name, int how)
 
 int dt_hold(const char *name)
 {
-	return lock(name, LOCK_SH);
+	return dt_lock(name, LOCK_SH);
 }
 
 /*
@@ -102,7 +54,7 @@ static int lock_within(const char *name, int ms)
 	const long long end = time_now_ms() + ms;
 	int fd;
 
-	while ((fd = lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
+	while ((fd = dt_lock(name, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
 	       time_now_ms() < end)
 		nanosleep(&pause, NULL);
 	return fd;
@@ -112,7 +64,8 @@ static int lock_within(const char *name, int ms)
 static int is_ours(const char *what)
 {
 	static const char *const plain_names[] = {
-		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_MARK, DT_MARK_BARE, "rx", "sendpage",
+		DT_PIDS, DT_SETTINGS, DT_STATE, DT_DEVICES, DT_CONTROLS, DT_RINGS, DT_MARK,
+		DT_MARK_BARE, "rx", "sendpage",
 	};
 	/* if there are several of these, the others end with a digit (make.c) */
 	static const char numbered[][8] = {
@@ -176,7 +129,6 @@ int dt_off(const char *name)
 		return errno == ENOENT ? 0 : -1;
 	/* first, because without this pin no program takes the request probe for one that is on */
 	unlinkat(held, DT_PIDS, 0);
-	dt_hush(name, 0);
 	r = dt_devices_off(name);
 	if (empty(held, name) < 0)
 		r = -1;

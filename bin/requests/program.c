@@ -3,7 +3,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "base/base.h"
+#include "syscalls/syscalls.h"
 #include "bpf/bpf.h"
+#include "live/live.h"
 #include "requests.h"
 #include "program.h"
 
@@ -112,18 +115,20 @@ void dt_emit_key_read(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg 
 	put_key(c, seq);
 }
 
-void dt_emit_printk(struct bpf_code *c, const struct dt_plan *p, char what)
+void dt_emit_mark(struct bpf_code *c, const struct dt_plan *p, char what)
 {
-	char text[] = "dt_ %x %d %llx";
+	enum { AT = MARK_RECORD + (int)sizeof(struct ring_head) };
+	const char name[] = { 'd', 't', what, '\0' };
 
-	text[2] = what;
-	emit_string(c, FP, FORMAT, text);
-	emit_address(c, R1, FP, FORMAT);
-	emit_mov_imm(c, R2, sizeof(text)); /* with the NUL, which Linux 5.10 wants */
-	emit_load_imm64(c, R3, p->id);
-	emit_load(c, SIZE_W, R4, FP, WHO);
-	emit_load(c, SIZE_DW, R5, FP, MESSAGE);
-	emit_call(c, FN_TRACE_PRINTK);
+	emit_string(c, FP, AT + (int)offsetof(struct mark_record, what), name);
+	emit_store_imm(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, probe), (int32_t)p->id);
+	emit_load(c, SIZE_W, R1, FP, WHO);
+	emit_store(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, task), R1);
+	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
+	emit_store(c, SIZE_DW, FP, AT + (int)offsetof(struct mark_record, key), R1);
+	emit_head(c, FP, MARK_RECORD, RECORD_MARK);
+	emit_to_readers(c, &p->readers, MARK_RECORD,
+			sizeof(struct ring_head) + sizeof(struct mark_record), READERS);
 }
 
 void dt_emit_count(struct bpf_code *c, const struct dt_plan *p, size_t counter)
@@ -169,7 +174,7 @@ void dt_emit_end_window(struct bpf_code *c, const struct dt_plan *p)
 	emit_get(c, R1, R7, dt_task, key);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
 	emit_delete(c, p->pids, WHO);
-	dt_emit_printk(c, p, 'E');
+	dt_emit_mark(c, p, 'E');
 }
 
 void dt_emit_end_own_window(struct bpf_code *c, const struct dt_plan *p)

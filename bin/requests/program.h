@@ -29,6 +29,7 @@
 #define REQUESTS_PROGRAM_H
 
 #include "bpf/bpf.h"
+#include "live/live.h"
 #include "requests.h"
 
 /* ---- program_in.c, program_out.c, program_life.c: the programs ----------------------- */
@@ -40,6 +41,7 @@ struct dt_plan {
 	int first_argument;                             /* offset of dt_send's socket */
 	int plain;                                      /* no emit_cmpxchg (before 5.12) */
 	int pids, received, sent, from, state;          /* descriptors of maps */
+	struct readers readers;
 	int copied_seq, write_seq, snd_una, rcv_nxt;    /* offsets in struct tcp_sock */
 	int bytes_acked, bytes_received;                /* the same, of the low 32 bits */
 	int status;                                     /* offset in struct sock_common */
@@ -64,15 +66,16 @@ enum { MARK = 8 };              /* in byte 12 of the TCP header */
  *	MESSAGE         u64: KEY of the mark line
  *	WORD            a value that is read from the kernel, or to be written
  *	VALUE           a map's new value
- *	FORMAT          the format of the mark line
  *	IP, HEADER      the first 24 bytes of an IP header, the first 16 of a TCP header
  *	NETWORK         prefix length and address, a map's key
  *	BEFORE          dt_read, which has no packet: marked bytes that were read before
+ *	MARK_RECORD     struct ring_head and struct mark_record
+ *	READERS         of emit_to_readers
  */
 #define DT_SLOTS(X) \
 	X(SOCKET, FP, -8) X(WHO, FP, -16) X(MESSAGE, FP, -24) X(WORD, FP, -32) X(VALUE, FP, -80) \
-	X(FORMAT, FP, -96) X(IP, FP, -120) X(HEADER, FP, -136) X(NETWORK, FP, -160) \
-	X(BEFORE, FP, -168)
+	X(IP, FP, -104) X(HEADER, FP, -120) X(NETWORK, FP, -144) X(BEFORE, FP, -152) \
+	X(MARK_RECORD, FP, -208) X(READERS, FP, -232)
 enum { DT_SLOTS(BPF_SLOT_AT) };
 extern const struct bpf_slot dt_slots[];
 
@@ -122,8 +125,8 @@ void dt_emit_key_sent(struct bpf_code *, const struct dt_plan *, enum bpf_reg se
 		      const char *skip);
 void dt_emit_key_read(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq);
 
-/* Write a mark line for WHO and MESSAGE to all instances that record bpf_trace_printk. */
-void dt_emit_printk(struct bpf_code *, const struct dt_plan *, char what);
+/* Write a mark for WHO and MESSAGE to all readers (readers.c). */
+void dt_emit_mark(struct bpf_code *, const struct dt_plan *, char what);
 
 /* Add 1 to a counter of struct dt_state. Jump to "out" if the map has none. */
 void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter);

@@ -270,7 +270,7 @@ static void begin_window(struct bpf_code *c, const struct dt_plan *p)
 	dt_value(c, dt_task, key, R1);
 	dt_emit_update(c, p->pids, WHO, UPDATE_ANY);
 	emit_jump_if_imm(c, R0, JNE, 0, "out"); /* the map is full */
-	dt_emit_printk(c, p, 'B');
+	dt_emit_mark(c, p, 'B');
 	dt_emit_count(c, p, offsetof(struct dt_state, windows));
 	emit_exit(c, 0);
 }
@@ -291,11 +291,11 @@ static void change_window(struct bpf_code *c, const struct dt_plan *p)
 		emit_set(c, R7, dt_task, tag, R8);
 		emit_load(c, SIZE_DW, R1, FP, MESSAGE);
 		emit_set(c, R7, dt_task, key, R1);
-		dt_emit_printk(c, p, 'B');
+		dt_emit_mark(c, p, 'B');
 		emit_exit(c, 0);
 	}
 	emit_label(c, "keep");
-	dt_emit_printk(c, p, 'R');
+	dt_emit_mark(c, p, 'R');
 	emit_exit(c, 0);
 }
 

@@ -124,7 +124,7 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_begin_value(c);
 	dt_emit_update(c, p->pids, WHO, UPDATE_ANY);
 	emit_store_imm(c, SIZE_DW, FP, MESSAGE, 0);
-	dt_emit_printk(c, p, 'B');
+	dt_emit_mark(c, p, 'B');
 	emit_out(c, 0);
 }
 

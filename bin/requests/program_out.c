@@ -64,7 +64,7 @@ static void resume_window(struct bpf_code *c, const struct dt_plan *p)
 	dt_value(c, dt_task, key, R1);
 	emit_store(c, SIZE_DW, FP, MESSAGE, R1);
 	dt_emit_update(c, p->pids, WHO, UPDATE_ANY);
-	dt_emit_printk(c, p, 'B');
+	dt_emit_mark(c, p, 'B');
 	emit_find(c, p->pids, WHO, R7, "out");
 }
 
@@ -143,7 +143,7 @@ static void tell_send(struct bpf_code *c, const struct dt_plan *p)
 	dt_emit_key_sent(c, p, R9, "told");
 	if (!p->end_at_send)
 		emit_set(c, R7, dt_task, sending, R6);
-	dt_emit_printk(c, p, 'M');
+	dt_emit_mark(c, p, 'M');
 	emit_label(c, "told");
 }
 

@@ -15,10 +15,10 @@
  *	key             a number that both ends of a message derive from the connection's
  *	                sequence numbers
  *
- * The first half makes a request probe: make.c, pins.c, probe.c, device.c, tc.c, program*.c. The
- * second half reads traces: sockets.c, host.c, clocks.c, messages.c, sequence*.c. A function that
- * fails reports that and returns -1, unless its comment says otherwise. If memory runs out, the
- * functions that read traces end the program (REFUSED).
+ * The first half makes a request probe: make.c, pins.c, probe.c, readers.c, device.c, tc.c,
+ * program*.c. The second half reads traces: sockets.c, host.c, clocks.c, messages.c, sequence*.c. A
+ * function that fails reports that and returns -1, unless its comment says otherwise. If memory
+ * runs out, the functions that read traces end the program (REFUSED).
  */
 #ifndef REQUESTS_H
 #define REQUESTS_H
@@ -48,6 +48,8 @@ enum { DT_NAME = 160, DT_TASKS = 16384, DT_SOCKETS = 65536, DT_NETWORKS = 1024,
 #define DT_STATE "state"
 #define DT_SETTINGS "settings"
 #define DT_DEVICES "devices"
+#define DT_CONTROLS "controls"  /* struct readers */
+#define DT_RINGS "rings"
 #define DT_MARK "mark"          /* program for devices with Ethernet headers */
 #define DT_MARK_BARE "mark_bare" /* program for devices whose packets begin with IP */
 
@@ -104,7 +106,6 @@ struct dt_network {
 /* The only value of the map "settings". */
 struct dt_settings {
 	uint32_t flags;
-	uint32_t was_quiet;     /* dt_hush must disable the top level's bpf_trace_printk */
 };
 
 /* A device that marks by clsact: key and value of the map "devices". */
@@ -167,43 +168,26 @@ int dt_pinned(const char *name, const char *what);
 int dt_unpin(const char *name, const char *what);
 int dt_open(const char *name, const char *what);
 
-/* ---- printk.c: keep the event of programs that print quiet -------------------------- */
+/* ---- readers.c: programs that read the marks of a request probe ------------------------- */
 
 /*
- * A program prints with bpf_trace_printk, as the event bpf_trace:bpf_trace_printk. When
- * such a program is loaded, the kernel enables the event of the top level, where nobody
- * asked for it.
+ * Each reader has rings of its own, and the programs write each mark into the rings of every
+ * reader. A reader that has ended leaves its rings in the maps of the request probe: the next
+ * reader, or the end of the request probe, removes them.
+ *
+ * Make the rings of a reader, for an instance with such buffers; instance -1: small ones. Return a
+ * descriptor by which the reader exists as long as any process has it open, or -1, reported.
  */
+struct channel;
+int dt_reader_add(const char *name, struct channel *, int instance);
 
-#define PRINTK_ENABLE "events/bpf_trace/bpf_trace_printk/enable"
-
-/*
- * Lock the event. Without the lock, a second tool reads the event while the loads of the
- * first tool have enabled it, and takes the event for one that the user has enabled.
- * Return a descriptor that the caller closes, or -1 and errno.
- */
-int printk_lock(int root);
-
-/* Return 1 if the event of the top level is enabled, 0 if it is not, or -1 and errno. */
-int printk_is_on(int root);
-
-/* Watch from now on what the loads of this process make the kernel do later. */
-void printk_watch(void);
-
-/* Wait until the kernel has done that, and disable the event. Return 0, or -1, reported. */
-int printk_quiet(int root);
+/* Remove the rings of a reader before its end. Silent. */
+void dt_reader_remove(const char *name, const struct channel *);
 
 /* ---- probe.c: hold and end a request probe ------------------------------------------- */
 
 /* Append the tasks of the map "pids" to out, sorted: all, or those that a user has added. */
 int dt_tasks(int map, int by_hand, struct pids *out);
-
-/*
- * Keep the event bpf_trace_printk of the top level as it is. The kernel enables it when a
- * program that prints is loaded. Call it before such loads with before set, which stores
- * the state of the event, and after the loads without, which restores it. Return 0 or -1.
- */
-int dt_hush(const char *name, int before);
 
 /*
  * Prevent the end of the request probe while the returned descriptor is open, in order to

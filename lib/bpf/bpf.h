@@ -37,7 +37,6 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_MAP_UPDATE_ELEM, map_update_elem, 2) \
 	X(FN_MAP_DELETE_ELEM, map_delete_elem, 3) \
 	X(FN_KTIME_GET_NS, ktime_get_ns, 5) \
-	X(FN_TRACE_PRINTK, trace_printk, 6) \
 	X(FN_GET_SMP_PROCESSOR_ID, get_smp_processor_id, 8) \
 	X(FN_SKB_STORE_BYTES, skb_store_bytes, 9) \
 	X(FN_L4_CSUM_REPLACE, l4_csum_replace, 11) \

@@ -420,14 +420,16 @@ void metrics_end(const struct comments *);
 struct text_part trace_line_marker(const struct trace_line *);
 
 /*
- * A mark line is an event bpf_trace:bpf_trace_printk with one of these texts:
+ * A mark line is an event tfs:mark with one of these texts, of earlier versions an event
+ * bpf_trace:bpf_trace_printk:
  *	dtB ID TID KEY    a window begins: the thread has read marked bytes
  *	dtR ID TID KEY    a thread that is already traced has read marked bytes
  *	dtM ID TID KEY    a traced thread begins to send marked bytes
  *	dtE ID TID KEY    the window that began with this key ends
  * ID and KEY are hexadecimal, TID is decimal. ID is that of the request probe. TID is a
  * thread group if the request probe traces processes. For each selected task the manager itself
- * writes dtB with the key 0, as an event tracing_mark_write.
+ * writes dtB with the key 0, as an event tracing_mark_write. In JSON the fields of tfs:mark are
+ * what, probe, task and key, as decimal numbers.
  */
 
 struct dt_mark {

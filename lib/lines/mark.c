@@ -48,27 +48,39 @@ struct text_part trace_line_marker(const struct trace_line *l)
 	return (struct text_part){ at, p.n - (size_t)(at - p.text) };
 }
 
+/* Read a number of the mark in a line of JSON. Return 0 or -1. */
+static int number(const struct trace_line *l, const char *key, uint64_t *n)
+{
+	return text_part_number(trace_line_key(l, key), 10, n);
+}
+
 int dt_mark(struct dt_mark *m, const struct trace_line *l)
 {
 	struct text_part p = l->body, first;
 	/* a manager writes the other event, for tasks that are traced from the beginning */
 	const char *written = l->json ? "print" : "tracing_mark_write";
-	int is_written = text_part_is(l->event, written);
+	int is_written = text_part_is(l->event, written), is_own = text_part_is(l->event, "mark");
 
-	if (!is_written && !text_part_is(l->event, "bpf_trace_printk"))
+	if (!is_written && !is_own && !text_part_is(l->event, "bpf_trace_printk"))
 		return 0;
-	/* in JSON, and in text with options/fields, the mark line is a field */
-	if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
+	if (l->json && is_own)
+		p = trace_line_key(l, "what");
+	/* in JSON, and in text with options/fields, the mark line of an earlier version is a field */
+	else if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
 		p = trace_line_key(l, is_written ? "buf" : "bpf_string");
 	if (l->json && is_written && p.n > 2 && !memcmp(p.text + p.n - 2, "\\n", 2))
 		p.n -= 2;
 	while (p.n && p.text[p.n - 1] == ' ')
 		p.n--;
-	if (p.n < 4 || memcmp(p.text, "dt", 2) || !memchr("BRME", p.text[2], 4))
+	if (p.n < 3)
 		return 0;
 	first = word(&p);
+	if (first.n != 3 || memcmp(first.text, "dt", 2) || !memchr("BRME", first.text[2], 4))
+		return 0;
 	m->what = first.text[2];
-	return first.n == 3 && !text_part_number(word(&p), 16, &m->id) &&
-	       !text_part_number(word(&p), 10, &m->tid) &&
+	if (l->json && is_own)
+		return !p.n && !number(l, "probe", &m->id) && !number(l, "task", &m->tid) &&
+		       !number(l, "key", &m->key);
+	return !text_part_number(word(&p), 16, &m->id) && !text_part_number(word(&p), 10, &m->tid) &&
 	       !text_part_number(word(&p), 16, &m->key) && (!p.n || is_context(p));
 }

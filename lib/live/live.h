@@ -6,12 +6,13 @@
  * the records of all CPUs in the order of time. A caller refreshes the names with
  * live_kernel_refresh, reads with live_fill, and takes records with live_next, again and again.
  *
- * It includes the layers base, proc and event; its files also use tracefs, syscalls and bpf.
+ * It includes the layers base, proc, bpf and event; its files also use tracefs and syscalls.
  */
 #ifndef LIVE_H
 #define LIVE_H
 
 #include "proc/proc.h"
+#include "bpf/bpf.h"
 #include "event/event.h"
 
 /* ---- kernel.c: formats, options, symbols and names of this machine's kernel --------- */
@@ -220,6 +221,91 @@ unsigned long long rings_lost_of(const struct rings *, unsigned cpu);
 
 /* Return the record open of the next call that is open now, valid until the next call; or NULL. */
 const struct record *rings_next_open(struct rings *);
+
+/* Drop all records that the rings have now. */
+void rings_drop(const struct rings *);
+
+/* ---- channel.c: the rings into which BPF programs write ---------------------------------- */
+
+/* All zero at first, but outer. */
+struct channel {
+	char id[16];            /* for the names of the maps and programs that belong to it */
+	int control;            /* the map of struct ring_control */
+	int outer;              /* the map of rings; -1: make one for the CPUs */
+	uint32_t first;         /* the entry of CPU 0 in it */
+	int calls;              /* the map of open calls, or -1 */
+	unsigned cpus;          /* that may come */
+	int *rings;             /* one for each CPU that is there now */
+	size_t n;
+};
+
+/*
+ * Check that the instance has the clock of the records, CLOCK_MONOTONIC. Let a session that has the
+ * default clock use it. Return 0, or -1, reported.
+ */
+int channel_clock(int instance);
+
+/* Return the number of CPUs that may come. Make a control map for as many, as bpf_map does. */
+unsigned channel_cpus(void);
+int channel_control(unsigned cpus);
+
+/*
+ * Make a ring for each CPU, as large as the ring buffers of the instance; an eighth of that for few
+ * records. Return 0, or -1, reported.
+ */
+int channel_make(struct channel *, int instance, int few);
+
+/*
+ * Return the socket of the session whose hook has started this tool; -1: there is none; -2: its
+ * number is none.
+ */
+int channel_session(void);
+
+/* Give the rings, and descriptors to keep, to the session. Return 0, or -1, reported. */
+int channel_give(const struct channel *, int socket, const int *fds, size_t n);
+
+/* Let programs write, and read the rings in this process. Return 0, or -1, reported. */
+int channel_take(const struct channel *, struct rings *);
+
+/*
+ * Let programs write, and execute a program that inherits the rings and the descriptors. Does not
+ * return, or returns -1, reported.
+ */
+int channel_run(const struct channel *, const int *fds, size_t n, char **argv);
+
+/*
+ * Put the head of a record of this kind, struct ring_head and struct record_head, at to + at.
+ * Overwrites R0 to R5.
+ */
+void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
+
+/*
+ * Jump to out after the end of the session. A program does so before it changes a map or records,
+ * so it does both or none. key is a slot of 4 bytes on the stack. Overwrites R0 to R5.
+ */
+void emit_until_end(struct bpf_code *, const struct channel *, int key);
+
+/*
+ * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
+ * record will say that it is (counted is 0). It has size bytes; size 0: R3 has their number, of no
+ * bits but those of RECORD_MASK. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
+ */
+enum { RECORD_MASK = 0x3fff };
+void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
+		 int key, int counted);
+
+/*
+ * Maps of programs that outlive their loader: readers come and go, each with a channel of its own.
+ * controls has the control map of reader N as entry N; rings has its rings from entry N * cpus on.
+ */
+enum { READERS_MOST = 8 };
+struct readers {
+	int controls, rings;
+	unsigned cpus;
+};
+
+/* Write the record at FP + at for each reader. scratch is a slot of 24 bytes. As emit_record. */
+void emit_to_readers(struct bpf_code *, const struct readers *, int at, int size, int scratch);
 
 /* ---- buffers.c: sub-buffers of all CPUs, merged -------------------------------------- */
 

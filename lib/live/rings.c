@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * rings.c - read the rings of the session's BPF programs, as sub-buffers
+ * rings.c - read the rings into which BPF programs write, as sub-buffers
  *
  * A ring (kernel/bpf/ringbuf.c) is mapped: a page with the position of the reader, one with that
  * of the writer, and the data, twice. A record has a word with its length and two flags, and is
@@ -288,6 +288,21 @@ unsigned long long rings_records(const struct rings *all)
 			});
 	}
 	return n;
+}
+
+void rings_drop(const struct rings *all)
+{
+	const unsigned char *data;
+	size_t length;
+
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct live_ring *r = &all->v[i];
+		unsigned long at = *r->consumer;
+
+		while (next(r, &at, __atomic_load_n(r->producer, __ATOMIC_ACQUIRE), &data, &length))
+			;
+		__atomic_store_n(r->consumer, at, __ATOMIC_RELEASE);
+	}
 }
 
 unsigned long long rings_lost_of(const struct rings *all, unsigned cpu)

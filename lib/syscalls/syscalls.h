@@ -204,11 +204,12 @@ size_t call_print_behind(const struct calls *, const struct call *, const struct
 size_t call_print_result(const struct calls *, const struct call *, int64_t result,
 			 char *buf, size_t size);
 
-/* ---- records.c: the events that the programs of tfs-strings record -------------------------- */
+/* ---- records.c: the events that BPF programs record ------------------------------------------ */
 
 /*
- * The programs of tfs-strings write records into BPF ring buffers. In a trace they are events of
- * the system tfs. No kernel reaches their ids, and KernelShark takes none above 0x7fff:
+ * The programs of tfs-strings and of request probes write records into BPF ring buffers. In a trace
+ * they are events of the system tfs. No kernel reaches their ids, and KernelShark takes none above
+ * 0x7fff:
  *
  *	enter   a call begins, with the memory that it passes, if call is not to have all of it
  *	call    a call has returned
@@ -217,9 +218,10 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	tcp     lib/view/tcp.c
  *	otel    lib/view/otel.c
  *	cpu     the CPU time of a process that has ended
+ *	mark    lib/lines/mark.c
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
-		   RECORD_CPU, RECORDS };
+		   RECORD_CPU, RECORD_MARK, RECORDS };
 enum { RECORD_FIRST = 0x7f00 };
 #define RECORD_SYSTEM "tfs"
 
@@ -313,6 +315,15 @@ struct cpu_record {
 	int32_t process;
 	uint32_t reserved;
 	uint64_t ns;
+};
+
+/* A mark of a request probe (bin/requests): the numbers of a mark line, and its first word */
+struct mark_record {
+	struct record_head head;
+	uint64_t key;
+	uint32_t probe;
+	int32_t task;
+	char what[8];
 };
 
 /* ---- user.c: user memory in a trace ------------------------------------------------------ */

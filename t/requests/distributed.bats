@@ -12,7 +12,8 @@ load ../helper
 load ../net
 
 PROBES=()
-MARKS=
+RECORDER=
+BARRIERS=0
 # -g: windows belong to processes
 BY=()
 # a probe sees all hosts of the machine, and believes the hosts of this test
@@ -22,6 +23,7 @@ ALL=(-f "10.$NET.0.0/16" -f "fd$NET::/16")
 
 undo() {
 	local probe status=0
+	[ -z "$RECORDER" ] || kill -KILL "$RECORDER" 2>/dev/null || :
 	for probe in "${PROBES[@]}"; do
 		dt-probe -N "$probe" off || [ $? = 1 ] || status=1
 	done
@@ -50,16 +52,40 @@ probe_on() {
 	[ "$status" = 0 ] || { echo "$said"; return 1; }
 	ID=$(sed -n 's/^id //p' <<<"$said")
 	[ -n "$ID" ]
-	marks_of_ours
+	[ -z "$RECORDER" ] || record dt-probe -N "$PROBE" marks --
 }
 
-# marks_of_ours: Record what our probes print. All request probes of the machine share the
-# event, and the lines of other tests' request probes would fill the buffer.
-marks_of_ours() {
-	local file=${DIR:-none}/events/bpf_trace/bpf_trace_printk/filter
-	[ -e "$file" ] || return 0
-	MARKS=${MARKS:+"$MARKS || "}"bpf_string ~ \"dt? $ID *\""
-	echo "$MARKS" >"$file"
+# record [WORD...]: Let tfs-catpipe record into the file RECORDED from now on, below this command; it
+# goes on where another one stops.
+record() {
+	stop_recorder
+	background env TFS_INSTANCE="$INSTANCE" "$@" tfs-catpipe >>"$RECORDED"
+	RECORDER=$PID
+	reach
+}
+
+stop_recorder() {
+	[ -z "$RECORDER" ] || ends_by "$RECORDER" INT 0
+	RECORDER=
+}
+
+# reach: Wait until RECORDED has all that has happened, because a trace is in the order of time.
+reach() {
+	BARRIERS=$((BARRIERS + 1))
+	echo "barrier $BARRIERS" >"$DIR/trace_marker"
+	eventually grep -q "barrier $BARRIERS\$" "$RECORDED"
+}
+
+# forget: Drop what has been recorded.
+forget() {
+	reach
+	: >"$RECORDED"
+}
+
+# recorded: Write what has been recorded to the file "all".
+recorded() {
+	reach
+	grep -v ': barrier [0-9]*$' "$RECORDED" >all || :
 }
 
 # pins: Print the directory of the probe.
@@ -94,10 +120,10 @@ marks_at() {
 instance() {
 	new_instance
 	echo 4096 >"$DIR/buffer_size_kb"
-	echo counter >"$DIR/trace_clock" # strictly in order, also between CPUs
-	[ -d "$DIR/events/bpf_trace" ] || lacks events/bpf_trace
+	echo mono >"$DIR/trace_clock"
 	truth_on
-	echo 1 >"$DIR/events/bpf_trace/bpf_trace_printk/enable"
+	RECORDED=$PWD/recorded
+	record
 }
 
 # probe_everywhere OPTION...: Begin a probe that marks at all devices of the three hosts.
@@ -122,7 +148,7 @@ hosts() {
 
 # answered: Succeed once each host has made the call after its answer, too.
 answered() {
-	tally "$DIR/trace" || :
+	tally "$RECORDED" || :
 	[ $((TALLY[T] + TALLY[U])) = $((2 * TALLY[A])) ]
 }
 
@@ -171,7 +197,7 @@ asks() {
 
 # measure: Filter the trace so far by its windows.
 measure() {
-	cat "$DIR/trace" >all
+	recorded
 	dt-window "${BY[@]}" -i "$ID" <all >in || [ $? = 1 ]
 	tally all || :
 	ASKED="${TALLY[T]} ${TALLY[U]}" MISSED=${TALLY[T]}
@@ -472,14 +498,14 @@ marked_by() {
 	probe_on "${@:3}"
 	box 1 -b -o ab
 	server_on dtm
-	echo >"$DIR/trace"
+	forget
 	asks "" "-n $1"
 	eventually truly A "$1"
 	box_ends 1
 	kill "$SERVER"
 	wait "$SERVER" || :
 	is 1 "set=$1" badsum=0
-	cat "$DIR/trace" >all
+	recorded
 	dt-window -i "$ID" <all >in || [ $? = 1 ]
 	[ "$(truths U all)" = $((2 * $1)) ]
 	[ "$(truths U in)" = "$2" ] && [ "$(truths A in)" = 0 ]
@@ -605,7 +631,7 @@ steps_end() {
 # fresh: Forget all requests that were made until now.
 fresh() {
 	eventually truly A "$1"
-	echo >"$DIR/trace"
+	forget
 }
 
 @test "dt: follows a task that is added, removed and added during a connection at once" {
@@ -629,7 +655,7 @@ fresh() {
 		# the requests from before, and none of these
 		[ "$ASKED $MISSED $WINDOWS" = "$((8 * n)) 0 $((4 * n)) $((2 * n))" ]
 		counts marked-out=$out marked-in=$out windows=$((out / 2))
-		echo >"$DIR/trace"
+		forget
 	done
 	steps_end
 	# and each marked request is marked on the wire
@@ -663,7 +689,7 @@ fresh() {
 		eventually truly A $((6 * n))
 		[ "$(grep -c ": dtB $ID " all)" = $((2 * n)) ]
 		stop_roles
-		echo >"$DIR/trace"
+		forget
 	done
 }
 
@@ -686,7 +712,7 @@ fresh() {
 		steps_end
 		stop_roles
 		probe_off
-		echo >"$DIR/trace"
+		forget
 	done
 }
 
@@ -853,7 +879,7 @@ turns() {
 	[ "$MISSED" = 0 ]
 	# a request that is alone is assigned correctly
 	stop_roles
-	echo >"$DIR/trace"
+	forget
 	serve '-m loop' '-m loop'
 	asks "-n $n -1" ""
 	right "$n" 0
@@ -878,7 +904,7 @@ turns() {
 	asks "-n $n" "-n $n"
 	exact "$n" "$n"
 	stop_roles
-	echo >"$DIR/trace"
+	forget
 	serve '-m loop' '-m loop'
 	asks "-n $n -t 3" "-n $n -t 3"
 	eventually truly A $((12 * n))
@@ -900,7 +926,7 @@ turns() {
 		stop_roles
 		exact $((32 * n)) $((32 * n))
 		counts marked-out=$((4 * 32 * n)) marked-in=$((4 * 32 * n))
-		echo >"$DIR/trace"
+		forget
 		probe_off
 		rm "both$n.go"
 		probe_everywhere "${ALL[@]}"
@@ -922,13 +948,13 @@ drained() {
 spans_of() {
 	local connections=${2:-200} each stream
 	each=$(($1 / connections))
-	echo mono >"$DIR/trace_clock"
+	stop_recorder
 	echo 32768 >"$DIR/buffer_size_kb"
 	serve "-m thread" "-m thread"
 	client many -t "$connections" -n $each
 	follow many
 	# it looks up the names of threads while they live: that is faster
-	tfs-catpipe -jd -i "$INSTANCE" >lines &
+	TFS_INSTANCE=$INSTANCE dt-probe -N "$PROBE" marks -- tfs-catpipe -jd >lines &
 	stream=$!
 	go many
 	client_ends many
@@ -938,7 +964,7 @@ spans_of() {
 	kill -TERM "$stream"
 	wait "$stream"
 	stop_roles
-	[ "$(grep -c '"dtE [0-9a-f]* [0-9]* [^0]' lines)" = $((2 * $1)) ]
+	[ "$(grep '"what":"dtE"' lines | grep -vc '"key":0,')" = $((2 * $1)) ]
 	! grep -q '"lost"' lines
 	sed 's/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp
 	python3 - >spans <<-'EOF'
@@ -1094,7 +1120,7 @@ paired() {
 				in_ns $host nft flush ruleset
 			done
 			unset SERVER_PORT SERVER_SEEN MIDDLE_PORT MIDDLE_SEEN
-			echo >"$DIR/trace"
+			forget
 		done
 	done
 }
@@ -1237,7 +1263,7 @@ many_through() {
 		stop_roles
 		eventually truly A $((4 * n))
 		exact "$n" "$n"
-		echo >"$DIR/trace"
+		forget
 	done
 	counts marked-out=$((8 * n)) marked-in=$((8 * n)) windows=$((4 * n))
 	# two requests at once are one request to the process
@@ -1249,7 +1275,7 @@ many_through() {
 	# by the module's rules the mark spreads to the other client's answers, and further
 	stop_roles
 	probe_off
-	echo >"$DIR/trace"
+	forget
 	probe_everywhere -g -m "${ALL[@]}"
 	serve '-m thread' '-m thread'
 	asks "-n $((5 * n))" "-n $((5 * n)) -t 2"
@@ -1284,7 +1310,7 @@ many_through() {
 		exact $((n + 17)) $((n + 17))
 		m=$((4 * (n + 17)))
 		reads_are_sent
-		echo >"$DIR/trace"
+		forget
 	done
 }
 
@@ -1342,6 +1368,7 @@ few() {
 	done
 	few "$(map dt_pids)" 0
 	echo 1 >"$DIR/tracing_on"
+	forget
 	n=$(so_many 100)
 	serve '-m thread' '-m thread'
 	asks "-n $n -t 4" "-n $n -t 4"
@@ -1379,7 +1406,7 @@ no_device() {
 	kill -KILL "${CLIENTS[one]}" 2>/dev/null || :
 	wait "${CLIENTS[one]}" || :
 	# the other devices still work, and a new device can be added
-	echo >"$DIR/trace"
+	forget
 	serve
 	n=$(so_many 50)
 	asks "-n $n" "-n $n"
@@ -1421,18 +1448,11 @@ orphans() {
 	! grep -vxFf pinned now
 }
 
-# Fail unless the top level's event is off or another probe needs it.
-quiet_again() {
-	grep -qx 0 "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" ||
-		[ -n "$(strangers_objects)" ]
-}
-
 # bats test_tags=long
 @test "dt: off removes everything that dt-probe on left, killed at any step" {
 	need_bpffs
 	need_cgroup2
 	need_tracefs
-	quiet=$(cat "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable")
 	{ "$PROG/bpfobjects" all; echo; } >before
 	probe_on "${ALL[@]}"
 	probe_off
@@ -1459,5 +1479,4 @@ quiet_again() {
 	[ "$found" -ge 4 ]
 	"$PROG/bpfobjects" all | grep -vxFf before >candidates || :
 	eventually orphans
-	[ "$quiet" = 1 ] || eventually quiet_again
 }

@@ -8,7 +8,6 @@
 load ../helper
 load ../net
 
-PRINTK=events/bpf_trace/bpf_trace_printk/enable
 BPFFS=${TRACER_SYSFS_PATH:-/sys}/fs/bpf
 
 # Make a probe of the test's own, with its own network; need_probe has named it.
@@ -103,26 +102,52 @@ no_objects() {
 	[ -z "$(objects)" ]
 }
 
-# keeps 0|1 COMMAND...: Fail unless the top level's event is after COMMAND as it was before.
-# All users share the event: another probe that begins meanwhile switches it for a
-# moment, so this may take some tries.
-keeps() {
-	local i
-	for ((i = 0; i < 8; i++)); do
-		echo "$1" >"$TRACEFS/$PRINTK"
-		"${@:2}" || return
-		[ "$(cat "$TRACEFS/$PRINTK")" != "$1" ] || return 0
-	done
-	echo "no longer $1: ${*:2}"
-	return 1
+# marks_into FILE COMMAND...: Let COMMAND read the marks of the probe, into a file, with an instance of
+# its own; set READER to its pid.
+marks_into() {
+	new_instance ".$1"
+	tfs-write -i "$INSTANCE" trace_clock mono buffer_size_kb "${KB-1408}"
+	background env TFS_INSTANCE="$INSTANCE" dt-probe -N "$N" marks -- "${@:2}" >"$1"
+	READER=$PID
 }
 
-# The kernel enables the event from a work queue, and the second probe may wait for it.
-on_and_another() {
-	on
-	dt-probe -N "$N.2" on >second.out
-	dt-probe -N "$N.2" off
-	dt-probe -N "$N" off
+# polls PID: Does the process wait for events?
+polls() {
+	grep -q poll "/proc/$1/wchan" "/proc/$1/stack" 2>/dev/null
+}
+
+# forks N: Run a shell on CPU 0 that the probe follows, and that forks N times: N marks dtB, and N + 1
+# marks dtE.
+forks() {
+	mkfifo forks.go
+	# shellcheck disable=SC2016 # the other shell's
+	background taskset -c 0 sh -c 'read -r _; i=0; while [ $i -lt "$0" ]; do (:); i=$((i + 1)); done' \
+		"$1" <>forks.go
+	dt-pid -N "$N" add "$PID"
+	echo >forks.go
+	finishes "$PID" 0
+	rm forks.go
+}
+
+# rings_of PID: Print the rings that the process has open, for bpfobjects.
+rings_of() {
+	local file
+	for file in $(grep -lE 'map_type:.27$' "/proc/$1/fdinfo/"*); do
+		sed -n 's/^map_id:./map /p' "$file"
+	done
+}
+
+# no_rings FILE: Fail if one of the rings in the file exists.
+no_rings() {
+	! "$PROG/bpfobjects" still <"$1" >still
+}
+
+# holds_rings NAME: Start a reader that does not read; set READER to its pid, and write its rings to NAME.
+holds_rings() {
+	marks_into "$1" sh -c 'echo; exec cat' <>"$NEVER"
+	eventually test -s "$1"
+	rings_of "$READER" >"$1"
+	[ -s "$1" ]
 }
 
 # ---- dt-probe -------------------------------------------------------------------
@@ -234,30 +259,116 @@ on_and_another() {
 	dt-probe -N "$N" off
 }
 
-# bats test_tags=alone,long
-@test "dt-probe: three probes that begin at once leave the top level's bpf_trace_printk as it was" {
+@test "dt-probe marks: each reader gets each mark once and in order, and none of another probe" {
 	need_probe
-	before=$(cat "$TRACEFS/$PRINTK")
-	for ((i = 0; i < 8; i++)); do
-		for j in 1 2 3; do
-			dt-probe -N "$N$j" on >"on.$j" 2>&3 &
-		done
-		wait
-		file_is "$TRACEFS/$PRINTK" "$before"
-		for j in 1 2 3; do
-			dt-probe -N "$N$j" off
-		done
+	on
+	id=$(sed -n 's/^id //p' on.out)
+	readers=()
+	for file in a b; do
+		marks_into $file tfs-catpipe
+		readers+=("$READER")
+	done
+	dt-probe -N "$N.2" on >second.out
+	N=$N.2 marks_into c tfs-catpipe
+	n=$(so_many 500)
+	for pid in "${readers[@]}" "$READER"; do
+		eventually polls "$pid"
+	done
+	forks "$n"
+	for pid in "${readers[@]}" "$READER"; do
+		kill -INT "$pid"
+		finishes "$pid" 0
+	done
+	for file in a b; do
+		sed 's/.*: mark: //' $file >marks.$file
+		[ "$(grep -c "^dtB $id [0-9]* 0$" marks.$file)" = "$n" ]
+		[ "$(grep -c "^dtE $id [0-9]* 0$" marks.$file)" = $((n + 1)) ]
+		file_has $((2 * n + 1)) marks.$file
+		[ "$(sort -u marks.$file | wc -l)" = $((2 * n + 1)) ]
+	done
+	cmp marks.a marks.b
+	file_has 0 c
+	dt-probe -N "$N" off
+}
+
+@test "dt-probe marks: what a reader gets and what is lost for it is what the programs wrote" {
+	need_probe
+	need_tool taskset
+	on
+	mkfifo hold
+	KB=64 marks_into late "$BASH" -c 'read -r _ <hold; exec tfs-catpipe'
+	late=$READER
+	marks_into whole tfs-catpipe
+	eventually polls "$READER"
+	n=1500 # more than a ring of 64 KiB has room for
+	forks $n
+	ends_by "$READER" INT 0
+	file_has $((2 * n + 1)) whole
+	echo >hold
+	eventually grep -q 'mark: dt' late
+	ends_by "$late" INT 0
+	got=$(grep -c ': mark: dt' late)
+	lost=$((2 * n + 1 - got))
+	[ "$lost" -gt 0 ]
+	[ "$(tail -n 1 late)" = "# lost $lost events: $lost overwritten in a full buffer, 0 not written" ]
+}
+
+@test "dt-probe marks: eight readers at most; the rings of a killed one go with the next reader, or with off" {
+	need_probe
+	on
+	readers=()
+	for i in 1 2 3 4 5 6 7 8; do
+		holds_rings $i
+		readers[i]=$READER
+	done
+	fails 111 "dt-probe: fatal: 8 programs read the marks of the request probe $N already" \
+		env TFS_INSTANCE="$INSTANCE" dt-probe -N "$N" marks -- true
+	for i in 3 5; do
+		kill -KILL "${readers[i]}"
+		ended "${readers[i]}" || :
+	done
+	forks 10 # for the others
+	"$PROG/bpfobjects" still <3 >still
+	holds_rings 9
+	readers[3]=$READER
+	for i in 3 5; do
+		eventually no_rings $i
+	done
+	for i in 1 2 3 4 6 7 8; do
+		kill -KILL "${readers[i]}"
+		ended "${readers[i]}" || :
+	done
+	"$PROG/bpfobjects" still <9 >still
+	dt-probe -N "$N" off
+	for i in 1 2 4 6 7 8 9; do
+		eventually no_rings $i
 	done
 }
 
-@test "dt-probe: off restores the top level's bpf_trace_printk, also later" {
+@test "dt-probe marks: refuses a probe that is off, and an instance with another clock" {
 	need_probe
-	before=$(cat "$TRACEFS/$PRINTK")
-	for i in 1 2 3 4 5; do
-		keeps 0 on_and_another
-		keeps 1 on_and_another
-	done
-	echo "$before" >"$TRACEFS/$PRINTK"
+	new_instance
+	export TFS_INSTANCE=$INSTANCE
+	tfs-write trace_clock boot
+	fails 111 "dt-probe: fatal: BPF programs record times of the clock mono; set trace_clock to mono, or give no other --clock" \
+		dt-probe -N "$N" marks -- true
+	tfs-write trace_clock mono
+	is_off dt-probe marks -- true
+	on
+	dt-probe -N "$N" marks -- true
+	fails 111 "dt-probe: fatal: unable to run nosuch: No such file or directory" \
+		dt-probe -N "$N" marks -- nosuch
+}
+
+@test "dt-probe: enables no event of tracefs" {
+	need_probe
+	grep -qx 0 "$TRACEFS/events/bpf_trace/bpf_trace_printk/enable" ||
+		skip "needs bpf_trace_printk disabled at the top level"
+	on
+	# a program that prints would let the kernel enable it, from a work queue
+	dt-probe -S on >code
+	run -1 grep printk code
+	grep -q ringbuf_output code
 }
 
 # killed_at STEP COMMAND...: Kill COMMAND with SIGKILL at that system call; note how far it came.
@@ -276,13 +387,11 @@ killed_and_off() {
 }
 
 # Most of the calls read the kernel's types: try each third of the others, and begin at
-# another call each time. A session of trace_open switches the top level's bpf_trace_printk off
-# for a moment, so no other test runs beside this one.
-# bats test_tags=alone,long
-@test "dt-probe: killed at any system call of on, off leaves nothing and restores the event" {
+# another call each time.
+# bats test_tags=long
+@test "dt-probe: killed at any system call of on, off leaves nothing" {
 	need_probe
 	objects_before
-	before=$(cat "$TRACEFS/$PRINTK")
 	killed_at 99999 dt-probe -N "$N" on
 	last=$(cat step)
 	[ "$last" -gt 150 ]
@@ -290,10 +399,9 @@ killed_and_off() {
 	killed=0
 	for i in $(seq $((1 + RANDOM % 3)) 3 20) $(seq $((last - 140 + RANDOM % 3)) 3 "$last"); do
 		echo "step $i of $last"
-		keeps $((killed % 2)) killed_and_off "$i"
+		killed_and_off "$i"
 		killed=$((killed + 1))
 	done
-	echo "$before" >"$TRACEFS/$PRINTK"
 	[ "$killed" -ge 40 ]
 	eventually no_objects
 }
@@ -573,20 +681,19 @@ serving() {
 }
 
 # bats test_tags=quick
-@test "dt-trace: ignores tasks that were added by hand; a signal ends -w and leaves no instance" {
+@test "dt-trace: ignores tasks that were added by hand; a signal ends -w and leaves no rings" {
 	need_probe
 	on
 	calls 1
 	dt-pid -N "$N" add "$CALLS"
 	[ "$(dt-trace -N "$N")" = 0 ]
 	background dt-trace -w -N "$N" >waited
-	made() { [ -d "$TRACEFS/instances/tfs.dt-trace.$PID" ]; }
-	eventually made
-	eventually blocks "$PID"
-	waits=$PID
-	ends_by "$waits" TERM 0
+	eventually polls "$PID"
+	rings_of "$PID" >rings
+	[ -s rings ]
+	ends_by "$PID" TERM 0
 	file_is waited 0
-	[ ! -e "$TRACEFS/instances/tfs.dt-trace.$waits" ]
+	eventually no_rings rings
 }
 
 @test "dt-trace: -w wakes when a window begins and when it ends; dt-pid lists its socket" {
@@ -605,7 +712,6 @@ serving() {
 	kill -STOP "$SERVER"
 	background dt-trace -w -N "$N" >begun
 	begins=$PID
-	polls() { grep -q poll "/proc/$1/wchan" "/proc/$1/stack" 2>/dev/null; }
 	eventually polls "$begins"
 	echo 1 >one.go
 	finishes "$begins" 0
