@@ -589,7 +589,7 @@ watch_whole() {
 # two_hosts: Print the lines of a request that host a sends to host b, with the messages' marks.
 two_hosts() {
 	mark() {
-		printf '%16s-%-7d [000] ..... %12s: bpf_trace_printk: dt%s 2a %d %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "${1##*-}" "$4"
+		printf '%16s-%-7d [000] ..... %12s: mark: dt%s 2a %d %s\n' "${1%-*}" "${1##*-}" "$2" "$3" "${1##*-}" "$4"
 	}
 	{ mark cl-7 5.000000 M 1; mark cl-7 5.000010 M 9; mark cl-7 5.000450 R 2; } >a
 	{ mark sv-9 15.000100 B 1; mark sv-9 15.000150 M 2; mark sv-9 15.000155 E 1; mark sv-9 15.000300 B 5; } >b

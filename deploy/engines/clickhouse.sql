@@ -33,15 +33,17 @@ WHERE startsWith(event, 'sys_exit_') AND JSONHas(fields, 'lat');
 
 -- mark lines of request probes, and the window in which the thread wrote each of them
 CREATE OR REPLACE VIEW marks AS
-WITH splitByChar(' ', JSONExtractString(fields, 'bpf_string')) AS word
+WITH if(event = 'mark', [JSONExtractString(fields, 'what'), '',
+        toString(JSONExtractUInt(fields, 'task')), toString(JSONExtractUInt(fields, 'key'))],
+    splitByChar(' ', JSONExtractString(fields, 'bpf_string'))) AS word -- of earlier versions
 SELECT host, boot_id, session, comm, timeUnixNano, time, seq, substr(word[1], 3) AS what,
     word[3] AS tid, word[4] AS key,
     anyLast(multiIf(what = 'B', key, what = 'E', '', NULL))
         OVER (PARTITION BY host, boot_id, tid ORDER BY timeUnixNano, seq
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS in_window
 FROM records FINAL
-WHERE event IN ('bpf_trace_printk', 'tracing_mark_write')
-    AND match(JSONExtractString(fields, 'bpf_string'), '^dt[BRME] [0-9a-f]+ [0-9]+ [0-9a-f]+$');
+WHERE (system = 'tfs' AND event = 'mark') OR (event IN ('bpf_trace_printk', 'tracing_mark_write')
+    AND match(JSONExtractString(fields, 'bpf_string'), '^dt[BRME] [0-9a-f]+ [0-9]+ [0-9a-f]+$'));
 
 -- messages that were sent and received: the first end of each, if a thread tried again
 CREATE OR REPLACE VIEW messages AS

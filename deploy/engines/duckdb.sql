@@ -25,10 +25,12 @@ WHERE starts_with(event, 'sys_exit_') AND (fields ->> 'lat') IS NOT NULL;
 CREATE OR REPLACE TABLE marks AS
 WITH words AS (
     SELECT host, boot_id, session, comm, timeUnixNano, seq,
-        string_split((fields ->> 'bpf_string'), ' ') AS word
+        CASE event WHEN 'mark' THEN
+            [(fields ->> 'what'), (fields ->> 'probe'), (fields ->> 'task'), (fields ->> 'key')]
+        ELSE string_split((fields ->> 'bpf_string'), ' ') END AS word -- of earlier versions
     FROM records
-    WHERE event IN ('bpf_trace_printk', 'tracing_mark_write')
-        AND regexp_matches((fields ->> 'bpf_string'), '^dt[BRME] [0-9a-f]+ [0-9]+ [0-9a-f]+$'))
+    WHERE (system = 'tfs' AND event = 'mark') OR (event IN ('bpf_trace_printk', 'tracing_mark_write')
+        AND regexp_matches((fields ->> 'bpf_string'), '^dt[BRME] [0-9a-f]+ [0-9]+ [0-9a-f]+$')))
 SELECT host, boot_id, session, comm, timeUnixNano, seq, substr(word[1], 3) AS what,
     word[3]::BIGINT AS tid, word[4] AS key,
     last_value(CASE substr(word[1], 3) WHEN 'B' THEN word[4] WHEN 'E' THEN '' END IGNORE NULLS)

@@ -19,6 +19,12 @@ answers() {
 		"${SQL_FILE:-$SQL/$1-queries.sql}"
 }
 
+# mark SECOND PID WHAT KEY: Print the record of a mark.
+mark() {
+	record "$1" "$2" mark "{\"key\":$4,\"probe\":42,\"task\":$2,\"what\":\"dt$3\"}" |
+		sed 's/"system":"s"/"system":"tfs"/'
+}
+
 # record SECOND PID EVENT FIELDS: Print a record of tfs-run --json --date.
 record() {
 	printf '{"ts":%d.0,"timeUnixNano":"%d000000000","cpu":1,"pid":%d,"comm":"task","system":"s","event":"%s","fields":%s}\n' \
@@ -30,16 +36,16 @@ some_lines() {
 	{
 		record 1 70 sys_exit_openat '{"ret":-2,"error":"ENOENT","lat":1500.250,"args":[]}'
 		record 2 70 sys_exit_openat '{"ret":3,"lat":2.500,"args":[]}'
-		record 3 70 bpf_trace_printk '{"bpf_string":"dtM 2a 70 a1"}'
+		mark 3 70 M 11577466930218218840
 		echo '{"ts":3.5,"timeUnixNano":"1795559361500000000","cpu":1,"lost":4}'
 		record 6 70 bpf_trace_printk '{"bpf_string":"dtR 2a 70 a2"}'
 		echo '{"lost":5,"overwritten":5,"unwritten":0}'
 	} >a.json
 	{
-		record 4 80 bpf_trace_printk '{"bpf_string":"dtB 2a 80 a1"}'
+		mark 4 80 B 11577466930218218840
 		record 4 80 sys_exit_read '{"ret":10,"lat":7.000,"args":[]}'
 		record 5 80 bpf_trace_printk '{"bpf_string":"dtM 2a 80 a2"}'
-		record 5 80 bpf_trace_printk '{"bpf_string":"dtE 2a 80 a1"}'
+		mark 5 80 E 11577466930218218840
 		record 5 80 demo '{"a":1}'
 		record 5 80 demo '{"a":2}'
 	} >b.json
@@ -66,7 +72,7 @@ answers_of_both() {
 		web	one	5	0	0
 		db	one	0	1	1
 
-		a1	1	db	task	1795559362000000000
+		11577466930218218840	1	db	task	1795559362000000000
 
 	EOF
 }

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct trace_line l;
 	int n, plain_text;
 
-	n = asprintf(&line, "%sbpf_trace_printk: %s", head, text);
+	n = asprintf(&line, "%s%s: %s", head, size % 2 ? "mark" : "bpf_trace_printk", text);
 	must(n > 0 && trace_line(&l, line, (size_t)n));
 	plain_text = strlen(text) < 60 && *text != ' ' && strncmp(text, "bpf_string=", 11) != 0;
 	if (plain_text) {
@@ -74,6 +74,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(dt_mark(&m, &l) == is_mark(text, &want));
 		free(json);
 	}
+	/* fields of any text */
+	n = asprintf(&json, "{\"ts\":1.0,\"event\":\"mark\",\"fields\":{%s}}", text);
+	must(n > 0);
+	if (trace_line(&l, json, (size_t)n) && dt_mark(&m, &l))
+		must(memchr("BRME", m.what, 4) != NULL);
+	free(json);
 	/* a line of any bytes that is not of that event */
 	if (trace_line(&l, (const char *)data, size))
 		(void)dt_mark(&m, &l);

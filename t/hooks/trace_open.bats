@@ -238,8 +238,6 @@ path_of() { # LENGTH: Print a path of that many bytes, of a file that is there
 	[ "$(opens '"/nowhere/at all"' '-1 ENOENT')" = 8 ]
 }
 
-# This test is alone because the probes of another one enable the event for a moment.
-# bats test_tags=alone
 @test "trace_open: nothing of the top level is enabled, at no moment of a session" {
 	need_bpf
 	watch_top_level

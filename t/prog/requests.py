@@ -14,8 +14,8 @@ START = 1795559358000000000
 
 def mark(time, host, tid, what, key):
     return time, (f'{{"ts":{time / 1e9:.9f},"timeUnixNano":"{START + time}","cpu":0,"pid":{tid},'
-                  f'"comm":"{host}{tid}","system":"bpf_trace","event":"bpf_trace_printk",'
-                  f'"fields":{{"bpf_string":"dt{what} 2a {tid} {key:x}"}},"host":"{host}"}}')
+                  f'"comm":"{host}{tid}","system":"tfs","event":"mark","fields":'
+                  f'{{"key":{key},"probe":42,"task":{tid},"what":"dt{what}"}},"host":"{host}"}}')
 
 
 def call(time, host, tid):

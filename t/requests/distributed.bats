@@ -956,6 +956,8 @@ spans_of() {
 	# it looks up the names of threads while they live: that is faster
 	TFS_INSTANCE=$INSTANCE dt-probe -N "$PROBE" marks -- tfs-catpipe -jd >lines &
 	stream=$!
+	echo barrier >"$DIR/trace_marker"
+	eventually grep -q barrier lines
 	go many
 	client_ends many
 	eventually no_task
@@ -966,7 +968,7 @@ spans_of() {
 	stop_roles
 	[ "$(grep '"what":"dtE"' lines | grep -vc '"key":0,')" = $((2 * $1)) ]
 	! grep -q '"lost"' lines
-	sed 's/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp
+	sed '/barrier/d; s/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp
 	python3 - >spans <<-'EOF'
 		import json
 		for line in open("otlp"):
@@ -1254,6 +1256,7 @@ many_through() {
 @test "dt: with -g it follows a process whose threads pass on a request" {
 	hosts -o -g
 	echo 1 >"$DIR/options/record-tgid"
+	record dt-probe -N "$PROBE" marks --
 	BY=(-g)
 	n=$(so_many 100)
 	for model in thread hand; do

@@ -16,7 +16,7 @@ event() {
 
 # mark COMM-TID TIME LETTER KEY: Print a mark.
 mark() {
-	event "$1" "$2" "bpf_trace_printk: dt$3 2a ${1##*-} $4"
+	event "$1" "$2" "mark: dt$3 2a ${1##*-} $4"
 }
 
 # two: Make the traces of two hosts. b is 10 s ahead; a message takes 100 us, an
@@ -66,13 +66,13 @@ titles() {
 	diff got - <<-'EOF'
 		# a: all times are by this clock; 2 messages
 		# beta: 9.999900 s ahead, plus or minus 0.000201; 2 messages
-		a    |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1
+		a    |               cl-7       [000] .....     5.000000: mark: dtM 2a 7 1
 		a    |               cl-7       [000] .....     5.000020: e: x=1
-		beta |               sv-9       [000] .....     5.000200: bpf_trace_printk: dtB 2a 9 1
+		beta |               sv-9       [000] .....     5.000200: mark: dtB 2a 9 1
 		beta |               sv-9       [000] .....     5.000220: f: y=1
-		beta |               sv-9       [000] .....     5.000250: bpf_trace_printk: dtM 2a 9 2
-		beta |               sv-9       [000] .....     5.000255: bpf_trace_printk: dtE 2a 9 1
-		a    |               cl-7       [000] .....     5.000450: bpf_trace_printk: dtR 2a 7 2
+		beta |               sv-9       [000] .....     5.000250: mark: dtM 2a 9 2
+		beta |               sv-9       [000] .....     5.000255: mark: dtE 2a 9 1
+		a    |               cl-7       [000] .....     5.000450: mark: dtR 2a 7 2
 	EOF
 	heads b=b a=a | diff - <(echo 'b: all times are by this clock; 2 messages'
 		echo 'a: 9.999900 s after, plus or minus 0.000201; 2 messages')
@@ -81,7 +81,7 @@ titles() {
 @test "dt-join: a chain of three hosts has its true offsets within the printed bounds" {
 	# c is 7.000000 s after a, b is 1000.5 s ahead of it; only b talks to both
 	awk 'function mark(f, c, t, w, k) {
-			printf "%16s-%-7d [000] ..... %12.6f: bpf_trace_printk: dt%s 2a %d %x\n", c, 7, t, w, 7, k >f }
+			printf "%16s-%-7d [000] ..... %12.6f: mark: dt%s 2a %d %x\n", c, 7, t, w, 7, k >f }
 		BEGIN { srand(5); for (i = 0; i < 100; i++) { t = 50 + i / 10
 			d = 0.00005 + rand() / 1000; e = 0.00005 + rand() / 1000
 			mark("a", "x", t, "M", 4 * i); mark("b", "y", t + d + 1000.5, "B", 4 * i)
@@ -141,7 +141,7 @@ titles() {
 		# a: all times are by this clock; 4 messages
 		# b: 9.999400 s ahead, plus or minus 0.000300; 4 messages
 		# clocks and messages contradict each other: 2 messages are received before sent, by 0.000300 s at most
-		a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1
+		a |               cl-7       [000] .....     5.000000: mark: dtM 2a 7 1
 	EOF
 }
 
@@ -167,9 +167,9 @@ titles() {
 
 @test "dt-join: ignores a line that only resembles a mark" {
 	two
-	for text in 'e: dtM 2a 7 1' 'bpf_trace_printk: dtM 2a 7' 'bpf_trace_printk: dtM 2a 7 1 2' \
-		'bpf_trace_printk: dtX 2a 7 1' 'bpf_trace_printk: dtM 2a 7 x' 'bpf_trace_printk: dtM 2a 99999999999 1' \
-		'bpf_trace_printk: dtM 2a 7 11111111111111111'; do
+	for text in 'e: dtM 2a 7 1' 'mark: dtM 2a 7' 'mark: dtM 2a 7 1 2' \
+		'mark: dtX 2a 7 1' 'mark: dtM 2a 7 x' 'mark: dtM 2a 99999999999 1' \
+		'mark: dtM 2a 7 11111111111111111'; do
 		event cl-7 5.000600 "$text" >>a
 	done
 	heads a=a b=b | diff - <(echo 'a: all times are by this clock; 2 messages'
@@ -199,11 +199,11 @@ titles() {
 	{ mark cl-7 5.000000 M 1; mark cl-7 5.000400 R 2; } >a
 	{ mark sv-9 1234567890.000100 B 1; mark sv-9 1234567890.000200 M 2; event sv-9 99.9 'odd: x=1'; } >b
 	diff <(dt-join b=b a=a | grep -v '^#') - <<-'EOF'
-		a |               cl-7       [000] ..... 1234567889.999950: bpf_trace_printk: dtM 2a 7 1
-		b |               sv-9       [000] ..... 1234567890.000100: bpf_trace_printk: dtB 2a 9 1
-		b |               sv-9       [000] ..... 1234567890.000200: bpf_trace_printk: dtM 2a 9 2
+		a |               cl-7       [000] ..... 1234567889.999950: mark: dtM 2a 7 1
+		b |               sv-9       [000] ..... 1234567890.000100: mark: dtB 2a 9 1
+		b |               sv-9       [000] ..... 1234567890.000200: mark: dtM 2a 9 2
 		b |               sv-9       [000] .....         99.9: odd: x=1
-		a |               cl-7       [000] ..... 1234567890.000350: bpf_trace_printk: dtR 2a 7 2
+		a |               cl-7       [000] ..... 1234567890.000350: mark: dtR 2a 7 2
 	EOF
 }
 
@@ -225,7 +225,7 @@ titles() {
 	sed -n '3,5p' got >begin
 	lines_are begin "a | # date: 2026-11-23T23:00:00.000000Z, 1795474800.000000 since 1970, is 5.000010 of the trace's clock
 b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is 5.000210 of the trace's clock
-a |               cl-7       [000] .....     5.000000: bpf_trace_printk: dtM 2a 7 1"
+a |               cl-7       [000] .....     5.000000: mark: dtM 2a 7 1"
 	dt-join a=a b=b | cmp - <(grep -v date got)
 	# 10 us before the date of b
 	sed '/^a . # date/d' got | tfs-human | grep -x 'b | 23:00:00.999990 .* dtB 2a 9 1'
@@ -246,17 +246,17 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 	diff <(dt-join a=a b=b) - <<-'EOF'
 		# a: all times are by this clock; 2 messages
 		# b: 9.999900002 s ahead, plus or minus 0.000200001; 2 messages
-		a |               cl-7       [000] .....  5.000000001: bpf_trace_printk: dtM 2a 7 1
-		b |               sv-9       [000] .....  5.000200000: bpf_trace_printk: dtB 2a 9 1
-		b |               sv-9       [000] .....  5.000250001: bpf_trace_printk: dtM 2a 9 2
-		a |               cl-7       [000] .....  5.000450001: bpf_trace_printk: dtR 2a 7 2
+		a |               cl-7       [000] .....  5.000000001: mark: dtM 2a 7 1
+		b |               sv-9       [000] .....  5.000200000: mark: dtB 2a 9 1
+		b |               sv-9       [000] .....  5.000250001: mark: dtM 2a 9 2
+		a |               cl-7       [000] .....  5.000450001: mark: dtR 2a 7 2
 	EOF
 }
 
 @test "dt-join: handles JSON as it handles text, and adds the host as the last member" {
 	cat >a <<-'EOF'
-		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtM 2a 7 1"}}
-		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtR 2a 7 2"}}
+		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":1,"probe":42,"task":7,"what":"dtM"}}
+		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":2,"probe":42,"task":7,"what":"dtR"}}
 		{"ts":5.000500000,"cpu":0,"lost":3}
 		{"lost":3,"overwritten":3,"unwritten":0}
 	EOF
@@ -268,10 +268,10 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 	diff got - <<-'EOF'
 		{"host":"a","clock":"all times are by this clock; 2 messages"}
 		{"host":"b","clock":"9.999950000 s ahead, plus or minus 0.000150001; 2 messages"}
-		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtM 2a 7 1"},"host":"a"}
+		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":1,"probe":42,"task":7,"what":"dtM"},"host":"a"}
 		{"ts":5.000150000,"cpu":0,"pid":9,"comm":"sv","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtB 2a 9 1"},"host":"b"}
 		{"ts":5.000250000,"cpu":0,"pid":9,"comm":"sv","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtM 2a 9 2"},"host":"b"}
-		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtR 2a 7 2"},"host":"a"}
+		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":2,"probe":42,"task":7,"what":"dtR"},"host":"a"}
 		{"ts":5.000500000,"cpu":0,"lost":3,"host":"a"}
 		{"lost":3,"overwritten":3,"unwritten":0,"host":"a"}
 	EOF
@@ -378,8 +378,8 @@ a | CPU:0 [LOST 3 EVENTS]
 	grouped() {
 		printf '%16s-%-7d (%7s) [000] ..... %12s: %s\n' t "$1" "$2" "$3" "$4"
 	}
-	{ grouped 11 10 1.000000 'bpf_trace_printk: dtB 1 10 5'; grouped 12 10 1.000100 'e: x=1'
-		grouped 13 99 1.000200 'f: x=1'; grouped 12 10 1.000300 'bpf_trace_printk: dtE 1 10 5'; } >a
+	{ grouped 11 10 1.000000 'mark: dtB 1 10 5'; grouped 12 10 1.000100 'e: x=1'
+		grouped 13 99 1.000200 'f: x=1'; grouped 12 10 1.000300 'mark: dtE 1 10 5'; } >a
 	dt-join -s svg a=a >got
 	titles svg | diff - <(printf '%s\n' 't-10 on a at 0 us, 300 us' 'e at 100 us' \
 		'received by t-10 on a at 0 us: nobody here has sent it')

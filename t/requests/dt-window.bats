@@ -17,13 +17,13 @@ grouped() {
 
 # mark PID TIME WORDS: Print a mark.
 mark() {
-	event "$1" "$2" "bpf_trace_printk: $3"
+	event "$1" "$2" "mark: $3"
 }
 
 # passes EXPECTED ARGUMENT...: Compare the lines of stdin that pass: their pid and text or mark,
 # with a comma between two lines.
 passes() {
-	dt-window "${@:2}" | sed 's/^.\{16\}-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /; s/bpf_trace_printk: //' |
+	dt-window "${@:2}" | sed 's/^.\{16\}-\([0-9]*\) .*\] \.\{5\} [0-9.]*: /\1 /; s/mark: //' |
 		paste -sd , | diff <(echo "$1") -
 }
 
@@ -49,6 +49,10 @@ quiet() {
 		event 7 1.000008 'sys_read(fd: 3)'; } >in
 	dt-window <in >out
 	sed -n '1p; 3,4p; 7,8p' in | cmp - out
+	# earlier versions wrote another event
+	sed 's/: mark: /: bpf_trace_printk: /' in | dt-window | sed 's/: bpf_trace_printk: /: mark: /' |
+		cmp - out
+	run ! dt-window < <(sed 's/: mark: /: marks: /' in | grep -v '^#')
 }
 
 @test "dt-window: passes what wakes a thread in its window, and what gives it a CPU" {
@@ -122,9 +126,9 @@ quiet() {
 }
 
 @test "dt-window: -g: takes marks and lines by thread group" {
-	{ grouped 7 5 1.1 'a: 1'; grouped 7 5 1.2 'bpf_trace_printk: dtB 2a 5 1'
+	{ grouped 7 5 1.1 'a: 1'; grouped 7 5 1.2 'mark: dtB 2a 5 1'
 		grouped 8 5 1.3 'a: 2'; grouped 5 6 1.4 'a: 3'; grouped 9 ------- 1.5 'a: 4'
-		grouped 8 5 1.6 'bpf_trace_printk: dtE 2a 5 1'; grouped 7 5 1.7 'a: 5'; } >in
+		grouped 8 5 1.6 'mark: dtE 2a 5 1'; grouped 7 5 1.7 'a: 5'; } >in
 	dt-window -g <in >out
 	sed -n '2,3p; 6p' in | cmp - out
 	dt-window -g -t 6 <in >out
@@ -193,13 +197,22 @@ quiet() {
 	json() {
 		printf '{"ts":%s,"cpu":0,"pid":%s,"comm":"x","system":"s","event":"%s","fields":{%s}}\n' "$@"
 	}
-	{ json 1.1 7 a '"x":1'; json 1.2 7 bpf_trace_printk '"bpf_string":"dtB 2a 7 1"'
+	{ json 1.1 7 a '"x":1'; json 1.2 7 mark '"key":1,"probe":42,"task":7,"what":"dtB"'
 		json 1.3 7 a '"x":2'; json 1.4 8 a '"x":2'
 		json 1.5 7 bpf_trace_printk '"bpf_string":"dtE 2a 7 1"'; json 1.6 7 a '"x":3'
 		json 1.7 7 bpf_trace_printk '"bpf_string":"dtB 2a 7 1"'
+		json 1.8 7 mark '"key":1,"probe":42,"task":7,"what":"dtE"'
+		json 1.9 7 mark '"key":1,"probe":42,"task":7,"what":"dtB"'
 		echo '{"lost":3,"overwritten":3,"unwritten":0}'; } >in
 	dt-window <in >out
-	{ sed -n '2,3p; 5p; 7,8p' in; echo '{"closed":1}'; } | cmp - out
+	{ sed -n '2,3p; 5p; 7,10p' in; echo '{"closed":1}'; } | cmp - out
+	for fields in '"probe":42,"task":7,"what":"dtB"' '"key":1,"probe":42,"task":7,"what":"dtX"' \
+		'"key":-1,"probe":42,"task":7,"what":"dtB"' \
+		'"key":18446744073709551616,"probe":42,"task":7,"what":"dtB"' \
+		'"key":1,"probe":42,"task":7,"what":"dtB 2a 7 1"' \
+		'"key":1,"probe":42,"task":7,"what":66'; do
+		json 1.1 7 mark "$fields" | quiet
+	done
 }
 
 @test "dt-window: prints a NUL as a question mark, and accepts lines of any bytes" {
@@ -214,11 +227,11 @@ quiet() {
 
 @test "dt-window: leaves out windows beyond 65536, and reports that once" {
 	awk 'BEGIN { for (i = 1; i <= 65540; i++) {
-		printf "%16s-%-7d [001] ..... 1.1: bpf_trace_printk: dtB 2a %d 1\n", "x", i, i }
+		printf "%16s-%-7d [001] ..... 1.1: mark: dtB 2a %d 1\n", "x", i, i }
 		printf "%16s-%-7d [001] ..... 1.2: a: 1\n", "x", 65540
 		printf "%16s-%-7d [001] ..... 1.2: a: 2\n", "x", 65536
-		printf "%16s-%-7d [001] ..... 1.3: bpf_trace_printk: dtE 2a 1 1\n", "x", 1
-		printf "%16s-%-7d [001] ..... 1.4: bpf_trace_printk: dtB 2a 65540 1\n", "x", 65540
+		printf "%16s-%-7d [001] ..... 1.3: mark: dtE 2a 1 1\n", "x", 1
+		printf "%16s-%-7d [001] ..... 1.4: mark: dtB 2a 65540 1\n", "x", 65540
 		printf "%16s-%-7d [001] ..... 1.5: a: 3\n", "x", 65540 }' >in
 	dt-window <in >out
 	{ sed -n '1,65536p' in
@@ -614,11 +627,11 @@ port_of() {
 	printf '%s\n' \
 		'         manager-9       [000] .....     1.000000: tracing_mark_write: dtB 2a 7 0' \
 		'              ab-7       [000] .....     1.000001: a: one' \
-		'              cd-8       [000] .....     1.000002: bpf_trace_printk: dtB 2a 8 5' \
+		'              cd-8       [000] .....     1.000002: mark: dtB 2a 8 5' \
 		'# lost 3 events' \
 		'              ab-7       [000] .....     1.000003: a: two' \
 		'              cd-8       [000] .....     1.000004: a: three' \
-		'              ab-7       [000] .....     1.000005: bpf_trace_printk: dtE 2a 7 0' \
+		'              ab-7       [000] .....     1.000005: mark: dtE 2a 7 0' \
 		'              ab-7       [000] .....     1.000006: a: four' >trace
 	dt-window -i 2a <trace >out
 	{
