@@ -59,7 +59,8 @@ static int attach(struct plan *p)
 	const char *word = p->names[0] ? p->names[0] : "";
 
 	p->channel.outer = -1;
-	if (channel_clock(p->instance) < 0 || channel_make(&p->channel, p->instance, *kind != 'c') < 0)
+	if (channel_clock(p->instance) < 0 ||
+	    channel_make(&p->channel, p->instance, *kind != 'c') < 0)
 		return -1;
 	str_format(p->id, sizeof(p->id), "%s", p->channel.id);
 	return *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :

@@ -121,7 +121,8 @@ void dt_emit_mark(struct bpf_code *c, const struct dt_plan *p, char what)
 	const char name[] = { 'd', 't', what, '\0' };
 
 	emit_string(c, FP, AT + (int)offsetof(struct mark_record, what), name);
-	emit_store_imm(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, probe), (int32_t)p->id);
+	emit_store_imm(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, probe),
+		       (int32_t)p->id);
 	emit_load(c, SIZE_W, R1, FP, WHO);
 	emit_store(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, task), R1);
 	emit_load(c, SIZE_DW, R1, FP, MESSAGE);

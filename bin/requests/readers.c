@@ -11,7 +11,9 @@
 /* Set what fcntl takes: a lock of this kind on the byte of a reader, in the probe's directory. */
 static struct flock lock_of(unsigned reader, short kind)
 {
-	return (struct flock){ .l_type = kind, .l_whence = SEEK_SET, .l_start = reader, .l_len = 1 };
+	return (struct flock){
+		.l_type = kind, .l_whence = SEEK_SET, .l_start = reader, .l_len = 1,
+	};
 }
 
 /* Does a process hold the lock of the reader? */

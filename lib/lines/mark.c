@@ -65,7 +65,7 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 		return 0;
 	if (l->json && is_own)
 		p = trace_line_key(l, "what");
-	/* in JSON, and in text with options/fields, the mark line of an earlier version is a field */
+	/* in JSON, and in text with options/fields, a line of earlier versions is a field */
 	else if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
 		p = trace_line_key(l, is_written ? "buf" : "bpf_string");
 	if (l->json && is_written && p.n > 2 && !memcmp(p.text + p.n - 2, "\\n", 2))
@@ -81,6 +81,7 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 	if (l->json && is_own)
 		return !p.n && !number(l, "probe", &m->id) && !number(l, "task", &m->tid) &&
 		       !number(l, "key", &m->key);
-	return !text_part_number(word(&p), 16, &m->id) && !text_part_number(word(&p), 10, &m->tid) &&
+	return !text_part_number(word(&p), 16, &m->id) &&
+	       !text_part_number(word(&p), 10, &m->tid) &&
 	       !text_part_number(word(&p), 16, &m->key) && (!p.n || is_context(p));
 }

@@ -132,14 +132,14 @@ forks() {
 # rings_of PID: Print the rings that the process has open, for bpfobjects.
 rings_of() {
 	local file
-	for file in $(grep -lE 'map_type:.27$' "/proc/$1/fdinfo/"*); do
-		sed -n 's/^map_id:./map /p' "$file"
+	for file in "/proc/$1/fdinfo/"*; do
+		! grep -qE 'map_type:.27$' "$file" || sed -n 's/^map_id:./map /p' "$file"
 	done
 }
 
 # no_rings FILE: Fail if one of the rings in the file exists.
 no_rings() {
-	! "$PROG/bpfobjects" still <"$1" >still
+	! from "$1" "$PROG/bpfobjects" still >still
 }
 
 # holds_rings NAME: Start a reader that does not read; set READER to its pid, and write its rings to NAME.
@@ -318,7 +318,7 @@ holds_rings() {
 	on
 	readers=()
 	for i in 1 2 3 4 5 6 7 8; do
-		holds_rings $i
+		holds_rings reader.$i
 		readers[i]=$READER
 	done
 	fails 111 "dt-probe: fatal: 8 programs read the marks of the request probe $N already" \
@@ -328,20 +328,20 @@ holds_rings() {
 		ended "${readers[i]}" || :
 	done
 	forks 10 # for the others
-	"$PROG/bpfobjects" still <3 >still
-	holds_rings 9
+	run -1 no_rings reader.3
+	holds_rings reader.9
 	readers[3]=$READER
 	for i in 3 5; do
-		eventually no_rings $i
+		eventually no_rings reader.$i
 	done
 	for i in 1 2 3 4 6 7 8; do
 		kill -KILL "${readers[i]}"
 		ended "${readers[i]}" || :
 	done
-	"$PROG/bpfobjects" still <9 >still
+	run -1 no_rings reader.9
 	dt-probe -N "$N" off
 	for i in 1 2 4 6 7 8 9; do
-		eventually no_rings $i
+		eventually no_rings reader.$i
 	done
 }
 
