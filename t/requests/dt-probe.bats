@@ -139,7 +139,7 @@ rings_of() {
 
 # no_rings FILE: Fail if one of the rings in the file exists.
 no_rings() {
-	! from "$1" "$PROG/bpfobjects" still >still
+	! from "$1" "$PROG/bpfobjects" still
 }
 
 # holds_rings NAME: Start a reader that does not read; set READER to its pid, and write its rings to NAME.
