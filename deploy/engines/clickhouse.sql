@@ -34,7 +34,7 @@ WHERE startsWith(event, 'sys_exit_') AND JSONHas(fields, 'lat');
 -- mark lines of request probes, and the window in which the thread wrote each of them
 CREATE OR REPLACE VIEW marks AS
 WITH if(event = 'mark', [JSONExtractString(fields, 'what'), '',
-        toString(JSONExtractUInt(fields, 'task')), toString(JSONExtractUInt(fields, 'key'))],
+        toString(JSONExtractUInt(fields, 'task')), substr(JSONExtractString(fields, 'key'), 3)],
     splitByChar(' ', JSONExtractString(fields, 'bpf_string'))) AS word -- of earlier versions
 SELECT host, boot_id, session, comm, timeUnixNano, time, seq, substr(word[1], 3) AS what,
     word[3] AS tid, word[4] AS key,

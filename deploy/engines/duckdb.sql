@@ -26,7 +26,7 @@ CREATE OR REPLACE TABLE marks AS
 WITH words AS (
     SELECT host, boot_id, session, comm, timeUnixNano, seq,
         CASE event WHEN 'mark' THEN
-            [(fields ->> 'what'), (fields ->> 'probe'), (fields ->> 'task'), (fields ->> 'key')]
+            [(fields ->> 'what'), (fields ->> 'probe'), (fields ->> 'task'), substr((fields ->> 'key'), 3)]
         ELSE string_split((fields ->> 'bpf_string'), ' ') END AS word -- of earlier versions
     FROM records
     WHERE (system = 'tfs' AND event = 'mark') OR (event IN ('bpf_trace_printk', 'tracing_mark_write')

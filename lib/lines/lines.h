@@ -429,7 +429,7 @@ struct text_part trace_line_marker(const struct trace_line *);
  * ID and KEY are hexadecimal, TID is decimal. ID is that of the request probe. TID is a
  * thread group if the request probe traces processes. For each selected task the manager itself
  * writes dtB with the key 0, as an event tracing_mark_write. In JSON the fields of tfs:mark are
- * what, probe, task and key, as decimal numbers.
+ * what, probe and task, which are decimal, and the string key, "0x" and hexadecimal.
  */
 
 struct dt_mark {

@@ -48,10 +48,17 @@ struct text_part trace_line_marker(const struct trace_line *l)
 	return (struct text_part){ at, p.n - (size_t)(at - p.text) };
 }
 
-/* Read a number of the mark in a line of JSON. Return 0 or -1. */
-static int number(const struct trace_line *l, const char *key, uint64_t *n)
+/* Read the numbers of a mark in a line of JSON. Return 0 or -1. */
+static int numbers(struct dt_mark *m, const struct trace_line *l)
 {
-	return text_part_number(trace_line_key(l, key), 10, n);
+	struct text_part key = trace_line_key(l, "key");
+
+	if (key.n < 3 || memcmp(key.text, "0x", 2))
+		return -1;
+	return text_part_number(trace_line_key(l, "probe"), 10, &m->id) < 0 ||
+	       text_part_number(trace_line_key(l, "task"), 10, &m->tid) < 0 ||
+	       text_part_number((struct text_part){ key.text + 2, key.n - 2 }, 16, &m->key) < 0 ?
+	       -1 : 0;
 }
 
 int dt_mark(struct dt_mark *m, const struct trace_line *l)
@@ -79,8 +86,7 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 		return 0;
 	m->what = first.text[2];
 	if (l->json && is_own)
-		return !p.n && !number(l, "probe", &m->id) && !number(l, "task", &m->tid) &&
-		       !number(l, "key", &m->key);
+		return !p.n && !numbers(m, l);
 	return !text_part_number(word(&p), 16, &m->id) &&
 	       !text_part_number(word(&p), 10, &m->tid) &&
 	       !text_part_number(word(&p), 16, &m->key) && (!p.n || is_context(p));

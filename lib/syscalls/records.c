@@ -46,7 +46,7 @@ static const struct {
 	  "REC->state, REC->trace_high, REC->trace_low, REC->span, REC->flags" },
 	{ "cpu", FIELD("int", "process", "8", "4", "1") FIELD("u64", "ns", "16", "8", "0"), 0,
 	  "process=%d ns=%llu", "REC->process, REC->ns" },
-	{ "mark", FIELD("u64", "key", "8", "8", "0") FIELD("u32", "probe", "16", "4", "0")
+	{ "mark", FIELD("void *", "key", "8", "8", "0") FIELD("u32", "probe", "16", "4", "0")
 		  FIELD("int", "task", "20", "4", "1") FIELD("char", "what[8]", "24", "8", "0"), 0,
 	  "%s %x %d %llx", "REC->what, REC->probe, REC->task, REC->key" },
 };

@@ -21,7 +21,7 @@ answers() {
 
 # mark SECOND PID WHAT KEY: Print the record of a mark.
 mark() {
-	record "$1" "$2" mark "{\"key\":$4,\"probe\":42,\"task\":$2,\"what\":\"dt$3\"}" |
+	record "$1" "$2" mark "{\"key\":\"0x$4\",\"probe\":42,\"task\":$2,\"what\":\"dt$3\"}" |
 		sed 's/"system":"s"/"system":"tfs"/'
 }
 
@@ -36,16 +36,16 @@ some_lines() {
 	{
 		record 1 70 sys_exit_openat '{"ret":-2,"error":"ENOENT","lat":1500.250,"args":[]}'
 		record 2 70 sys_exit_openat '{"ret":3,"lat":2.500,"args":[]}'
-		mark 3 70 M 11577466930218218840
+		mark 3 70 M a0ab6cd53e7d3558
 		echo '{"ts":3.5,"timeUnixNano":"1795559361500000000","cpu":1,"lost":4}'
 		record 6 70 bpf_trace_printk '{"bpf_string":"dtR 2a 70 a2"}'
 		echo '{"lost":5,"overwritten":5,"unwritten":0}'
 	} >a.json
 	{
-		mark 4 80 B 11577466930218218840
+		mark 4 80 B a0ab6cd53e7d3558
 		record 4 80 sys_exit_read '{"ret":10,"lat":7.000,"args":[]}'
 		record 5 80 bpf_trace_printk '{"bpf_string":"dtM 2a 80 a2"}'
-		mark 5 80 E 11577466930218218840
+		mark 5 80 E a0ab6cd53e7d3558
 		record 5 80 demo '{"a":1}'
 		record 5 80 demo '{"a":2}'
 	} >b.json
@@ -72,7 +72,7 @@ answers_of_both() {
 		web	one	5	0	0
 		db	one	0	1	1
 
-		11577466930218218840	1	db	task	1795559362000000000
+		a0ab6cd53e7d3558	1	db	task	1795559362000000000
 
 	EOF
 }
@@ -290,7 +290,7 @@ read_of() {
 	for p in 0 1 2 3; do
 		kcat -C -b "$brokers" -t records -p $p -e -q >part.$p
 		n=$((n + $(wc -l <part.$p)))
-		sed -n 's/.*"bpf_string":"dt[BRM] [0-9a-f]* [0-9]* \([0-9a-f]*\)".*/\1/p' part.$p |
+		sed -n 's/.*"key":"\(0x[0-9a-f]*\)".*"what":"dt[BRM]".*/\1/p' part.$p |
 			sort -u >keys.$p
 	done
 	[ "$n" = "$(wc -l <lines)" ]

@@ -388,8 +388,8 @@ in_span() {
 	need_schema
 	{
 		event 9 1000 '{"ip":1,"buf":"dtB 2a 7 0\n"}' print
-		event 7 2000 "{\"key\":161,\"probe\":42,\"task\":7,\"what\":\"dtM\",$(in_span 7)}" mark
-		event 7 3000 "{\"key\":162,\"probe\":42,\"task\":7,\"what\":\"dtR\",$(in_span 7)}" mark
+		event 7 2000 "{\"key\":\"0xa1\",\"probe\":42,\"task\":7,\"what\":\"dtM\",$(in_span 7)}" mark
+		event 7 3000 "{\"key\":\"0xa2\",\"probe\":42,\"task\":7,\"what\":\"dtR\",$(in_span 7)}" mark
 		event 7 4000 "{\"bpf_string\":\"dtM 2a 7 a3\",\"otel\":\"none\"}" bpf_trace_printk
 		event 7 5000 '{"bpf_string":"dtE 2a 7 0"}' bpf_trace_printk
 	} >lines

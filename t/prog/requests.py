@@ -15,7 +15,7 @@ START = 1795559358000000000
 def mark(time, host, tid, what, key):
     return time, (f'{{"ts":{time / 1e9:.9f},"timeUnixNano":"{START + time}","cpu":0,"pid":{tid},'
                   f'"comm":"{host}{tid}","system":"tfs","event":"mark","fields":'
-                  f'{{"key":{key},"probe":42,"task":{tid},"what":"dt{what}"}},"host":"{host}"}}')
+                  f'{{"key":"{key:#x}","probe":42,"task":{tid},"what":"dt{what}"}},"host":"{host}"}}')
 
 
 def call(time, host, tid):

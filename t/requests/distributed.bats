@@ -966,7 +966,7 @@ spans_of() {
 	kill -TERM "$stream"
 	wait "$stream"
 	stop_roles
-	[ "$(grep '"what":"dtE"' lines | grep -vc '"key":0,')" = $((2 * $1)) ]
+	[ "$(grep '"what":"dtE"' lines | grep -vc '"key":"0x0",')" = $((2 * $1)) ]
 	! grep -q '"lost"' lines
 	sed '/barrier/d; s/}$/,"host":"all"}/' lines | tfs-export -nf spans >otlp
 	python3 - >spans <<-'EOF'

@@ -255,8 +255,8 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 
 @test "dt-join: handles JSON as it handles text, and adds the host as the last member" {
 	cat >a <<-'EOF'
-		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":1,"probe":42,"task":7,"what":"dtM"}}
-		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":2,"probe":42,"task":7,"what":"dtR"}}
+		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":"0x1","probe":42,"task":7,"what":"dtM"}}
+		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":"0x2","probe":42,"task":7,"what":"dtR"}}
 		{"ts":5.000500000,"cpu":0,"lost":3}
 		{"lost":3,"overwritten":3,"unwritten":0}
 	EOF
@@ -268,10 +268,10 @@ b | # date: 2026-11-23T23:00:01.000000Z, 1795474801.000000 since 1970, is $((n -
 	diff got - <<-'EOF'
 		{"host":"a","clock":"all times are by this clock; 2 messages"}
 		{"host":"b","clock":"9.999950000 s ahead, plus or minus 0.000150001; 2 messages"}
-		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":1,"probe":42,"task":7,"what":"dtM"},"host":"a"}
+		{"ts":5.000000000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":"0x1","probe":42,"task":7,"what":"dtM"},"host":"a"}
 		{"ts":5.000150000,"cpu":0,"pid":9,"comm":"sv","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtB 2a 9 1"},"host":"b"}
 		{"ts":5.000250000,"cpu":0,"pid":9,"comm":"sv","system":"bpf_trace","event":"bpf_trace_printk","fields":{"bpf_string":"dtM 2a 9 2"},"host":"b"}
-		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":2,"probe":42,"task":7,"what":"dtR"},"host":"a"}
+		{"ts":5.000400000,"cpu":0,"pid":7,"comm":"cl","system":"tfs","event":"mark","fields":{"key":"0x2","probe":42,"task":7,"what":"dtR"},"host":"a"}
 		{"ts":5.000500000,"cpu":0,"lost":3,"host":"a"}
 		{"lost":3,"overwritten":3,"unwritten":0,"host":"a"}
 	EOF

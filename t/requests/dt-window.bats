@@ -197,20 +197,20 @@ quiet() {
 	json() {
 		printf '{"ts":%s,"cpu":0,"pid":%s,"comm":"x","system":"s","event":"%s","fields":{%s}}\n' "$@"
 	}
-	{ json 1.1 7 a '"x":1'; json 1.2 7 mark '"key":1,"probe":42,"task":7,"what":"dtB"'
+	{ json 1.1 7 a '"x":1'; json 1.2 7 mark '"key":"0x1","probe":42,"task":7,"what":"dtB"'
 		json 1.3 7 a '"x":2'; json 1.4 8 a '"x":2'
 		json 1.5 7 bpf_trace_printk '"bpf_string":"dtE 2a 7 1"'; json 1.6 7 a '"x":3'
 		json 1.7 7 bpf_trace_printk '"bpf_string":"dtB 2a 7 1"'
-		json 1.8 7 mark '"key":1,"probe":42,"task":7,"what":"dtE"'
-		json 1.9 7 mark '"key":1,"probe":42,"task":7,"what":"dtB"'
+		json 1.8 7 mark '"key":"0x1","probe":42,"task":7,"what":"dtE"'
+		json 1.9 7 mark '"key":"0x1","probe":42,"task":7,"what":"dtB"'
 		echo '{"lost":3,"overwritten":3,"unwritten":0}'; } >in
 	dt-window <in >out
 	{ sed -n '2,3p; 5p; 7,10p' in; echo '{"closed":1}'; } | cmp - out
-	for fields in '"probe":42,"task":7,"what":"dtB"' '"key":1,"probe":42,"task":7,"what":"dtX"' \
-		'"key":-1,"probe":42,"task":7,"what":"dtB"' \
-		'"key":18446744073709551616,"probe":42,"task":7,"what":"dtB"' \
-		'"key":1,"probe":42,"task":7,"what":"dtB 2a 7 1"' \
-		'"key":1,"probe":42,"task":7,"what":66'; do
+	for fields in '"probe":42,"task":7,"what":"dtB"' '"key":"0x1","probe":42,"task":7,"what":"dtX"' \
+		'"key":1,"probe":42,"task":7,"what":"dtB"' \
+		'"key":"0x10000000000000000","probe":42,"task":7,"what":"dtB"' \
+		'"key":"0x1","probe":42,"task":7,"what":"dtB 2a 7 1"' \
+		'"key":"0x1","probe":42,"task":7,"what":66'; do
 		json 1.1 7 mark "$fields" | quiet
 	done
 }
