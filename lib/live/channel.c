@@ -116,7 +116,7 @@ int channel_make(struct channel *ch, int instance, int few)
 {
 	char *online = cpu_list("online");
 	struct ring_control *control = MAP_FAILED;
-	int r = -1;
+	int r = 0;
 
 	ch->cpus = channel_cpus();
 	ch->calls = -1;
@@ -130,15 +130,18 @@ int channel_make(struct channel *ch, int instance, int few)
 	if (ch->control >= 0)
 		control = mmap(NULL, ch->cpus * sizeof(*control), PROT_READ | PROT_WRITE,
 			       MAP_SHARED, ch->control, 0);
-	if (control != MAP_FAILED) {
-		str_format(ch->id, sizeof(ch->id), "tfs_%x", bpf_id(ch->control));
-		for (unsigned cpu = 0; cpu < ch->cpus; cpu++)
-			control[cpu].cpus = ch->cpus;
-		r = make_rings(ch, control, ring_size(instance, few), online);
-		munmap(control, ch->cpus * sizeof(*control));
+	if (control == MAP_FAILED) {
+		free(online);
+		return err_capability(CAPS_BPF, "unable to make a BPF map");
 	}
+	str_format(ch->id, sizeof(ch->id), "tfs_%x", bpf_id(ch->control));
+	for (unsigned cpu = 0; cpu < ch->cpus; cpu++)
+		control[cpu].cpus = ch->cpus;
+	if (make_rings(ch, control, ring_size(instance, few), online) < 0)
+		r = err_capability(CAPS_BPF, "unable to make a BPF ring buffer");
+	munmap(control, ch->cpus * sizeof(*control));
 	free(online);
-	return r < 0 ? err_capability(CAPS_BPF, "unable to make a BPF ring buffer") : 0;
+	return r;
 }
 
 void emit_head(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
