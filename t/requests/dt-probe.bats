@@ -350,7 +350,7 @@ holds_rings() {
 	new_instance
 	export TFS_INSTANCE=$INSTANCE
 	tfs-write trace_clock boot
-	fails 111 "dt-probe: fatal: BPF programs record times of the clock mono; set trace_clock to mono, or give no other --clock" \
+	fails 111 "dt-probe: fatal: BPF programs record times of the clock mono, not boot; set trace_clock to mono, or give no other --clock" \
 		dt-probe -N "$N" marks -- true
 	tfs-write trace_clock mono
 	is_off dt-probe marks -- true
