@@ -3,12 +3,11 @@
  * dt-probe - trace requests from host to host with a mark in TCP segments
  *
  * Requires: Linux 5.10 with BTF, bpffs, cgroup v2, tracefs, root.
- * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on"
- * loads the programs of the request probe and pins them. It prints the id of the request
- * probe, how it sees sends, and when windows end. "marks" runs a program that
- * reads the marks, and inherits BPF ring buffers in TFS_RINGS; in a hook, the session's stream reads
- * them. With -e each system call of every task
- * takes longer. With -S it prints the programs as assembly instead, and loads nothing.
+ * Without a command, dt-probe prints 1 if the request probe is on, 0 if it is off. "on" loads the
+ * programs of the request probe and pins them. It prints the id of the request probe, how it sees
+ * sends, and when windows end. With -e each system call of every task takes longer. With -S it
+ * prints the programs as assembly instead, and loads nothing. "marks" runs a program that reads the
+ * marks, and inherits BPF ring buffers in TFS_RINGS; in a hook, the session's stream reads them.
  * Exit: 0 done, 1 the request probe is off, 100 usage error, 111 refused.
  */
 #include <arpa/inet.h>

@@ -161,8 +161,8 @@ void emit_head(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
 }
 
 /*
- * The control is at R0, the number of the ring at FP + key. Write the record into the ring. If it has
- * no room, go on at "lost"; otherwise, if counted is not 0, jump to "written".
+ * The control is at R0, the number of the ring at FP + key. Write the record into the ring. If it
+ * has no room, go on at "lost"; otherwise, if counted is not 0, jump to "written".
  */
 static void emit_output(struct bpf_code *c, int outer, enum bpf_reg base, int at, int size,
 			int number, int key, int counted)
