@@ -35,7 +35,7 @@ static const struct event_seen *event_at(const struct record *r)
 {
 	static const struct event_kind kinds[] = {
 #include "account_events.h"
-		{ NULL, 0, { NULL } },
+		{ NULL, 0, "" },
 	};
 
 	return event_seen(&account.events, account.show->line->events, r, kinds, 1);

@@ -88,22 +88,22 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 {
 	static const struct event_kind kinds[] = {
 		/* the number, and the first argument or the result */
-		{ "syscalls:sys_enter_*", ENTER, { "__syscall_nr" } },
-		{ "syscalls:sys_exit_*", EXIT, { "__syscall_nr", "ret" } },
-		{ "raw_syscalls:sys_enter", ENTER, { "id", "args" } },
-		{ "raw_syscalls:sys_exit", EXIT, { "id", "ret" } },
-		{ "bpf_trace:bpf_trace_printk", MEMORY, { "bpf_string" } },
-		{ RECORD_SYSTEM ":enter", BEGUN, { NULL } },
-		{ RECORD_SYSTEM ":call", CALLED, { NULL } },
-		{ RECORD_SYSTEM ":open", BEGUN, { NULL } },
-		{ RECORD_SYSTEM ":part", PART, { "memory" } },
-		{ "task:task_newtask", NEWTASK, { "pid", "clone_flags" } },
-		{ "sched:sched_process_exec", EXEC, { "old_pid", "filename" } },
-		{ "sched:sched_process_exit", END, { NULL } },
-		{ "io_uring:io_uring_submit_req", REQUEST, { NULL } }, /* since 6.4 */
-		{ "io_uring:io_uring_submit_sqe", REQUEST, { NULL } },
-		{ "io_uring:io_uring_create", RING, { "flags" } },
-		{ NULL, 0, { NULL } },
+		{ "syscalls:sys_enter_*", ENTER, "__syscall_nr" },
+		{ "syscalls:sys_exit_*", EXIT, "__syscall_nr ret" },
+		{ "raw_syscalls:sys_enter", ENTER, "id args" },
+		{ "raw_syscalls:sys_exit", EXIT, "id ret" },
+		{ "bpf_trace:bpf_trace_printk", MEMORY, "bpf_string" },
+		{ RECORD_SYSTEM ":enter", BEGUN, "" },
+		{ RECORD_SYSTEM ":call", CALLED, "" },
+		{ RECORD_SYSTEM ":open", BEGUN, "" },
+		{ RECORD_SYSTEM ":part", PART, "memory" },
+		{ "task:task_newtask", NEWTASK, "pid clone_flags" },
+		{ "sched:sched_process_exec", EXEC, "old_pid filename" },
+		{ "sched:sched_process_exit", END, "" },
+		{ "io_uring:io_uring_submit_req", REQUEST, "" }, /* since 6.4 */
+		{ "io_uring:io_uring_submit_sqe", REQUEST, "" },
+		{ "io_uring:io_uring_create", RING, "flags" },
+		{ NULL, 0, "" },
 	};
 	const struct field **field = of->seen.field;
 	char name[64];

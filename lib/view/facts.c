@@ -37,15 +37,15 @@ enum {
 /* ---- roles of events, and their fields by name ---- */
 
 static const struct event_kind roles[] = {
-	{ "raw_syscalls:sys_enter", ROLE_ENTER, { "id", "args" } },
-	{ "raw_syscalls:sys_exit", ROLE_EXIT, { "id", "ret" } },
-	{ "signal:signal_deliver", ROLE_DELIVER, { "sig", "errno", "code", "sa_handler" } },
-	{ "signal:signal_generate", ROLE_GENERATE, { "sig", "pid", "result" } },
-	{ "task:task_newtask", ROLE_NEWTASK, { "pid", "clone_flags", "comm" } },
-	{ "task:task_rename", ROLE_RENAME, { "pid", "newcomm" } },
-	{ "sched:sched_process_exec", ROLE_EXEC, { "old_pid" } },
-	{ "sched:sched_process_exit", ROLE_END, { "pid", "group_dead" /* Linux 6.16 */ } },
-	{ NULL, 0, { NULL } },
+	{ "raw_syscalls:sys_enter", ROLE_ENTER, "id args" },
+	{ "raw_syscalls:sys_exit", ROLE_EXIT, "id ret" },
+	{ "signal:signal_deliver", ROLE_DELIVER, "sig errno code sa_handler" },
+	{ "signal:signal_generate", ROLE_GENERATE, "sig pid result" },
+	{ "task:task_newtask", ROLE_NEWTASK, "pid clone_flags comm" },
+	{ "task:task_rename", ROLE_RENAME, "pid newcomm" },
+	{ "sched:sched_process_exec", ROLE_EXEC, "old_pid" },
+	{ "sched:sched_process_exit", ROLE_END, "pid group_dead" /* Linux 6.16 */ },
+	{ NULL, 0, "" },
 };
 
 int facts_field(const struct facts *f, unsigned i, const struct record *r, struct field_data *v)

@@ -23,13 +23,20 @@ void *event_note(struct event_notes *t, const struct event *e, size_t size)
 
 void event_see(struct event_seen *of, const struct event *e, const struct event_kind *k, int strict)
 {
+	const char *names;
+	char name[32];
+
 	while (k->name && !glob_names(k->name, e->system, e->name))
 		k++;
+	names = k->fields;
 	of->kind = k->name ? k->kind : KIND_OTHER;
 	of->event = e;
-	for (unsigned i = 0; i < KIND_FIELDS && k->fields[i]; i++)
-		if (!(of->field[i] = event_field(e, k->fields[i])) && strict)
+	for (size_t i = 0, n; *names; i++, names += n + !!names[n]) {
+		n = strcspn(names, " ");
+		str_format(name, sizeof(name), "%.*s", (int)n, names);
+		if (!(of->field[i] = event_field(e, name)) && strict)
 			of->kind = KIND_OTHER;
+	}
 }
 
 const struct event_seen *event_seen(struct event_notes *notes, struct event_set *evs,

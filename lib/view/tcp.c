@@ -103,12 +103,12 @@ static struct {
 static const struct event_seen *event_at(struct show *s, const struct record *r)
 {
 	static const struct event_kind kinds[] = {
-		{ "*:inet_sock_set_state", STATE, { "skaddr", "oldstate", "newstate", "sport",
-						    "dport", "protocol", "saddr_v6", "daddr_v6" } },
-		{ "*:tcp_destroy_sock", DESTROYED, { "skaddr" } },
-		{ "*:bpf_trace_printk", PRINTED, { "bpf_string" } },
-		{ RECORD_SYSTEM ":tcp", OWN, { NULL } },
-		{ NULL, 0, { NULL } },
+		{ "*:inet_sock_set_state", STATE,
+		  "skaddr oldstate newstate sport dport protocol saddr_v6 daddr_v6" },
+		{ "*:tcp_destroy_sock", DESTROYED, "skaddr" },
+		{ "*:bpf_trace_printk", PRINTED, "bpf_string" },
+		{ RECORD_SYSTEM ":tcp", OWN, "" },
+		{ NULL, 0, "" },
 	};
 
 	return event_seen(&tcp.events, s->line->events, r, kinds, 1);

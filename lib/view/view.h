@@ -42,7 +42,7 @@ enum { KIND_OTHER = 1, KIND_FIELDS = 8 };
 struct event_kind {
 	const char *name;       /* SYSTEM:EVENT, a glob */
 	unsigned kind;          /* above KIND_OTHER */
-	const char *fields[KIND_FIELDS];
+	const char *fields;     /* names with a space between, KIND_FIELDS at most */
 };
 
 /* An event with the first kind of the list that it has. */
