@@ -226,6 +226,23 @@ static int check_names(const struct plan *p, struct calls *const *calls)
 	return 0;
 }
 
+/* Return what is read at the entry of a call. */
+static uint8_t begins(const struct entry *e)
+{
+	const struct item *item = e->items;
+
+	if (e->variants || e->messages || e->exec)
+		return ANYTHING;
+	if (!e->at_entry)
+		return BARE;
+	if (item->kind != STRING || item->flags != AT_ENTRY)
+		return ANYTHING;
+	while (++item < e->items + CALL_ARGS && item->kind)
+		if (item->flags & AT_ENTRY)
+			return ANYTHING;
+	return ONE_STRING;
+}
+
 /* Fill the map of calls. Return 0, or -1, reported. */
 static int describe_calls(struct programs *m, struct entry *entries)
 {
@@ -253,6 +270,13 @@ static int describe_calls(struct programs *m, struct entry *entries)
 		if (describe_variants(entries, m, call, n, &next) < 0)
 			return err_capability(CAPS_BPF, "unable to fill a BPF map");
 	}
+	for (unsigned n = 0; n <= OTHER_CALL; n++) {
+		struct entry *e = &entries[n];
+
+		e->begins = begins(e);
+		e->ends = e->at_return || e->variants || e->exec ? ANYTHING : BARE;
+		e->any_mode = e->known || (n < NUMBERS && entries[n + NUMBERS].known);
+	}
 	return 0;
 }
 
@@ -264,6 +288,6 @@ int plan_calls(struct programs *m)
 	if (m->variants < 0)
 		return -1;
 	m->point = plan_array(m->p, "points", &m->points, sizeof(*m->point), POINTS_MOST);
-	entries = plan_array(m->p, "calls", &m->calls, sizeof(*entries), ENTRIES);
+	entries = plan_array(m->p, "calls", &m->calls, ENTRIES * sizeof(*entries), 1);
 	return m->point && entries ? describe_calls(m, entries) : -1;
 }

@@ -58,13 +58,9 @@ enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 enum { WORD = sizeof(long) };
 #define WORD_SIZE (WORD == 8 ? SIZE_DW : SIZE_W)
 
-/* The map of tasks has a byte for each possible pid (rings_list). */
-enum { PIDS_64 = K_PID_MAX_LIMIT, PIDS_32 = 32 * 1024 };
-
-/* The bits of the byte. The call is the one that the task is in. */
+/* The bits of the byte of a task in its map (rings_list). The call is the one that it is in. */
 enum {
 	LISTED = LIST_BIT,      /* it is traced; or if all tasks are, it is not */
-	ENTERED = 2,            /* the beginning of the call was seen */
 	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
 	MISSING_SHIFT = 2,
 };
@@ -99,6 +95,9 @@ enum { NEW_NOTHING, NEW_WORDS, NEW_ENV };
 /* Is a call recorded? ENDS: only its return, of another call that executes a program */
 enum { RECORDED = 1, HAS_MEMORY, ENDS };
 
+/* What is read at one side of a call: anything, nothing, or the string that is the first item */
+enum { ANYTHING, BARE, ONE_STRING };
+
 /* An item of an entry of the map of calls: the user memory that an argument passes */
 struct item {
 	uint8_t kind, flags, arg;
@@ -130,8 +129,9 @@ struct entry {
 	uint8_t variants;
 	uint8_t messages;               /* of a socket, which is the first argument */
 	uint8_t by;                     /* the argument whose value chooses a variant */
-	uint8_t pad;
-	uint64_t pad_8;
+	uint8_t begins, ends;           /* what is read at the entry, and at the return */
+	uint8_t any_mode;               /* so is this number in code of either width */
+	uint8_t pad[6];
 	struct item items[CALL_ARGS];
 };
 
@@ -146,7 +146,7 @@ enum { OPEN_CALLS = 8192 };
 /*
  * Slots on the stack, and in the buffer of the CPU, to which R7 points. The verifier does not know
  * what is in the buffer. RECORD is a struct ring_head and a struct call_record, and MEMORY is its
- * memory, of which AT bytes are used. An open call is kept as it is from CALL on.
+ * memory, of which AT bytes are used.
  */
 #define SLOTS(X) \
 	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(STATE, FP, -32) X(TASK, FP, -40) \
@@ -225,11 +225,17 @@ void set(struct bpf_code *, int at, int32_t n);
 /* Jump if the slot of the buffer CONDITION n. Sets R1. */
 void jump_if_slot(struct bpf_code *, int at, enum bpf_jump, int32_t n, const char *to);
 
-/* R0 = the address of the byte of the task whose pid is in reg; jump to out if there is none. */
+/* R0 = the address of the byte of the task whose pid is in reg. */
 void find_task(struct bpf_code *, const struct programs *, enum bpf_reg reg);
 
 /* to = the pid of the running task */
 void set_pid(struct bpf_code *, enum bpf_reg to);
+
+/*
+ * Write the record of the open call at R7, whose task is in TASK. Overwrites R8; jumps to out if it
+ * is damaged.
+ */
+void write_open(struct bpf_code *, const struct programs *, enum record_kind);
 
 /* Copy size bytes of the kernel's memory at R3 to SLOT. R0 is 0, or an error. */
 void read_kernel(struct bpf_code *, int size);

@@ -4,7 +4,9 @@
  *
  * Programs run at the raw tracepoints sys_enter and sys_exit. They leave at once if the task is not
  * traced, or if the call is not recorded. At the entry a call goes to the map of open calls, with
- * the memory that it passes. At the return it becomes one record.
+ * the memory that it passes. At the return it becomes one record. Most calls pass no memory, or one
+ * string: their record is made in the map itself. All others are put together in the buffer of the
+ * CPU.
  *
  * Memory that the kernel reads is read at the entry, because the program may change it while the
  * call runs. A page that is not in memory cannot be read there, as a BPF program must not sleep;
@@ -51,11 +53,8 @@ void jump_if_slot(struct bpf_code *c, int at, enum bpf_jump is, int32_t n, const
 
 void find_task(struct bpf_code *c, const struct programs *m, enum bpf_reg reg)
 {
-	emit_mov(c, R1, reg);
-	emit_alu_imm(c, ALU_RSH, R1, 6);
-	emit_store(c, SIZE_W, FP, KEY, R1);
-	emit_find(c, m->tasks, KEY, R0, "out");
-	emit_alu_imm(c, ALU_AND, reg, LIST_ENTRY - 1);
+	emit_value(c, R0, m->tasks);
+	emit_alu_imm(c, ALU_AND, reg, LIST_PIDS - 1);
 	emit_alu(c, ALU_ADD, R0, reg);
 }
 
@@ -138,38 +137,86 @@ static void load_kernel(struct bpf_code *c, const struct programs *m, enum bpf_s
 
 /* ---- which call it is ---------------------------------------------------------------------- */
 
-/* Set R1 to the bits that MODE_MASK is for. */
+/* R2 = the number of the call whose registers are at R6 */
+static void load_number(struct bpf_code *c, const struct programs *m)
+{
+	load_kernel(c, m, (enum bpf_size)NR_SIZE, R2, R6, NR);
+#ifdef __s390x__
+	emit_alu_imm(c, ALU_AND, R2, 0xffff);
+#endif
+#ifdef __arm__
+	if (!m->entering) {
+		emit_jump_if_imm(c, R2, JNE, 0, "not_exec");
+		load_kernel(c, m, SIZE_W, R1, R6, CLEARED);
+		emit_mov_imm(c, R2, 0);
+		emit_jump_if_imm(c, R1, JNE, 0, "not_exec");
+		emit_mov_imm(c, R2, EXECVE);
+		emit_label(c, "not_exec");
+	}
+#endif
+}
+
+/* R0 = the entry whose index is in reg, which is overwritten */
+static void find_entry(struct bpf_code *c, const struct programs *m, enum bpf_reg reg)
+{
+	emit_alu_imm(c, ALU_MUL, reg, sizeof(struct entry));
+	emit_value(c, R0, m->calls);
+	emit_alu(c, ALU_ADD, R0, reg);
+}
+
+/* Set R1 to the bits that MODE_MASK is for. With BTF, R7 is the task. */
 static void load_mode(struct bpf_code *c, const struct programs *m)
 {
 	if (MODE >= 0) {
 		load_kernel(c, m, SIZE_DW, R1, R6, MODE);
 		return;
 	}
-	emit_call(c, m->types[m->entering] ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_TASK);
-	load_kernel(c, m, SIZE_W, R1, R0, m->status);
+	if (!m->types[m->entering]) {
+		emit_call(c, FN_GET_CURRENT_TASK);
+		emit_mov(c, R7, R0);
+	}
+	load_kernel(c, m, SIZE_W, R1, R7, m->status);
 }
 
 /*
- * Let R6 be the registers and R9 the byte of the task. Jump out if the task is not traced. A
- * return, also one that is not looked at, ends the call: the next one may have no entry.
+ * Let R6 be the registers and R9 the byte of the task. Jump out if the task is not traced, or
+ * before that if no call with this number is recorded. With BTF that takes no call but one.
  */
 static void check_task(struct bpf_code *c, const struct programs *m)
 {
+	const int btf = m->types[m->entering] != 0;
+
 	emit_load(c, SIZE_DW, R6, R1, 0);
-	emit_load(c, SIZE_DW, R8, R1, 8);
-	set_pid(c, R9);
-	emit_store(c, SIZE_DW, FP, TASK, R9);
-	find_task(c, m, R9);
-	emit_store(c, SIZE_DW, FP, STATE, R0);
-	emit_load(c, SIZE_B, R9, R0, 0);
-	emit_mov(c, R1, R9);
-	emit_alu_imm(c, ALU_AND, R1, LISTED);
-	emit_jump_if_imm(c, R1, m->all ? JNE : JEQ, 0, "out");
 	if (!m->entering)
-		emit_store(c, SIZE_B, R0, 0, R1);
-	else /* no result: what the kernel writes is not read */
-		emit_mov_imm(c, R8, -ENOSYS);
-	if (!m->entering && WORD == 4) {
+		emit_load(c, SIZE_DW, R8, R1, 8);
+	if (btf && *m->p->names) {
+		load_number(c, m);
+		emit_jump_if_imm(c, R2, JGT, NUMBERS - 1, "other_number");
+		find_entry(c, m, R2);
+		emit_get(c, R1, R0, entry, any_mode);
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+		emit_label(c, "other_number");
+	}
+	emit_call(c, btf ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_PID_TGID);
+	if (btf) {
+		emit_mov(c, R7, R0);
+		emit_load(c, SIZE_W, R9, R0, m->pid);
+	} else {
+		emit_alu32(c, ALU_MOV, R9, R0);
+	}
+	emit_mov(c, R2, R9);
+	find_task(c, m, R2);
+	emit_load(c, SIZE_B, R1, R0, 0);
+	emit_mov(c, R2, R1);
+	emit_alu_imm(c, ALU_AND, R2, LISTED);
+	emit_jump_if_imm(c, R2, m->all ? JNE : JEQ, 0, "out");
+	emit_store(c, SIZE_DW, FP, TASK, R9);
+	emit_store(c, SIZE_DW, FP, STATE, R0);
+	emit_mov(c, R9, R1);
+	if (m->entering) { /* nothing is missing of the call that begins */
+		emit_store(c, SIZE_B, R0, 0, R2);
+		emit_mov_imm(c, R8, -ENOSYS); /* no result: what the kernel writes is not read */
+	} else if (WORD == 4) {
 		emit_alu_imm(c, ALU_LSH, R8, 32);
 		emit_alu_imm(c, ALU_ARSH, R8, 32);
 	}
@@ -182,19 +229,8 @@ static void check_task(struct bpf_code *c, const struct programs *m)
  */
 static void find_call(struct bpf_code *c, const struct programs *m)
 {
-	load_kernel(c, m, (enum bpf_size)NR_SIZE, R8, R6, NR);
-#ifdef __s390x__
-	emit_alu_imm(c, ALU_AND, R8, 0xffff);
-#endif
-#ifdef __arm__
-	if (!m->entering) {
-		emit_jump_if_imm(c, R8, JNE, 0, "not_exec");
-		load_kernel(c, m, SIZE_W, R1, R6, CLEARED);
-		emit_jump_if_imm(c, R1, JNE, 0, "not_exec");
-		emit_mov_imm(c, R8, EXECVE);
-		emit_label(c, "not_exec");
-	}
-#endif
+	load_number(c, m);
+	emit_mov(c, R8, R2);
 	emit_store(c, SIZE_DW, FP, NUMBER, R8);
 	emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "in_table");
 	emit_mov_imm(c, R8, OTHER_CALL);
@@ -207,23 +243,13 @@ static void find_call(struct bpf_code *c, const struct programs *m)
 		emit_alu_imm(c, ALU_ADD, R8, NUMBERS);
 	}
 	emit_label(c, "found");
-	emit_store(c, SIZE_W, FP, KEY, R8);
-	emit_find(c, m->calls, KEY, R0, "out");
+	emit_mov(c, R1, R8);
+	find_entry(c, m, R1);
 	emit_store(c, SIZE_DW, FP, ENTRY, R0);
 	emit_get(c, R1, R0, entry, known);
 	emit_jump_if_imm(c, R1, JEQ, 0, "out");
 	if (m->entering)
 		emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
-}
-
-/* Note in the byte of the task that its call has begun. */
-static void note_call(struct bpf_code *c)
-{
-	emit_load(c, SIZE_DW, R0, FP, STATE);
-	emit_mov(c, R1, R9);
-	emit_alu_imm(c, ALU_AND, R1, LISTED);
-	emit_alu_imm(c, ALU_OR, R1, ENTERED);
-	emit_store(c, SIZE_B, R0, 0, R1);
 }
 
 /* Let R6 be the entry of the variant of the call, whose index is in R8. */
@@ -237,48 +263,54 @@ static void find_variant(struct bpf_code *c, const struct programs *m)
 	emit_store(c, SIZE_W, FP, KEY + 4, R8);
 	emit_find(c, m->variants, KEY, R0, "no_variant");
 	emit_load(c, SIZE_W, R1, R0, 0);
-	emit_store(c, SIZE_W, FP, KEY, R1);
-	emit_find(c, m->calls, KEY, R6, "done");
+	emit_jump_if_imm(c, R1, JGT, ENTRIES - 1, "done");
+	find_entry(c, m, R1);
+	emit_mov(c, R6, R0);
 	emit_label(c, "no_variant");
 }
 
 /* ---- the call, as the record has it ---------------------------------------------------------- */
 
+/* The members of the call whose record is at R7 + at */
+#define HEAD_OF(at) ((at) + (int)sizeof(struct ring_head))
+#define OF_RECORD(at, member) (HEAD_OF(at) + (int)offsetof(struct call_record, member))
+#define OF_CALL(at, member) OF_RECORD(at, call.member)
+
 /* Store the arguments from the registers at R6. */
-static void store_arguments(struct bpf_code *c, const struct programs *m, int compat)
+static void store_arguments(struct bpf_code *c, const struct programs *m, int at, int compat)
 {
 	for (int i = 0; i < CALL_ARGS; i++) {
 		load_kernel(c, m, compat ? SIZE_W : WORD_SIZE, R1, R6, registers[compat][i]);
-		store(c, CALL + 8 + 8 * i, R1);
+		store(c, OF_CALL(at, args) + 8 * i, R1);
 	}
 }
 
-/* Fill CALL from the registers at R6. It begins at the time of the record, or is not known to. */
-static void fill_call(struct bpf_code *c, const struct programs *m)
+/* Fill the record at R7 + at from the registers at R6. The call begins now, or is not known to. */
+static void fill_call(struct bpf_code *c, const struct programs *m, int at)
 {
-	emit_store_imm(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags), 0);
+	emit_scope(c);
+	emit_store_imm(c, SIZE_H, R7, OF_CALL(at, flags), 0);
 	if (MODE_MASK) {
 		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native");
 		emit_jump_if_imm(c, R8, JEQ, OTHER_CALL, "native");
-		emit_store_imm(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags),
-			       CALL_COMPAT);
-		store_arguments(c, m, 1);
+		emit_store_imm(c, SIZE_H, R7, OF_CALL(at, flags), CALL_COMPAT);
+		store_arguments(c, m, at, 1);
 		emit_jump(c, "filled");
 		emit_label(c, "native");
 	}
-	store_arguments(c, m, 0);
+	store_arguments(c, m, at, 0);
 	if (MODE_MASK)
 		emit_label(c, "filled");
 	emit_load(c, SIZE_DW, R1, FP, NUMBER);
-	emit_store(c, SIZE_W, R7, CALL + (int)offsetof(struct call_begun, nr), R1);
+	emit_store(c, SIZE_W, R7, OF_CALL(at, nr), R1);
 	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
-	emit_store(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, cpu), R0);
+	emit_store(c, SIZE_H, R7, OF_CALL(at, cpu), R0);
 	if (m->entering)
-		load(c, R1, RECORD); /* its time */
+		emit_call(c, FN_KTIME_GET_NS);
 	else
-		emit_mov_imm(c, R1, 0);
-	store(c, CALL, R1);
-	set(c, AT, 0);
+		emit_mov_imm(c, R0, 0);
+	store(c, OF_CALL(at, begin), R0);
+	emit_scope_end(c);
 }
 
 /* Set WIDE to 4 in 64-bit code, or to 0. */
@@ -294,126 +326,175 @@ static void set_width(struct bpf_code *c)
 	emit_label(c, "wide");
 }
 
-/* R7 = the buffer, with the head of a record */
-static void find_buffer(struct bpf_code *c, const struct programs *m, enum record_kind kind)
+/* R7 = the buffer */
+static void find_buffer(struct bpf_code *c, const struct programs *m)
 {
 	emit_store_imm(c, SIZE_W, FP, KEY, 0);
 	emit_find(c, m->buffer, KEY, R7, "out");
-	emit_head(c, R7, RECORD, kind);
-	emit_load(c, SIZE_DW, R1, FP, RESULT);
-	store(c, RETURNED, R1);
 }
 
-/* Write the record with AT bytes of memory. The return of a call says if its entry is lost. */
-static void write_record(struct bpf_code *c, const struct programs *m)
+/*
+ * Write the record in the buffer with AT bytes of memory. The return of a call says if its entry is
+ * lost.
+ */
+static void write_record(struct bpf_code *c, const struct programs *m, enum record_kind kind)
 {
-	load(c, R3, AT);
-	emit_alu_imm(c, ALU_AND, R3, MEMORY_MASK);
-	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);
+	emit_load(c, SIZE_DW, R0, FP, TASK);
+	emit_head_of(c, R7, RECORD, kind);
+	if (m->entering) {
+		load(c, R1, CALL);
+		store(c, RECORD, R1);
+	} else if (m->p->at_return) {
+		store(c, CALL, R0); /* the time is known, but not that of the entry */
+	}
+	load(c, R8, AT);
+	emit_alu_imm(c, ALU_AND, R8, MEMORY_MASK);
+	emit_alu_imm(c, ALU_ADD, R8, MEMORY - RECORD);
 	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY, !m->entering);
 }
 
-/* Copy size bytes from R7 + CALL to the open call at R0, or back. Overwrites R0 to R5. */
-static void copy_call(struct bpf_code *c, int size, int back)
+/* The record of an open call */
+enum { OPEN_RECORD = offsetof(struct open_call, head),
+       OPEN_MEMORY = offsetof(struct open_call, memory), PIECE = sizeof(struct memory_piece),
+       OPEN_CALL_WORDS = sizeof(struct call_begun) / 8 };
+
+void write_open(struct bpf_code *c, const struct programs *m, enum record_kind kind)
 {
-	emit_mov(c, R1, R0);
-	emit_address(c, R3, R7, CALL);
-	if (back) {
-		emit_mov(c, R1, R3);
-		emit_mov(c, R3, R0);
-	}
-	emit_mov_imm(c, R2, size);
-	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_load(c, SIZE_DW, R0, FP, TASK);
+	emit_head_of(c, R7, OPEN_RECORD, kind);
+	emit_get(c, R8, R7, open_call, used);
+	emit_jump_if_imm(c, R8, JGT, OPEN_CALL_MEMORY, "out");
+	emit_alu_imm(c, ALU_ADD, R8, OPEN_MEMORY - OPEN_RECORD);
+	emit_record(c, &m->p->channel, R7, OPEN_RECORD, 0, KEY, 1);
 }
 
-enum {
-	SHORT_CALL = sizeof(struct open_call) - OPEN_CALL_MEMORY,
-	WHOLE_CALL = sizeof(struct open_call),
-};
+/* Copy the call from one record to another. Overwrites R1. */
+static void copy_call(struct bpf_code *c, enum bpf_reg to, int to_at, enum bpf_reg from,
+		      int from_at)
+{
+	for (int i = 0; i < OPEN_CALL_WORDS; i++) {
+		emit_load(c, SIZE_DW, R1, from, OF_CALL(from_at, begin) + 8 * i);
+		emit_store(c, SIZE_DW, to, OF_CALL(to_at, begin) + 8 * i, R1);
+	}
+}
+
+/* Or the flags at R7 + at. Overwrites R1. */
+static void add_flag(struct bpf_code *c, int at, int flag)
+{
+	emit_load(c, SIZE_H, R1, R7, OF_CALL(at, flags));
+	emit_alu_imm(c, ALU_OR, R1, flag);
+	emit_store(c, SIZE_H, R7, OF_CALL(at, flags), R1);
+}
 
 /*
- * The entry is read: keep the call, with its memory; or write a record of the entry, and then keep
- * it.
+ * The memory of the entry is in the buffer: keep it with the call; or write a record of the entry,
+ * and then keep the call alone.
  */
-static void keep_call(struct bpf_code *c, const struct programs *m)
+static void keep_memory(struct bpf_code *c, const struct programs *m)
 {
-	const int flags = CALL + (int)offsetof(struct call_begun, flags);
-
 	load(c, R8, AT);
 	if (!m->p->entries)
 		emit_jump_if_imm(c, R8, JLE, OPEN_CALL_MEMORY, "short");
 	set(c, RET, 0); /* an earlier call of this CPU has left its own */
 	set(c, RET + 8, 0);
-	write_record(c, m);
-	emit_load(c, SIZE_H, R1, R7, flags);
-	emit_alu_imm(c, ALU_OR, R1, CALL_ENTERED);
-	emit_store(c, SIZE_H, R7, flags, R1);
+	write_record(c, m, RECORD_ENTER);
+	add_flag(c, RECORD, CALL_ENTERED);
 	emit_mov_imm(c, R8, 0);
 	emit_label(c, "short");
-	store(c, RET, R8); /* in the place of used */
 	emit_lookup(c, m->open, TASK);
-	emit_jump_if_imm(c, R0, JEQ, 0, "new");
-	emit_jump_if_imm(c, R8, JNE, 0, "has_memory");
-	copy_call(c, SHORT_CALL, 0);
+	emit_jump_if_imm(c, R0, JEQ, 0, "no_place");
+	emit_load(c, SIZE_H, R1, R7, OF_CALL(RECORD, flags));
+	emit_store(c, SIZE_H, R0, OF_CALL(OPEN_RECORD, flags), R1);
+	emit_set_imm(c, R0, open_call, open, 1);
+	emit_set(c, R0, open_call, used, R8);
+	emit_address(c, R1, R0, OPEN_MEMORY);
+	emit_mov(c, R2, R8);
+	emit_address(c, R3, R7, MEMORY);
+	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_jump(c, "out");
-	emit_label(c, "has_memory");
-	copy_call(c, WHOLE_CALL, 0);
-	emit_jump(c, "out");
-	emit_label(c, "new");
-	emit_update(c, m->open, TASK, R7, CALL, UPDATE_ANY);
-	emit_jump_if_imm(c, R0, JEQ, 0, "out");
-	/* too many are open: its return says what is known there */
-	emit_load(c, SIZE_H, R1, R7, flags);
-	emit_alu_imm(c, ALU_AND, R1, CALL_ENTERED);
-	emit_jump_if_imm(c, R1, JNE, 0, "out");
-	write_record(c, m);
+	emit_label(c, "no_place"); /* too many are open: its return says what is known there */
+	emit_load(c, SIZE_H, R1, R7, OF_CALL(RECORD, flags));
+	emit_jump_if_imm(c, R1, JSET, CALL_ENTERED, "out");
+	set(c, RET, 0);
+	set(c, RET + 8, 0);
+	write_record(c, m, RECORD_ENTER);
 }
 
 /*
- * Take the call that the task has begun, or else what the registers at R6 say. Set ABSENT to a bit
- * for each argument that could not be read at the entry.
+ * The call passes one string: read it to the memory of the open call at R7. Jump to general if it
+ * is long, or not in memory, and to bare if there is none.
  */
-static void take_call(struct bpf_code *c, const struct programs *m)
+static void keep_string(struct bpf_code *c)
 {
-	emit_lookup(c, m->open, TASK);
-	emit_jump_if_imm(c, R0, JEQ, 0, "not_begun");
-	emit_get(c, R1, R0, open_call, call.begin);
+	emit_get(c, R1, R6, entry, items[0].arg);
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_alu_imm(c, ALU_LSH, R1, 3);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_load(c, SIZE_DW, R3, R1, OF_CALL(OPEN_RECORD, args));
+	emit_jump_if_imm(c, R3, JEQ, 0, "bare");
+	emit_address(c, R1, R7, OPEN_MEMORY + PIECE);
+	emit_mov_imm(c, R2, OPEN_CALL_MEMORY - PIECE);
+	emit_call(c, FN_PROBE_READ_USER_STR);
+	emit_jump_if_imm(c, R0, JGT, OPEN_CALL_MEMORY - PIECE - 1, "general"); /* or below 0 */
+	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10 */
+	emit_alu_imm(c, ALU_SUB, R0, 1);
+	emit_label(c, "empty");
+	emit_store_imm(c, SIZE_DW, R7, OPEN_MEMORY, 0);
+	emit_store_imm(c, SIZE_B, R7, OPEN_MEMORY, 'A');
+	emit_store(c, SIZE_H, R7, OPEN_MEMORY + (int)offsetof(struct memory_piece, n), R0);
+	emit_get(c, R1, R6, entry, items[0].arg);
+	emit_store(c, SIZE_B, R7, OPEN_MEMORY + (int)offsetof(struct memory_piece, arg), R1);
+	emit_alu_imm(c, ALU_ADD, R0, PIECE_ROUND);
+	emit_alu_imm(c, ALU_AND, R0, -PIECE_ROUND);
+	emit_alu_imm(c, ALU_ADD, R0, PIECE);
+	emit_set(c, R7, open_call, used, R0);
+	emit_set_imm(c, R7, open_call, open, 1);
+	emit_jump(c, "out");
+}
+
+/*
+ * Let R7 be the open call that the task has begun; or jump to not_begun, where the registers at R6
+ * say what is known. Set R9 to a bit for each argument that could not be read at the entry.
+ */
+static void find_begun(struct bpf_code *c, const struct programs *m)
+{
+	emit_find(c, m->open, TASK, R7, "not_begun");
+	emit_get(c, R1, R7, open_call, open);
 	emit_jump_if_imm(c, R1, JEQ, 0, "not_begun");
-	emit_store(c, SIZE_DW, FP, SLOT, R0);
-	emit_get(c, R1, R0, open_call, used);
-	emit_jump_if_imm(c, R1, JNE, 0, "whole_call");
-	copy_call(c, SHORT_CALL, 1);
-	emit_jump(c, "taken");
-	emit_label(c, "whole_call");
-	copy_call(c, WHOLE_CALL, 1);
-	emit_label(c, "taken");
-	emit_load(c, SIZE_DW, R0, FP, SLOT);
-	emit_set_imm(c, R0, open_call, call.begin, 0);
-	load(c, R1, RET);
-	store(c, AT, R1);
+	emit_set_imm(c, R7, open_call, open, 0);
 	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
-	emit_jump(c, "begun");
-	emit_label(c, "not_begun");
-	/* as after a filter of seccomp(2) refused it */
-	emit_load(c, SIZE_DW, R1, FP, ENTRY);
-	emit_get(c, R1, R1, entry, known);
-	emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
-	fill_call(c, m);
-	emit_mov_imm(c, R9, -1);
-	emit_label(c, "begun");
-	store(c, ABSENT, R9);
+}
+
+/* Let R7 be the buffer, with the call and the memory of the open call, which R7 was before. */
+static void take_open(struct bpf_code *c, const struct programs *m)
+{
+	emit_store(c, SIZE_DW, FP, SLOT, R7);
+	find_buffer(c, m);
+	emit_load(c, SIZE_DW, R3, FP, SLOT);
+	copy_call(c, R7, RECORD, R3, OPEN_RECORD);
+	emit_get(c, R2, R3, open_call, used);
+	emit_jump_if_imm(c, R2, JGT, OPEN_CALL_MEMORY, "out");
+	store(c, AT, R2);
+	emit_alu_imm(c, ALU_ADD, R3, OPEN_MEMORY);
+	emit_address(c, R1, R7, MEMORY);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+}
+
+/* Let the record at R7 + at have the result. */
+static void set_result(struct bpf_code *c, int at)
+{
+	emit_scope(c);
 	emit_load(c, SIZE_DW, R1, FP, RESULT);
-	store(c, RET, R1);
+	store(c, OF_RECORD(at, ret), R1);
 	emit_load(c, SIZE_DW, R1, FP, NUMBER);
-	emit_store(c, SIZE_W, R7, RET + 8, R1);
-	if (!MODE_MASK)
-		return;
-	emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "returns");
-	emit_jump_if_imm(c, R8, JEQ, OTHER_CALL, "returns");
-	emit_load(c, SIZE_H, R1, R7, CALL + (int)offsetof(struct call_begun, flags));
-	emit_alu_imm(c, ALU_OR, R1, CALL_COMPAT_RETURN);
-	emit_store(c, SIZE_H, R7, CALL + (int)offsetof(struct call_begun, flags), R1);
-	emit_label(c, "returns");
+	emit_store(c, SIZE_W, R7, OF_RECORD(at, ret_nr), R1);
+	if (MODE_MASK) {
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native");
+		emit_jump_if_imm(c, R8, JEQ, OTHER_CALL, "native");
+		add_flag(c, at, CALL_COMPAT_RETURN);
+		emit_label(c, "native");
+	}
+	emit_scope_end(c);
 }
 
 /* to = the kernel's number of this size at R3 + at; 0 if it is absent. Overwrites R0 to R5. */
@@ -605,14 +686,52 @@ static void note_missing(struct bpf_code *c, const struct programs *m)
 	emit_jump(c, "next");
 }
 
+/* R7 = the place of the task's open call; jump to crowded if there are too many. */
+static void find_place(struct bpf_code *c, const struct programs *m)
+{
+	emit_lookup(c, m->open, TASK);
+	emit_jump_if_imm(c, R0, JNE, 0, "has_place");
+	find_buffer(c, m);
+	set(c, AT, 0); /* no call is open in the new place */
+	emit_update(c, m->open, TASK, R7, 0, UPDATE_ANY);
+	emit_lookup(c, m->open, TASK);
+	emit_jump_if_imm(c, R0, JEQ, 0, "crowded");
+	emit_label(c, "has_place");
+	emit_mov(c, R7, R0);
+}
+
 static void emit_entry(struct bpf_code *c, const struct programs *m)
 {
-	note_call(c);
-	find_buffer(c, m, RECORD_ENTER);
-	fill_call(c, m);
+	find_place(c, m);
+	fill_call(c, m, OPEN_RECORD);
+	emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	if (!m->p->entries) {
+		jump_if_entry(c, begins, JEQ, BARE, "bare");
+		if (m->kinds & 1 << STRING) {
+			emit_jump_if_imm(c, R1, JNE, ONE_STRING, "general");
+			keep_string(c);
+		} else {
+			emit_jump(c, "general");
+		}
+		emit_label(c, "bare");
+		emit_set_imm(c, R7, open_call, used, 0);
+		emit_set_imm(c, R7, open_call, open, 1);
+		emit_jump(c, "out");
+		emit_label(c, "general");
+	}
+	emit_mov(c, R9, R7);
+	find_buffer(c, m);
+	copy_call(c, R7, RECORD, R9, OPEN_RECORD);
+	emit_jump(c, "in_buffer");
+	emit_label(c, "crowded");
+	find_buffer(c, m);
+	fill_call(c, m, RECORD);
+	emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	emit_label(c, "in_buffer");
+	set(c, AT, 0);
 	if (m->kinds) {
-		emit_load(c, SIZE_DW, R6, FP, ENTRY);
 		jump_if_entry(c, known, JEQ, RECORDED, "done");
+		set(c, RETURNED, -ENOSYS);
 		set_width(c);
 		set(c, ABSENT, -1); /* what is not in memory here was not read before */
 		append_protocol(c, m);
@@ -623,13 +742,28 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 		note_missing(c, m);
 		emit_label(c, "done");
 	}
-	keep_call(c, m);
+	keep_memory(c, m);
 }
 
-static void emit_return(struct bpf_code *c, const struct programs *m)
+/*
+ * Write the record of a call from the registers at R6; or, from begun on, of the call that is in
+ * the buffer.
+ */
+static void emit_from_registers(struct bpf_code *c, const struct programs *m)
 {
-	find_buffer(c, m, RECORD_CALL);
-	take_call(c, m);
+	find_buffer(c, m);
+	fill_call(c, m, RECORD);
+	if (m->p->at_return)
+		add_flag(c, RECORD, CALL_AT_RETURN);
+	set(c, AT, 0);
+	emit_mov_imm(c, R9, -1);
+	if (m->kinds) {
+		emit_label(c, "begun");
+		store(c, ABSENT, R9);
+		emit_load(c, SIZE_DW, R1, FP, RESULT);
+		store(c, RETURNED, R1);
+	}
+	set_result(c, RECORD);
 	if (m->kinds) {
 		emit_load(c, SIZE_DW, R1, FP, ENTRY);
 		emit_get(c, R1, R1, entry, known);
@@ -645,7 +779,35 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 		note_missing(c, m);
 		emit_label(c, "done");
 	}
-	write_record(c, m);
+	write_record(c, m, RECORD_CALL);
+}
+
+static void emit_return(struct bpf_code *c, const struct programs *m)
+{
+	if (m->p->at_return) {
+		emit_from_registers(c, m);
+		return;
+	}
+	find_begun(c, m);
+	if (m->kinds) {
+		emit_load(c, SIZE_DW, R1, FP, ENTRY);
+		emit_get(c, R1, R1, entry, ends);
+		emit_jump_if_imm(c, R1, JNE, BARE, "general");
+		emit_jump_if_imm(c, R9, JNE, 0, "general");
+	}
+	set_result(c, OPEN_RECORD);
+	write_open(c, m, RECORD_CALL);
+	emit_jump(c, "out");
+	if (m->kinds) {
+		emit_label(c, "general");
+		take_open(c, m);
+		emit_jump(c, "begun");
+	}
+	emit_label(c, "not_begun"); /* as after a filter of seccomp(2) refused it */
+	emit_load(c, SIZE_DW, R1, FP, ENTRY);
+	emit_get(c, R1, R1, entry, known);
+	emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
+	emit_from_registers(c, m);
 }
 
 void emit_side(struct bpf_code *c, struct programs *m, int entering)

@@ -42,22 +42,12 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	emit_until_end(c, &m->p->channel, KEY);
-	emit_find(c, m->open, TASK, R6, "out");
-	emit_get(c, R1, R6, open_call, call.begin);
+	emit_find(c, m->open, TASK, R7, "out");
+	emit_get(c, R1, R7, open_call, open);
 	emit_jump_if_imm(c, R1, JEQ, 0, "ended");
-	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	emit_find(c, m->buffer, KEY, R7, "ended");
-	emit_head(c, R7, RECORD, RECORD_OPEN);
-	emit_address(c, R1, R7, CALL);
-	emit_mov_imm(c, R2, sizeof(struct open_call));
-	emit_mov(c, R3, R6);
-	emit_call(c, FN_PROBE_READ_KERNEL);
-	set(c, RET, 0); /* used lies in its place */
-	set(c, RET + 8, 0);
-	emit_get(c, R3, R6, open_call, used);
-	emit_alu_imm(c, ALU_AND, R3, 0xff);
-	emit_alu_imm(c, ALU_ADD, R3, MEMORY - RECORD);
-	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY, 1);
+	emit_set_imm(c, R7, open_call, record.ret, 0); /* an earlier call has left its own */
+	emit_set_imm(c, R7, open_call, record.ret_nr, 0);
+	write_open(c, m, RECORD_OPEN);
 	emit_label(c, "ended");
 	emit_delete(c, m->open, TASK);
 	emit_out(c, 0);
@@ -196,12 +186,11 @@ int calls_attach(struct plan *p)
 {
 	static struct bpf_code code;
 	struct programs m = { .p = p, .all = !p->listed };
-	const unsigned pids = WORD == 8 ? PIDS_64 : PIDS_32;
 	int r;
 
 	if (prepare(&m) < 0 || plan_calls(&m) < 0)
 		return -1;
-	m.tasks = plan_map(p, MAP_ARRAY, "tasks", 4, LIST_ENTRY, pids / LIST_ENTRY);
+	m.tasks = plan_map(p, MAP_ARRAY, "tasks", 4, LIST_PIDS, 1);
 	if (m.tasks < 0)
 		return -1;
 	p->tasks = m.tasks;
@@ -211,7 +200,8 @@ int calls_attach(struct plan *p)
 	/* the return first: a call whose beginning was not seen is read there */
 	emit_side(&code, &m, 0);
 	r = r ? r : plan_attach(p, &code, "sys_exit", m.types[0] ? m.types[0] : RAW_TRACEPOINT);
+	if (r || p->at_return)
+		return r;
 	emit_side(&code, &m, 1);
-	return r ? r : plan_attach(p, &code, "sys_enter",
-				   m.types[1] ? m.types[1] : RAW_TRACEPOINT);
+	return plan_attach(p, &code, "sys_enter", m.types[1] ? m.types[1] : RAW_TRACEPOINT);
 }

@@ -19,6 +19,7 @@ struct plan {
 	int no_args, env;       /* not the arguments of execs; their environment, too */
 	int cpu;                /* also the CPU time of processes that end */
 	int entries;            /* each call has a record when it begins, too */
+	int at_return;          /* a call is seen only when it returns */
 	char *const *names;     /* only these calls, up to NULL; none: all */
 	int listed;             /* only tasks of the instance's pid filter are traced */
 	int tasks;              /* the map of tasks; 0: there is none */

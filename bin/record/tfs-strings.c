@@ -17,6 +17,7 @@
  *	-d BYTES     record at most so many bytes of what is read and written; default 0
  *	-e           record the environment of a program that is executed
  *	-E           record each call when it begins, too
+ *	-r           record calls at their return only, without the time of their entry
  *	-w WORDS     record at most so many arguments of a program; default 8
  * The programs run for all tasks, and record those of the pid filter of the instance that is in
  * use. They write into rings of their own, whose clock is mono. PROGRAM, such as tfs-catpipe or
@@ -49,10 +50,18 @@ static const struct tool tool = {
 	.places = (const struct opt_place[]){
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },
-		{ 'E', .flag = &plan.entries }, { 'w', .number = &words },
+		{ 'E', .flag = &plan.entries }, { 'r', .flag = &plan.at_return },
+		{ 'w', .number = &words },
 		{ 0 },
 	},
 };
+
+/* Does the call end elsewhere than it began, or does its return not say what it was? */
+static int needs_entry(const char *call)
+{
+	return !strncmp(call, "exec", 4) || !strncmp(call, "exit", 4) || strstr(call, "fork") ||
+	       !strncmp(call, "clone", 5) || strstr(call, "sigreturn");
+}
 
 static int attach(struct plan *p)
 {
@@ -152,6 +161,12 @@ int main(int argc, char **argv)
 	/* the hook gives names of events */
 	for (char **name = argv + opt_index + 1; *kind == 'c' && *name; name++)
 		*name = (char *)(size_t)syscall_of_function(*name);
+	if (plan.at_return && (*kind != 'c' || plan.entries || !*plan.names))
+		usage_error(&tool, "--at-return needs names of system calls, and not --enter");
+	for (char *const *name = plan.names; plan.at_return && *name; name++)
+		if (needs_entry(*name))
+			usage_error(&tool, "--at-return: the return of %s does not tell all of "
+				    "the call", *name);
 	if (find_instance(&plan) < 0 || attach(&plan) < 0)
 		return REFUSED;
 	stdout_flush();

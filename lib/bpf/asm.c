@@ -151,8 +151,9 @@ static void print_wide(struct line *l, const char *(*map_name)(int))
 	char text[9] = "";
 	size_t printable = 0;
 
-	if (l->from == MAP_DESCRIPTOR) {
-		out_format(&l->out, "r%u = map %s", l->to, map_name(l->i->imm));
+	if (l->from) {
+		out_format(&l->out, "r%u = %s %s", l->to,
+			   l->from == MAP_VALUE ? "value of" : "map", map_name(l->i->imm));
 		return;
 	}
 	out_format(&l->out, "r%u = %llu ll", l->to, (unsigned long long)n);

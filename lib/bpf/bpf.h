@@ -114,6 +114,8 @@ void emit_cmpxchg(struct bpf_code *, enum bpf_reg to, int at, enum bpf_reg from)
 void emit_load_imm64(struct bpf_code *, enum bpf_reg to, uint64_t n);
 /* R1 = the map of this descriptor, R2 = the address of the key at FP + key */
 void emit_map(struct bpf_code *, int map, int key);
+/* to = the address of the only value of an array */
+void emit_value(struct bpf_code *, enum bpf_reg to, int map);
 /* R0 = the address of the value for the key at FP + key, or 0 */
 void emit_lookup(struct bpf_code *, int map, int key);
 /* to = the address of the value; jump to skip if there is none */

@@ -109,6 +109,11 @@ void emit_map(struct bpf_code *c, int map, int key)
 	emit_address(c, R2, FP, key);
 }
 
+void emit_value(struct bpf_code *c, enum bpf_reg to, int map)
+{
+	wide(c, to, MAP_VALUE, (uint32_t)map);
+}
+
 void emit_lookup(struct bpf_code *c, int map, int key)
 {
 	emit_map(c, map, key);

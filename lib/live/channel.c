@@ -144,20 +144,21 @@ int channel_make(struct channel *ch, int instance, int few)
 	return r;
 }
 
+void emit_head_of(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
+{
+	const int head = at + (int)sizeof(struct ring_head);
+
+	emit_store_imm(c, SIZE_H, to, head, (int32_t)(RECORD_FIRST + kind));
+	emit_store_imm(c, SIZE_H, to, head + 2, 0);
+	emit_store(c, SIZE_W, to, head + (int)offsetof(struct record_head, pid), R0);
+	emit_call(c, FN_KTIME_GET_NS);
+	emit_store(c, SIZE_DW, to, at, R0);
+}
+
 void emit_head(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
 {
 	emit_call(c, FN_GET_CURRENT_PID_TGID);
-	emit_alu_imm(c, ALU_LSH, R0, 32);
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
-		emit_alu_imm(c, ALU_RSH, R0, 32);
-		emit_load_imm64(c, R1, (uint64_t)(RECORD_FIRST + kind) << 48);
-	} else {
-		emit_mov_imm(c, R1, (int32_t)(RECORD_FIRST + kind));
-	}
-	emit_alu(c, ALU_OR, R0, R1);
-	emit_store(c, SIZE_DW, to, at + (int)sizeof(struct ring_head), R0);
-	emit_call(c, FN_KTIME_GET_NS);
-	emit_store(c, SIZE_DW, to, at, R0);
+	emit_head_of(c, to, at, kind);
 }
 
 /*
@@ -165,7 +166,7 @@ void emit_head(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
  * has no room, go on at "lost"; otherwise, if counted is not 0, jump to "written".
  */
 static void emit_output(struct bpf_code *c, int outer, enum bpf_reg base, int at, int size,
-			int number, int key, int counted)
+			int key, int counted)
 {
 	emit_get(c, R1, R0, ring_control, lost);
 	emit_store(c, SIZE_DW, base, at + (int)offsetof(struct ring_head, lost), R1);
@@ -174,9 +175,7 @@ static void emit_output(struct bpf_code *c, int outer, enum bpf_reg base, int at
 	if (size)
 		emit_mov_imm(c, R3, size);
 	else
-		emit_load(c, SIZE_W, R3, FP, number);
-	if (!size) /* the verifier has forgotten it */
-		emit_alu_imm(c, ALU_AND, R3, RECORD_MASK);
+		emit_mov(c, R3, R8);
 	emit_mov_imm(c, R4, 0);
 	emit_call(c, FN_RINGBUF_OUTPUT);
 	if (counted)
@@ -203,12 +202,10 @@ void emit_record(struct bpf_code *c, const struct channel *ch, enum bpf_reg base
 		 int key, int counted)
 {
 	emit_scope(c);
-	if (!size)
-		emit_store(c, SIZE_W, FP, key, R3);
 	find_control(c, ch, key + 4, "written");
 	emit_get(c, R1, R0, ring_control, state);
 	emit_jump_if_imm(c, R1, JEQ, RINGS_WAIT, "written");
-	emit_output(c, ch->outer, base, at, size, key, key + 4, counted);
+	emit_output(c, ch->outer, base, at, size, key + 4, counted);
 	if (counted) {
 		emit_find(c, ch->control, key + 4, R0, "written");
 		emit_count(c, R0, (int)offsetof(struct ring_control, lost));
@@ -240,7 +237,7 @@ void emit_to_readers(struct bpf_code *c, const struct readers *r, int at, int si
 	emit_load(c, SIZE_W, R2, FP, cpu);
 	emit_alu(c, ALU_ADD, R1, R2);
 	emit_store(c, SIZE_W, FP, key, R1);
-	emit_output(c, r->rings, FP, at, size, 0, key, 1);
+	emit_output(c, r->rings, FP, at, size, key, 1);
 	emit_load(c, SIZE_DW, R0, FP, control);
 	emit_count(c, R0, (int)offsetof(struct ring_control, lost));
 	emit_label(c, "written");

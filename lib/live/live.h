@@ -190,10 +190,10 @@ int rings_open(struct rings *);
 int rings_turn(int control, enum ring_state);
 
 /*
- * The programs record the calls of listed tasks: a map has a byte for each possible pid, LIST_ENTRY
- * of them in an entry, with this bit of it set. List these tasks. Return 0, or -1 and errno.
+ * The programs record the calls of listed tasks: the value of a map has a byte for each possible
+ * pid, with this bit set. List these tasks. Return 0, or -1 and errno.
  */
-enum { LIST_ENTRY = 64, LIST_BIT = 1 };
+enum { LIST_PIDS = sizeof(long) == 8 ? K_PID_MAX_LIMIT : 32 * 1024, LIST_BIT = 1 };
 struct pids;
 int rings_list(int map, const struct pids *);
 
@@ -275,8 +275,9 @@ int channel_run(const struct channel *, const int *fds, size_t n, char **argv);
 
 /*
  * Put the head of a record of this kind, struct ring_head and struct record_head, at to + at.
- * Overwrites R0 to R5.
+ * Overwrites R0 to R5. With emit_head_of it is a record of the task whose pid is in R0.
  */
+void emit_head_of(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 
 /*
@@ -287,10 +288,9 @@ void emit_until_end(struct bpf_code *, const struct channel *, int key);
 
 /*
  * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
- * record will say that it is (counted is 0). It has size bytes; size 0: R3 has their number, of no
- * bits but those of RECORD_MASK. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
+ * record will say that it is (counted is 0). It has size bytes; size 0: R8 has their number, which
+ * the verifier knows to fit. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
  */
-enum { RECORD_MASK = 0x3fff };
 void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
 		 int key, int counted);
 

@@ -112,7 +112,7 @@ int rings_turn(int control, enum ring_state state)
 
 int rings_list(int map, const struct pids *pids)
 {
-	const size_t size = (size_t)bpf_map_entries(map) * LIST_ENTRY;
+	const size_t size = LIST_PIDS;
 	uint8_t *bytes;
 
 	if (bpf_is_printing())
@@ -338,17 +338,17 @@ const struct record *rings_next_open(struct rings *all)
 		while (s->calls >= 0 && !bpf_next(s->calls, all->began ? &s->pid : NULL, &pid)) {
 			all->began = 1;
 			s->pid = pid;
-			if (bpf_lookup(s->calls, &pid, &v) < 0 || !v.call.begin)
+			if (bpf_lookup(s->calls, &pid, &v) < 0 || !v.open)
 				continue;
 			v.used = v.used <= sizeof(v.memory) ? v.used : 0;
 			*c = (struct call_record){
 				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = (int32_t)pid },
-				.call = v.call,
+				.call = v.record.call,
 			};
-			memcpy(c + 1, v.memory, (size_t)v.used);
-			set_memory(c, (size_t)v.used);
+			memcpy(c + 1, v.memory, v.used);
+			set_memory(c, v.used);
 			all->record = (struct record){
-				.ts = v.call.begin, .data = all->bytes, .cpu = v.call.cpu,
+				.ts = c->call.begin, .data = all->bytes, .cpu = c->call.cpu,
 				.len = (uint32_t)(sizeof(*c) + v.used),
 			};
 			return &all->record;

@@ -259,6 +259,7 @@ enum {
 	CALL_COMPAT = 1,        /* one of 32-bit code on a 64-bit kernel */
 	CALL_COMPAT_RETURN = 8, /* so is its return: it may execute another program */
 	CALL_ENTERED = 2,       /* the record enter has its memory at the entry */
+	CALL_AT_RETURN = 16,    /* begin is the time of its return: its entry was not looked at */
 	CALL_CUT = 4,           /* it has more memory, which is not recorded */
 };
 
@@ -273,14 +274,15 @@ struct call_record {
 };
 
 /*
- * The value of the map of open calls, by pid: a call, and its memory at the entry if that is short.
- * It lies as in struct call_record from call on.
+ * The value of the map of open calls, by pid: the record of the call in a ring, and its memory at
+ * the entry if that is short.
  */
 enum { OPEN_CALL_MEMORY = 232 };
 struct open_call {
-	struct call_begun call;
-	uint64_t used;          /* bytes of memory, in the place of ret */
-	uint64_t reserved[2];
+	uint32_t open;          /* the call has not returned */
+	uint32_t used;          /* bytes of memory */
+	uint64_t head[2];       /* the beginning of a record in a ring */
+	struct call_record record;
 	unsigned char memory[OPEN_CALL_MEMORY];
 };
 

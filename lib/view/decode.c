@@ -51,6 +51,7 @@ struct decode_task {
 	uint8_t shown;                  /* the beginning of the call is selected */
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t foreign;                /* of the call only its program is known: put_foreign */
+	uint8_t untimed;                /* how long it took is not known */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
 	uint8_t trapped;                /* it has no result */
@@ -478,7 +479,7 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (t->fate == PAIRING_RETURNED && t->call)
 		o->at += call_print_behind(t->tables, t->call, &t->values, o->at, out_room(o));
-	if (t->fate == PAIRING_RETURNED && !t->foreign) {
+	if (t->fate == PAIRING_RETURNED && !t->foreign && !t->untimed) {
 		out_string(o, " <");
 		put_duration(d, o, t->time);
 		out_char(o, '>');
@@ -717,6 +718,8 @@ static void put_json_result(const struct decode *d, const struct decode_task *t,
 			out_string(o, ",\"resumed\":true");
 			break;
 		}
+		if (t->untimed)
+			break;
 		out_string(o, ",\"lat\":");
 		put_latency(d, o, t->time);
 		break;
@@ -1262,6 +1265,7 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 		drop_memory(d, t);
 	t->foretold = 0;
 	t->compat = (flags & CALL_COMPAT) && !d->abi;
+	t->untimed = (flags & CALL_AT_RETURN) != 0;
 	t->nargs = CALL_ARGS;
 	for (unsigned i = 0; i < CALL_ARGS; i++)
 		t->values.args[i] = OWN(call.args[i]);

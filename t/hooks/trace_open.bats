@@ -30,6 +30,32 @@ each_source() {
 	file_has 20 got
 }
 
+@test "trace_open: --at-return prints the same lines without durations, and no program runs when a call begins" {
+	need_bpf
+	for words in '' --at-return; do
+		act opens 12 8 "$PWD/there"
+		# shellcheck disable=SC2086 # a word, or none
+		traced trace_open $words
+		sed 's/^.*[0-9]: //' got >"text$words"
+	done
+	file_has 20 <(grep ' <[0-9.]*>$' text)
+	diff <(sed 's/ <[0-9.]*>$//' text) text--at-return
+	printf '%s\0' "$PWD/there" >name
+	act unread 20 5 "$PWD/name" # the page is there when the call returns
+	traced trace_open --at-return --json
+	file_has 20 <(grep -F '"text":"\"'"$PWD"'/there\""' got)
+	file_has 5 <(grep -F '"error":"EFAULT"' got)
+	file_has 0 <(grep -F '"lat":' got)
+	tfs-strings -S -r calls openat >programs
+	file_has 1 <(grep '^// sys_exit: ' programs)
+	file_has 0 <(grep '^// sys_enter: ' programs)
+	refuses trace_syscalls 100 '--at-return cannot be combined with --slower, --strace and --no-data' \
+		--at-return -s openat --no-data --pid $$
+	refuses trace_syscalls 100 '--at-return: the return of execve does not tell all of the call' \
+		--at-return -s openat execve --pid $$
+	refuses trace_syscalls 100 '--at-return needs names of system calls, and not --enter' --at-return --pid $$
+}
+
 # bats test_tags=guest,oldest
 @test "trace_open: with kprobes the lines are the same" {
 	need_bpf

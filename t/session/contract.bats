@@ -151,6 +151,7 @@ lists() {
 	--host-paths  decoded: absolute paths as the host has them; of all calls only
 	--data N  decoded: up to N bytes of what is read and written, default 0
 	--no-args  decoded: record no arguments of programs that are executed
+	--at-return  decoded: only the returns of the calls of --syscall, without durations; other programs run faster
 	--no-data  record no byte of the program's memory: strings are addresses
 	--otel  the OpenTelemetry trace and span in which the thread makes the call
 	-p, --pid PID...  trace these tasks, their threads and descendants
