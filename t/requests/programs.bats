@@ -182,8 +182,8 @@ llvm() {
 	grep -qx 'out' got
 	grep -qx 'waits:' got
 	grep -qx 'r2 += -16 // WHO' got
-	grep -qx '\*(u64 \*)(r10 - 96) = r1 // FORMAT' got
-	grep -qx 'r1 = .* ll // "dtE %x %"' got
+	grep -qx '\*(u64 \*)(r10 - 184) = r1 // MARK_RECORD + 24' got
+	grep -qx 'r1 = .* ll // "dtE"' got
 	"$PROG/insns" -S rx | grep -A 1 -x 'earlier_[1-4]:' | grep -c 'w1 = w4' | grep -qx 4
 }
 
