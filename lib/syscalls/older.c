@@ -53,7 +53,7 @@ static size_t read_words(const char *s, const char *end, unsigned most, uint64_t
 			return 0;
 		if (s < end && *s == '.')
 			return end - s == 2 && s[1] > '0' && s[1] < '8' ?
-			       (n - 1) * sizeof(*v) + (size_t)s[1] - '0' : 0;
+			       (n - 1) * sizeof(*v) + (size_t)(s[1] - '0') : 0;
 	}
 	return n * sizeof(*v);
 }

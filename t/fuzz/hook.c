@@ -171,7 +171,7 @@ static void check_environment(const struct request *rq)
 		const struct opt *o = &rq->hook->options[i];
 
 		given += o->given && (i >= rq->hook->ncommon || !strcmp(o->name, "buffer") ||
-				      !strcmp(o->name, "json"));
+				      !strcmp(o->name, "clock") || !strcmp(o->name, "json"));
 	}
 	must(!strncmp(env[0], "PATH=/tools:", 12) && !strcmp(env[2], "TFS_INSTANCE=x") &&
 	     !strcmp(env[3], "TFS_GROUP=y"));
