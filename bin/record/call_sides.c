@@ -326,10 +326,13 @@ static void set_width(struct bpf_code *c)
 	emit_label(c, "wide");
 }
 
-/* R7 = the buffer */
+/*
+ * R7 = the buffer of this side. Since Linux 7.2 another task may interrupt a program, and run the
+ * other one on the same CPU.
+ */
 static void find_buffer(struct bpf_code *c, const struct programs *m)
 {
-	emit_store_imm(c, SIZE_W, FP, KEY, 0);
+	emit_store_imm(c, SIZE_W, FP, KEY, m->entering);
 	emit_find(c, m->buffer, KEY, R7, "out");
 }
 

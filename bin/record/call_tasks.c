@@ -176,7 +176,7 @@ static int prepare(struct programs *m)
 		return err_msg("calls: the registers of this kernel are not known");
 	find_offsets(m, version);
 	m->may_goto = version >= KERNEL(6, 9);
-	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 1);
+	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
 	m->open = plan_map(m->p, MAP_HASH, "open", 8, sizeof(struct open_call), OPEN_CALLS);
 	m->p->channel.calls = m->open;
 	return m->buffer < 0 || m->open < 0 ? -1 : 0;
