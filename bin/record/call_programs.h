@@ -198,6 +198,7 @@ struct programs {
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
 	int status;             /* on x86, that of thread_info.status in struct task_struct */
 	int may_goto;           /* the kernel has this instruction */
+	int skips;              /* the kernel may skip a program */
 	int steps[STEPS];       /* offsets from a task to the protocol of a socket; -1: not known */
 	int messages;           /* the call that is described passes messages */
 	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: not used */

@@ -701,6 +701,12 @@ static void find_place(struct bpf_code *c, const struct programs *m)
 	emit_jump_if_imm(c, R0, JEQ, 0, "crowded");
 	emit_label(c, "has_place");
 	emit_mov(c, R7, R0);
+	if (m->skips) { /* was the return of the call before skipped? */
+		emit_get(c, R1, R7, open_call, open);
+		emit_jump_if_imm(c, R1, JEQ, 0, "returned");
+		emit_lost(c, &m->p->channel, KEY);
+		emit_label(c, "returned");
+	}
 }
 
 static void emit_entry(struct bpf_code *c, const struct programs *m)

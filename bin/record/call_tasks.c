@@ -176,6 +176,8 @@ static int prepare(struct programs *m)
 		return err_msg("calls: the registers of this kernel are not known");
 	find_offsets(m, version);
 	m->may_goto = version >= KERNEL(6, 9);
+	/* a task interrupts the program of another, which the kernel then does not run again */
+	m->skips = version >= KERNEL(6, 19);
 	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
 	m->open = plan_map(m->p, MAP_HASH, "open", 8, sizeof(struct open_call), OPEN_CALLS);
 	m->p->channel.calls = m->open;

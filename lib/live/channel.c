@@ -198,6 +198,15 @@ void emit_until_end(struct bpf_code *c, const struct channel *ch, int key)
 	emit_jump_if_imm(c, R1, JEQ, RINGS_ENDED, "out");
 }
 
+void emit_lost(struct bpf_code *c, const struct channel *ch, int key)
+{
+	emit_scope(c);
+	find_control(c, ch, key, "counted");
+	emit_count(c, R0, (int)offsetof(struct ring_control, lost));
+	emit_label(c, "counted");
+	emit_scope_end(c);
+}
+
 void emit_record(struct bpf_code *c, const struct channel *ch, enum bpf_reg base, int at, int size,
 		 int key, int counted)
 {

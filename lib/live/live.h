@@ -286,6 +286,9 @@ void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
  */
 void emit_until_end(struct bpf_code *, const struct channel *, int key);
 
+/* Count a lost record. key is a slot of 4 bytes on the stack. Overwrites R0 to R5. */
+void emit_lost(struct bpf_code *, const struct channel *, int key);
+
 /*
  * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
  * record will say that it is (counted is 0). It has size bytes; size 0: R8 has their number, which
