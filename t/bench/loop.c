@@ -2,7 +2,7 @@
 /*
  * loop - the traced program: make N system calls, and time them
  *
- *	loop [-w] [-t THREADS] [-r RATE] [-d SECONDS] [-k KINDS] N FILE
+ *	loop [-w] [-t THREADS] [-r RATE] [-d SECONDS] [-k KINDS | -o PATH] N FILE
  *	loop -l
  *	-w  print "ready" and wait for a line of standard input first
  *	-t  so many threads, each on a CPU of its own, make N calls together
@@ -10,11 +10,13 @@
  *	-d  stop after so many seconds
  *	-k  make calls of so many kinds in turn, the first kinds that -l prints;
  *	    otherwise getppid alone. All kinds fail at once, or return a number.
+ *	-o  open this path, which is not there, instead
  * The calls are made in batches. At the end a line goes to FILE: nanoseconds per
  * call in the median batch, seconds from the first call to the last, and calls
  * made. If the program was preempted for a while, the second number includes that
  * time, and the first does not.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -62,6 +64,7 @@ static const struct kind {
 
 static long calls, threads = 1, rate, seconds, nkinds = 1;
 static int pinned;
+static const char *path;
 static pthread_barrier_t start;
 
 static struct worker {
@@ -93,6 +96,11 @@ static int by_value(const void *a, const void *b)
 
 static void batch(long n)
 {
+	if (path) {
+		for (long i = 0; i < n; i++)
+			syscall(SYS_openat, AT_FDCWD, path, 0);
+		return;
+	}
 	if (nkinds == 1) {
 		for (long i = 0; i < n; i++)
 			syscall(SYS_getppid);
@@ -164,7 +172,7 @@ int main(int argc, char **argv)
 	char in;
 	FILE *f;
 
-	while ((c = getopt(argc, argv, "wlt:r:d:k:")) != -1)
+	while ((c = getopt(argc, argv, "wlt:r:d:k:o:")) != -1)
 		switch (c) {
 		case 'w':
 			held = 1;
@@ -185,6 +193,9 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			nkinds = atol(optarg);
+			break;
+		case 'o':
+			path = optarg;
 			break;
 		default:
 			return 100;
