@@ -130,6 +130,18 @@ struct file_question {
 	char path[PATH_MAX];
 };
 
+/* Is the file that is mapped now another one? On overlayfs a file may have two inodes. */
+static int is_other(const struct file_question *q, const struct stat *st)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+
+	if (st->st_ino == q->as.inode)
+		return 0;
+	n = readlink(q->link, path, sizeof(path));
+	return n < 0 || (size_t)n != strlen(q->path) || memcmp(path, q->path, (size_t)n);
+}
+
 /* Read the functions of the file at the link, or else of that at the path, if it is the same. */
 static void read_functions(const void *question, struct stranger_answer *a)
 {
@@ -138,6 +150,10 @@ static void read_functions(const void *question, struct stranger_answer *a)
 	struct stat st;
 	int fd = *q->link ? stranger_open(q->link, &st) : -1;
 
+	if (fd >= 0 && is_other(q, &st)) {
+		close(fd);
+		fd = -1;
+	}
 	if (fd < 0 && !stranger_enter(makedev(q->as.major, q->as.minor))) {
 		fd = stranger_open(q->path, &st);
 		if (fd >= 0 && st.st_ino != q->as.inode) {
