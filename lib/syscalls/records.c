@@ -54,7 +54,7 @@ _Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a
 
 enum { COMPAT_SHIFT = 12 };
 
-/* Add the names of the calls of an ABI, whose numbers have these bits, too. */
+/* Add the names of the calls of an ABI. In the print fmt, their numbers have these bits set. */
 static void add_abi(struct out *o, const char *abi, unsigned bits)
 {
 	struct calls *calls = calls_open(abi);

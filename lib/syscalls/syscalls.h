@@ -445,10 +445,13 @@ struct record;
 const char *older_text(const struct event_set *, const struct field *, const struct record *,
 		       const char *id, size_t *n);
 
-/* Add such a text to the memory of a call. Return 0, or -1 as call_user_add. */
+/*
+ * Add the memory in a text that older_text returned to that of a call. Return 0, or -1 as
+ * call_user_add.
+ */
 int older_memory(struct call_user *, const char *record, size_t n);
 
-/* Is it the first one of a call, at its entry? */
+/* Is a text that older_text returned the first one of a call, at its entry? */
 int older_begins(const char *record, size_t n);
 
 /* ---- follow.c: which files the descriptors and directories of tasks are ------------------ */

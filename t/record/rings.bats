@@ -141,8 +141,8 @@ little_kept() {
 }
 
 # burst N MOST: Let a program call N times while a reader takes a line per read. Each call is delivered
-# or counted, and the memory of the burst is given back before the session ends. Of five tries, one
-# loses at most MOST: the others may have been kept from their CPU.
+# or counted, and the memory of the burst is given back before the session ends. The test passes if one
+# of five bursts loses at most MOST calls, because other programs may keep the reader from its CPU.
 burst() {
 	local n=$1 lost
 	for _ in {1..5}; do
