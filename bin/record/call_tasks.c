@@ -160,20 +160,26 @@ static void find_offsets(struct programs *m, unsigned version)
 	btf_free(&btf);
 }
 
-/* Set what depends on the kernel, and make the buffer. Return 0, or -1, reported. */
-static int prepare(struct programs *m)
+int calls_check(const struct plan *p)
 {
-	char *page = file_read(m->p->root, "events/header_page", NULL);
+	char *page = file_read(p->root, "events/header_page", NULL);
 	const char *commit = page ? strstr(page, "commit;") : NULL;
 	const int word = commit && strstr(commit, "size:8") ? 8 : 4;
-	struct utsname host;
-	unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
 
 	free(page);
 	if (!page)
 		return err_file("unable to read events/header_page");
 	if (!KNOWN_REGISTERS || word != WORD)
 		return err_msg("calls: the registers of this kernel are not known");
+	return 0;
+}
+
+/* Set what depends on the kernel, and make the buffer. Return 0, or -1, reported. */
+static int prepare(struct programs *m)
+{
+	struct utsname host;
+	unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
+
 	find_offsets(m, version);
 	m->may_goto = version >= KERNEL(6, 9);
 	/* a task interrupts the program of another, which the kernel then does not run again */

@@ -56,6 +56,12 @@ int format_field(const char *format, const char *field);
 int calls_attach(struct plan *);
 
 /*
+ * Return 0 if calls_attach knows the registers of this kernel, or -1, reported. While the clock of
+ * an instance is set, the kernel lets nobody read the file that says it.
+ */
+int calls_check(const struct plan *);
+
+/*
  * Do so with programs that record the end of a TCP connection (struct tcp_record); with accepts,
  * also which task accepts one; with failed, only connects that fail at once.
  */

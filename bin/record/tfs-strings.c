@@ -67,13 +67,16 @@ static int attach(struct plan *p)
 {
 	const char *word = p->names[0] ? p->names[0] : "";
 
+	int r;
+
 	p->channel.outer = -1;
-	if (channel_clock(p->instance) < 0 ||
+	if ((*kind == 'c' && calls_check(p) < 0) ||
 	    channel_make(&p->channel, p->instance, *kind != 'c') < 0)
 		return -1;
 	str_format(p->id, sizeof(p->id), "%s", p->channel.id);
-	return *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
-	       *kind == 'o' ? otel_attach(p, &otel) : calls_attach(p);
+	r = *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
+	    *kind == 'o' ? otel_attach(p, &otel) : calls_attach(p);
+	return channel_ready(&p->channel) < 0 ? -1 : r;
 }
 
 /*

@@ -118,8 +118,7 @@ static int read_marks(char **program, int session)
 	struct channel ch;
 	int instance = tracefs_open(NULL, NULL, NULL), held;
 
-	if (instance < 0 || channel_clock(instance) < 0 ||
-	    (held = dt_reader_add(name, &ch, instance)) < 0)
+	if (instance < 0 || (held = dt_reader_add(name, &ch, instance)) < 0)
 		return REFUSED;
 	if (*program)
 		channel_run(&ch, &held, 1, program);

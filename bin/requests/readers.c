@@ -62,7 +62,7 @@ static int add(const char *name, const struct readers *r, struct channel *ch, in
 			       READERS_MOST, name);
 	l = lock_of(reader, F_RDLCK);
 	*ch = (struct channel){ .outer = r->rings, .first = reader * r->cpus };
-	if (channel_make(ch, instance, 1) < 0)
+	if (channel_make(ch, instance, 1) < 0 || channel_ready(ch) < 0)
 		return -1;
 	if (fcntl(dir, F_OFD_SETLK, &l) < 0 || bpf_update(r->controls, &reader, &ch->control) < 0)
 		return err_errno("unable to read the marks of the request probe %s", name);

@@ -12,7 +12,11 @@
 
 enum { RING_LEAST = 64 * 1024, RING_MOST = 1 << 30 };
 
-int channel_clock(int instance)
+/*
+ * Return 1 if the clock of the instance has to be set to mono, the clock of the records, 0 if it is
+ * that, -1 if it has to be another, reported.
+ */
+static int wants_clock(int instance)
 {
 	char *clocks = file_read(instance, "trace_clock", NULL);
 	const char *now = clocks ? strchr(clocks, '[') : NULL;
@@ -21,7 +25,7 @@ int channel_clock(int instance)
 	if (!now)
 		r = err_file("unable to read trace_clock");
 	else if (!strncmp(now, "[local]", 7) && getenv(SESSION_KEEPS) && !getenv("HOOK_CLOCK"))
-		r = ctl_write(instance, "trace_clock", "mono", 0);
+		r = 1;
 	else if (strncmp(now, "[mono]", 6) && !bpf_is_printing())
 		r = err_msg("BPF programs record times of the clock mono, not %.*s; "
 			    "set trace_clock to mono, or give no other --clock",
@@ -96,14 +100,13 @@ static int make_rings(struct channel *ch, struct ring_control *control, unsigned
 		}
 		list += *list == ',';
 		for (; cpu <= last && cpu < ch->cpus; cpu++) {
-			uint32_t entry = ch->first + cpu;
 			int ring = bpf_map(MAP_RINGBUF, name, 0, 0, size);
 
 			if (ring < 0)
 				return -1;
 			if (ch->outer < 0)
 				ch->outer = bpf_map_of_maps("tfs_rings", ring, ch->cpus);
-			if (ch->outer < 0 || bpf_update(ch->outer, &entry, &ring) < 0)
+			if (ch->outer < 0)
 				return -1;
 			control[cpu].ring = 1;
 			ch->rings[ch->n++] = ring;
@@ -112,34 +115,89 @@ static int make_rings(struct channel *ch, struct ring_control *control, unsigned
 	return 0;
 }
 
+/*
+ * Set the clock, if it has to be (child is 0), or put each ring that is this child's into the map
+ * of rings. Return 0, or -1, reported.
+ */
+static int change(const struct channel *ch, const struct ring_control *control, int instance,
+		  int clock, unsigned child)
+{
+	size_t ring = 0;
+
+	if (!child)
+		return clock ? ctl_write(instance, "trace_clock", "mono", 0) : 0;
+	for (uint32_t cpu = 0; cpu < ch->cpus; cpu++) {
+		const uint32_t entry = ch->first + cpu;
+
+		if (!control[cpu].ring || ring++ % (CHANNEL_CHILDREN - 1) != child - 1)
+			continue;
+		if (bpf_update(ch->outer, &entry, &ch->rings[ring - 1]) < 0)
+			return err_capability(CAPS_BPF, "unable to add a BPF ring buffer");
+	}
+	return 0;
+}
+
+/*
+ * After each change of the clock, and of the map of rings, the kernel waits some milliseconds, a
+ * grace period of RCU, or three. Let children make the changes at once, while this process goes on.
+ */
+static int begin_changes(struct channel *ch, const struct ring_control *control, int instance,
+			 int clock)
+{
+	unsigned n = ch->n < CHANNEL_CHILDREN ? (unsigned)ch->n + 1 : CHANNEL_CHILDREN;
+
+	signal(SIGCHLD, SIG_DFL); /* if ignored, waitpid gets no status */
+	for (unsigned child = !clock; child < n; child++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return err_errno("unable to start a process");
+		if (!pid)
+			_exit(change(ch, control, instance, clock, child) ? REFUSED : DONE);
+		ch->children[ch->nchildren++] = pid;
+	}
+	return 0;
+}
+
+int channel_ready(struct channel *ch)
+{
+	int r = 0;
+
+	while (ch->nchildren)
+		if (child_wait(ch->children[--ch->nchildren]))
+			r = -1;
+	return r;
+}
+
 int channel_make(struct channel *ch, int instance, int few)
 {
+	const int clock = instance < 0 ? 0 : wants_clock(instance);
 	char *online = cpu_list("online");
 	struct ring_control *control = MAP_FAILED;
-	int r = 0;
+	int r = clock < 0 ? -1 : 0;
 
 	ch->cpus = channel_cpus();
 	ch->calls = -1;
 	ch->rings = calloc(ch->cpus, sizeof(*ch->rings));
 	file_raise_limit();
-	if (!online || !ch->rings) {
-		free(online);
-		return err_msg("out of memory");
-	}
-	ch->control = channel_control(ch->cpus);
+	if (!r && (!online || !ch->rings))
+		r = err_msg("out of memory");
+	ch->control = r ? -1 : channel_control(ch->cpus);
 	if (ch->control >= 0)
 		control = mmap(NULL, ch->cpus * sizeof(*control), PROT_READ | PROT_WRITE,
 			       MAP_SHARED, ch->control, 0);
-	if (control == MAP_FAILED) {
-		free(online);
-		return err_capability(CAPS_BPF, "unable to make a BPF map");
+	if (!r && control == MAP_FAILED)
+		r = err_capability(CAPS_BPF, "unable to make a BPF map");
+	if (!r) {
+		str_format(ch->id, sizeof(ch->id), "tfs_%x", bpf_id(ch->control));
+		for (unsigned cpu = 0; cpu < ch->cpus; cpu++)
+			control[cpu].cpus = ch->cpus;
+		if (make_rings(ch, control, ring_size(instance, few), online) < 0)
+			r = err_capability(CAPS_BPF, "unable to make a BPF ring buffer");
+		else
+			r = begin_changes(ch, control, instance, clock);
+		munmap(control, ch->cpus * sizeof(*control));
 	}
-	str_format(ch->id, sizeof(ch->id), "tfs_%x", bpf_id(ch->control));
-	for (unsigned cpu = 0; cpu < ch->cpus; cpu++)
-		control[cpu].cpus = ch->cpus;
-	if (make_rings(ch, control, ring_size(instance, few), online) < 0)
-		r = err_capability(CAPS_BPF, "unable to make a BPF ring buffer");
-	munmap(control, ch->cpus * sizeof(*control));
 	free(online);
 	return r;
 }

@@ -227,6 +227,8 @@ void rings_drop(const struct rings *);
 
 /* ---- channel.c: the rings into which BPF programs write ---------------------------------- */
 
+enum { CHANNEL_CHILDREN = 9 };
+
 /* All zero at first, but outer. */
 struct channel {
 	char id[16];            /* for the names of the maps and programs that belong to it */
@@ -237,13 +239,9 @@ struct channel {
 	unsigned cpus;          /* that may come */
 	int *rings;             /* one for each CPU that is there now */
 	size_t n;
+	pid_t children[CHANNEL_CHILDREN]; /* that change the clock and the map of rings */
+	unsigned nchildren;
 };
-
-/*
- * Check that the instance has the clock of the records, CLOCK_MONOTONIC. Let a session that has the
- * default clock use it. Return 0, or -1, reported.
- */
-int channel_clock(int instance);
 
 /* Return the number of CPUs that may come. Make a control map for as many, as bpf_map does. */
 unsigned channel_cpus(void);
@@ -251,9 +249,12 @@ int channel_control(unsigned cpus);
 
 /*
  * Make a ring for each CPU, as large as the ring buffers of the instance; an eighth of that for few
- * records. Return 0, or -1, reported.
+ * records. The instance, if it is not -1, must have the clock of the records, CLOCK_MONOTONIC; a
+ * session that has the default clock gets it. Return 0, or -1, reported. The rings and the clock
+ * can be used after channel_ready, which waits for them, and returns the same.
  */
 int channel_make(struct channel *, int instance, int few);
+int channel_ready(struct channel *);
 
 /*
  * Return the socket of the session whose hook has started this tool; -1: there is none; -2: its

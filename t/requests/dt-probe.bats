@@ -349,12 +349,12 @@ holds_rings() {
 	need_probe
 	new_instance
 	export TFS_INSTANCE=$INSTANCE
+	is_off dt-probe marks -- true
+	on
 	tfs-write trace_clock boot
 	fails 111 "dt-probe: fatal: BPF programs record times of the clock mono, not boot; set trace_clock to mono, or give no other --clock" \
 		dt-probe -N "$N" marks -- true
 	tfs-write trace_clock mono
-	is_off dt-probe marks -- true
-	on
 	dt-probe -N "$N" marks -- true
 	fails 100 "dt-probe: fatal: TFS_KEEPS is not a number; usage: $(synopsis dt-probe)" \
 		env TFS_KEEPS=x dt-probe -N "$N" marks
