@@ -70,6 +70,10 @@ uses() { # FILE of tracefs: run a program of our own, which has symbols
 }
 
 # Skip unless the kernel runs BPF programs at system calls.
+need_types() {
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+}
+
 need_bpf() {
 	need_tracefs events/syscalls
 	need_tracefs events/bpf_trace

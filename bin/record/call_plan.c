@@ -147,6 +147,8 @@ static void describe_call(struct entry *e, struct programs *m, const struct call
 	m->messages = 0;
 	e->exec = (uint8_t)exec;
 	e->known = RECORDED;
+	if (m->files.known)
+		describe_files(e, m->tables[compat], call, m->p->roots);
 	for (unsigned i = 0; i < call->nargs; i++) {
 		*item = (struct item){ .arg = (uint8_t)i };
 		describe(item, m->p, &call->args[i], arrays);
@@ -187,6 +189,7 @@ static int describe_variants(struct entry *entries, struct programs *m, const st
 
 		memset(&e, 0, sizeof(e));
 		describe_call(&e, m, v.call, compat);
+		entries[index].returns |= e.returns;
 		if (!memcmp(e.items, entries[index].items, sizeof(e.items)))
 			continue;
 		if (*next == ENTRIES) {
@@ -231,7 +234,7 @@ static uint8_t begins(const struct entry *e)
 {
 	const struct item *item = e->items;
 
-	if (e->variants || e->messages || e->exec)
+	if (e->variants || e->messages || e->exec || e->files[0])
 		return ANYTHING;
 	if (!e->at_entry)
 		return BARE;
@@ -274,7 +277,7 @@ static int describe_calls(struct programs *m, struct entry *entries)
 		struct entry *e = &entries[n];
 
 		e->begins = begins(e);
-		e->ends = e->at_return || e->variants || e->exec ? ANYTHING : BARE;
+		e->ends = e->at_return || e->variants || e->exec || e->returns ? ANYTHING : BARE;
 		e->any_mode = e->known || (n < NUMBERS && entries[n + NUMBERS].known);
 	}
 	return 0;

@@ -5,6 +5,7 @@
  *	call_plan.c      the map that says what each call passes, from the tables of the calls
  *	call_sides.c     the programs of the two sides of a call
  *	call_memory.c    their parts that read user memory
+ *	call_files.c     their parts that read the files of descriptors
  *	call_tasks.c     the programs that follow the traced tasks
  */
 #ifndef CALL_PROGRAMS_H
@@ -98,6 +99,17 @@ enum { RECORDED = 1, HAS_MEMORY, ENDS };
 /* What is read at one side of a call: anything, nothing, or the string that is the first item */
 enum { ANYTHING, BARE, ONE_STRING };
 
+/*
+ * Arguments that are a descriptor, one or AT_FDCWD, or a path from the directory of the task; and
+ * the root directory of the task
+ */
+enum file_source { FILE_FD = 1, FILE_DIRFD, FILE_CWD, FILE_ROOT };
+/* At most so many of a call, and a 0 after them; a power of 2 */
+enum { CALL_FILES = 4 };
+
+/* What a call returns: a descriptor, or two in the memory of the argument (returns - FILE_PAIR) */
+enum file_returns { FILE_NONE, FILE_RESULT, FILE_PAIR };
+
 /* An item of an entry of the map of calls: the user memory that an argument passes */
 struct item {
 	uint8_t kind, flags, arg;
@@ -131,7 +143,9 @@ struct entry {
 	uint8_t by;                     /* the argument whose value chooses a variant */
 	uint8_t begins, ends;           /* what is read at the entry, and at the return */
 	uint8_t any_mode;               /* so is this number in code of either width */
-	uint8_t pad[6];
+	uint8_t returns;                /* enum file_returns */
+	uint8_t files[CALL_FILES];      /* descriptors: an argument, and enum file_source << 4 */
+	uint8_t pad;
 	struct item items[CALL_ARGS];
 };
 
@@ -181,6 +195,44 @@ enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
 #define STEP_NAME(NAME, structure, member) NAME,
 enum { STEP_MEMBERS(STEP_NAME) STEPS };
 
+/* The members on the way from a task, or a file, to the names of the file */
+#define FILE_MEMBERS(X) \
+	X(TASK_FS, task_struct, fs) X(FS_ROOT, fs_struct, root) X(FS_PWD, fs_struct, pwd) \
+	X(FILE_PATH, file, f_path) X(FILE_INODE, file, f_inode) X(PATH_MNT, path, mnt) \
+	X(PATH_DENTRY, path, dentry) X(D_HASH, dentry, d_hash) X(PPREV, hlist_bl_node, pprev) \
+	X(D_PARENT, dentry, d_parent) X(D_NAME, dentry, d_name) X(D_INODE, dentry, d_inode) \
+	X(HASH, qstr, hash) X(LENGTH, qstr, len) X(NAME, qstr, name) X(I_MODE, inode, i_mode) \
+	X(I_INO, inode, i_ino) X(I_SB, inode, i_sb) X(S_DEV, super_block, s_dev) \
+	X(S_MAGIC, super_block, s_magic) X(MNT, mount, mnt) X(MNT_PARENT, mount, mnt_parent) \
+	X(MNT_MOUNTPOINT, mount, mnt_mountpoint) X(MNT_ID, mount, mnt_id) \
+	X(MNT_ROOT, vfsmount, mnt_root) X(I_PRIVATE, inode, i_private) \
+	X(FSDATA, dentry, d_fsdata) X(NS_OPS, ns_common, ops) X(OPS_NAME, proc_ns_operations, name) \
+	X(MNT_NS, mount, mnt_ns) X(NS_OF_MOUNTS, mnt_namespace, ns) X(NS_INUM, ns_common, inum)
+enum { FILE_MEMBERS(STEP_NAME) FILE_MEMBERS_ALL };
+
+/* From a socket to its addresses */
+#define SOCKET_MEMBERS(X) \
+	X(SOCKET_TYPE, socket, type) X(PORT_HERE, sock_common, skc_num) \
+	X(PORT_THERE, sock_common, skc_dport) X(ADDRESS_HERE, sock_common, skc_rcv_saddr) \
+	X(ADDRESS_THERE, sock_common, skc_daddr) X(ADDRESS6_HERE, sock_common, skc_v6_rcv_saddr) \
+	X(ADDRESS6_THERE, sock_common, skc_v6_daddr) X(UNIX_ADDRESS, unix_sock, addr) \
+	X(UNIX_PEER, unix_sock, peer) X(UNIX_NAME, unix_address, name) \
+	X(UNIX_LENGTH, unix_address, len)
+enum { SOCKET_MEMBERS(STEP_NAME) SOCKET_MEMBERS_ALL };
+enum { TYPE_TASK, TYPE_MOUNT, TYPE_FILE, TYPE_POINTER, TYPE_SPACE, TYPE_SPACE_OPS,
+       TYPE_SOCKET, TYPE_UNIX, FILE_TYPES };
+
+/* What call_files.c knows */
+struct file_programs {
+	int known;              /* the files of descriptors are recorded */
+	int sent, buffer;       /* maps: the ids that were recorded; the buffers of the records */
+	int at[FILE_MEMBERS_ALL];       /* offsets */
+	int socket[SOCKET_MEMBERS_ALL]; /* without the last one, addresses are not recorded */
+	int ns_of_inode;                /* the inode of a namespace leads to its name (6.9) */
+	uint32_t cast;          /* of emit_cast; 0: not used */
+	uint32_t types[FILE_TYPES];
+};
+
 /* The programs */
 struct programs {
 	struct plan *p;
@@ -201,6 +253,7 @@ struct programs {
 	int skips;              /* the kernel may skip a program */
 	int steps[STEPS];       /* offsets from a task to the protocol of a socket; -1: not known */
 	int messages;           /* the call that is described passes messages */
+	struct file_programs files;
 	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: not used */
 	unsigned kinds;         /* a bit for each kind of item that the calls have */
 	unsigned rounds;        /* most rounds of the loop: those of the call with the most */
@@ -285,6 +338,20 @@ void emit_memory(struct bpf_code *, const struct programs *);
 
 /* Append a piece without bytes for the argument of the item. Overwrites R1 and R2. */
 void append_empty(struct bpf_code *, const struct programs *, char tag);
+
+/* ---- call_files.c --------------------------------------------------------------------------- */
+
+/*
+ * Read the files of descriptors: arguments at the entry, results at the return. Overwrites all
+ * registers but R7.
+ */
+void append_files(struct bpf_code *, const struct programs *);
+
+/* Set which arguments of a call are descriptors. */
+void describe_files(struct entry *, const struct calls *, const struct call *, int roots);
+
+/* Find offsets, and make the maps, if the plan has files. Return 0, or -1, reported. */
+int files_prepare(struct programs *, const struct btf *, unsigned version);
 
 /* ---- call_tasks.c --------------------------------------------------------------------------- */
 

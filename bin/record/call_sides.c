@@ -751,7 +751,14 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 		note_missing(c, m);
 		emit_label(c, "done");
 	}
+	append_files(c, m);
 	keep_memory(c, m);
+}
+
+/* Is anything read at the return of a call? */
+static int reads_memory(const struct programs *m)
+{
+	return m->kinds || m->files.known;
 }
 
 /*
@@ -766,7 +773,7 @@ static void emit_from_registers(struct bpf_code *c, const struct programs *m)
 		add_flag(c, RECORD, CALL_AT_RETURN);
 	set(c, AT, 0);
 	emit_mov_imm(c, R9, -1);
-	if (m->kinds) {
+	if (reads_memory(m)) {
 		emit_label(c, "begun");
 		store(c, ABSENT, R9);
 		emit_load(c, SIZE_DW, R1, FP, RESULT);
@@ -788,6 +795,7 @@ static void emit_from_registers(struct bpf_code *c, const struct programs *m)
 		note_missing(c, m);
 		emit_label(c, "done");
 	}
+	append_files(c, m);
 	write_record(c, m, RECORD_CALL);
 }
 
@@ -798,7 +806,7 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 		return;
 	}
 	find_begun(c, m);
-	if (m->kinds) {
+	if (reads_memory(m)) {
 		emit_load(c, SIZE_DW, R1, FP, ENTRY);
 		emit_get(c, R1, R1, entry, ends);
 		emit_jump_if_imm(c, R1, JNE, BARE, "general");
@@ -807,7 +815,7 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 	set_result(c, OPEN_RECORD);
 	write_open(c, m, RECORD_CALL);
 	emit_jump(c, "out");
-	if (m->kinds) {
+	if (reads_memory(m)) {
 		emit_label(c, "general");
 		take_open(c, m);
 		emit_jump(c, "begun");

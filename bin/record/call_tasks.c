@@ -130,12 +130,15 @@ int follow_tasks(const struct programs *m, struct bpf_code *code)
 	return r ? r : follow_filter(m, code);
 }
 
-/* Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. */
-static void find_offsets(struct programs *m, unsigned version)
+/*
+ * Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. Return 0, or
+ * -1, reported.
+ */
+static int find_offsets(struct programs *m, unsigned version)
 {
 	char path[PATH_MAX];
 	struct btf btf;
-	int info, status;
+	int info, status, r;
 
 	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
 	m->status = version < KERNEL(5, 11) ? 8 : 16;
@@ -143,7 +146,7 @@ static void find_offsets(struct programs *m, unsigned version)
 	m->pid = -1;
 	memset(m->steps, -1, sizeof(m->steps));
 	if (btf_read(&btf, path) < 0)
-		return;
+		return 0;
 #define FIND_STEP(NAME, structure, member) \
 	m->steps[NAME] = btf_member(&btf, #structure, #member);
 	STEP_MEMBERS(FIND_STEP)
@@ -157,7 +160,9 @@ static void find_offsets(struct programs *m, unsigned version)
 		m->types[0] = btf_tracepoint(&btf, "sys_exit");
 		m->types[1] = btf_tracepoint(&btf, "sys_enter");
 	}
+	r = files_prepare(m, &btf, version);
 	btf_free(&btf);
+	return r;
 }
 
 int calls_check(const struct plan *p)
@@ -180,7 +185,8 @@ static int prepare(struct programs *m)
 	struct utsname host;
 	unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
 
-	find_offsets(m, version);
+	if (find_offsets(m, version) < 0)
+		return -1;
 	m->may_goto = version >= KERNEL(6, 9);
 	/* a task interrupts the program of another, which the kernel then does not run again */
 	m->skips = version >= KERNEL(6, 19);

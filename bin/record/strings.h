@@ -18,6 +18,8 @@ struct plan {
 	unsigned data;          /* the most bytes of a buffer; 0: no buffer is read */
 	int no_args, env;       /* not the arguments of execs; their environment, too */
 	int cpu;                /* also the CPU time of processes that end */
+	int files;              /* also which files the descriptors are, with BTF */
+	int roots;              /* and the root directories of tasks, and of file systems */
 	int entries;            /* each call has a record when it begins, too */
 	int at_return;          /* a call is seen only when it returns */
 	char *const *names;     /* only these calls, up to NULL; none: all */

@@ -360,7 +360,7 @@ static int open_raw(struct stream *s, const char *root)
 	if (s->decode.on) {
 		if (decode_open(&s->decode, uname(&u) < 0 ? NULL : u.machine) < 0)
 			return -1;
-		s->decode.follow.live = s->kernel.procfs;
+		s->decode.known.live = s->decode.follow.live = s->kernel.procfs;
 		s->decode.merge = &s->live.merge;
 		decode_begin(&s->decode, &s->show);
 		account_begin(&s->show, &s->decode);

@@ -16,6 +16,8 @@
  *	-c           also record the CPU time of each process, after its end
  *	-d BYTES     record at most so many bytes of what is read and written; default 0
  *	-e           record the environment of a program that is executed
+ *	-f           record which files the descriptors of calls are, with BTF
+ *	-F           with -f, also root directories, for the paths of the host
  *	-E           record each call when it begins, too
  *	-r           record calls at their return only, without the time of their entry
  *	-w WORDS     record at most so many arguments of a program; default 8
@@ -51,6 +53,7 @@ static const struct tool tool = {
 		{ 'S', .flag = &printing }, { 'a', .flag = &plan.no_args },
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },
 		{ 'E', .flag = &plan.entries }, { 'r', .flag = &plan.at_return },
+		{ 'f', .flag = &plan.files }, { 'F', .flag = &plan.roots },
 		{ 'w', .number = &words },
 		{ 0 },
 	},

@@ -94,6 +94,7 @@ static void print_alu(struct line *l)
 		[ALU_ADD >> 4] = "+", [ALU_SUB >> 4] = "-", [ALU_MUL >> 4] = "*",
 		[ALU_OR >> 4] = "|", [ALU_AND >> 4] = "&", [ALU_LSH >> 4] = "<<",
 		[ALU_RSH >> 4] = ">>", [ALU_ARSH >> 4] = "s>>",
+		[ALU_XOR >> 4] = "^",
 	};
 	const unsigned at = (unsigned)(l->i - l->c->v);
 	struct line before;
@@ -127,7 +128,8 @@ static void print_jump(struct line *l)
 	};
 
 	if (l->i->code == (BPF_JMP | CALL)) {
-		out_format(&l->out, "call %s", helper_name(l->i->imm));
+		out_format(&l->out, "call %s", l->from == KERNEL_FUNCTION ? "bpf_rdonly_cast" :
+			   helper_name(l->i->imm));
 	} else if (l->i->code == (BPF_JMP | EXIT)) {
 		out_format(&l->out, "exit");
 	} else {

@@ -27,7 +27,8 @@ enum bpf_reg { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
 enum bpf_size { SIZE_W = 0x00, SIZE_H = 0x08, SIZE_B = 0x10, SIZE_DW = 0x18 };
 
 enum bpf_alu { ALU_ADD = 0x00, ALU_SUB = 0x10, ALU_MUL = 0x20, ALU_OR = 0x40,
-	       ALU_AND = 0x50, ALU_LSH = 0x60, ALU_RSH = 0x70, ALU_MOV = 0xb0, ALU_ARSH = 0xc0 };
+	       ALU_AND = 0x50, ALU_LSH = 0x60, ALU_RSH = 0x70, ALU_XOR = 0xa0, ALU_MOV = 0xb0,
+	       ALU_ARSH = 0xc0 };
 
 enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSGT = 0x60,
 		JSGE = 0x70, JSLT = 0xc0, JSLE = 0xd0 };
@@ -48,6 +49,7 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_PROBE_READ_USER, probe_read_user, 112) \
 	X(FN_PROBE_READ_KERNEL, probe_read_kernel, 113) \
 	X(FN_PROBE_READ_USER_STR, probe_read_user_str, 114) \
+	X(FN_PROBE_READ_KERNEL_STR, probe_read_kernel_str, 115) \
 	X(FN_JIFFIES64, jiffies64, 118) \
 	X(FN_RINGBUF_OUTPUT, ringbuf_output, 130) \
 	X(FN_GET_CURRENT_TASK_BTF, get_current_task_btf, 158)
@@ -74,7 +76,7 @@ struct bpf_slot {
 #define BPF_SLOT_AT(NAME, REG, AT) NAME = (AT),
 #define BPF_SLOT(NAME, REG, AT) { #NAME, REG, AT },
 
-enum { CODE_MOST = 1024, LABELS_MOST = 64 };
+enum { CODE_MOST = 2048, LABELS_MOST = 128 };
 
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {
@@ -127,6 +129,11 @@ void emit_delete(struct bpf_code *, int map, int key);
 /* Copy the text with its NUL to to + at, in whole steps of 8 bytes. Overwrites R1. */
 void emit_string(struct bpf_code *, enum bpf_reg to, int at, const char *text);
 void emit_call(struct bpf_code *, enum bpf_helper);
+/*
+ * R0 = R1, the address of a structure of this BTF id, whose members can be loaded without calls. A
+ * load of memory that is not there gives 0. function: the id of bpf_rdonly_cast (Linux 6.2).
+ */
+void emit_cast(struct bpf_code *, uint32_t function, uint32_t type);
 /* R0 = n; exit */
 void emit_exit(struct bpf_code *, int32_t n);
 /* Do the same at the end of a program, which has the label "out". */
@@ -263,8 +270,9 @@ void btf_free(struct btf *);
  */
 int btf_member(const struct btf *, const char *structure, const char *member);
 
-/* Return the BTF id of a function, for fentry; 0: there is none. */
+/* Return the BTF id of a function, or of a structure; 0: there is none. */
 uint32_t btf_function(const struct btf *, const char *name);
+uint32_t btf_structure(const struct btf *, const char *name);
 
 /* Return the BTF id of the type of a tracepoint's programs; 0: the kernel has none. */
 uint32_t btf_tracepoint(const struct btf *, const char *name);

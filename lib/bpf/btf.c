@@ -125,6 +125,13 @@ uint32_t btf_function(const struct btf *b, const char *name)
 	return find(b, &t, name, FUNC, 0) ? t.number : 0;
 }
 
+uint32_t btf_structure(const struct btf *b, const char *name)
+{
+	struct type t;
+
+	return find(b, &t, name, STRUCT, 0) ? t.number : 0;
+}
+
 /* Each tracepoint has a type for its programs (include/trace/bpf_probe.h). */
 uint32_t btf_tracepoint(const struct btf *b, const char *name)
 {

@@ -216,6 +216,12 @@ void emit_call(struct bpf_code *c, enum bpf_helper h)
 	emit(c, BPF_JMP | CALL, R0, R0, 0, (int32_t)h);
 }
 
+void emit_cast(struct bpf_code *c, uint32_t function, uint32_t type)
+{
+	emit_mov_imm(c, R2, (int32_t)type);
+	emit(c, BPF_JMP | CALL, R0, (enum bpf_reg)KERNEL_FUNCTION, 0, (int32_t)function);
+}
+
 void emit_exit(struct bpf_code *c, int32_t n)
 {
 	emit_mov_imm(c, R0, n);

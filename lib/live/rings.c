@@ -151,6 +151,29 @@ static void set_memory(struct call_record *c, size_t n)
 		c->path = (uint32_t)((head + piece) | (p->n + 1u) << 16);
 }
 
+/* Add the record of a file: a path in place of the names. Return 0, or -1 without room. */
+static int add_file(struct subbuf_writer *w, uint64_t ts, const unsigned char *data, size_t n)
+{
+	enum { SOCKET = 300 };
+	const size_t head = sizeof(struct file_record);
+	const char *names = (const char *)data + head;
+	size_t path, inside, socket;
+	struct {
+		struct file_record file;
+		char path[SUBBUF_MOST - sizeof(struct file_record)];
+	} whole;
+
+	memcpy(&whole.file, data, head);
+	path = file_path(&whole.file, names, n - head, whole.path, sizeof(whole.path) - SOCKET) + 1;
+	inside = file_inside(&whole.file, names, n - head, whole.path + path,
+			     sizeof(whole.path) - path - SOCKET + 1) + 1;
+	socket = file_socket(&whole.file, names, n - head, whole.path + path + inside, SOCKET) + 1;
+	whole.file.path = (uint32_t)(head | path << 16);
+	whole.file.inside_path = (uint32_t)((head + path) | inside << 16);
+	whole.file.socket = (uint32_t)((head + path + inside) | socket << 16);
+	return subbuf_add(w, ts, &whole, (uint32_t)(head + path + inside + socket));
+}
+
 /* A part of the memory of the next record */
 struct part_record {
 	struct record_head head;
@@ -173,6 +196,8 @@ static int add(struct live_ring *r, struct subbuf_writer *w, uint64_t ts, const 
 	} whole;
 
 	memcpy(&part.head, data, sizeof(part.head));
+	if (part.head.id == RECORD_FIRST + RECORD_FILE && n >= sizeof(struct file_record))
+		return add_file(w, ts, data, n);
 	if (part.head.id >= RECORD_FIRST + RECORD_PART || n < head) {
 		if (n <= SUBBUF_MOST)
 			return subbuf_add(w, ts, data, (uint32_t)n);

@@ -49,6 +49,19 @@ static const struct {
 	{ "mark", FIELD("void *", "key", "8", "8", "0") FIELD("u32", "probe", "16", "4", "0")
 		  FIELD("int", "task", "20", "4", "1") FIELD("char", "what[8]", "24", "8", "0"), 0,
 	  "%s %x %d %llx", "REC->what, REC->probe, REC->task, REC->key" },
+	{ "file", FIELD("u64", "id", "8", "8", "0") FIELD("u64", "inode", "16", "8", "0")
+		  FIELD("u32", "device", "24", "4", "0") FIELD("u16", "mode", "28", "2", "0")
+		  FIELD("u16", "flags", "30", "2", "0") FIELD("u32", "magic", "32", "4", "0")
+		  FIELD("__data_loc char[]", "path", "36", "4", "0")
+		  FIELD("__data_loc char[]", "socket", "40", "4", "0")
+		  FIELD("u16", "family", "44", "2", "0") FIELD("u16", "type", "46", "2", "0")
+		  FIELD("u16", "protocol", "48", "2", "0")
+		  FIELD("__data_loc char[]", "inside", "52", "4", "0")
+		  FIELD("u32", "space", "56", "4", "0"), 0,
+	  "id=%llx device=%u:%u inode=%llu mode=%o flags=%x path=\"%s\" socket=\"%s\" "
+	  "inside=\"%s\"",
+	  "REC->id, REC->device >> 20, REC->device & 0xfffff, REC->inode, REC->mode, REC->flags, "
+	  "__get_str(path), __get_str(socket), __get_str(inside)" },
 };
 _Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a format");
 

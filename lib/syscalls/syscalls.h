@@ -20,7 +20,8 @@
 
 /* ---- table.c: the tables ---------------------------------------------------------------- */
 
-enum { CALL_ARGS = 6 };
+enum { CALL_ARGS = 6, CALL_RESULTS = 2, CALL_ROOT = CALL_ARGS + CALL_RESULTS,
+       CALL_FILES_MOST };
 
 enum call_kind {
 	CALL_HEX,               /* an address, or anything unknown */
@@ -134,6 +135,9 @@ struct call_pointer {
 /* Set p to pointer i of the structure of an argument, from 0 on. Return 1, or 0 if it has fewer. */
 int call_pointer(const struct calls *, const struct call_arg *, unsigned i, struct call_pointer *p);
 
+/* Is the argument the memory of two descriptors that the call makes? */
+int call_makes_pair(const struct calls *, const struct call_arg *);
+
 /* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
 int calls_big_endian(const struct calls *);
 
@@ -157,6 +161,7 @@ struct call_values {
 	struct call_bytes user[CALL_ARGS];      /* at the return, or else at the entry */
 	struct call_bytes entry[CALL_ARGS];     /* at the entry */
 	int64_t result;
+	uint64_t files[CALL_FILES_MOST]; /* ids of files, as in struct call_user */
 	const struct call_user *memory; /* NULL, or what the pointers in structures point to */
 	uint8_t netlink;        /* 1 + the protocol of the first argument, a netlink socket; or 0 */
 	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
@@ -219,9 +224,10 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	otel    lib/view/otel.c
  *	cpu     the CPU time of a process that has ended
  *	mark    lib/lines/mark.c
+ *	file    a file, to which later records refer by its id
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
-		   RECORD_CPU, RECORD_MARK, RECORDS };
+		   RECORD_CPU, RECORD_MARK, RECORD_FILE, RECORDS };
 enum { RECORD_FIRST = 0x7f00 };
 #define RECORD_SYSTEM "tfs"
 
@@ -297,6 +303,13 @@ struct memory_piece {
 };
 enum { PIECE_ROUND = 8 };
 
+/*
+ * A piece with the tag F or f is of the file of a descriptor: value is the lower half of the id of
+ * a struct file_record, and the other half follows. arg is the argument, and for a path without a
+ * descriptor, the file is the directory of the task; or CALL_ARGS and the next one for what the
+ * call returns; or CALL_ROOT for the root directory of the task.
+ */
+
 struct tcp_record {
 	struct record_head head;
 	uint64_t socket, a, b;
@@ -326,6 +339,37 @@ struct mark_record {
 	uint32_t probe;
 	int32_t task;
 	char what[8];
+};
+
+/*
+ * A file to which a descriptor or a directory of a task leads. In a ring, its names follow, the last
+ * name of the path first, each with a NUL; in a trace, the path as readlink(2) of /proc/PID/fd
+ * gives it. An id is of one path: a file that is renamed gets another one.
+ */
+struct file_record {
+	struct record_head head;
+	uint64_t id, inode;
+	uint32_t device;                /* as the kernel has it: 12 bits, and 20 bits */
+	uint16_t mode;                  /* as in struct stat */
+	uint16_t flags;
+	uint32_t magic;                 /* of its file system, statfs(2) */
+	uint32_t path, socket;          /* __data_loc; its addresses, if it is a socket */
+	uint16_t family, type, protocol; /* of a socket; family 0: it is none */
+	uint16_t inside;                /* in a ring: where the names of inside_path begin */
+	uint32_t inside_path;           /* __data_loc; from the root of its file system */
+	uint32_t space;                 /* the inode of the namespace of its mount; 0: none */
+};
+
+/* The names of a socket of IPv4 or IPv6, in a ring: its own address, and that of its peer */
+struct file_socket {
+	unsigned char here[16], there[16];
+	uint16_t port_here, port_there; /* the latter in network byte order */
+};
+enum {
+	FILE_DELETED = 1,
+	FILE_CUT = 2,                   /* the beginning of the path is missing */
+	FILE_PSEUDO = 4,                /* it is in no directory, as a pipe */
+	FILE_INSIDE = 8,                /* inside_path is known */
 };
 
 /* ---- user.c: user memory in a trace ------------------------------------------------------ */
@@ -374,6 +418,7 @@ struct call_user {
 	size_t last;                            /* private: the newest piece */
 	int big;                /* the traced host is big-endian */
 	uint8_t netlink;        /* 1 + the protocol of the first argument, a netlink socket; or 0 */
+	uint64_t files[CALL_FILES_MOST]; /* the ids of the files of descriptors; 0: not known */
 	unsigned nregisters;    /* so many arguments are in registers: 0 or CALL_ARGS */
 	uint64_t registers[CALL_ARGS];
 	size_t room;            /* private: of all texts */
@@ -454,6 +499,97 @@ int older_memory(struct call_user *, const char *record, size_t n);
 /* Is a text that older_text returned the first one of a call, at its entry? */
 int older_begins(const char *record, size_t n);
 
+/* ---- files.c: the files to which records refer ------------------------------------------------ */
+
+/*
+ * Write the path of a file as readlink(2) of /proc/PID/fd gives it: f is in the host's byte order,
+ * and its n bytes of names follow in a ring. Return the length, below size. A NUL follows.
+ */
+size_t file_path(const struct file_record *f, const char *names, size_t n, char *path, size_t size);
+
+/* Do so with the path from the root of its file system. Return 0 if it is not known. */
+size_t file_inside(const struct file_record *f, const char *names, size_t n, char *path,
+		   size_t size);
+
+/*
+ * Do so with the addresses of a socket, as TCP:10.0.0.1:5000->10.0.0.2:80. Return 0 if it is none,
+ * or they are not known.
+ */
+size_t file_socket(const struct file_record *f, const char *names, size_t n, char *text,
+		   size_t size);
+
+struct file_known {
+	struct table_entry entry;
+	uint64_t id, inode, used;
+	uint32_t device, space;
+	uint16_t mode, flags, family, protocol;
+	char *path;
+	const char *name;       /* the path, or the addresses of a socket; it lies in path */
+	const char *inside;     /* the path in its file system, or ""; it lies in path, too */
+};
+
+/* The files of a trace. All zero at first; set the first two. */
+struct known_files {
+	int live;               /* the host is this one */
+	int host_paths;         /* give the host's paths */
+	struct table all;
+	uint64_t uses;
+	struct mounts *host;    /* the host's mounts */
+	int64_t host_read;      /* when */
+	struct table noted;     /* of files_note */
+	struct mounts *mounts;  /* those of a namespace, */
+	uint32_t space;         /* with this inode */
+	uint64_t own;           /* the inode of that of this program */
+};
+
+/* Add a file with the fields of its record. Return the file of an id; NULL: it is not known. */
+void files_add(struct known_files *, const struct file_record *, const char *path,
+	       const char *socket, const char *inside);
+const struct file_known *files_find(struct known_files *, uint64_t id);
+void files_free(struct known_files *);
+
+/*
+ * Write the path, of n bytes, from a directory to out. ".." removes a part of the directory, and of
+ * the directory known, but no other part of the path, which may be a link. Return the length, below
+ * size; 0: it does not fit.
+ */
+size_t file_join(const char *from, const char *known, const char *path, size_t n, char *out,
+		 size_t size);
+
+/*
+ * Return the path of a file as its record has it; or with host_paths, as the host has it, with "?"
+ * before it if that is not known. out has PATH_MAX bytes.
+ */
+const char *files_path(struct known_files *, const struct file_known *, char *out);
+
+/*
+ * Is anything mounted on the way from a directory to a path below it, as the task sees both? Also
+ * 1 if it is not known.
+ */
+int files_between(struct known_files *, int pid, const struct file_known *from, const char *to);
+
+/*
+ * Write where the links of a path lead, as the task sees it now, to out (PATH_MAX bytes): what the
+ * kernel has in its cache of names. last: also if the path itself is that of a link. Return the
+ * length; 0: it is not known any more.
+ */
+size_t files_resolve(const struct known_files *, int pid, const char *path, int last, char *out);
+
+/*
+ * Note that a descriptor of a task was the file with this id when a call used it; id 0: it is
+ * closed. Return the file of a descriptor that no call has as an argument; NULL: not known. A group
+ * has the tasks that share their descriptors.
+ */
+void files_note(struct known_files *, int group, int fd, uint64_t id);
+const struct file_known *files_noted(struct known_files *, int group, int fd);
+
+/* Write a name, which must not look like the result of a call after its arguments. */
+void file_put_name(struct out *, const char *name);
+void file_put_known(struct out *, const struct file_known *);
+
+/* Write the kind of a socket, as TCPv6. */
+void file_put_protocol(struct out *, unsigned family, unsigned type);
+
 /* ---- follow.c: which files the descriptors and directories of tasks are ------------------ */
 
 /*
@@ -467,12 +603,6 @@ int older_begins(const char *record, size_t n);
  * to record: procfs shows them later as they are then, and not as they are in the trace.
  */
 
-/* A symbolic link that a task has made. */
-enum { FOLLOW_LINKS = 64 };
-struct follow_link {
-	struct file *at, *to;
-};
-
 /* All zero at first; set the first three. */
 struct follow {
 	int live;               /* the tasks are in procfs */
@@ -481,12 +611,7 @@ struct follow {
 
 	/* private */
 	struct table tasks;
-	struct mount_space *spaces;
-	struct follow_link links[FOLLOW_LINKS];
-	unsigned newest;        /* of links */
 	size_t used;            /* bytes of memory */
-	int64_t when;           /* time of the last sockets that were looked up, */
-	unsigned looked;        /* and their number */
 };
 
 /* Read the descriptors of a task now, if the trace is live and the task is not known. */
@@ -531,7 +656,7 @@ size_t follow_print_path(struct follow *, int pid, int dirfd, const char *path, 
  * by now has the path that the task gave. Return the length, below size; 0: unknown, or the
  * descriptor is a pipe, socket or anonymous file. A NUL follows.
  */
-size_t follow_print_file(struct follow *, int pid, int fd, const struct call_bytes *path, int link,
+size_t follow_print_file(struct follow *, int pid, int fd, const struct call_bytes *path,
 			 char *buf, size_t size);
 
 /*

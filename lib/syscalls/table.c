@@ -86,6 +86,16 @@ int call_pointer(const struct calls *c, const struct call_arg *a, unsigned i,
 	return a->kind == CALL_STRUCT && find_pointer(c, a->set, 0, &i, p);
 }
 
+int call_makes_pair(const struct calls *c, const struct call_arg *a)
+{
+	const struct call_member *first;
+
+	if (a->kind != CALL_STRUCT || !a->out || a->in)
+		return 0;
+	first = &call_members[call_layout(c, a->set)->first];
+	return first->kind == CALL_FD && first->count == 2;
+}
+
 /*
  * Make a call of n arguments and a result in a list. A number of 64 bits takes two registers of a
  * 32-bit ABI, from an even one on if the ABI aligns 8 bytes so. Write the registers to at.

@@ -163,6 +163,19 @@ int call_user_add(struct call_user *u, char tag, unsigned arg, const void *bytes
 	return -1;
 }
 
+/* Set the id of a file, whose upper half is at s. */
+static void add_file(struct call_user *u, const struct memory_piece *p, const char *s)
+{
+	uint32_t high;
+
+	if (p->arg >= CALL_FILES_MOST || p->n != sizeof(high))
+		return;
+	memcpy(&high, s, sizeof(high));
+	if (u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		high = __builtin_bswap32(high);
+	u->files[p->arg] = (uint64_t)high << 32 | p->value;
+}
+
 int call_user_take(struct call_user *u, const void *memory, size_t n)
 {
 	const int swap = u->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -180,6 +193,8 @@ int call_user_take(struct call_user *u, const void *memory, size_t n)
 			return -1;
 		if (p.tag == 'P')
 			u->netlink = (uint8_t)(1 + p.value);
+		else if (p.tag == 'F' || p.tag == 'f')
+			add_file(u, &p, at);
 		else if (call_user_add(u, (char)p.tag, p.arg, at, p.n) < 0)
 			return -1;
 	}
@@ -204,6 +219,7 @@ static struct call_bytes as_given(struct call_bytes path, int fd)
 void call_user_get(const struct call_user *u, const struct call *call, struct call_values *v)
 {
 	v->netlink = u->netlink;
+	memcpy(v->files, u->files, sizeof(v->files));
 	for (unsigned i = 0; i < CALL_ARGS; i++) {
 		const struct call_bytes *entry = &u->entry[i].bytes, *after = &u->after[i].bytes;
 
@@ -247,6 +263,7 @@ void call_user_clear(struct call_user *u)
 	}
 	clear(&u->program);
 	clear(&u->pointed);
+	memset(u->files, 0, sizeof(u->files));
 	u->nregisters = 0;
 	u->netlink = 0;
 }

@@ -85,10 +85,14 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 	const struct call_values *values;
 	const struct call *c = decode_call(account.decode, pid, &values);
 	const int same = c && !strcmp(c->name, name) && c->nargs;
+	const struct file_known *known = same ? files_find(&account.decode->known,
+							   values->files[0]) : NULL;
 	char file[128] = "";
 
 	(void)unused;
-	if (same && c->args[0].kind == CALL_FD)
+	if (same && c->args[0].kind == CALL_FD && known)
+		str_format(file, sizeof(file), "%s", known->name);
+	else if (same && c->args[0].kind == CALL_FD)
 		follow_print_fd(&account.decode->follow, pid, (int)values->args[0], file,
 				sizeof(file));
 	why_describe(wait, name, same ? &values->args[0] : NULL, file);

@@ -11,6 +11,8 @@
  *	records
  *	the interface
  */
+#include <sched.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 
 #include "base/base.h"
@@ -31,7 +33,7 @@ enum {
 /* ---- events, and what their records say ---- */
 
 enum kind { OTHER = KIND_OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING,
-	    BEGUN, CALLED, PART }; /* the last three are ours */
+	    BEGUN, CALLED, PART, FILED }; /* the last four are ours */
 
 struct decode_event {
 	struct event_seen seen;
@@ -48,6 +50,7 @@ enum mark { MARK_NONE, MARK_ENTRY, MARK_RETURN };
 struct decode_task {
 	struct pairing_task pair;       /* by pid */
 	int32_t pid;
+	int32_t group;                  /* of the tasks that share their descriptors */
 	uint8_t shown;                  /* the beginning of the call is selected */
 	uint8_t followed;               /* follow_call has seen it */
 	uint8_t foreign;                /* of the call only its program is known: put_foreign */
@@ -98,6 +101,7 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 		{ RECORD_SYSTEM ":call", CALLED, "" },
 		{ RECORD_SYSTEM ":open", BEGUN, "" },
 		{ RECORD_SYSTEM ":part", PART, "memory" },
+		{ RECORD_SYSTEM ":file", FILED, "path socket inside" },
 		{ "task:task_newtask", NEWTASK, "pid clone_flags" },
 		{ "sched:sched_process_exec", EXEC, "old_pid filename" },
 		{ "sched:sched_process_exit", END, "" },
@@ -241,6 +245,7 @@ static void use_memory(const struct decode *d, struct decode_task *t)
 		t->used = 1;
 	} else if (t->used) {
 		t->used = 0;
+		memset(t->values.files, 0, sizeof(t->values.files));
 		memset(t->values.user, 0, sizeof(t->values.user));
 		memset(t->values.entry, 0, sizeof(t->values.entry));
 	}
@@ -293,11 +298,31 @@ static int picks_arguments(const struct decode *d, const struct decode_task *t)
 
 /* ---- lines and JSON ---- */
 
-/* Write the file of a descriptor. */
-static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
+/* Return the file of an argument, or of CALL_ARGS, which is the result; NULL: it is not known. */
+static const struct file_known *file_of(struct decode *d, const struct decode_task *t, unsigned i)
 {
-	size_t n = d->names && fd == (int32_t)fd && out_room(o) > 8 ?
-		   follow_print_fd(&d->follow, pid, (int)fd, o->at + 1, out_room(o) - 2) : 0;
+	return t->used ? files_find(&d->known, t->values.files[i]) : NULL;
+}
+
+/* Write the file of a descriptor: of an argument, or of CALL_ARGS, which is the result. */
+static void put_file(struct decode *d, const struct decode_task *t, unsigned i, int64_t fd,
+		     struct out *o)
+{
+	const struct file_known *file = d->names ? file_of(d, t, i) : NULL;
+	char path[PATH_MAX];
+	size_t n = 0;
+
+	if (file) {
+		out_char(o, '<');
+		if (file->family)
+			file_put_known(o, file);
+		else
+			file_put_name(o, files_path(&d->known, file, path));
+		out_char(o, '>');
+		return;
+	}
+	if (d->names && !d->by_kernel && fd == (int32_t)fd && out_room(o) > 8)
+		n = follow_print_fd(&d->follow, t->pid, (int)fd, o->at + 1, out_room(o) - 2);
 
 	if (!n)
 		return;
@@ -306,12 +331,78 @@ static void put_file(struct decode *d, int pid, int64_t fd, struct out *o)
 	out_char(o, '>');
 }
 
+/* Return descriptor k of the two that the call has made in user memory, or -1. */
+static int made_descriptor(const struct decode *d, const struct decode_task *t, unsigned k)
+{
+	for (unsigned i = 0; t->used && t->call && i < t->call->nargs; i++)
+		if (call_makes_pair(t->tables, &t->call->args[i]) &&
+		    t->values.user[i].n >= 4 * k + 4)
+			return (int)raw_number((const unsigned char *)t->values.user[i].bytes +
+					       4 * k, 4, 1, d->show->line->events->big);
+	return -1;
+}
+
 /* Print the file of a descriptor in a structure of the last task's call (call_values.print_fd). */
 static size_t print_fd(void *decode, int fd, char *buf, size_t size)
 {
 	struct decode *d = decode;
+	const struct file_known *file = NULL;
+	struct out o = out_to(buf, size - !!size);
 
-	return follow_print_fd(&d->follow, d->last->pid, fd, buf, size);
+	for (unsigned k = 0; k < CALL_RESULTS; k++)
+		if (made_descriptor(d, d->last, k) == fd)
+			file = file_of(d, d->last, CALL_ARGS + k);
+	if (!file && d->by_kernel)
+		file = files_noted(&d->known, d->last->group, fd);
+	if (!file || !size)
+		return d->by_kernel ? 0 : follow_print_fd(&d->follow, d->last->pid, fd, buf, size);
+	file_put_known(&o, file);
+	*o.at = '\0';
+	return (size_t)(o.at - buf);
+}
+
+/*
+ * Write the absolute path of argument i, a path, as the task sees it. Return its length, below size;
+ * 0: not known.
+ */
+static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigned i, char *path,
+			  size_t size)
+{
+	const struct call_bytes *given = &t->values.user[i];
+	const unsigned at = i && t->call->args[i - 1].kind == CALL_DIRFD ? i - 1 : i;
+	const struct file_known *file, *opened;
+	char from[PATH_MAX], to[2 * PATH_MAX];
+	const char *known;
+	size_t n;
+	int mark;
+
+	if (!given->bytes || !given->n || given->cut)
+		return 0;
+	if (!d->by_kernel)
+		return follow_print_path(&d->follow, t->pid,
+					 at < i ? (int)t->values.args[at] : AT_FDCWD, given->bytes,
+					 path, size);
+	file = file_of(d, t, at);
+	known = file && *file->path == '/' ? file->path : "";
+	if (*given->bytes != '/' && !*known)
+		return 0;
+	n = file_join(*given->bytes == '/' ? "" : known, known, given->bytes, given->n, path, size);
+	if (!d->known.host_paths || !n)
+		return n;
+	/* the file that was opened is at this path, whatever is mounted on the way */
+	opened = t->call->result.kind == CALL_FD ? file_of(d, t, CALL_ARGS) : NULL;
+	if (opened && !strcmp(opened->path, path))
+		return str_format(path, size, "%s", files_path(&d->known, opened, from));
+	if (!*known || !known[1] || strncmp(path, known, strlen(known)))
+		file = file_of(d, t, CALL_ROOT);
+	if (!file)
+		return 0;
+	files_path(&d->known, file, from);
+	mark = *from != '?' && (files_between(&d->known, t->pid, file, path) ||
+				strstr(path, "/.."));
+	n = str_format(to, sizeof(to), "%s%s%s", mark ? "?" : "", from[1] ? from : "",
+		       path + (file->path[1] ? strlen(file->path) : 0));
+	return n < size ? str_format(path, size, "%s", to) : 0;
 }
 
 /* Write a path that begins at the root. Return 0 if it is not known. */
@@ -322,11 +413,9 @@ static int put_absolute(struct decode *d, const struct decode_task *t, unsigned 
 	struct call_bytes *path = &values.user[i];
 	char absolute[PATH_MAX];
 
-	if (a->kind != CALL_PATH || !path->bytes || !path->n || path->cut)
+	if (a->kind != CALL_PATH)
 		return 0;
-	path->n = follow_print_path(&d->follow, t->pid, i && a[-1].kind == CALL_DIRFD ?
-				    (int)values.args[i - 1] : AT_FDCWD,
-				    path->bytes, absolute, sizeof(absolute));
+	path->n = absolute_of(d, t, i, absolute, sizeof(absolute));
 	path->bytes = absolute;
 	if (path->n)
 		o->at += call_print(t->tables, t->call, i, &values, o->at, out_room(o));
@@ -342,7 +431,7 @@ static void put_argument(struct decode *d, const struct decode_task *t, unsigned
 		return;
 	o->at += call_print(t->tables, t->call, i, &t->values, o->at, out_room(o));
 	if (t->call->args[i].kind == CALL_FD || t->call->args[i].kind == CALL_DIRFD)
-		put_file(d, t->pid, (int32_t)t->values.args[i], o);
+		put_file(d, t, i, (int32_t)t->values.args[i], o);
 }
 
 static void put_result(const struct decode *d, const struct decode_task *t, struct out *o)
@@ -391,13 +480,33 @@ static struct record head_of(const struct decode_task *t)
 /* Without names, only tasks with netlink sockets are followed. */
 static int follows(const struct decode *d, int pid)
 {
-	return d->names || d->paths || follow_knows(&d->follow, pid);
+	return !d->by_kernel && (d->names || d->paths || follow_knows(&d->follow, pid));
+}
+
+/* Note which files the descriptors are that the call has. */
+static void note_files(struct decode *d, const struct decode_task *t)
+{
+	const struct call *c = t->call;
+	const int closes = !strcmp(c->name, "close");
+
+	for (unsigned i = 0; i < c->nargs; i++)
+		if (c->args[i].kind == CALL_FD && (t->values.files[i] || closes))
+			files_note(&d->known, t->group, (int)t->values.args[i],
+				   closes ? 0 : t->values.files[i]);
+	if (c->result.kind == CALL_FD && t->values.files[CALL_ARGS])
+		files_note(&d->known, t->group, (int)t->values.result, t->values.files[CALL_ARGS]);
+	for (unsigned k = 0; k < CALL_RESULTS; k++)
+		if (t->values.files[CALL_ARGS + k] && made_descriptor(d, t, k) >= 0)
+			files_note(&d->known, t->group, made_descriptor(d, t, k),
+				   t->values.files[CALL_ARGS + k]);
 }
 
 /* Let the files of the task be those after its call. */
 static void follow(struct decode *d, struct decode_task *t)
 {
-	if (t->call && !t->followed &&
+	if (t->call && d->by_kernel && d->names && t->used && !t->followed)
+		note_files(d, t);
+	if (t->call && !t->followed && !d->by_kernel &&
 	    (follows(d, t->pid) || follow_makes_netlink(t->call, &t->values)))
 		follow_call(&d->follow, t->pid, t->call, &t->values);
 	t->followed = 1;
@@ -476,7 +585,7 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 	if (t->foreign)
 		out_string(o, " (32-bit)");
 	if (t->fate == PAIRING_RETURNED && t->call && t->call->result.kind == CALL_FD)
-		put_file(d, t->pid, t->values.result < 0 ? INT64_MIN : t->values.result, o);
+		put_file(d, t, CALL_ARGS, t->values.result < 0 ? INT64_MIN : t->values.result, o);
 	if (t->fate == PAIRING_RETURNED && t->call)
 		o->at += call_print_behind(t->tables, t->call, &t->values, o->at, out_room(o));
 	if (t->fate == PAIRING_RETURNED && !t->foreign && !t->untimed) {
@@ -530,6 +639,28 @@ static int names_link(const struct decode_task *t)
 					     : (flags & AT_SYMLINK_NOFOLLOW) != 0;
 }
 
+/*
+ * Write the path of the file of a descriptor, of argument i or the result; or of a path, to out.
+ * Return the length, below PATH_MAX + 1; 0: not known, or it is in no directory.
+ */
+static size_t put_known(struct decode *d, const struct decode_task *t, unsigned i, int path,
+			int link, char *out)
+{
+	const struct file_known *f = path ? NULL : file_of(d, t, i);
+	size_t n;
+	char host[PATH_MAX];
+
+	if (path) {
+		n = absolute_of(d, t, i, out, PATH_MAX);
+		if (n && t->values.result >= 0 && files_resolve(&d->known, t->pid, out, !link,
+							   host))
+			n = str_format(out, PATH_MAX, "%s", host);
+		return n;
+	}
+	return f && *f->path == '/' && strlen(f->path) <= PATH_MAX ?
+	       str_format(out, PATH_MAX + 1, "%s", files_path(&d->known, f, host)) : 0;
+}
+
 /* Add the file of argument i, if it has one that is known. */
 static void add_file(struct decode *d, const struct decode_task *t, unsigned i, int link,
 		     struct file_call *to)
@@ -544,8 +675,10 @@ static void add_file(struct decode *d, const struct decode_task *t, unsigned i, 
 	if (path && at && (!t->values.args[i] || (path->bytes && (!path->n || !*path->bytes))))
 		path = NULL;
 	to->file[to->n].name = !to->n ? "path" : a->kind == CALL_PATH ? "to" : "from";
-	to->n += follow_print_file(&d->follow, t->pid, fd, path, link, to->file[to->n].path,
-				   sizeof(to->file[0].path)) != 0;
+	to->n += (d->by_kernel ? put_known(d, t, path ? i : at && a->kind == CALL_PATH ? i - 1 : i,
+					   path != NULL, link, to->file[to->n].path) :
+		  follow_print_file(&d->follow, t->pid, fd, path, to->file[to->n].path,
+				    sizeof(to->file[0].path))) != 0;
 }
 
 /* Is the path that of an option --path, below it, or matched by it? */
@@ -588,8 +721,9 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 		follow(d, t);
 	if (flags >= 0 && t->values.result >= 0) {
 		to->file[0].name = "path";
-		to->n = follow_print_file(&d->follow, t->pid, (int)t->values.result, NULL, 0,
-					  to->file[0].path, sizeof(to->file[0].path)) != 0;
+		to->n = (d->by_kernel ? put_known(d, t, CALL_ARGS, 0, 0, to->file[0].path) :
+			 follow_print_file(&d->follow, t->pid, (int)t->values.result, NULL,
+					   to->file[0].path, sizeof(to->file[0].path))) != 0;
 	}
 	/* the file that is written comes last */
 	copies = begins(c->name, "splice") || begins(c->name, "copy_file_range");
@@ -700,8 +834,22 @@ static void put_value(const struct decode_task *t, unsigned i, struct out *o)
 	}
 }
 
+/* Write the file of an argument, or of CALL_ARGS, which is the result, in JSON, if it is known. */
+static void put_json_file(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
+{
+	const struct file_known *f = d->names ? file_of(d, t, i) : NULL;
+
+	if (!f)
+		return;
+	out_string(o, i < CALL_ARGS && t->call && t->call->args[i].kind == CALL_PATH ?
+		   ",\"directory\":{\"path\":" : ",\"file\":{\"path\":");
+	json_string(o, f->path, strlen(f->path));
+	out_format(o, ",\"device\":\"%u:%u\",\"inode\":%llu}", f->device >> 20,
+		   f->device & 0xfffff, (unsigned long long)f->inode);
+}
+
 /* Write the result of a call, or why it has none, in JSON. */
-static void put_json_result(const struct decode *d, const struct decode_task *t,
+static void put_json_result(struct decode *d, const struct decode_task *t,
 			    struct out *o)
 {
 	int64_t v = t->values.result;
@@ -711,6 +859,7 @@ static void put_json_result(const struct decode *d, const struct decode_task *t,
 		out_format(o, "\"ret\":%lld", (long long)v);
 		if (name)
 			out_format(o, ",\"error\":\"%s\"", name);
+		put_json_file(d, t, CALL_ARGS, o);
 	}
 	switch (t->fate) {
 	case PAIRING_RETURNED:
@@ -761,6 +910,7 @@ static void put_json_argument(struct decode *d, const struct decode_task *t, uns
 		out_string(o, ",\"written\":");
 		json_string(o, text, n);
 	}
+	put_json_file(d, t, i, o);
 	out_char(o, '}');
 }
 
@@ -821,6 +971,7 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 {
 	struct show *s = d->show;
 	struct out line = *o;
+	const struct file_known *file;
 	struct file_call files;
 
 	if (out_room(o) < LINE_MOST || (d->files && !files_of(d, t, &files)))
@@ -828,7 +979,10 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	d->last = t; /* for print_fd */
 	if (!t->used)
 		t->values.netlink = 0;
-	if (!t->values.netlink && t->call && t->call->args[0].kind == CALL_FD)
+	file = file_of(d, t, 0);
+	if (file && file->family == AF_NETLINK)
+		t->values.netlink = (uint8_t)(1 + file->protocol);
+	else if (!t->values.netlink && t->call && t->call->args[0].kind == CALL_FD)
 		t->values.netlink = (uint8_t)follow_netlink(&d->follow, t->pid,
 							    (int)t->values.args[0]);
 	/* the files of a pair have names when it exists */
@@ -942,7 +1096,7 @@ static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
 	}
 	if (!t) {
 		t = table_at(&d->pairing.tasks, (const char *)&pid, sizeof(pid));
-		t->pid = pid;
+		t->pid = t->group = pid;
 		t->memory = d->pairing.losses;
 		t->values.print_fd = d->names ? print_fd : NULL;
 		t->values.arg = d;
@@ -1323,6 +1477,33 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 	end(d, t, of, &e, r, (flags & CALL_COMPAT_RETURN) && !d->abi, shown, o);
 }
 
+/* Know a file, to which later records refer. */
+static void take_file(struct decode *d, const struct decode_event *of, const struct record *r)
+{
+	const struct event_set *evs = d->show->line->events;
+	struct file_record f = { 0 };
+	struct field_data texts[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		if (r->len < sizeof(f) || !of->seen.field[i] ||
+		    field_value(evs, of->seen.field[i], r, &texts[i]) < 0 ||
+		    texts[i].kind != FIELD_STRING)
+			return;
+#define FILE_NUMBER(MEMBER) own_number(d, r, offsetof(struct file_record, MEMBER), \
+				       (unsigned)sizeof(f.MEMBER))
+	f.id = FILE_NUMBER(id);
+	f.inode = FILE_NUMBER(inode);
+	f.device = (uint32_t)FILE_NUMBER(device);
+	f.mode = (uint16_t)FILE_NUMBER(mode);
+	f.flags = (uint16_t)FILE_NUMBER(flags);
+	f.family = (uint16_t)FILE_NUMBER(family);
+	f.protocol = (uint16_t)FILE_NUMBER(protocol);
+	f.space = (uint32_t)FILE_NUMBER(space);
+	files_add(&d->known, &f, (const char *)texts[0].data, (const char *)texts[1].data,
+		  (const char *)texts[2].data);
+	d->by_kernel = 1;
+}
+
 /*
  * Take the strings of a probe inside of a call. Its fields have the names of records: a1 is the
  * string of argument 1, s1_0 of its array; a number e1 says that the array has more. In a1 the
@@ -1448,6 +1629,17 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	forget(d, old);
 }
 
+/* A task is new, with the flags of clone(2): it may share the descriptors of its parent. */
+static void share_files(struct decode *d, int32_t pid, int32_t child, uint64_t flags)
+{
+	const struct decode_task *parent = find(d, pid);
+	const int32_t group = parent ? parent->group : pid;
+	struct decode_task *t = find(d, child);
+
+	if (t)
+		t->group = flags & CLONE_FILES ? group : child;
+}
+
 /* Print what a record gives: nothing, a call, or the text of another event. */
 static size_t decode_text(void *decode, const struct record *r, int lost, int *shown, char *buf,
 			  size_t size)
@@ -1471,6 +1663,8 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		take_call(d, of, r, *shown, &o);
 	} else if (kind == PART) {
 		keep_part(d, of, r, &o);
+	} else if (kind == FILED) {
+		take_file(d, of, r);
 	} else if (kind == PROBE) {
 		take_probe(d, of->seen.event, r);
 	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
@@ -1497,6 +1691,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 
 			if (!find(d, child))
 				pairing_born(&d->pairing, &task_at(d, child, &o)->pair);
+			share_files(d, pid, child, (uint64_t)number_at(d, of, 1, r));
 			if (follows(d, pid))
 				follow_task(&d->follow, pid, child,
 					    (uint64_t)number_at(d, of, 1, r));
@@ -1566,6 +1761,7 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		else
 			*all[i].text = opt_value;
 	d->paths |= d->follow.host_paths || d->files;
+	d->known.host_paths = d->follow.host_paths;
 	if (!strcmp(opt_last.name, "path"))
 		d->path_list[d->path_list[0] != NULL] = opt_value;
 	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)
@@ -1635,9 +1831,11 @@ static int by_time(const void *a, const void *b)
 
 const struct call *decode_call(struct decode *d, int pid, const struct call_values **values)
 {
-	const struct decode_task *t = find(d, pid);
+	struct decode_task *t = find(d, pid);
 
 	*values = t ? &t->values : NULL;
+	if (t && t->pair.open)
+		use_memory(d, t); /* as far as it is known */
 	return t && t->pair.open ? t->call : NULL;
 }
 
@@ -1687,6 +1885,8 @@ void decode_free(struct decode *d)
 	}
 	event_notes_free(&d->events);
 	follow_free(&d->follow);
+	files_free(&d->known);
+	d->by_kernel = 0;
 	free(d->pairing.tasks.v);
 	d->pairing.tasks = (struct table){ 0 };
 	d->held = d->hand = 0;

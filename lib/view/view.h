@@ -535,6 +535,8 @@ struct decode {
 	const char *files;      /* NULL, or print these calls by file: globs with commas between */
 	int reads;              /* and opens for reading */
 	int strace;             /* print calls as strace -f -ttt -T does */
+	struct known_files known; /* the files to which records refer */
+	int by_kernel;          /* it has said which files descriptors are */
 	struct follow follow;   /* set live */
 	const struct merge *merge; /* NULL, or where the records come from */
 
