@@ -21,27 +21,31 @@
 #include "call_programs.h"
 
 /*
- * SLOTS_OF_CPU ids of a CPU; at most LEVELS directories and mounts; ROUNDS are rounds of the loop
- * over the descriptors, which is repeated when a name changes while it is read
+ * SLOTS_OF_CPU ids of a CPU. Before Linux 6.9: at most LEVELS directories and mounts; ROUNDS are rounds
+ * of the loop over the descriptors, which is repeated when a name changes while it is read
  */
-enum { SLOTS_OF_CPU = 4096, LEVELS = 64, ROUNDS = 5, NAME_MOST = 256,
+enum { SLOTS_OF_CPU = 4096, LEVELS = 24, ROUNDS = 6, NAME_MOST = 256,
        NAME_MASK = 0x1ff };
 
 /* Slots on the stack, below those of SLOTS */
 enum { ROUND = -64, LEVEL = -72, ROOT = -80, ROOT_MOUNT = -88, TOP = -96, ABOVE = -104,
-       DENTRY = -112, MOUNT = -120, INODE = -128, PLACE = -136, BUFFER_AT = -144, ID = -152,
-       END_OF_WALK = -160, HERE = -168, FILE_OF = -176,
-       SOCK = -184, PEER = -192 };
+       DENTRY = -112, MOUNT = -120, INODE = -128,
+       HERE = -136, FILE_OF = -144, SOCK = -152, PEER = -160, MOUNT_ABOVE = -168 };
 
 /* The slots of the buffer that the other parts do not use any more: index, argument, first hash */
-enum { SOURCE = INDEX, ARG = ARRAY, FIRST = COUNT, SCALAR = CHUNK, TYPE = CUT, SIZE = TARGET };
+enum { SOURCE = INDEX, ARG = ARRAY, FIRST = COUNT, SCALAR = CHUNK, TYPE = CUT, SIZE = TARGET,
+       WRITES = NEST, ID = PARENT, END_OF_WALK = POINT };
 
-/* The buffer of a file: how many bytes of names it has, and its record, whose names follow */
-enum { USED = 0, FILE_AT = 8, FILE_HEAD = FILE_AT + (int)sizeof(struct ring_head),
+/*
+ * The record of a file is in the buffer, where pieces of memory have room to spare: how many bytes of
+ * names it has, and the record, whose names follow
+ */
+enum { USED = MEMORY + MEMORY_MASK + 8, FILE_AT = USED + 8,
+       FILE_HEAD = FILE_AT + (int)sizeof(struct ring_head),
        NAMES = FILE_HEAD + (int)sizeof(struct file_record), NAMES_MASK = 0xfff,
-       NAMES_FULL = NAMES_MASK - NAME_MASK, FILE_MASK = 0x1fff,
-       FILE_ROOM = FILE_AT + FILE_MASK + 1 };
-_Static_assert(NAMES + NAMES_MASK + NAME_MASK <= FILE_ROOM, "there is room for all names");
+       NAMES_FULL = NAMES_MASK - NAME_MASK, FILE_MASK = 0x1fff };
+_Static_assert(NAMES + NAMES_MASK + NAME_MASK <= FILE_AT + FILE_MASK &&
+	       FILE_AT + FILE_MASK < BUFFER, "there is room for all names");
 
 /* Where a walk ended */
 enum { AT_ROOT, AT_TOP, AT_OWN, TOO_LONG };
@@ -100,17 +104,26 @@ static void store_stack(struct bpf_code *c, int slot, enum bpf_reg from)
 	emit_store(c, SIZE_DW, FP, slot, from);
 }
 
-/* Count a round at the slot of the stack, and jump after the last. Overwrites R1. */
-static void count(struct bpf_code *c, int slot, int most, const char *to)
+/*
+ * Count a round of a loop at the slot of the stack, and jump after the last. Before Linux 6.9 the
+ * verifier checks each round anew. Overwrites R1.
+ */
+static void count(struct bpf_code *c, const struct programs *m, int slot, int most, const char *to)
 {
+	if (m->may_goto) {
+		emit_may_goto(c, to);
+		return;
+	}
 	load_stack(c, R1, slot);
 	emit_jump_if_imm(c, R1, JGT, most, to);
 	emit_alu_imm(c, ALU_ADD, R1, 1);
 	store_stack(c, slot, R1);
 }
 
-static void begin_count(struct bpf_code *c, int slot)
+static void begin_count(struct bpf_code *c, const struct programs *m, int slot)
 {
+	if (m->may_goto)
+		return;
 	emit_mov_imm(c, R1, 0);
 	store_stack(c, slot, R1);
 }
@@ -120,18 +133,18 @@ static void begin_count(struct bpf_code *c, int slot)
 /* Append the name at R3, of less than SIZE bytes, to the record; jump to full without room. */
 static void write_string(struct bpf_code *c, const char *full)
 {
-	load_stack(c, R4, BUFFER_AT);
-	emit_load(c, SIZE_DW, R1, R4, USED);
+	load(c, R1, USED);
 	emit_jump_if_imm(c, R1, JGT, NAMES_FULL, full);
 	emit_alu_imm(c, ALU_AND, R1, NAMES_MASK);
-	emit_alu(c, ALU_ADD, R1, R4);
+	emit_alu(c, ALU_ADD, R1, R7);
 	emit_alu_imm(c, ALU_ADD, R1, NAMES);
 	load(c, R2, SIZE);
 	emit_alu_imm(c, ALU_AND, R2, NAME_MASK);
 	emit_call(c, FN_PROBE_READ_KERNEL_STR);
 	emit_jump_if_imm(c, R0, JSLE, 0, full);
-	load_stack(c, R1, BUFFER_AT);
-	emit_add(c, R1, USED, R0);
+	load(c, R1, USED);
+	emit_alu(c, ALU_ADD, R1, R0);
+	store(c, USED, R1);
 }
 
 /* Append the name of the dentry R8 to the record; jump to full if there is no room. */
@@ -173,10 +186,10 @@ static void load_hash(struct bpf_code *c, const struct programs *m)
 }
 
 /*
- * R6 = the id of the file with the inode INODE, which is at DENTRY in MOUNT. writes: append the
- * names to the record, the last one first.
+ * R6 = the id of the file with the inode INODE, which is at DENTRY in MOUNT. If WRITES is set,
+ * append the names to the record, the last one first.
  */
-static void walk(struct bpf_code *c, const struct programs *m, int writes)
+static void walk(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
 	load_stack(c, R8, DENTRY);
@@ -184,9 +197,9 @@ static void walk(struct bpf_code *c, const struct programs *m, int writes)
 	load(c, R6, FIRST);
 	get(c, m, SIZE_DW, R1, R9, AT(MNT) + AT(MNT_ROOT));
 	store_stack(c, TOP, R1);
-	begin_count(c, LEVEL);
+	begin_count(c, m, LEVEL);
 	loop_label(c, "level");
-	count(c, LEVEL, LEVELS, "long");
+	count(c, m, LEVEL, LEVELS, "long");
 	load_stack(c, R1, ROOT);
 	emit_jump_if(c, R8, JNE, R1, "below_root");
 	load_stack(c, R1, ROOT_MOUNT);
@@ -196,11 +209,11 @@ static void walk(struct bpf_code *c, const struct programs *m, int writes)
 	emit_jump_if(c, R8, JNE, R1, "in_mount");
 	get(c, m, SIZE_DW, R1, R9, AT(MNT_PARENT));
 	emit_jump_if(c, R1, JEQ, R9, "top");
-	store_stack(c, ABOVE, R1);
+	store_stack(c, MOUNT_ABOVE, R1);
 	get(c, m, SIZE_DW, R8, R9, AT(MNT_MOUNTPOINT));
 	get(c, m, SIZE_W, R1, R9, AT(MNT_ID));
 	mix(c);
-	load_stack(c, R9, ABOVE);
+	load_stack(c, R9, MOUNT_ABOVE);
 	get(c, m, SIZE_DW, R1, R9, AT(MNT) + AT(MNT_ROOT));
 	store_stack(c, TOP, R1);
 	emit_jump(c, "level");
@@ -209,8 +222,9 @@ static void walk(struct bpf_code *c, const struct programs *m, int writes)
 	emit_jump_if(c, R1, JEQ, R8, "own");
 	store_stack(c, ABOVE, R1);
 	store_stack(c, HERE, R9);
-	if (writes)
-		write_name(c, m, "long");
+	jump_if_slot(c, WRITES, JEQ, 0, "unwritten");
+	write_name(c, m, "long");
+	emit_label(c, "unwritten");
 	load_hash(c, m);
 	mix(c);
 	load_stack(c, R8, ABOVE);
@@ -239,14 +253,14 @@ static void walk(struct bpf_code *c, const struct programs *m, int writes)
 	}
 	emit_mov_imm(c, R1, AT_OWN);
 	emit_label(c, "ended");
-	to_number(c, R1);
-	store_stack(c, END_OF_WALK, R1);
+	store(c, END_OF_WALK, R1);
+	load(c, R1, END_OF_WALK);
 	mix(c);
 	emit_scope_end(c);
 }
 
 #define set_file(c, member, from) \
-	emit_store(c, BPF_SIZE_OF(file_record, member), R9, \
+	emit_store(c, BPF_SIZE_OF(file_record, member), R7, \
 		   FILE_HEAD + (int)offsetof(struct file_record, member), from)
 
 /* ---- the addresses of a socket -------------------------------------------------------------- */
@@ -279,6 +293,7 @@ static void find_socket(struct bpf_code *c, const struct programs *m)
 	emit_mov_imm(c, R1, 0);
 	to_number(c, R1);
 	store_stack(c, SOCK, R1);
+	store_stack(c, PEER, R1);
 	get(c, m, SIZE_H, R1, R9, AT(I_MODE));
 	emit_alu_imm(c, ALU_AND, R1, S_IFMT);
 	emit_jump_if_imm(c, R1, JNE, S_IFSOCK, "none");
@@ -335,13 +350,12 @@ static void find_socket(struct bpf_code *c, const struct programs *m)
 /* Append a byte, which is n, to the names. */
 static void write_byte(struct bpf_code *c, int n)
 {
-	load_stack(c, R2, BUFFER_AT);
-	emit_load(c, SIZE_DW, R1, R2, USED);
-	emit_address(c, R3, R1, 1);
-	emit_store(c, SIZE_DW, R2, USED, R3);
+	load(c, R1, USED);
+	emit_address(c, R2, R1, 1);
+	store(c, USED, R2);
 	emit_alu_imm(c, ALU_AND, R1, NAMES_MASK);
-	emit_alu(c, ALU_ADD, R2, R1);
-	emit_store_imm(c, SIZE_B, R2, NAMES, n);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_store_imm(c, SIZE_B, R1, NAMES, n);
 }
 
 /* Append the name of the Unix socket at the slot of the stack, @NAME for an abstract one. */
@@ -379,7 +393,7 @@ static void write_unix(struct bpf_code *c, const struct programs *m, int slot)
 }
 
 #define set_socket(c, size, member, from) \
-	emit_store(c, size, R9, NAMES + (int)offsetof(struct file_socket, member), from)
+	emit_store(c, size, R7, NAMES + (int)offsetof(struct file_socket, member), from)
 
 /* Write the family, and the addresses as names, of the sock in SOCK to the record. */
 static void write_socket(struct bpf_code *c, const struct programs *m)
@@ -388,7 +402,6 @@ static void write_socket(struct bpf_code *c, const struct programs *m)
 	load_stack(c, R8, SOCK);
 	emit_jump_if_imm(c, R8, JEQ, 0, "none");
 	cast(c, m, R8, m->files.types[TYPE_UNIX]);
-	load_stack(c, R9, BUFFER_AT);
 	load(c, R1, TYPE);
 	set_file(c, type, R1);
 	get(c, m, SIZE_H, R1, R8, m->steps[PROTOCOL]);
@@ -396,10 +409,10 @@ static void write_socket(struct bpf_code *c, const struct programs *m)
 	get(c, m, SIZE_H, R1, R8, m->steps[FAMILY]);
 	set_file(c, family, R1);
 	emit_jump_if_imm(c, R1, JEQ, AF_UNIX, "unix");
-	emit_store_imm(c, SIZE_DW, R9, USED, sizeof(struct file_socket));
+	set(c, USED, sizeof(struct file_socket));
 	emit_jump_if_imm(c, R1, JEQ, AF_INET6, "inet6");
 	emit_jump_if_imm(c, R1, JEQ, AF_INET, "inet");
-	emit_store_imm(c, SIZE_DW, R9, USED, 0);
+	set(c, USED, 0);
 	emit_jump(c, "none");
 	emit_label(c, "inet");
 	get(c, m, SIZE_W, R1, R8, SOCKET_AT(ADDRESS_HERE));
@@ -431,15 +444,13 @@ static void write_socket(struct bpf_code *c, const struct programs *m)
 /* Fill the head of the record from INODE. Overwrites R8. */
 static void begin_file(struct bpf_code *c, const struct programs *m)
 {
-	load_stack(c, R9, BUFFER_AT);
-	emit_store_imm(c, SIZE_DW, R9, USED, 0);
 	load_stack(c, R0, TASK);
-	emit_head_of(c, R9, FILE_AT, RECORD_FILE);
+	emit_head_of(c, R7, FILE_AT, RECORD_FILE);
 	if (m->entering) { /* not after the record of the call */
 		load(c, R1, CALL);
-		emit_store(c, SIZE_DW, R9, FILE_AT, R1);
+		store(c, FILE_AT, R1);
 	}
-	emit_store_imm(c, SIZE_H, R9, FILE_HEAD + (int)offsetof(struct file_record, family), 0);
+	emit_store_imm(c, SIZE_H, R7, FILE_HEAD + (int)offsetof(struct file_record, family), 0);
 	set_file(c, id, R6);
 	load_stack(c, R8, INODE);
 	get(c, m, SIZE_H, R1, R8, AT(I_MODE));
@@ -476,13 +487,12 @@ static void load_deleted(struct bpf_code *c, const struct programs *m)
 static void write_inside(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
-	load_stack(c, R9, BUFFER_AT);
-	emit_load(c, SIZE_DW, R1, R9, USED);
+	load(c, R1, USED);
 	set_file(c, inside, R1);
 	load_stack(c, R8, DENTRY);
-	begin_count(c, LEVEL);
+	begin_count(c, m, LEVEL);
 	loop_label(c, "level");
-	count(c, LEVEL, LEVELS, "cut");
+	count(c, m, LEVEL, LEVELS, "cut");
 	get(c, m, SIZE_DW, R1, R8, AT(D_PARENT));
 	emit_jump_if(c, R1, JEQ, R8, "own");
 	store_stack(c, ABOVE, R1);
@@ -490,43 +500,50 @@ static void write_inside(struct bpf_code *c, const struct programs *m)
 	load_stack(c, R8, ABOVE);
 	emit_jump(c, "level");
 	emit_label(c, "own");
-	load_stack(c, R9, BUFFER_AT);
-	emit_load(c, SIZE_H, R1, R9, FILE_HEAD + (int)offsetof(struct file_record, flags));
+	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
 	emit_alu_imm(c, ALU_OR, R1, FILE_INSIDE);
 	set_file(c, flags, R1);
 	emit_label(c, "cut");
 	emit_scope_end(c);
 }
 
+/* R0 = the slot of the id R6. Jump to known if there is none. */
+static void find_slot(struct bpf_code *c, const struct programs *m)
+{
+	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
+	emit_alu_imm(c, ALU_MUL, R0, SLOTS_OF_CPU);
+	emit_mov(c, R1, R6);
+	emit_alu_imm(c, ALU_AND, R1, SLOTS_OF_CPU - 1);
+	emit_alu(c, ALU_ADD, R0, R1);
+	emit_store(c, SIZE_W, FP, KEY, R0);
+	emit_find(c, m->files.sent, KEY, R0, "known");
+}
+
 /*
- * Write the record of the file whose id is in ID. Jump to known, if it is written, or not; to retry
- * if the names have changed.
+ * Write the record of the file whose id is R6, and whose names are there. Jump to known if there is
+ * no room for it.
  */
 static void write_file(struct bpf_code *c, const struct programs *m)
 {
 	begin_file(c, m);
-	walk(c, m, 1);
-	load_stack(c, R1, ID);
-	emit_jump_if(c, R6, JNE, R1, "round");
 	load_deleted(c, m);
 	emit_mov(c, R1, R9);
-	load_stack(c, R9, BUFFER_AT);
 	set_file(c, flags, R1);
-	load_stack(c, R1, END_OF_WALK);
+	load(c, R1, END_OF_WALK);
 	emit_jump_if_imm(c, R1, JNE, TOO_LONG, "whole_path");
-	emit_load(c, SIZE_H, R1, R9, FILE_HEAD + (int)offsetof(struct file_record, flags));
+	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
 	emit_alu_imm(c, ALU_OR, R1, FILE_CUT);
 	set_file(c, flags, R1);
 	emit_label(c, "whole_path");
 	emit_jump_if_imm(c, R1, JNE, AT_OWN, "has_path");
-	emit_load(c, SIZE_DW, R1, R9, USED);
-	emit_store_imm(c, SIZE_DW, R9, USED, 0);
+	load(c, R1, USED);
+	set(c, USED, 0);
 	/* it was moved out of the tree that is mounted: the kernel gives no name, either */
 	emit_jump_if_imm(c, R1, JNE, 0, "has_path");
-	emit_load(c, SIZE_H, R1, R9, FILE_HEAD + (int)offsetof(struct file_record, flags));
+	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
 	emit_alu_imm(c, ALU_OR, R1, FILE_PSEUDO);
 	set_file(c, flags, R1);
-	emit_load(c, SIZE_W, R1, R9, FILE_HEAD + (int)offsetof(struct file_record, magic));
+	emit_load(c, SIZE_W, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, magic));
 	emit_jump_if_imm(c, R1, JEQ, K_NSFS_MAGIC, "space");
 	emit_jump_if_imm(c, R1, JEQ, K_SOCKFS_MAGIC, "socket");
 	load_stack(c, R8, DENTRY);
@@ -541,15 +558,14 @@ static void write_file(struct bpf_code *c, const struct programs *m)
 	emit_label(c, "has_path");
 	if (m->p->roots)
 		write_inside(c, m);
-	load_stack(c, R9, BUFFER_AT);
-	emit_load(c, SIZE_DW, R8, R9, USED);
+	load(c, R8, USED);
 	emit_alu_imm(c, ALU_ADD, R8, NAMES - FILE_AT);
 	emit_alu_imm(c, ALU_AND, R8, FILE_MASK);
-	emit_record(c, &m->p->channel, R9, FILE_AT, 0, KEY, 1);
+	emit_record(c, &m->p->channel, R7, FILE_AT, 0, KEY, 1);
 	emit_jump_if_imm(c, R0, JNE, 0, "known"); /* the ring is full, or does not record yet */
-	load_stack(c, R1, PLACE);
-	load_stack(c, R2, ID);
-	emit_store(c, SIZE_DW, R1, 0, R2);
+	load(c, R6, ID);
+	find_slot(c, m);
+	emit_store(c, SIZE_DW, R0, 0, R6);
 }
 
 /* ---- the descriptors of a call -------------------------------------------------------------- */
@@ -709,9 +725,10 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	get(c, m, SIZE_DW, R8, R8, AT(TASK_FS));
 	load_path(c, m, AT(FS_ROOT), ROOT, ROOT_MOUNT);
 	set(c, SOURCE, 0);
-	begin_count(c, ROUND);
+	set(c, WRITES, 0);
+	begin_count(c, m, ROUND);
 	loop_label(c, "round");
-	count(c, ROUND, ROUNDS, "files_done");
+	count(c, m, ROUND, ROUNDS, "files_done");
 	if (m->entering)
 		choose_argument(c, m);
 	else
@@ -733,26 +750,27 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	if (knows_sockets(m))
 		find_socket(c, m);
 	store(c, FIRST, R6);
-	walk(c, m, 0);
-	store_stack(c, ID, R6);
-	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
-	emit_alu_imm(c, ALU_MUL, R0, SLOTS_OF_CPU);
-	emit_mov(c, R1, R6);
-	emit_alu_imm(c, ALU_AND, R1, SLOTS_OF_CPU - 1);
-	emit_alu(c, ALU_ADD, R0, R1);
-	emit_store(c, SIZE_W, FP, KEY, R0);
-	emit_find(c, m->files.sent, KEY, R0, "known");
-	store_stack(c, PLACE, R0);
+	walk(c, m);
+	jump_if_slot(c, WRITES, JNE, 0, "written_names");
+	store(c, ID, R6);
+	find_slot(c, m);
 	emit_load(c, SIZE_DW, R1, R0, 0);
 	emit_jump_if(c, R1, JEQ, R6, "known");
-	emit_store_imm(c, SIZE_W, FP, KEY, 0);
-	emit_find(c, m->files.buffer, KEY, R0, "known");
-	store_stack(c, BUFFER_AT, R0);
+	set(c, WRITES, 1); /* walk again */
+	set(c, USED, 0);
+	emit_jump(c, "round");
+	emit_label(c, "written_names");
+	load(c, R1, ID);
+	emit_jump_if(c, R6, JEQ, R1, "unchanged");
+	set(c, WRITES, 0); /* a rename came in between: begin again */
+	emit_jump(c, "round");
+	emit_label(c, "unchanged");
 	write_file(c, m);
 	emit_label(c, "known");
-	load_stack(c, R6, ID);
+	load(c, R6, ID);
 	append_id(c, m);
 	emit_label(c, "skip");
+	set(c, WRITES, 0);
 	load(c, R1, SOURCE);
 	emit_alu_imm(c, ALU_ADD, R1, 1);
 	store(c, SOURCE, R1);
@@ -813,7 +831,6 @@ int files_prepare(struct programs *m, const struct btf *btf, unsigned version)
 			m->files.cast = 0;
 	slots = plan_array(m->p, "files", &m->files.sent, 8,
 			   SLOTS_OF_CPU * m->p->channel.cpus);
-	m->files.buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "file", 4, FILE_ROOM, 1);
-	m->files.known = slots && m->files.buffer >= 0;
+	m->files.known = slots != NULL;
 	return m->files.known ? 0 : -1;
 }

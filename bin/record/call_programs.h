@@ -225,7 +225,7 @@ enum { TYPE_TASK, TYPE_MOUNT, TYPE_FILE, TYPE_POINTER, TYPE_SPACE, TYPE_SPACE_OP
 /* What call_files.c knows */
 struct file_programs {
 	int known;              /* the files of descriptors are recorded */
-	int sent, buffer;       /* maps: the ids that were recorded; the buffers of the records */
+	int sent;               /* the map of the ids that were recorded */
 	int at[FILE_MEMBERS_ALL];       /* offsets */
 	int socket[SOCKET_MEMBERS_ALL]; /* without the last one, addresses are not recorded */
 	int ns_of_inode;                /* the inode of a namespace leads to its name (6.9) */

@@ -76,7 +76,7 @@ struct bpf_slot {
 #define BPF_SLOT_AT(NAME, REG, AT) NAME = (AT),
 #define BPF_SLOT(NAME, REG, AT) { #NAME, REG, AT },
 
-enum { CODE_MOST = 2048, LABELS_MOST = 128 };
+enum { CODE_MOST = 4096, LABELS_MOST = 128 };
 
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {
