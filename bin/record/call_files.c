@@ -21,8 +21,9 @@
 #include "call_programs.h"
 
 /*
- * SLOTS_OF_CPU ids of a CPU. Before Linux 6.9: at most LEVELS directories and mounts; ROUNDS are rounds
- * of the loop over the descriptors, which is repeated when a name changes while it is read
+ * SLOTS_OF_CPU ids of a CPU. Before Linux 6.9: at most LEVELS directories and mounts; ROUNDS are
+ * rounds of the loop over the descriptors, which is repeated to write the names of a file, or when a
+ * name changes while it is read
  */
 enum { SLOTS_OF_CPU = 4096, LEVELS = 24, ROUNDS = 6, NAME_MOST = 256,
        NAME_MASK = 0x1ff };
@@ -37,8 +38,8 @@ enum { SOURCE = INDEX, ARG = ARRAY, FIRST = COUNT, SCALAR = CHUNK, TYPE = CUT, S
        WRITES = NEST, ID = PARENT, END_OF_WALK = POINT };
 
 /*
- * The record of a file is in the buffer, where pieces of memory have room to spare: how many bytes of
- * names it has, and the record, whose names follow
+ * The record of a file is in the buffer, where pieces of memory have room to spare: how many bytes
+ * of names it has, and the record, whose names follow
  */
 enum { USED = MEMORY + MEMORY_MASK + 8, FILE_AT = USED + 8,
        FILE_HEAD = FILE_AT + (int)sizeof(struct ring_head),
@@ -657,7 +658,7 @@ static void append_id(struct bpf_code *c, const struct programs *m)
 	emit_store(c, SIZE_W, R1, MEMORY + (int)sizeof(struct memory_piece), R6);
 }
 
-/* Choose the next descriptor of the entry, R6, or jump to directory; to files_done after the last */
+/* R6 = the next descriptor of the entry; or jump to directory, or after the last to files_done */
 static void choose_argument(struct bpf_code *c, const struct programs *m)
 {
 	load(c, R2, SOURCE);
@@ -778,7 +779,7 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	emit_label(c, "files_done");
 }
 
-/* ---- what the calls do ------------------------------------------------------------------------ */
+/* ---- what the calls do --------------------------------------------------------------------- */
 
 void describe_files(struct entry *e, const struct calls *calls, const struct call *call, int roots)
 {

@@ -206,7 +206,8 @@ enum { STEP_MEMBERS(STEP_NAME) STEPS };
 	X(S_MAGIC, super_block, s_magic) X(MNT, mount, mnt) X(MNT_PARENT, mount, mnt_parent) \
 	X(MNT_MOUNTPOINT, mount, mnt_mountpoint) X(MNT_ID, mount, mnt_id) \
 	X(MNT_ROOT, vfsmount, mnt_root) X(I_PRIVATE, inode, i_private) \
-	X(FSDATA, dentry, d_fsdata) X(NS_OPS, ns_common, ops) X(OPS_NAME, proc_ns_operations, name) \
+	X(FSDATA, dentry, d_fsdata) X(NS_OPS, ns_common, ops) \
+	X(OPS_NAME, proc_ns_operations, name) \
 	X(MNT_NS, mount, mnt_ns) X(NS_OF_MOUNTS, mnt_namespace, ns) X(NS_INUM, ns_common, inum)
 enum { FILE_MEMBERS(STEP_NAME) FILE_MEMBERS_ALL };
 

@@ -10,7 +10,7 @@
 /* Beyond so many files, those that were not used for long are forgotten. */
 enum { FILES_MOST = 64 * 1024 };
 
-/* ---- the path of a record ---------------------------------------------------------------------- */
+/* ---- the path of a record ------------------------------------------------------------------ */
 
 /* Write the name of a file that is in no directory, as its d_dname() in the kernel does. */
 static void put_pseudo(struct out *o, const struct file_record *f, const char *name)
@@ -163,7 +163,7 @@ size_t file_socket(const struct file_record *f, const char *names, size_t n, cha
 	return (size_t)(o.at - text);
 }
 
-/* ---- the files of a trace ---------------------------------------------------------------------- */
+/* ---- the files of a trace ------------------------------------------------------------------ */
 
 static int by_use(const void *a, const void *b)
 {
@@ -296,7 +296,7 @@ void file_put_known(struct out *o, const struct file_known *f)
 	file_put_name(o, name);
 }
 
-/* ---- what no record says ----------------------------------------------------------------------- */
+/* ---- what no record says ------------------------------------------------------------------- */
 
 size_t files_resolve(const struct known_files *f, int pid, const char *path, int last, char *out)
 {
@@ -360,7 +360,7 @@ const struct file_known *files_noted(struct known_files *f, int group, int fd)
 	return at ? files_find(f, at->id) : NULL;
 }
 
-/* ---- the paths of the host --------------------------------------------------------------------- */
+/* ---- the paths of the host ----------------------------------------------------------------- */
 
 /* Write the path that the host has for the file to out (PATH_MAX bytes). Return 0, or -1. */
 static int find_on_host(struct known_files *f, const struct file_known *file, char *out)

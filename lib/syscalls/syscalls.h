@@ -342,8 +342,8 @@ struct mark_record {
 };
 
 /*
- * A file to which a descriptor or a directory of a task leads. In a ring, its names follow, the last
- * name of the path first, each with a NUL; in a trace, the path as readlink(2) of /proc/PID/fd
+ * A file to which a descriptor or a directory of a task leads. In a ring, its names follow, the
+ * last name of the path first, each with a NUL; in a trace, the path as readlink(2) of /proc/PID/fd
  * gives it. An id is of one path: a file that is renamed gets another one.
  */
 struct file_record {
@@ -499,7 +499,7 @@ int older_memory(struct call_user *, const char *record, size_t n);
 /* Is a text that older_text returned the first one of a call, at its entry? */
 int older_begins(const char *record, size_t n);
 
-/* ---- files.c: the files to which records refer ------------------------------------------------ */
+/* ---- files.c: the files to which records refer --------------------------------------------- */
 
 /*
  * Write the path of a file as readlink(2) of /proc/PID/fd gives it: f is in the host's byte order,

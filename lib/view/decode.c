@@ -362,8 +362,8 @@ static size_t print_fd(void *decode, int fd, char *buf, size_t size)
 }
 
 /*
- * Write the absolute path of argument i, a path, as the task sees it. Return its length, below size;
- * 0: not known.
+ * Write the absolute path of argument i, a path, as the task sees it. Return its length, below
+ * size; 0: not known.
  */
 static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigned i, char *path,
 			  size_t size)
