@@ -22,8 +22,8 @@
 
 /*
  * SLOTS_OF_CPU ids of a CPU. Before Linux 6.9: at most LEVELS directories and mounts; ROUNDS are
- * rounds of the loop over the descriptors, which is repeated to write the names of a file, or when a
- * name changes while it is read
+ * rounds of the loop over the descriptors. A file whose names are written takes two, and more if a
+ * name changes meanwhile.
  */
 enum { SLOTS_OF_CPU = 4096, LEVELS = 24, ROUNDS = 6, NAME_MOST = 256,
        NAME_MASK = 0x1ff };

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* follow.c - descriptors and directories of tasks, driven by made-up calls */
-#include <netinet/in.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 #include "syscalls/syscalls.h"
 #include "unit.h"
@@ -215,9 +212,6 @@ static void test_directories(void)
 	call(A, "fchdir", 0, 77, 0, 0, 0);
 	EQUAL_TEXT(file(A, AT_FDCWD), "");
 	chdir_to(A, "/srv");
-	user(0, "/srv", 4);
-	call(A, "chroot", 0, 0, 0, 0, 0);
-	EQUAL_TEXT(path(A, AT_FDCWD, "x"), "/x");
 	EQUAL_TEXT(path(A, AT_FDCWD, "../../x"), "/x");
 	EQUAL_TEXT(path(A, AT_FDCWD, ""), "");
 	/* no room: no part of a path */
@@ -322,79 +316,19 @@ static void test_anonymous(void)
 
 static void test_sockets(void)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(80),
-				  .sin_addr.s_addr = htonl(0x0a000001) };
-	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(443) };
-	struct sockaddr_un un = { AF_UNIX, "/run/x.sock" };
 	uint32_t fds[2] = { 20, 21 };
-	static const struct {
-		unsigned char ip[16];
-		const char *text;
-	} ips[] = {
-		{ { 0 }, "TCPv6:?->[::]:443" },
-		{ { [15] = 1 }, "TCPv6:?->[::1]:443" },
-		{ { 0x20, 1, 0xd, 0xb8, [15] = 1 }, "TCPv6:?->[2001:db8::1]:443" },
-		{ { 0xfe, 0x80 }, "TCPv6:?->[fe80::]:443" },
-		{ { 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1 },
-		  "TCPv6:?->[1:0:1::1:1:1]:443" },
-		{ { 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0, 0, 8 },
-		  "TCPv6:?->[1:2:3:4:5:6:0:8]:443" },
-	};
 
 	call(A, "socket", 3, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0, 0);
 	EQUAL_TEXT(file(A, 3), "TCP");
-	user(1, &in, sizeof(in));
-	call(A, "connect", -115, 3, 0, sizeof(in), 0);
-	EQUAL_TEXT(file(A, 3), "TCP:?->10.0.0.1:80");
-	in.sin_port = htons(5000);
-	user(1, &in, sizeof(in));
-	call(A, "getsockname", 0, 3, 0, 0, 0);
-	EQUAL_TEXT(file(A, 3), "TCP:10.0.0.1:5000->10.0.0.1:80");
-	/* descriptors of a socket share its addresses */
 	call(A, "dup", 4, 3, 0, 0, 0);
 	call(A, "socket", 5, AF_INET, SOCK_DGRAM, 0, 0);
-	follow_task(&f, A, B, SIGCHLD);
-	in.sin_port = htons(53);
-	user(1, &in, sizeof(in));
-	call(B, "bind", 0, 5, 0, sizeof(in), 0);
-	EQUAL_TEXT(file(A, 5), "UDP:10.0.0.1:53");
-	/* connect(2): AF_UNSPEC dissolves the association */
-	user(1, &in, sizeof(in));
-	call(A, "connect", 0, 5, 0, sizeof(in), 0);
-	EQUAL_TEXT(file(B, 5), "UDP:10.0.0.1:53->10.0.0.1:53");
-	in.sin_family = AF_UNSPEC;
-	user(1, &in, sizeof(in));
-	call(A, "connect", 0, 5, 0, sizeof(in), 0);
-	EQUAL_TEXT(file(B, 5), "UDP:10.0.0.1:53");
-	in.sin_family = AF_INET;
-
-	call(A, "accept", 6, 4, 0, 0, 0);
-	EQUAL_TEXT(file(A, 6), "TCP:10.0.0.1:5000->?");
-	user(1, &in, sizeof(in));
+	EQUAL_TEXT(file(A, 5), "UDP");
 	call(A, "accept4", 7, 4, 0, 0, SOCK_CLOEXEC);
-	EQUAL_TEXT(file(A, 7), "TCP:10.0.0.1:5000->10.0.0.1:53");
-
-	for (size_t i = 0; i < sizeof(ips) / sizeof(*ips); i++) {
-		call(A, "socket", 8, AF_INET6, SOCK_STREAM, 0, 0);
-		memcpy(&in6.sin6_addr, ips[i].ip, 16);
-		user(1, &in6, sizeof(in6));
-		call(A, "connect", 0, 8, 0, sizeof(in6), 0);
-		EQUAL_TEXT(file(A, 8), ips[i].text);
-	}
-
+	EQUAL_TEXT(file(A, 7), "TCP");
+	call(A, "socket", 8, AF_INET6, SOCK_STREAM, 0, 0);
+	EQUAL_TEXT(file(A, 8), "TCPv6");
 	call(A, "socket", 9, AF_UNIX, SOCK_SEQPACKET, 0, 0);
-	user(1, &un, sizeof(un));
-	call(A, "connect", 0, 9, 0, 2 + 11, 0);
-	EQUAL_TEXT(file(A, 9), "UNIX-SEQPACKET:->/run/x.sock");
-	un.sun_path[0] = '\0';
-	call(A, "socket", 9, AF_UNIX, SOCK_DGRAM, 0, 0);
-	user(1, &un, sizeof(un));
-	call(A, "bind", 0, 9, 0, 2 + 4, 0);
-	EQUAL_TEXT(file(A, 9), "UNIX-DGRAM:@run");
-	/* the name of a peer may be longer or shorter than the memory that is known */
-	user(1, &un, sizeof(un));
-	call(A, "accept", 10, 9, 0, 0, 0);
-	EQUAL_TEXT(file(A, 10), "UNIX-DGRAM:@run");
+	EQUAL_TEXT(file(A, 9), "UNIX-SEQPACKET");
 	user(3, fds, sizeof(fds));
 	call(A, "socketpair", 0, AF_UNIX, SOCK_STREAM, 0, 0);
 	EQUAL_TEXT(file(A, 20), "UNIX-STREAM");
@@ -403,7 +337,7 @@ static void test_sockets(void)
 	EQUAL_TEXT(file(A, 11), "NETLINK");
 	follow_exec(&f, A);
 	EQUAL_TEXT(file(A, 3), "");
-	EQUAL_TEXT(file(A, 4), "TCP:10.0.0.1:5000->10.0.0.1:80");
+	EQUAL_TEXT(file(A, 4), "TCP");
 	EQUAL_TEXT(file(A, 7), "");
 }
 
@@ -444,54 +378,28 @@ static void test_bounds(void)
 static void test_live(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC), other = open("/", O_RDONLY);
-	int pid = getpid(), s = socket(AF_INET, SOCK_STREAM, 0), c, port, pair[2];
-	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(in);
+	int pid = getpid(), pair[2];
 	char wanted[256], cwd[128] = "";
 
-	CHECK(fd > 2 && other > 2 && s > 2 && !pipe(pair) && getcwd(cwd, sizeof(cwd)));
-	CHECK(!bind(s, (struct sockaddr *)&in, sizeof(in)) && !listen(s, 1));
-	CHECK(!getsockname(s, (struct sockaddr *)&in, &len));
-	c = socket(AF_INET, SOCK_STREAM, 0);
-	CHECK(!connect(c, (struct sockaddr *)&in, sizeof(in)));
+	CHECK(fd > 2 && other > 2 && !pipe(pair) && getcwd(cwd, sizeof(cwd)));
 	f.live = 1;
 	follow_begin(&f, pid);
-	EQUAL_TEXT(file(pid, fd), "/etc/passwd");
-	EQUAL_TEXT(file(pid, other), "/");
-	EQUAL_TEXT(file(pid, AT_FDCWD), cwd);
-	CHECK(!strncmp(file(pid, pair[0]), "pipe:[", 6));
-	snprintf(wanted, sizeof(wanted), "TCP:127.0.0.1:%d", ntohs(in.sin_port));
-	EQUAL_TEXT(file(pid, s), wanted);
-	port = ntohs(in.sin_port);
-	len = sizeof(in);
-	CHECK(!getsockname(c, (struct sockaddr *)&in, &len));
-	snprintf(wanted, sizeof(wanted), "TCP:127.0.0.1:%d->127.0.0.1:%d", ntohs(in.sin_port),
-		 port);
-	EQUAL_TEXT(file(pid, c), wanted);
+	EQUAL_TEXT(file(pid, fd), "?/etc/passwd");
+	EQUAL_TEXT(file(pid, other), "?/");
+	snprintf(wanted, sizeof(wanted), "?%s", cwd);
+	EQUAL_TEXT(file(pid, AT_FDCWD), wanted);
+	CHECK(!strncmp(file(pid, pair[0]), "?pipe:[", 7));
 	follow_exec(&f, pid);
 	EQUAL_TEXT(file(pid, fd), "");
-	EQUAL_TEXT(file(pid, other), "/");
-	/* the end of the link, when the kernel has its name in memory (Linux 5.12) */
+	EQUAL_TEXT(file(pid, other), "?/");
+	/* the path that the task gave, wherever it leads */
 	openat_of(pid, "/proc/self/maps", AT_FDCWD, 0, 50);
-	snprintf(wanted, sizeof(wanted), "/proc/%d/maps", pid);
-	EQUAL_TEXT(file(pid, 50), wanted);
-	openat_of(pid, "/no/such/file", AT_FDCWD, 0, 51);
-	EQUAL_TEXT(file(pid, 51), "?/no/such/file"); /* it may have been a link */
-	if (!symlink("/etc/passwd", "follow.link")) {
-		int link = open("follow.link", O_RDONLY);
-
-		openat_of(pid, "follow.link", AT_FDCWD, 0, 52);
-		snprintf(wanted, sizeof(wanted), "%s/follow.link", cwd);
-		if (strcmp(file(pid, 52), wanted))
-			EQUAL_TEXT(file(pid, 52), "/etc/passwd");
-		close(link);
-		unlink("follow.link");
-	}
+	EQUAL_TEXT(file(pid, 50), "/proc/self/maps");
+	openat_of(pid, "there", AT_FDCWD, 0, 51);
+	snprintf(wanted, sizeof(wanted), "?%s/there", cwd);
+	EQUAL_TEXT(file(pid, 51), wanted);
 	close(fd);
 	close(other);
-	close(s);
-	close(c);
 	f.live = 0;
 }
 
