@@ -62,7 +62,7 @@ static void test_too_long(void)
 	errno = 0;
 	EQUAL(bpf_load(&s.code, "long", &k, why, sizeof(why)), -1);
 	EQUAL(errno, E2BIG);
-	EQUAL_TEXT(why, "it has more than 1024 instructions");
+	EQUAL_TEXT(why, "it has more than 4096 instructions");
 	EQUAL(s.after, 42);
 }
 
