@@ -375,8 +375,6 @@ static int find_on_host(struct known_files *f, const struct file_known *file, ch
 			return -1;
 		f->host_read = time_now_ms() / 1024;
 		mounts_free(f->host);
-	table_clear(&f->noted);
-	free(f->noted.v);
 		f->host = mounts_of(1);
 	}
 	return -1;
@@ -421,5 +419,7 @@ void files_free(struct known_files *f)
 			free(((struct file_known *)(void *)f->all.v[i])->path);
 	table_clear(&f->all);
 	free(f->all.v);
+	table_clear(&f->noted);
+	free(f->noted.v);
 	*f = (struct known_files){ .live = f->live, .host_paths = f->host_paths };
 }
