@@ -1,44 +1,85 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# tfs-strings -f: the files of descriptors are those that the kernel has
+# tfs-strings -f, trace_files: the files of descriptors are those that the kernel has
 
 load ../helper
 load ../hooks
 
-# files_agree N SEED: Trace N checks of fileops, and compare what it says with the trace.
+# begin_files N SEED: Start fileops, which waits for go_files; set $FILEOPS to its pid.
+begin_files() {
+	need_bpf
+	need_types
+	mkdir "d$2"
+	mkfifo "begin$2"
+	"$PROG/fileops" "$PWD/d$2" "$1" "$2" <"begin$2" >truth 3>&- &
+	FILEOPS=$!
+	exec 8>"begin$2"
+}
+
+# go_files: Let fileops run to its end.
+go_files() {
+	exec 8>&-
+	wait "$FILEOPS"
+}
+
+# all_agree FORM TRACE: Fail unless the trace lost nothing and agrees with each check.
+all_agree() {
+	run ! grep -a '^# lost\|"lost":[^0]' "$2"
+	awk -f "$TREE/t/prog/filejudge.awk" "form=$1" truth "$2" >judged
+	head -n 20 judged # for a test that fails
+	CHECKS=$(head -n 1 judged)
+	[ "${CHECKS#*checks, }" = "${CHECKS%% *} agree" ]
+}
+
+# files_agree FORM N SEED: Trace N checks of fileops; compare what it says with text, json or dat.
 files_agree() {
-	local program
+	local stream=(tfs-catpipe -D --names)
+	case $1 in
+	json) stream+=(-j) ;;
+	dat) stream=(tfs-record "$PWD/trace.dat") ;;
+	esac
 	new_instance
 	export TFS_INSTANCE=$INSTANCE
 	tfs-write trace_clock mono buffer_size_kb 32768
-	mkdir d
-	mkfifo begin
-	"$PROG/fileops" "$PWD/d" "$1" "$2" <begin >truth 3>&- &
-	program=$!
-	exec 8>begin
-	tfs-pidfilter set "$program"
-	background tfs-strings -f calls -- tfs-catpipe -D --names -j >trace 8>&-
-	eventually file_is "/proc/$PID/comm" tfs-catpipe
+	begin_files "$2" "$3"
+	tfs-pidfilter set "$FILEOPS"
+	background tfs-strings -f calls -- "${stream[@]}" >trace 8>&-
+	eventually file_is "/proc/$PID/comm" "${stream[0]}"
 	eventually blocks "$PID"
-	exec 8>&-
-	wait "$program"
+	go_files
 	kill "$PID"
 	wait "$PID"
-	run ! grep '"lost"' trace
-	awk -f "$TREE/t/prog/filejudge.awk" truth trace >judged
-	diff <(echo "$1 checks, $1 agree") judged
+	[ "$1" != dat ] || tfs-report -D --names -j trace.dat >trace
+	all_agree "${1/dat/json}" trace
+	[ "$CHECKS" = "$2 checks, $2 agree" ]
 }
 
 # bats test_tags=quick
 @test "tfs-strings: -f names the files of descriptors and directories as fstat and readlink do" {
-	need_bpf
-	need_types
-	files_agree 500 1
+	files_agree json 500 1
 }
 
 # bats test_tags=long
-@test "tfs-strings: -f names files right 10,000 times of 10,000" {
-	need_bpf
-	need_types
-	files_agree 10000 2
+@test "tfs-strings: -f names files right 10,000 times of 10,000 in text" {
+	files_agree text 10000 2
+}
+
+# bats test_tags=long
+@test "tfs-strings: -f names files right 10,000 times of 10,000 in JSON" {
+	files_agree json 10000 3
+}
+
+# bats test_tags=long
+@test "tfs-strings: -f names files right 10,000 times of 10,000 in trace.dat" {
+	files_agree dat 10000 4
+}
+
+# bats test_tags=long
+@test "trace_files: with --all each write is to the file that fstat and readlink say" {
+	begin_files 10000 5
+	watch trace_files --all --only written --json --buffer 32768 8>&-
+	go_files
+	watch_stop
+	all_agree files got
+	[ "${CHECKS%% *}" -gt 3000 ]
 }
