@@ -3,9 +3,9 @@
  * call_files.c - the parts of programs that read which files the descriptors of a call are
  *
  * The kernel has the file of a descriptor in the task. A walk from its dentry to the root directory
- * of the task, as d_path() in fs/d_path.c does it, makes a number of the device, the inode, and the
- * names and mounts on the way: the id of the file. So a file gets another id when it is renamed,
- * moved or removed, or a directory above it is.
+ * of the task, as d_path() in fs/d_path.c does it, makes a number of the device, the inode, its
+ * mode, and the names and mounts on the way: the id of the file. So a file gets another id when it
+ * is renamed, moved or removed, or a directory above it is.
  *
  * A CPU keeps the ids whose files it has recorded (struct file_record). If the id of a file is not
  * among them, a second walk copies the names. The record comes before that of the call, which has
@@ -744,6 +744,8 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	mix(c);
 	load_stack(c, R9, INODE);
 	get(c, m, SIZE_DW, R1, R9, AT(I_INO));
+	mix(c);
+	get(c, m, SIZE_H, R1, R9, AT(I_MODE));
 	mix(c);
 	get(c, m, SIZE_DW, R8, R9, AT(I_SB));
 	get(c, m, SIZE_W, R1, R8, AT(S_DEV));

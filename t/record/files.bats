@@ -55,6 +55,33 @@ files_agree() {
 }
 
 # bats test_tags=quick
+@test "tfs-strings: -f tells a directory from a file that had its name and its inode" {
+	need_bpf
+	need_types
+	need_tool taskset
+	new_instance
+	export TFS_INSTANCE=$INSTANCE
+	tfs-write trace_clock mono
+	mkfifo begin
+	# shellcheck disable=SC2016 # it is another shell's
+	taskset -c 0 bash -c 'read -r <begin; for i in 1 2 3; do
+		echo >same; chmod 640 same; exec 3<same; rm same
+		mkdir same; exec 3<same; rmdir same; done' 3>&- &
+	shell=$!
+	tfs-pidfilter set "$shell"
+	background tfs-strings -f calls -- tfs-record "$PWD/trace.dat"
+	eventually blocks "$PID"
+	echo >begin
+	wait "$shell"
+	kill "$PID"
+	wait "$PID"
+	tfs-report trace.dat >trace
+	for mode in 100644 100640 40755; do
+		grep -q "file: .* mode=$mode .* path=\"$PWD/same\"" trace
+	done
+}
+
+# bats test_tags=quick
 @test "tfs-strings: -f names the files of descriptors and directories as fstat and readlink do" {
 	files_agree json 500 1
 }
