@@ -299,7 +299,7 @@ static void begin_tasks(struct stream *s)
 		int pid = (int)text_digits(&p);
 
 		if (pid && (*p == '\n' || !*p)) {
-			follow_begin(&s->decode.follow, pid);
+			noted_begin(&s->decode.known, pid);
 			s->begun++;
 		}
 		p += strcspn(p, "\n");
@@ -360,16 +360,18 @@ static int open_raw(struct stream *s, const char *root)
 	if (s->decode.on) {
 		if (decode_open(&s->decode, uname(&u) < 0 ? NULL : u.machine) < 0)
 			return -1;
-		s->decode.known.live = s->decode.follow.live = s->kernel.procfs;
+		s->decode.known.live = s->kernel.procfs;
 		s->decode.merge = &s->live.merge;
 		decode_begin(&s->decode, &s->show);
 		account_begin(&s->show, &s->decode);
-		begin_tasks(s);
 	}
 	if (!s->show.subjects.member)
 		read_traced(s);
 	if (live_open(&s->live, s->dir) < 0 || (s->in = live_wake(&s->live, s->in)) < 0)
 		return -1;
+	s->decode.known.by_kernel = rings_have_files(&s->live.rings);
+	if (s->decode.on)
+		begin_tasks(s);
 	s->live.memory.most = KB_BYTES(s->memory_kb);
 	s->to.meanwhile = keep_events;
 	s->to.arg = s;

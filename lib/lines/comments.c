@@ -27,8 +27,8 @@ static int same_host(const char *a, const char *b)
 }
 
 enum {
-	NOT_KNOWN, STRINGS, UNREAD, UNPLACED, REQUESTS, LOST, UNWRITTEN, UNPAIRED, NOT_UNDERSTOOD,
-	KINDS,
+	NOT_KNOWN, STRINGS, UNREAD, UNNAMED, UNPLACED, REQUESTS, LOST, UNWRITTEN, UNPAIRED,
+	NOT_UNDERSTOOD, KINDS,
 };
 
 /* Does the comment line begin with these words? An @ is a number. */
@@ -49,6 +49,7 @@ static unsigned kind_of(const char *s)
 		[NOT_KNOWN] = { "# not known: ", "{\"comment\":\"not known: " },
 		[STRINGS] = { "# strings are ", "{\"comment\":\"strings are " },
 		[UNREAD] = { "# @ reads of /proc ", "{\"unread\":" },
+		[UNNAMED] = { "# @ names of files are ", "{\"unnamed\":" },
 		[UNPLACED] = { "# @ tasks were made ", "{\"unplaced\":" },
 		[REQUESTS] = { "# @ requests of io_uring ", "{\"io_uring\":" },
 		[LOST] = { "# lost ", "{\"lost\":" },

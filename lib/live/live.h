@@ -143,7 +143,8 @@ struct ring_control {
 	uint64_t lost;          /* records that had no room */
 	uint32_t ring, state;   /* ring 1: this CPU has a ring */
 	uint32_t cpus;          /* number of entries */
-	uint32_t pad[11];       /* programs of two CPUs share no cache line */
+	uint32_t files;         /* the records name the files of descriptors */
+	uint32_t pad[10];       /* programs of two CPUs share no cache line */
 };
 
 /* Before each record in a ring: its time, and lost of its CPU */
@@ -188,6 +189,10 @@ int rings_open(struct rings *);
 
 /* Set the state of the programs of a control map. Return 0, or -1 and errno. */
 int rings_turn(int control, enum ring_state);
+
+/* Say that the records name the files of descriptors. Return 0, or -1 and errno. Is it said? */
+int rings_set_files(int control);
+int rings_have_files(const struct rings *);
 
 /*
  * The programs record the calls of listed tasks: the value of a map has a byte for each possible

@@ -110,6 +110,25 @@ int rings_turn(int control, enum ring_state state)
 	return 0;
 }
 
+int rings_set_files(int control)
+{
+	struct ring_control *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED,
+				      control, 0);
+
+	if (c == MAP_FAILED)
+		return -1;
+	c->files = 1;
+	return munmap(c, sizeof(*c));
+}
+
+int rings_have_files(const struct rings *all)
+{
+	for (unsigned i = 0; i < all->nsets; i++)
+		if (all->sets[i].control->files)
+			return 1;
+	return 0;
+}
+
 int rings_list(int map, const struct pids *pids)
 {
 	const size_t size = LIST_PIDS;

@@ -331,35 +331,6 @@ size_t files_resolve(const struct known_files *f, int pid, const char *path, int
 	return strlen(out);
 }
 
-struct noted {
-	struct table_entry entry;
-	uint64_t id;
-};
-
-void files_note(struct known_files *f, int group, int fd, uint64_t id)
-{
-	const int key[2] = { group, fd };
-	struct noted *to;
-
-	f->noted.size = sizeof(*to);
-	if (f->noted.n >= FILES_MOST)
-		table_clear(&f->noted);
-	to = id || f->noted.n ? table_at(&f->noted, (const char *)key, sizeof(key)) : NULL;
-	if (to && !id)
-		table_remove(&f->noted, to);
-	else if (to)
-		to->id = id;
-}
-
-const struct file_known *files_noted(struct known_files *f, int group, int fd)
-{
-	const int key[2] = { group, fd };
-	const struct noted *at = f->noted.n ?
-				 table_find(&f->noted, (const char *)key, sizeof(key)) : NULL;
-
-	return at ? files_find(f, at->id) : NULL;
-}
-
 /* ---- the paths of the host ----------------------------------------------------------------- */
 
 /* Write the path that the host has for the file to out (PATH_MAX bytes). Return 0, or -1. */
@@ -419,7 +390,8 @@ void files_free(struct known_files *f)
 			free(((struct file_known *)(void *)f->all.v[i])->path);
 	table_clear(&f->all);
 	free(f->all.v);
-	table_clear(&f->noted);
-	free(f->noted.v);
-	*f = (struct known_files){ .live = f->live, .host_paths = f->host_paths };
+	noted_lost(f);
+	free(f->groups.v);
+	*f = (struct known_files){ .live = f->live, .host_paths = f->host_paths,
+				   .named = f->named };
 }

@@ -82,7 +82,6 @@ struct call_arg {
 struct call {
 	const char *name;       /* without sys_ */
 	uint8_t nargs;
-	uint8_t follow;         /* private: the rule of follow.c */
 	struct call_arg args[CALL_ARGS];
 	struct call_arg result;
 };
@@ -165,7 +164,7 @@ struct call_values {
 	const struct call_user *memory; /* NULL, or what the pointers in structures point to */
 	uint8_t netlink;        /* 1 + the protocol of the first argument, a netlink socket; or 0 */
 	uint8_t returned;       /* 1: result is valid; 0: what the kernel writes is unknown */
-	/* NULL, or print the file of a descriptor in a structure, as follow_print_fd does */
+	/* NULL, or print the file of a descriptor in a structure, without "<" */
 	size_t (*print_fd)(void *arg, int fd, char *buf, size_t size);
 	void *arg;
 };
@@ -528,15 +527,18 @@ struct file_known {
 	const char *inside;     /* the path in its file system, or ""; it lies in path, too */
 };
 
-/* The files of a trace. All zero at first; set the first two. */
+/* The files of a trace. All zero at first; set the first four. */
 struct known_files {
 	int live;               /* the host is this one */
 	int host_paths;         /* give the host's paths */
+	int named;              /* files are printed */
+	int by_kernel;          /* the kernel says which files descriptors are */
 	struct table all;
 	uint64_t uses;
 	struct mounts *host;    /* the host's mounts */
 	int64_t host_read;      /* when */
-	struct table noted;     /* of files_note */
+	struct table groups;    /* noted.c; */
+	size_t held;            /* the bytes of it */
 	struct mounts *mounts;  /* those of a namespace, */
 	uint32_t space;         /* with this inode */
 	uint64_t own;           /* the inode of that of this program */
@@ -575,14 +577,6 @@ int files_between(struct known_files *, int pid, const struct file_known *from, 
  */
 size_t files_resolve(const struct known_files *, int pid, const char *path, int last, char *out);
 
-/*
- * Note that a descriptor of a task was the file with this id when a call used it; id 0: it is
- * closed. Return the file of a descriptor that no call has as an argument; NULL: not known. A group
- * has the tasks that share their descriptors.
- */
-void files_note(struct known_files *, int group, int fd, uint64_t id);
-const struct file_known *files_noted(struct known_files *, int group, int fd);
-
 /* Write a name, which must not look like the result of a call after its arguments. */
 void file_put_name(struct out *, const char *name);
 void file_put_known(struct out *, const struct file_known *);
@@ -590,83 +584,54 @@ void file_put_known(struct out *, const struct file_known *);
 /* Write the kind of a socket, as TCPv6. */
 void file_put_protocol(struct out *, unsigned family, unsigned type);
 
-/* ---- follow.c: which files the descriptors and directories of tasks are ------------------ */
+/* ---- noted.c: the files of descriptors that no record names -------------------------------- */
 
 /*
- * It follows open, dup, close, fcntl, pipe, socket, connect, accept, chdir, fchdir, clone, exec
- * and their relatives. The knowledge of a task begins with its procfs, if the trace is live.
- * If something cannot be known, as after lost events, then it is forgotten and not guessed. Memory
- * is bounded: beyond the bound a descriptor is unknown.
- *
- * Print the arguments of a call before follow_call, but those of a pair after it, and its result
- * after follow_call. A live trace calls follow_begin for the tasks that exist before it starts
- * to record: procfs shows them later as they are then, and not as they are in the trace.
+ * A group has the tasks that share their descriptors; its number is the pid of one of them. Calls
+ * refer to files by ids (struct call_values), which the kernel says with BTF (by_kernel). Otherwise
+ * they are learned: from the opens of a group, from copies of its descriptors, and in a live trace
+ * from procfs when the group is first seen. Such a path begins with "?". What is not known for sure
+ * is forgotten. Memory is bounded.
  */
 
-/* All zero at first; set the first three. */
-struct follow {
-	int live;               /* the tasks are in procfs */
-	int host_paths;         /* give the host's paths, not those that the container sees */
-	int swapped;            /* numbers in user memory have the other byte order */
-
-	/* private */
-	struct table tasks;
-	size_t used;            /* bytes of memory */
-};
-
-/* Read the descriptors of a task now, if the trace is live and the task is not known. */
-void follow_begin(struct follow *, int pid);
-
-/* Follow a call of a task that has returned. */
-void follow_call(struct follow *, int pid, const struct call *, const struct call_values *);
-
-/* Does the call make two descriptors, which are in user memory and not in its result? */
-int follow_makes_pair(const struct call *);
-
-/* Follow a new task, with the flags of clone(2); the end of a task; the exec of a program. */
-void follow_task(struct follow *, int pid, int child, uint64_t clone_flags);
-void follow_end(struct follow *, int pid);
-void follow_exec(struct follow *, int pid);
-
-/* A thread takes the pid of its leader, which has ended, because the thread executes a program. */
-void follow_rename(struct follow *, int old_pid, int pid);
-
-/* Events were lost: the descriptors of all tasks are read again, or are unknown. */
-void follow_lost(struct follow *);
+/* Return the group of a task that is first seen. Without by_kernel, read its files now. */
+int noted_begin(struct known_files *, int pid);
 
 /*
- * Print the file of a descriptor, such as /etc/passwd or TCP:10.0.0.1:5000->10.0.0.2:80; of
- * AT_FDCWD the directory of the task. Control characters, < > " \ and the ) of ") = " are escaped.
- * Return the length, below size; 0: unknown. A NUL follows. A text that does not fit ends
- * with "...".
+ * Set the files of the arguments of a call, if the kernel does not. Return 1, or 0 if it does, or
+ * if nothing is known of the group.
  */
-size_t follow_print_fd(struct follow *, int pid, int fd, char *buf, size_t size);
+int noted_refer(struct known_files *, int group, const struct call *, struct call_values *);
 
 /*
- * Print the absolute path of a path that the task gave, relative to the descriptor dirfd, or to
- * its directory with AT_FDCWD. It is not escaped, because the caller quotes it as a
- * string. Return its length, below size; 0: unknown, or it does not fit. A NUL follows.
+ * Note the files of a call that has returned, and set that of its result. Return the group, which
+ * may be another one now.
  */
-size_t follow_print_path(struct follow *, int pid, int dirfd, const char *path, char *buf,
-			 size_t size);
+int noted_call(struct known_files *, const struct calls *, int pid, int group, const struct call *,
+	       struct call_values *);
+
+/* A group has a new task, with the flags of clone(2). Return the group of that. */
+int noted_fork(struct known_files *, int group, int child, uint64_t clone_flags);
+
+/* A task executes a program. Return its group. */
+int noted_exec(struct known_files *, int group, int pid);
+
+/* Forget a group, whose task has ended; or all, because events were lost. */
+void noted_forget(struct known_files *, int group);
+void noted_lost(struct known_files *);
+
+/* Return the file of a descriptor that no call has as an argument; NULL: not known. */
+const struct file_known *noted_file(struct known_files *, int group, int fd);
+
+/* Return descriptor k, 0 or 1, of the two that a call has made in user memory, or -1. */
+int64_t noted_made(const struct calls *, const struct call *, const struct call_values *,
+		   unsigned k);
 
 /*
- * Print the path of the file of a descriptor; or, if path is not NULL, of the file that the path
- * leads to from the descriptor. link: the path may be that of a symbolic link. A file that is gone
- * by now has the path that the task gave. Return the length, below size; 0: unknown, or the
- * descriptor is a pipe, socket or anonymous file. A NUL follows.
+ * Write a path that a call gives, from a directory (NULL: not known), to out (PATH_MAX bytes).
+ * Return the length; 0: not known. No part of it is removed but "." and "/".
  */
-size_t follow_print_file(struct follow *, int pid, int fd, const struct call_bytes *path,
-			 char *buf, size_t size);
-
-/*
- * Return 1 + the protocol of a netlink socket; 0: it is none, or unknown. A call may make one. Is
- * anything of the task followed?
- */
-unsigned follow_netlink(const struct follow *, int pid, int fd);
-int follow_makes_netlink(const struct call *, const struct call_values *);
-int follow_knows(const struct follow *, int pid);
-
-void follow_free(struct follow *);
+size_t noted_path(const struct known_files *, const struct file_known *dir,
+		  const struct call_bytes *path, char *out);
 
 #endif

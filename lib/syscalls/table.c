@@ -135,7 +135,6 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 	uint8_t at[CALL_ARGS];
 
 	e->call.name = call_texts + d->name;
-	e->call.follow = d->follow;
 	make_call(c, &e->call, call_lists + d->args, d->nargs, at);
 	for (unsigned i = 0; i < d->nvariants; i++) {
 		const struct call_variant_data *v = &call_variants[d->variants + i];
@@ -143,7 +142,6 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 		if (!(v->abis & c->bit))
 			continue;
 		(++e)->call.name = first->call.name;
-		e->call.follow = first->call.follow;
 		make_call(c, &e->call, call_lists + v->args, v->nargs, at);
 		for (unsigned k = 0; k < 2; k++) {
 			e->when[k] = call_conditions[v->when[k]];

@@ -2,9 +2,9 @@
 # tables.awk - compile the tables of system calls to C
 #
 # usage: awk -f tables.awk -v NAMES=FILE data/types.in data/numbers.in data/sets/*.in \
-#		data/layouts.in data/follow.in data/calls.in
-# Each file describes its own form. NAMES gets the numbers of sets, layouts and rules, and
-# FOLLOW_RULES, the names of the handlers of the rules; the standard output has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
+#		data/layouts.in data/calls.in
+# Each file describes its own form. NAMES gets the numbers of sets and layouts; the standard
+# output has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
 
 function fail(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
@@ -486,8 +486,6 @@ BEGIN {
 	tests["!"] = "TEST_NONE"
 	text_of("")
 	row("conditions", ".test = TEST_END")
-	row("rules", ".what = " word_of("follow", "nothing"))
-	row("rules", ".what = " word_of("follow", "unknown"))
 	word_of("set", "errno") # a member without a set has the number 0
 	word_of("set", "cap_low") # of MEMBER_CAPS
 	word_of("set", "cap_high")
@@ -618,11 +616,6 @@ FILENAME ~ /netlink\.in$/ {
 	next
 }
 
-FILENAME ~ /follow\.in$/ {
-	follow[$1] = $0
-	next
-}
-
 FILENAME ~ /calls\.in$/ {
 	if ($1 == "?") {
 		nvariants = 1
@@ -650,22 +643,6 @@ FILENAME ~ /calls\.in$/ {
 		common[word[1]] = ncalls
 	}
 	call[call_id] = sprintf(".name = %s, %s, .variants = %d", text_of(word[1]), arguments(2), nall)
-	rule = $NF == "fd"
-	if (word[1] in follow) {
-		n = split(follow[word[1]], part, " ")
-		text = ".what = " word_of("follow", part[2])
-		if (part[3] == "always") {
-			text = text ", .always = 1"
-		} else if (part[3] != "" && part[3] != "-") {
-			split(part[3], word, "&")
-			text = text ", .flags = " argument_index(word[1]) ", .cloexec = " \
-				c_number(number(word[2]))
-		}
-		if (n > 3)
-			text = text ", .text = " text_of(part[4])
-		rule = row("rules", text)
-	}
-	call[call_id] = call[call_id] ", .follow = " rule
 	next
 }
 
@@ -688,7 +665,7 @@ function print_rows(table, type,   i) {
 function print_words(what, found,   i) {
 	print "enum {" >NAMES
 	for (i = 0; i < words[what]; i++) {
-		if (what != "follow" && !((names[what, i], 1) in found) && !(names[what, i] in found)) {
+		if (!((names[what, i], 1) in found) && !(names[what, i] in found)) {
 			print "no " what " " names[what, i] >"/dev/stderr"
 			exit failed = 1
 		}
@@ -700,18 +677,8 @@ function print_words(what, found,   i) {
 END {
 	if (failed)
 		exit 1
-	for (name in follow)
-		if (!(name in common)) {
-			print "no call " name >"/dev/stderr"
-			exit failed = 1
-		}
 	print_words("set", is_flags)
 	print_words("layout", layout)
-	print_words("follow")
-	printf "#define FOLLOW_RULES do_nothing" >NAMES
-	for (i = 1; i < words["follow"]; i++)
-		printf ", do_%s", names["follow", i] >NAMES
-	print "" >NAMES
 	for (i = 0; i < words["set"]; i++)
 		text_of(prefix[names["set", i]])
 	n = ntexts
@@ -739,7 +706,6 @@ END {
 	print_rows("arguments", "call_argument")
 	print "const uint16_t call_lists[] = {\n" lists "};\n"
 	print_rows("conditions", "call_condition")
-	print_rows("rules", "follow_rule")
 	row("messages", "0")
 	row("protocols", "0")
 	print_rows("messages", "call_message")

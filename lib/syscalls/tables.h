@@ -9,7 +9,7 @@
 #define CALLS_TABLES_H
 
 #include "syscalls/syscalls.h"
-#include "syscalls_names.h" /* made by tables.awk: SET_NAME, LAYOUT_NAME, FOLLOW_NAME */
+#include "syscalls_names.h" /* made by tables.awk: SET_NAME, LAYOUT_NAME */
 
 /* The kinds of members that no argument has. */
 enum {
@@ -130,7 +130,7 @@ struct call_condition {
 struct call_data {
 	uint16_t name, args;    /* the arguments and the result, in call_lists */
 	uint16_t variants, nvariants;
-	uint8_t nargs, follow;
+	uint8_t nargs;
 };
 
 struct call_variant_data {
@@ -145,19 +145,10 @@ struct call_abi {
 	uint16_t layouts[LAYOUT_END];
 };
 
-/* What a call does to descriptors and directories: data/follow.in */
-struct follow_rule {
-	uint32_t cloexec;       /* bits of the argument flags */
-	uint16_t text;
-	uint8_t what, flags;    /* what: FOLLOW_NAME, and the handler of follow.c */
-	uint8_t always;         /* an exec closes the descriptor */
-};
-
 extern const struct call_constant call_constants[];
 extern const struct call_set call_sets[];
 extern const struct call_member call_members[];
 extern const struct call_layout call_layouts[];
-extern const struct follow_rule call_rules[];
 extern const struct call_message call_messages[];
 extern const struct call_protocol call_protocols[];
 extern const char call_texts[];

@@ -92,9 +92,6 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 	(void)unused;
 	if (same && c->args[0].kind == CALL_FD && known)
 		str_format(file, sizeof(file), "%s", known->name);
-	else if (same && c->args[0].kind == CALL_FD)
-		follow_print_fd(&account.decode->follow, pid, (int)values->args[0], file,
-				sizeof(file));
 	why_describe(wait, name, same ? &values->args[0] : NULL, file);
 }
 

@@ -50,9 +50,8 @@ enum mark { MARK_NONE, MARK_ENTRY, MARK_RETURN };
 struct decode_task {
 	struct pairing_task pair;       /* by pid */
 	int32_t pid;
-	int32_t group;                  /* of the tasks that share their descriptors */
+	int32_t group;                  /* noted.c; 0: not yet known */
 	uint8_t shown;                  /* the beginning of the call is selected */
-	uint8_t followed;               /* follow_call has seen it */
 	uint8_t foreign;                /* of the call only its program is known: put_foreign */
 	uint8_t untimed;                /* how long it took is not known */
 	uint8_t lacking;                /* user memory is missing: print addresses */
@@ -237,18 +236,29 @@ static void add_memory(struct decode *d, struct decode_task *t, char tag, unsign
 		t->lacking = call_user_add(u, tag, arg, bytes, n) < 0;
 }
 
-/* Use the user memory of the call, if all of it came. */
-static void use_memory(const struct decode *d, struct decode_task *t)
+/* Return the group of a task (noted.c). */
+static int group_of(struct decode *d, struct decode_task *t)
+{
+	if (!t->group)
+		t->group = noted_begin(&d->known, t->pid);
+	return t->group;
+}
+
+/* Use the user memory of the call, if all of it came, and find the files of its arguments. */
+static void use_memory(struct decode *d, struct decode_task *t)
 {
 	if (t->filled && !t->lacking && t->memory == d->pairing.losses) {
 		call_user_get(t->user, t->call, &t->values);
 		t->used = 1;
 	} else if (t->used) {
 		t->used = 0;
+		t->values.netlink = 0;
 		memset(t->values.files, 0, sizeof(t->values.files));
 		memset(t->values.user, 0, sizeof(t->values.user));
 		memset(t->values.entry, 0, sizeof(t->values.entry));
 	}
+	if (t->call && !d->known.by_kernel && (d->known.named || d->known.groups.n))
+		t->used |= (uint8_t)noted_refer(&d->known, group_of(d, t), t->call, &t->values);
 }
 
 /* Return the tables of calls of 64-bit or of 32-bit code. */
@@ -310,52 +320,37 @@ static void put_file(struct decode *d, const struct decode_task *t, unsigned i, 
 {
 	const struct file_known *file = d->names ? file_of(d, t, i) : NULL;
 	char path[PATH_MAX];
-	size_t n = 0;
 
-	if (file) {
-		out_char(o, '<');
-		if (file->family)
-			file_put_known(o, file);
-		else
-			file_put_name(o, files_path(&d->known, file, path));
-		out_char(o, '>');
+	if (!file) {
+		/* dup2(2) mostly has a new one that is not open */
+		d->unnamed += d->names && !d->known.by_kernel && (fd >= 0 || fd == AT_FDCWD) &&
+			      t->values.result != -EBADF &&
+			      (i >= CALL_ARGS || strcmp(t->call->args[i].name, "newfd"));
 		return;
 	}
-	if (d->names && !d->by_kernel && fd == (int32_t)fd && out_room(o) > 8)
-		n = follow_print_fd(&d->follow, t->pid, (int)fd, o->at + 1, out_room(o) - 2);
-
-	if (!n)
-		return;
-	*o->at = '<';
-	o->at += n + 1;
+	out_char(o, '<');
+	if (file->family)
+		file_put_known(o, file);
+	else
+		file_put_name(o, files_path(&d->known, file, path));
 	out_char(o, '>');
-}
-
-/* Return descriptor k of the two that the call has made in user memory, or -1. */
-static int made_descriptor(const struct decode *d, const struct decode_task *t, unsigned k)
-{
-	for (unsigned i = 0; t->used && t->call && i < t->call->nargs; i++)
-		if (call_makes_pair(t->tables, &t->call->args[i]) &&
-		    t->values.user[i].n >= 4 * k + 4)
-			return (int)raw_number((const unsigned char *)t->values.user[i].bytes +
-					       4 * k, 4, 1, d->show->line->events->big);
-	return -1;
 }
 
 /* Print the file of a descriptor in a structure of the last task's call (call_values.print_fd). */
 static size_t print_fd(void *decode, int fd, char *buf, size_t size)
 {
 	struct decode *d = decode;
+	const struct decode_task *t = d->last;
 	const struct file_known *file = NULL;
 	struct out o = out_to(buf, size - !!size);
 
-	for (unsigned k = 0; k < CALL_RESULTS; k++)
-		if (made_descriptor(d, d->last, k) == fd)
-			file = file_of(d, d->last, CALL_ARGS + k);
-	if (!file && d->by_kernel)
-		file = files_noted(&d->known, d->last->group, fd);
+	for (unsigned k = 0; k < CALL_RESULTS && t->used && t->call; k++)
+		if (noted_made(t->tables, t->call, &t->values, k) == fd)
+			file = file_of(d, t, CALL_ARGS + k);
+	if (!file)
+		file = noted_file(&d->known, t->group, fd);
 	if (!file || !size)
-		return d->by_kernel ? 0 : follow_print_fd(&d->follow, d->last->pid, fd, buf, size);
+		return 0;
 	file_put_known(&o, file);
 	*o.at = '\0';
 	return (size_t)(o.at - buf);
@@ -378,11 +373,9 @@ static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigne
 
 	if (!given->bytes || !given->n || given->cut)
 		return 0;
-	if (!d->by_kernel)
-		return follow_print_path(&d->follow, t->pid,
-					 at < i ? (int)t->values.args[at] : AT_FDCWD, given->bytes,
-					 path, size);
 	file = file_of(d, t, at);
+	if (!d->known.by_kernel)
+		return noted_path(&d->known, file, given, path);
 	known = file && *file->path == '/' ? file->path : "";
 	if (*given->bytes != '/' && !*known)
 		return 0;
@@ -419,6 +412,7 @@ static int put_absolute(struct decode *d, const struct decode_task *t, unsigned 
 	path->bytes = absolute;
 	if (path->n)
 		o->at += call_print(t->tables, t->call, i, &values, o->at, out_room(o));
+	d->unnamed += !path->n && t->values.user[i].n && !d->known.by_kernel;
 	return path->n != 0;
 }
 
@@ -475,41 +469,6 @@ static void put_latency(const struct decode *d, struct out *o, uint64_t time)
 static struct record head_of(const struct decode_task *t)
 {
 	return (struct record){ .ts = t->ts, .data = t->head, .len = t->nhead, .cpu = t->pair.cpu };
-}
-
-/* Without names, only tasks with netlink sockets are followed. */
-static int follows(const struct decode *d, int pid)
-{
-	return !d->by_kernel && (d->names || d->paths || follow_knows(&d->follow, pid));
-}
-
-/* Note which files the descriptors are that the call has. */
-static void note_files(struct decode *d, const struct decode_task *t)
-{
-	const struct call *c = t->call;
-	const int closes = !strcmp(c->name, "close");
-
-	for (unsigned i = 0; i < c->nargs; i++)
-		if (c->args[i].kind == CALL_FD && (t->values.files[i] || closes))
-			files_note(&d->known, t->group, (int)t->values.args[i],
-				   closes ? 0 : t->values.files[i]);
-	if (c->result.kind == CALL_FD && t->values.files[CALL_ARGS])
-		files_note(&d->known, t->group, (int)t->values.result, t->values.files[CALL_ARGS]);
-	for (unsigned k = 0; k < CALL_RESULTS; k++)
-		if (t->values.files[CALL_ARGS + k] && made_descriptor(d, t, k) >= 0)
-			files_note(&d->known, t->group, made_descriptor(d, t, k),
-				   t->values.files[CALL_ARGS + k]);
-}
-
-/* Let the files of the task be those after its call. */
-static void follow(struct decode *d, struct decode_task *t)
-{
-	if (t->call && d->by_kernel && d->names && t->used && !t->followed)
-		note_files(d, t);
-	if (t->call && !t->followed && !d->by_kernel &&
-	    (follows(d, t->pid) || follow_makes_netlink(t->call, &t->values)))
-		follow_call(&d->follow, t->pid, t->call, &t->values);
-	t->followed = 1;
 }
 
 static const char *name_of(const struct decode_task *t)
@@ -574,8 +533,6 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 		out_string(o, ", ...");
 	out_string(o, t->fate == PAIRING_UNFINISHED ? " <unfinished ...>" :
 		      t->fate == PAIRING_RESUMED ? " = " : ") = ");
-	if (t->fate == PAIRING_RETURNED)
-		follow(d, t);
 	if (has_result(t))
 		put_result(d, t, o);
 	else if (t->fate != PAIRING_UNFINISHED)
@@ -652,12 +609,12 @@ static size_t put_known(struct decode *d, const struct decode_task *t, unsigned 
 
 	if (path) {
 		n = absolute_of(d, t, i, out, PATH_MAX);
-		if (n && t->values.result >= 0 && files_resolve(&d->known, t->pid, out, !link,
+		if (n && d->known.by_kernel && t->values.result >= 0 && files_resolve(&d->known, t->pid, out, !link,
 							   host))
 			n = str_format(out, PATH_MAX, "%s", host);
 		return n;
 	}
-	return f && *f->path == '/' && strlen(f->path) <= PATH_MAX ?
+	return f && f->path[*f->path == '?'] == '/' && strlen(f->path) <= PATH_MAX ?
 	       str_format(out, PATH_MAX + 1, "%s", files_path(&d->known, f, host)) : 0;
 }
 
@@ -667,18 +624,14 @@ static void add_file(struct decode *d, const struct decode_task *t, unsigned i, 
 {
 	const struct call_arg *a = &t->call->args[i];
 	const struct call_bytes *path = a->kind == CALL_PATH ? &t->values.user[i] : NULL;
-	int fd = (int)t->values.args[i], at = i && a[-1].kind == CALL_DIRFD;
+	const int at = i && a[-1].kind == CALL_DIRFD;
 
-	if (path)
-		fd = at ? (int)t->values.args[i - 1] : AT_FDCWD;
 	/* the file of the descriptor itself */
 	if (path && at && (!t->values.args[i] || (path->bytes && (!path->n || !*path->bytes))))
 		path = NULL;
 	to->file[to->n].name = !to->n ? "path" : a->kind == CALL_PATH ? "to" : "from";
-	to->n += (d->by_kernel ? put_known(d, t, path ? i : at && a->kind == CALL_PATH ? i - 1 : i,
-					   path != NULL, link, to->file[to->n].path) :
-		  follow_print_file(&d->follow, t->pid, fd, path, to->file[to->n].path,
-				    sizeof(to->file[0].path))) != 0;
+	to->n += put_known(d, t, path ? i : at && a->kind == CALL_PATH ? i - 1 : i, path != NULL,
+			   link, to->file[to->n].path) != 0;
 }
 
 /* Is the path that of an option --path, below it, or matched by it? */
@@ -717,13 +670,9 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 	flags = open_flags(d, t);
 	if (flags >= 0 && !d->reads && !(flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
 		return 0;
-	if (flags >= 0) /* the descriptor tells where the path led */
-		follow(d, t);
-	if (flags >= 0 && t->values.result >= 0) {
+	if (flags >= 0 && t->values.result >= 0) { /* the descriptor tells where the path led */
 		to->file[0].name = "path";
-		to->n = (d->by_kernel ? put_known(d, t, CALL_ARGS, 0, 0, to->file[0].path) :
-			 follow_print_file(&d->follow, t->pid, (int)t->values.result, NULL,
-					   to->file[0].path, sizeof(to->file[0].path))) != 0;
+		to->n = put_known(d, t, CALL_ARGS, 0, 0, to->file[0].path) != 0;
 	}
 	/* the file that is written comes last */
 	copies = begins(c->name, "splice") || begins(c->name, "copy_file_range");
@@ -844,8 +793,10 @@ static void put_json_file(struct decode *d, const struct decode_task *t, unsigne
 	out_string(o, i < CALL_ARGS && t->call && t->call->args[i].kind == CALL_PATH ?
 		   ",\"directory\":{\"path\":" : ",\"file\":{\"path\":");
 	json_string(o, f->path, strlen(f->path));
-	out_format(o, ",\"device\":\"%u:%u\",\"inode\":%llu}", f->device >> 20,
-		   f->device & 0xfffff, (unsigned long long)f->inode);
+	if (f->inode)
+		out_format(o, ",\"device\":\"%u:%u\",\"inode\":%llu", f->device >> 20,
+			   f->device & 0xfffff, (unsigned long long)f->inode);
+	out_char(o, '}');
 }
 
 /* Write the result of a call, or why it has none, in JSON. */
@@ -977,17 +928,9 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	if (out_room(o) < LINE_MOST || (d->files && !files_of(d, t, &files)))
 		return;
 	d->last = t; /* for print_fd */
-	if (!t->used)
-		t->values.netlink = 0;
 	file = file_of(d, t, 0);
 	if (file && file->family == AF_NETLINK)
 		t->values.netlink = (uint8_t)(1 + file->protocol);
-	else if (!t->values.netlink && t->call && t->call->args[0].kind == CALL_FD)
-		t->values.netlink = (uint8_t)follow_netlink(&d->follow, t->pid,
-							    (int)t->values.args[0]);
-	/* the files of a pair have names when it exists */
-	if (t->fate == PAIRING_RETURNED && t->call && follow_makes_pair(t->call))
-		follow(d, t);
 	line.end = o->at + LINE_MOST - 2 * LINE_HEAD_ROOM;
 	if (s->json) {
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
@@ -1049,10 +992,11 @@ static void put_returned(struct decode *d, struct decode_task *t, int64_t result
 	t->values.result = result;
 	t->values.returned = 1;
 	use_memory(d, t);
+	if (t->fate == PAIRING_RETURNED && t->call && (d->names || !d->known.by_kernel))
+		t->group = noted_call(&d->known, t->tables, t->pid, group_of(d, t), t->call,
+				      &t->values);
 	if (shown && picks(d, t))
 		put_record(d, t, r, o);
-	if (t->fate == PAIRING_RETURNED)
-		follow(d, t);
 	drop_memory(d, t);
 }
 
@@ -1096,7 +1040,7 @@ static struct decode_task *task_at(struct decode *d, int32_t pid, struct out *o)
 	}
 	if (!t) {
 		t = table_at(&d->pairing.tasks, (const char *)&pid, sizeof(pid));
-		t->pid = t->group = pid;
+		t->pid = pid;
 		t->memory = d->pairing.losses;
 		t->values.print_fd = d->names ? print_fd : NULL;
 		t->values.arg = d;
@@ -1168,7 +1112,6 @@ static void begin(struct decode *d, struct decode_task *t, const struct decode_e
 		  uint64_t number, const struct record *r, int shown)
 {
 	set_call(d, t, of, number, t->compat);
-	t->followed = 0;
 	t->shown = shown != 0;
 	t->ts = r->ts;
 	t->executed = 0;
@@ -1501,7 +1444,7 @@ static void take_file(struct decode *d, const struct decode_event *of, const str
 	f.space = (uint32_t)FILE_NUMBER(space);
 	files_add(&d->known, &f, (const char *)texts[0].data, (const char *)texts[1].data,
 		  (const char *)texts[2].data);
-	d->by_kernel = 1;
+	d->known.by_kernel = 1;
 }
 
 /*
@@ -1629,17 +1572,6 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	forget(d, old);
 }
 
-/* A task is new, with the flags of clone(2): it may share the descriptors of its parent. */
-static void share_files(struct decode *d, int32_t pid, int32_t child, uint64_t flags)
-{
-	const struct decode_task *parent = find(d, pid);
-	const int32_t group = parent ? parent->group : pid;
-	struct decode_task *t = find(d, child);
-
-	if (t)
-		t->group = flags & CLONE_FILES ? group : child;
-}
-
 /* Print what a record gives: nothing, a call, or the text of another event. */
 static size_t decode_text(void *decode, const struct record *r, int lost, int *shown, char *buf,
 			  size_t size)
@@ -1654,7 +1586,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 	d->gap = lost != 0;
 	d->pairing.losses += lost != 0;
 	if (lost)
-		follow_lost(&d->follow);
+		noted_lost(&d->known);
 	if (kind == ENTER) {
 		enter(d, of, r, *shown, &o);
 	} else if (kind == EXIT) {
@@ -1681,28 +1613,26 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 				t->executed = r->ts;
 			else if (d->execs)
 				put_foreign(d, t, of, r, &o);
-			if (follows(d, (int)number_at(d, of, 0, r))) {
-				follow_rename(&d->follow, (int)number_at(d, of, 0, r), pid);
-				follow_exec(&d->follow, pid);
-			}
+			t->group = noted_exec(&d->known, group_of(d, t), pid);
 		}
 		if (kind == NEWTASK) {
-			int child = (int)number_at(d, of, 0, r);
+			int child = (int)number_at(d, of, 0, r), group;
 
 			if (!find(d, child))
 				pairing_born(&d->pairing, &task_at(d, child, &o)->pair);
-			share_files(d, pid, child, (uint64_t)number_at(d, of, 1, r));
-			if (follows(d, pid))
-				follow_task(&d->follow, pid, child,
-					    (uint64_t)number_at(d, of, 1, r));
+			group = group_of(d, task_at(d, pid, &o));
+			t = find(d, child);
+			if (t)
+				t->group = noted_fork(&d->known, group, child,
+						      (uint64_t)number_at(d, of, 1, r));
 		}
 		d->requests += kind == REQUEST;
 		d->polled += kind == RING && number_at(d, of, 0, r) & K_IORING_SETUP_SQPOLL;
-		if (kind == END)
-			follow_end(&d->follow, pid);
 		t = kind == END ? find(d, pid) : NULL;
 		if (t) {
 			put_unfinished(d, t, &o);
+			noted_forget(&d->known, pid);
+			noted_forget(&d->known, -pid);
 			forget(d, t);
 		}
 		if (*shown)
@@ -1744,7 +1674,7 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		{ "execs", &d->execs, NULL }, { "names", &d->names, NULL },
 		{ "paths", &d->paths, NULL }, { "files", NULL, &d->files },
 		{ "reads", &d->reads, NULL }, { "strace", &d->strace, NULL },
-		{ "host-paths", &d->follow.host_paths, NULL },
+		{ "host-paths", &d->known.host_paths, NULL },
 	};
 	uint64_t us;
 
@@ -1760,8 +1690,8 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 			*all[i].flag = 1;
 		else
 			*all[i].text = opt_value;
-	d->paths |= d->follow.host_paths || d->files;
-	d->known.host_paths = d->follow.host_paths;
+	d->paths |= d->known.host_paths || d->files;
+	d->known.named = d->names || d->paths;
 	if (!strcmp(opt_last.name, "path"))
 		d->path_list[d->path_list[0] != NULL] = opt_value;
 	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)
@@ -1811,8 +1741,6 @@ void decode_begin(struct decode *d, struct show *s)
 {
 	decode_free(d);
 	d->pairing.tasks.size = sizeof(struct decode_task);
-	d->follow.swapped = calls_big_endian(d->calls) !=
-			    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	d->show = s;
 	s->pick.calls = 1;
 	s->decoder = decode_text;
@@ -1869,6 +1797,12 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 		put_requests(d, &o);
 		d->requests = d->polled = 0;
 	}
+	if (d->unnamed && d->hand == d->pairing.tasks.n && out_room(&o) >= LINE_MOST) {
+		out_format(&o, d->show->json ? "{\"unnamed\":%llu}\n" :
+			   "# %llu names of files are not known: without BTF (CONFIG_DEBUG_INFO_BTF), "
+			   "the kernel does not say them\n", d->unnamed);
+		d->unnamed = 0;
+	}
 	return (size_t)(o.at - buf);
 }
 
@@ -1884,13 +1818,11 @@ void decode_free(struct decode *d)
 		free(t);
 	}
 	event_notes_free(&d->events);
-	follow_free(&d->follow);
 	files_free(&d->known);
-	d->by_kernel = 0;
 	free(d->pairing.tasks.v);
 	d->pairing.tasks = (struct table){ 0 };
 	d->held = d->hand = 0;
 	d->last = NULL;
 	d->ended = 0;
-	d->requests = d->polled = 0;
+	d->requests = d->polled = d->unnamed = 0;
 }

@@ -535,9 +535,7 @@ struct decode {
 	const char *files;      /* NULL, or print these calls by file: globs with commas between */
 	int reads;              /* and opens for reading */
 	int strace;             /* print calls as strace -f -ttt -T does */
-	struct known_files known; /* the files to which records refer */
-	int by_kernel;          /* it has said which files descriptors are */
-	struct follow follow;   /* set live */
+	struct known_files known; /* the files to which calls refer; set live */
 	const struct merge *merge; /* NULL, or where the records come from */
 
 	/* private */
@@ -553,6 +551,7 @@ struct decode {
 	int gap;                /* events were lost directly before this one */
 	int ended;
 	unsigned long long requests, polled; /* of io_uring; its rings that a thread polls */
+	unsigned long long unnamed; /* files of shown calls that are not known */
 };
 
 /* Take an option as show_option does. */

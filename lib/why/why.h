@@ -155,7 +155,7 @@ unsigned long long why_switches(const struct why *);
 
 /*
  * Return the word for what the call waits for. file is the file of its descriptor as
- * follow_print_fd of syscalls.h has it, or "".
+ * struct file_known of syscalls.h has it, or "".
  */
 const char *why_word(const char *call, const char *file);
 

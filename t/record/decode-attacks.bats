@@ -182,6 +182,8 @@ recorded_attack() {
 	rm -r "${TRACE%/*}"
 	limited tfs-report -D -e 'sys_*' --names --paths x.dat >dat.text
 	limited tfs-report -D -e 'sys_*' --names --paths -j x.dat >dat.json
+	sed -i '/^# [1-9][0-9]* names of files are not known: /d' dat.text
+	sed -i '/^{"unnamed":[1-9][0-9]*}$/d' dat.json
 	are_lines dat.text
 	calls=$(tfs-report -j -e tfs:call -e tfs:open x.dat | grep -vc '"begin":0,')
 	[ "$(LC_ALL=C grep -avcE "$HEAD<\.\.\. [a-z0-9_]+ resumed>" dat.text)" = "$calls" ]

@@ -129,3 +129,55 @@ host_paths() {
 	traced uring --decode --json
 	[ "$(tail -n 1 all)" = '{"io_uring":2}' ]
 }
+
+# without_types: Hide the types of the kernel (BTF).
+without_types() {
+	need_tracefs events/syscalls
+	mkdir -p sys/kernel
+	ln -s "$TRACEFS" sys/kernel/tracing
+	export TRACER_SYSFS_PATH=$PWD/sys
+}
+
+# unnamed: Print the number of names that the trace lacks, by its last line.
+unnamed() {
+	sed -n '$s/^# \([0-9]*\) names of files are not known: without BTF .*, the kernel does not say them$/\1/p' all
+}
+
+@test "trace_syscalls: without the kernel's types, --names has the paths of opens, and counts what it does not know" {
+	without_types
+	traced moved --names
+	[ "$(sed -n 's/^write([0-9]*<\([^>]*\)>.*/\1/p' got)" = "$DIR/one
+$DIR/one
+$DIR/one" ]
+	[ -z "$(unnamed)" ]
+	rm -r "$DIR"
+	traced accept --names
+	[ "$(grep -Ec '^accept.*\([0-9]+<TCP>.* = [0-9]+$' got)" = 2 ]
+	[ "$(unnamed)" = 6 ]
+	rm -r "$DIR"
+	traced chroot --names --paths
+	grep -q '^openat(AT_FDCWD</sub>, "/sub", O_RDONLY) = [0-9]*</sub>$' got
+	grep -q '^openat(AT_FDCWD</sub>, "/sub/../sub", O_RDONLY) = [0-9]*</sub/../sub>$' got
+	rm -r "$DIR"
+	traced chroot --host-paths
+	grep -q '^openat(AT_FDCWD, "?/sub", O_RDONLY) = [0-9]*$' got
+	rm -r "$DIR"
+	traced moved --names --json
+	[ "$(grep -c "sys_exit_write.*\"file\":{\"path\":\"$DIR/one\"}" all)" = 3 ]
+}
+
+@test "trace_syscalls: without the kernel's types, files that are open before have the names that they have when the recording begins" {
+	without_types
+	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
+	echo text >one
+	# shellcheck disable=SC2016 # sh expands it
+	hold sh -c 'exec 5<one; echo ready; read -r x; exec dd of=/dev/null <&5'
+	watch trace_syscalls --names --pid "$HELD"
+	mv one two
+	release
+	finishes "$HELD" 0
+	watch_end
+	grep -Fxq '# files of 1 tasks are known' got
+	[ "$(grep -c "read(0<?$PWD/one>, 0x[0-9a-f]*, [0-9]*) = 5 " got)" = 1 ]
+	grep -q "dup2(5<?$PWD/one>, 0) = 0<?$PWD/one> " got
+}

@@ -64,8 +64,8 @@ load ../helper
 	"$PROG/unit/calls"
 }
 
-@test "lib: the descriptors and directories of tasks are followed by their calls" {
-	"$PROG/unit/follow"
+@test "lib: without the kernel, the files of descriptors are those that calls and procfs say, or unknown" {
+	"$PROG/unit/noted"
 }
 
 @test "lib: user memory of calls is put together from records of strings, arrays and words" {

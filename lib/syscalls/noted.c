@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * noted.c - the files of descriptors that no record names
+ *
+ * A kernel with BTF says which file each descriptor of a call is (files.c). Here is what else is
+ * known of a thread group: how its calls have used and made descriptors, and, if the kernel says
+ * nothing, the paths of its opens, and what procfs said when the group was first seen, with "?" in
+ * front. Nothing is guessed: a rename, a mount or a new root is not re-enacted.
+ */
+#include <sched.h>
+#include <sys/socket.h>
+
+#include "event/event.h"
+#include "proc/proc.h"
+#include "syscalls/tables.h"
+
+enum {
+	MOST_MEMORY = 16 << 20, /* bytes; beyond it, all is forgotten */
+	MOST_FDS = 1 << 16,     /* of a group; greater descriptors are unknown */
+	MOST_READ = 4096,       /* descriptors of a group that procfs shows */
+	FIOCLEX = 0x5451, FIONCLEX = 0x5450, /* asm-generic/ioctls.h */
+	FIOCLEX_OLD = 0x20006601, FIONCLEX_OLD = 0x20006602, /* asm/ioctls.h of powerpc */
+};
+
+/* A descriptor: its file, or 0; and whether an exec is known to keep it */
+struct noted {
+	uint64_t id;
+	int kept;
+};
+
+/* The tasks that share their descriptors, by the pid of one of them. v[0] is their directory. */
+struct group {
+	struct table_entry entry;
+	unsigned n;
+	struct noted *v;
+};
+
+/* ---- descriptors of a group ---- */
+
+static struct group *find(const struct known_files *f, int group)
+{
+	return table_find(&f->groups, (const char *)&group, sizeof(group));
+}
+
+/* Return a descriptor, or the directory for AT_FDCWD; NULL: nothing is known of it. */
+static struct noted *at(const struct group *g, int64_t fd)
+{
+	if (!g || (fd < 0 && fd != AT_FDCWD))
+		return NULL;
+	fd = fd == AT_FDCWD ? 0 : fd + 1;
+	return fd < g->n ? &g->v[fd] : NULL;
+}
+
+/* Let a descriptor be the file with this id, or an unknown one. */
+static void set(struct known_files *f, struct group *g, int64_t fd, uint64_t id, int kept)
+{
+	unsigned n = fd == AT_FDCWD ? 4 : ((unsigned)fd + 2) | 3;
+
+	if ((fd < 0 && fd != AT_FDCWD) || fd >= MOST_FDS || (!id && !at(g, fd)))
+		return;
+	if (!at(g, fd)) {
+		n = n > 2 * g->n ? n : 2 * g->n;
+		g->v = xrealloc(g->v, n, sizeof(*g->v));
+		memset(g->v + g->n, 0, (n - g->n) * sizeof(*g->v));
+		f->held += (n - g->n) * sizeof(*g->v);
+		g->n = n;
+	}
+	*at(g, fd) = (struct noted){ id, kept };
+}
+
+/* Forget what is known of a group. */
+static void clear(struct known_files *f, struct group *g)
+{
+	f->held -= g->n * sizeof(*g->v);
+	free(g->v);
+	g->v = NULL;
+	g->n = 0;
+}
+
+/* Return the group; nothing is known of it. */
+static struct group *group_new(struct known_files *f, int group)
+{
+	struct group *g = find(f, group);
+
+	if (!g) {
+		f->groups.size = sizeof(*g);
+		f->held += sizeof(*g);
+		g = table_at(&f->groups, (const char *)&group, sizeof(group));
+	}
+	clear(f, g);
+	return g;
+}
+
+void noted_forget(struct known_files *f, int group)
+{
+	struct group *g = find(f, group);
+
+	if (!g)
+		return;
+	clear(f, g);
+	f->held -= sizeof(*g);
+	table_remove(&f->groups, g);
+}
+
+void noted_lost(struct known_files *f)
+{
+	for (size_t i = 0; i < f->groups.room; i++)
+		if (f->groups.v[i])
+			free(((struct group *)(void *)f->groups.v[i])->v);
+	table_clear(&f->groups);
+	f->held = 0;
+}
+
+/* ---- what procfs says ---- */
+
+/* Return the id of a file that has only this name. */
+static uint64_t id_of(struct known_files *f, const char *name, unsigned family, unsigned protocol,
+		      const char *socket)
+{
+	const char *text = *socket ? socket : name;
+	struct file_record r = {
+		.id = text_hash(TEXT_HASH + protocol, text, strlen(text)),
+		.family = (uint16_t)family, .protocol = (uint16_t)protocol,
+	};
+	const struct file_known *known;
+
+	/* a program may choose names with one hash */
+	while ((known = files_find(f, r.id)) && strcmp(known->name, text))
+		r.id++;
+	if (!known)
+		files_add(f, &r, name, socket, "");
+	return r.id;
+}
+
+/* Return the file of a link of a process in procfs, as it is now; 0: not known. */
+static uint64_t read_link(struct known_files *f, int pid, const char *name)
+{
+	char path[PATH_MAX], link[PATH_MAX + 1] = "?";
+	ssize_t n;
+
+	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), pid, name);
+	n = readlink(path, link + 1, PATH_MAX - 1);
+	link[n > 0 ? n + 1 : 0] = '\0';
+	return n > 0 ? id_of(f, link, 0, 0, "") : 0;
+}
+
+/* Does an exec keep the descriptor? */
+static int read_kept(int pid, const char *fd)
+{
+	char text[128];
+	const char *s;
+
+	str_format(text, sizeof(text), "fdinfo/%s", fd);
+	s = task_read_file(pid, text, text, sizeof(text)) < 0 ? NULL : strstr(text, "flags:\t");
+	return s && !(strtoul(s + 7, NULL, 8) & O_CLOEXEC);
+}
+
+static void read_process(struct known_files *f, struct group *g, int pid)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	unsigned long fd;
+	DIR *list;
+
+	set(f, g, AT_FDCWD, read_link(f, pid, "cwd"), 1);
+	str_format(path, sizeof(path), "%s/%d/fd", path_procfs(), pid);
+	list = file_list(AT_FDCWD, path);
+	for (unsigned n = 0; list && n < MOST_READ && (e = readdir(list)); n++) {
+		if (text_number(e->d_name, 0, MOST_FDS - 1, &fd) < 0)
+			continue;
+		if (procfs_begin() < 0)
+			break;
+		str_format(path, sizeof(path), "fd/%lu", fd);
+		set(f, g, (int64_t)fd, read_link(f, pid, path), read_kept(pid, e->d_name));
+		procfs_end();
+	}
+	if (list)
+		closedir(list);
+}
+
+/* Return the group; begin with procfs if it is first seen, and the kernel does not say more. */
+static struct group *group_at(struct known_files *f, int group)
+{
+	struct group *g = find(f, group);
+
+	if (g)
+		return g;
+	if (f->held > MOST_MEMORY)
+		noted_lost(f);
+	g = group_new(f, group);
+	if (f->live && f->named && !f->by_kernel && !procfs_begin()) {
+		read_process(f, g, group);
+		procfs_end();
+	}
+	return g;
+}
+
+int noted_begin(struct known_files *f, int pid)
+{
+	pid_t group = pid;
+	uid_t uid;
+
+	if (!f->live || !f->named || f->by_kernel)
+		return pid;
+	if (task_ids(pid, &group, &uid) < 0)
+		group = pid;
+	group_at(f, group);
+	return group;
+}
+
+/* ---- what calls do ---- */
+
+/* Return the bits of the call's flags, as those of open(2). */
+static uint64_t flags_of(const struct calls *calls, const struct call *c,
+			 const struct call_values *v)
+{
+	for (unsigned i = 0; i < c->nargs; i++)
+		if (!strcmp(c->args[i].name, "flags"))
+			return v->args[i];
+		else if (!strcmp(c->args[i].name, "how")) /* with RESOLVE_IN_ROOT, it is elsewhere */
+			return v->user[i].n < 24 || raw_number(v->user[i].bytes + 16, 8, 0,
+							       calls_big_endian(calls)) &
+				       K_RESOLVE_IN_ROOT ? K_O_TMPFILE :
+			       raw_number(v->user[i].bytes, 8, 0, calls_big_endian(calls));
+	return 0;
+}
+
+size_t noted_path(const struct known_files *f, const struct file_known *dir,
+		  const struct call_bytes *path, char *out)
+{
+	const char *from = dir ? dir->path : "";
+	const int absolute = path->n && *path->bytes == '/', mark = !absolute && *from == '?';
+	const size_t given = path->n ? strnlen(path->bytes, path->n) : 0;
+	char whole[2 * PATH_MAX];
+	size_t n;
+
+	if (!given || given >= PATH_MAX || path->cut || path->fault ||
+	    (!absolute && from[mark] != '/'))
+		return 0;
+	str_format(whole, sizeof(whole), "%s/%.*s", absolute ? "" : from + mark, (int)given,
+		   path->bytes);
+	*out = '?';
+	n = file_join("", "", whole, strlen(whole), out + (mark || f->host_paths),
+		      PATH_MAX - 1);
+	return n ? n + (mark || f->host_paths) : 0;
+}
+
+/* Return the file of the first path of the call, which begins at the descriptor before it; or 0. */
+static uint64_t path_of(struct known_files *f, const struct call *c, const struct call_values *v)
+{
+	char path[PATH_MAX];
+
+	for (unsigned i = 0; i < c->nargs; i++) {
+		const unsigned at = i && c->args[i - 1].kind == CALL_DIRFD;
+
+		if (c->args[i].kind == CALL_PATH)
+			return v->user[i].bytes && noted_path(f, files_find(f, v->files[i - at]),
+							      &v->user[i], path) ?
+			       id_of(f, path, 0, 0, "") : 0;
+	}
+	return 0;
+}
+
+/* Return the file of the descriptor that the call returns, or 0; and whether an exec keeps it. */
+static uint64_t made(struct known_files *f, const struct calls *calls, const struct call *c,
+		     const struct call_values *v, int *kept)
+{
+	const uint64_t flags = flags_of(calls, c, v);
+	char name[32];
+	struct out o = out_to(name, sizeof(name) - 1);
+
+	*kept = !(flags & O_CLOEXEC);
+	if (!strncmp(c->name, "open", 4) || !strcmp(c->name, "creat"))
+		return flags & K_O_TMPFILE ? 0 : path_of(f, c, v);
+	if (!strncmp(c->name, "fcntl", 5)) {
+		*kept = v->args[1] == F_DUPFD;
+		return v->files[0];
+	}
+	if (!strncmp(c->name, "dup", 3))
+		return v->files[0];
+	if (strcmp(c->name, "socket"))
+		return 0;
+	*kept = !(v->args[1] & O_CLOEXEC);
+	file_put_protocol(&o, (unsigned)v->args[0], v->args[1] & K_SOCK_TYPE_MASK);
+	*o.at = '\0';
+	return id_of(f, "", (unsigned)v->args[0], (unsigned)v->args[2], name);
+}
+
+int64_t noted_made(const struct calls *calls, const struct call *c, const struct call_values *v,
+		   unsigned k)
+{
+	for (unsigned i = 0; i < c->nargs; i++)
+		if (call_makes_pair(calls, &c->args[i]) && v->user[i].n >= 4 * k + 4)
+			return (int32_t)raw_number(v->user[i].bytes + 4 * k, 4, 1,
+						   calls_big_endian(calls));
+	return -1;
+}
+
+static void set_kept(const struct group *g, uint64_t fd, int kept)
+{
+	if (at(g, (int)fd))
+		at(g, (int)fd)->kept = kept;
+}
+
+/* Note what a call that has succeeded does to descriptors that it does not return. */
+static void change(struct known_files *f, struct group *g, const struct call *c,
+		   const struct call_values *v)
+{
+	const uint32_t *a = (uint32_t[]){ (uint32_t)v->args[0], (uint32_t)v->args[1],
+					  (uint32_t)v->args[2] };
+
+	if (!strcmp(c->name, "close_range")) {
+		for (uint64_t fd = a[0]; fd + 1 < g->n && fd <= a[1]; fd++)
+			if (a[2] & K_CLOSE_RANGE_CLOEXEC)
+				set_kept(g, fd, 0);
+			else
+				set(f, g, (int64_t)fd, 0, 0);
+	} else if (!strncmp(c->name, "fcntl", 5) && a[1] == F_SETFD) {
+		set_kept(g, a[0], !(a[2] & FD_CLOEXEC));
+	} else if (!strcmp(c->name, "ioctl")) {
+		if (a[1] == FIOCLEX || a[1] == FIOCLEX_OLD)
+			set_kept(g, a[0], 0);
+		else if (a[1] == FIONCLEX || a[1] == FIONCLEX_OLD)
+			set_kept(g, a[0], 1);
+	} else if (!strcmp(c->name, "chdir")) {
+		set(f, g, AT_FDCWD, path_of(f, c, v), 1);
+	} else if (!strcmp(c->name, "fchdir")) {
+		set(f, g, AT_FDCWD, v->files[0], 1);
+	} else if (!strcmp(c->name, "unshare")) {
+		set(f, g, AT_FDCWD, 0, 0);
+	} else if (glob_listed("chroot,pivot_root,setns", c->name)) {
+		clear(f, g); /* the names were those of another place */
+	}
+}
+
+/* Return the group if its calls are noted: without names, only if it has a netlink socket. */
+static struct group *noted_group(struct known_files *f, int group, const struct call *c,
+				 const struct call_values *v)
+{
+	return f->named || (v->returned && !strcmp(c->name, "socket") && v->args[0] == AF_NETLINK) ?
+	       group_at(f, group) : f->groups.n ? find(f, group) : NULL;
+}
+
+int noted_refer(struct known_files *f, int group, const struct call *c, struct call_values *v)
+{
+	const struct group *g = f->by_kernel ? NULL : noted_group(f, group, c, v);
+
+	if (!g)
+		return 0;
+	memset(v->files, 0, sizeof(v->files));
+	for (unsigned i = 0; i < c->nargs; i++) {
+		const unsigned kind = c->args[i].kind;
+		const struct noted *to = at(g, kind == CALL_PATH ? AT_FDCWD : (int)v->args[i]);
+
+		if (to && (kind == CALL_FD || kind == CALL_DIRFD ||
+			   (kind == CALL_PATH && v->user[i].n && *v->user[i].bytes != '/' &&
+			    !(i && c->args[i - 1].kind == CALL_DIRFD))))
+			v->files[i] = to->id;
+	}
+	return 1;
+}
+
+int noted_call(struct known_files *f, const struct calls *calls, int pid, int group,
+	       const struct call *c, struct call_values *v)
+{
+	struct group *g = noted_group(f, group, c, v);
+	uint64_t *id = v->files;
+	int kept = 0;
+
+	if (!g)
+		return group;
+	for (unsigned i = 0; f->by_kernel && i < c->nargs; i++)
+		if (id[i] && c->args[i].kind == CALL_FD &&
+		    !(at(g, (int)v->args[i]) && at(g, (int)v->args[i])->id == id[i]))
+			set(f, g, (int)v->args[i], id[i], 0);
+	if (!strcmp(c->name, "close")) /* even if it fails, close(2) */
+		set(f, g, (int)v->args[0], 0, 0);
+	if (error_of_result(v->result))
+		return group;
+	if ((!strcmp(c->name, "unshare") && v->args[0] & CLONE_FILES) ||
+	    (!strcmp(c->name, "close_range") && v->args[2] & K_CLOSE_RANGE_UNSHARE)) {
+		group_new(f, -pid);
+		return -pid;
+	}
+	if (c->result.kind == CALL_FD) {
+		if (!f->by_kernel)
+			id[CALL_ARGS] = made(f, calls, c, v, &kept);
+		set(f, g, v->result, id[CALL_ARGS], kept);
+	}
+	for (unsigned k = 0; k < CALL_RESULTS && noted_made(calls, c, v, k) >= 0; k++)
+		set(f, g, noted_made(calls, c, v, k), id[CALL_ARGS + k], 0);
+	change(f, g, c, v);
+	return group;
+}
+
+int noted_fork(struct known_files *f, int group, int child, uint64_t clone_flags)
+{
+	const int shares = (clone_flags & CLONE_FILES) != 0;
+	struct group *from, *to;
+
+	noted_forget(f, child);
+	from = find(f, group);
+	/* one that shares only its descriptors, or only its directory */
+	if (from && shares != ((clone_flags & CLONE_FS) != 0))
+		set(f, from, AT_FDCWD, 0, 0);
+	if (!from || shares)
+		return shares ? group : child;
+	to = group_new(f, child);
+	for (unsigned i = from->n; i--;)
+		set(f, to, i ? (int64_t)i - 1 : AT_FDCWD, from->v[i].id, from->v[i].kept);
+	return child;
+}
+
+int noted_exec(struct known_files *f, int group, int pid)
+{
+	const struct group *g;
+
+	if (group != pid && group != -pid)
+		group = noted_fork(f, group, pid, 0);
+	g = find(f, group);
+	for (unsigned i = 1; g && i < g->n; i++)
+		if (!g->v[i].kept)
+			g->v[i].id = 0;
+	return group;
+}
+
+const struct file_known *noted_file(struct known_files *f, int group, int fd)
+{
+	const struct noted *to = at(f->groups.n ? find(f, group) : NULL, fd);
+
+	return to ? files_find(f, to->id) : NULL;
+}
+
