@@ -166,18 +166,18 @@ $DIR/one" ]
 	[ "$(grep -c "sys_exit_write.*\"file\":{\"path\":\"$DIR/one\"}" all)" = 3 ]
 }
 
-@test "trace_syscalls: without the kernel's types, files that are open before have the names that they have when the recording begins" {
+@test "trace_syscalls: without the kernel's types, files that are open before have the names that they have at the first line" {
 	without_types
 	tfs-run --check trace_open >verdict || skip "$(cat verdict)"
 	echo text >one
 	# shellcheck disable=SC2016 # sh expands it
 	hold sh -c 'exec 5<one; echo ready; read -r x; exec dd of=/dev/null <&5'
 	watch trace_syscalls --names --pid "$HELD"
+	eventually grep -Fxq '# files of 1 tasks are known' got
 	mv one two
 	release
 	finishes "$HELD" 0
 	watch_end
-	grep -Fxq '# files of 1 tasks are known' got
 	[ "$(grep -c "read(0<?$PWD/one>, 0x[0-9a-f]*, [0-9]*) = 5 " got)" = 1 ]
 	grep -q "dup2(5<?$PWD/one>, 0) = 0<?$PWD/one> " got
 }
