@@ -217,7 +217,7 @@ static uint64_t flags_of(const struct calls *calls, const struct call *c,
 	for (unsigned i = 0; i < c->nargs; i++)
 		if (!strcmp(c->args[i].name, "flags"))
 			return v->args[i];
-		else if (!strcmp(c->args[i].name, "how")) /* with RESOLVE_IN_ROOT, it is elsewhere */
+		else if (!strcmp(c->args[i].name, "how")) /* IN_ROOT: it is elsewhere */
 			return v->user[i].n < 24 || raw_number(v->user[i].bytes + 16, 8, 0,
 							       calls_big_endian(calls)) &
 				       K_RESOLVE_IN_ROOT ? K_O_TMPFILE :

@@ -609,8 +609,8 @@ static size_t put_known(struct decode *d, const struct decode_task *t, unsigned 
 
 	if (path) {
 		n = absolute_of(d, t, i, out, PATH_MAX);
-		if (n && d->known.by_kernel && t->values.result >= 0 && files_resolve(&d->known, t->pid, out, !link,
-							   host))
+		if (n && d->known.by_kernel && t->values.result >= 0 &&
+		    files_resolve(&d->known, t->pid, out, !link, host))
 			n = str_format(out, PATH_MAX, "%s", host);
 		return n;
 	}
@@ -1799,8 +1799,8 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 	}
 	if (d->unnamed && d->hand == d->pairing.tasks.n && out_room(&o) >= LINE_MOST) {
 		out_format(&o, d->show->json ? "{\"unnamed\":%llu}\n" :
-			   "# %llu names of files are not known: without BTF (CONFIG_DEBUG_INFO_BTF), "
-			   "the kernel does not say them\n", d->unnamed);
+			   "# %llu names of files are not known: without BTF "
+			   "(CONFIG_DEBUG_INFO_BTF), the kernel does not say them\n", d->unnamed);
 		d->unnamed = 0;
 	}
 	return (size_t)(o.at - buf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * noted.c - calls of a few groups of tasks in any order, compared with plain arrays; then calls with
- * any arguments and user memory, whose names have to be printable
+ * noted.c - calls of a few groups of tasks in any order, compared with plain arrays; then calls
+ * with any arguments and user memory, whose names have to be printable
  */
 #include <sched.h>
 
@@ -35,7 +35,8 @@ static struct calls *abi;
 
 static struct call_values next;
 
-static int call(unsigned group, const char *name, int64_t result, uint64_t a, uint64_t b, uint64_t c)
+static int call(unsigned group, const char *name, int64_t result, uint64_t a, uint64_t b,
+		uint64_t c)
 {
 	const int pid = (int)group + 100;
 	const struct call *made;
