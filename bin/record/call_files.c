@@ -29,9 +29,9 @@ enum { SLOTS_OF_CPU = 4096, LEVELS = 24, ROUNDS = 6, NAME_MOST = 256,
        NAME_MASK = 0x1ff };
 
 /* Slots on the stack, below those of SLOTS */
-enum { ROUND = -64, LEVEL = -72, ROOT = -80, ROOT_MOUNT = -88, TOP = -96, ABOVE = -104,
-       DENTRY = -112, MOUNT = -120, INODE = -128,
-       HERE = -136, FILE_OF = -144, SOCK = -152, PEER = -160, MOUNT_ABOVE = -168 };
+enum { ROUND = -80, LEVEL = -88, ROOT = -96, ROOT_MOUNT = -104, TOP = -112, ABOVE = -120,
+       DENTRY = -128, MOUNT = -136, INODE = -144,
+       HERE = -152, FILE_OF = -160, SOCK = -168, PEER = -176, MOUNT_ABOVE = -184 };
 
 /* The slots of the buffer that the other parts do not use any more: index, argument, first hash */
 enum { SOURCE = INDEX, ARG = ARRAY, FIRST = COUNT, SCALAR = CHUNK, TYPE = CUT, SIZE = TARGET,
@@ -562,7 +562,7 @@ static void write_file(struct bpf_code *c, const struct programs *m)
 	load(c, R8, USED);
 	emit_alu_imm(c, ALU_ADD, R8, NAMES - FILE_AT);
 	emit_alu_imm(c, ALU_AND, R8, FILE_MASK);
-	emit_record(c, &m->p->channel, R7, FILE_AT, 0, KEY, 1);
+	emit_record(c, &m->p->channel, R7, FILE_AT, 0, CONTROL, 1);
 	emit_jump_if_imm(c, R0, JNE, 0, "known"); /* the ring is full, or does not record yet */
 	load(c, R6, ID);
 	find_slot(c, m);

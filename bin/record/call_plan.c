@@ -198,7 +198,7 @@ static int describe_variants(struct entry *entries, struct programs *m, const st
 		}
 		entries[*next] = e;
 		entries[index].known = HAS_MEMORY;
-		entries[index].variants = 1;
+		entries[index].values |= 1ull << VALUE_BIT(key.value);
 		entries[index].by = (uint8_t)v.arg;
 		if (bpf_update(m->variants, &key, next) < 0)
 			return -1;
@@ -229,12 +229,12 @@ static int check_names(const struct plan *p, struct calls *const *calls)
 	return 0;
 }
 
-/* Return what is read at the entry of a call. */
+/* Return what is read at the entry of a call, unless it is a variant. */
 static uint8_t begins(const struct entry *e)
 {
 	const struct item *item = e->items;
 
-	if (e->variants || e->messages || e->exec || e->files[0])
+	if (e->messages || e->exec || e->files[0])
 		return ANYTHING;
 	if (!e->at_entry)
 		return BARE;
@@ -244,6 +244,26 @@ static uint8_t begins(const struct entry *e)
 		if (item->flags & AT_ENTRY)
 			return ANYTHING;
 	return ONE_STRING;
+}
+
+/* Return what is read at the return of a call, unless it is a variant. */
+static struct call_end ends(const struct entry *e)
+{
+	struct call_end end = { .what = BARE };
+
+	if (e->exec || e->returns)
+		return (struct call_end){ .what = ANYTHING };
+	for (const struct item *i = e->items; i < e->items + CALL_ARGS && i->kind; i++) {
+		if (!(i->flags & (AT_RETURN | IF_INTERRUPTED)))
+			continue;
+		if (end.what != BARE || i->kind != DATA || i->has_count || i->npoints ||
+		    (i->flags & ~MAY_BE_PART) != AT_RETURN || i->size > i->most ||
+		    i->size > SHORT_STRUCT)
+			return (struct call_end){ .what = ANYTHING };
+		end = (struct call_end){ .what = ONE_STRUCT, .arg = i->arg,
+					 .size = (uint8_t)i->size };
+	}
+	return end;
 }
 
 /* Fill the map of calls. Return 0, or -1, reported. */
@@ -273,11 +293,11 @@ static int describe_calls(struct programs *m, struct entry *entries)
 		if (describe_variants(entries, m, call, n, &next) < 0)
 			return err_capability(CAPS_BPF, "unable to fill a BPF map");
 	}
-	for (unsigned n = 0; n <= OTHER_CALL; n++) {
+	for (unsigned n = 0; n < next; n++) {
 		struct entry *e = &entries[n];
 
 		e->begins = begins(e);
-		e->ends = e->at_return || e->variants || e->exec || e->returns ? ANYTHING : BARE;
+		e->ends = ends(e);
 		e->any_mode = e->known || (n < NUMBERS && entries[n + NUMBERS].known);
 	}
 	return 0;

@@ -96,8 +96,12 @@ enum { NEW_NOTHING, NEW_WORDS, NEW_ENV };
 /* Is a call recorded? ENDS: only its return, of another call that executes a program */
 enum { RECORDED = 1, HAS_MEMORY, ENDS };
 
-/* What is read at one side of a call: anything, nothing, or the string that is the first item */
-enum { ANYTHING, BARE, ONE_STRING };
+/*
+ * What is read at one side of a call: anything, nothing, the string that is the first item, or one
+ * structure of at most SHORT_STRUCT bytes
+ */
+enum { ANYTHING, BARE, ONE_STRING, ONE_STRUCT };
+enum { SHORT_STRUCT = 144 };
 
 /*
  * Arguments that are a descriptor, one or AT_FDCWD, or a path from the directory of the task; and
@@ -133,29 +137,37 @@ struct point {
 	uint8_t npoints, message, pad[2];
 };
 
+/* What is read at the return of a call; of ONE_STRUCT, its argument and size */
+struct call_end {
+	uint8_t what, arg, size, pad;
+};
+
 /* The value of the map of calls. A call that is not recorded is all zero. */
 struct entry {
 	uint8_t known;                  /* RECORDED, HAS_MEMORY */
 	uint8_t exec;
 	uint8_t at_entry, at_return;    /* has such items */
-	uint8_t variants;
 	uint8_t messages;               /* of a socket, which is the first argument */
 	uint8_t by;                     /* the argument whose value chooses a variant */
-	uint8_t begins, ends;           /* what is read at the entry, and at the return */
 	uint8_t any_mode;               /* so is this number in code of either width */
 	uint8_t returns;                /* enum file_returns */
 	uint8_t files[CALL_FILES];      /* descriptors: an argument, and enum file_source << 4 */
-	uint8_t pad;
+	uint8_t begins;                 /* what is read at the entry */
+	uint8_t pad[3];
+	struct call_end ends;
+	uint32_t pad_2;
+	uint64_t values;                /* a bit for each value that may choose a variant */
 	struct item items[CALL_ARGS];
 };
+
+/* The bit of an argument in struct entry values; the programs compute it, too */
+#define VALUE_BIT(value) (((value) ^ (value) >> VALUE_SHIFT) & 63)
+enum { VALUE_SHIFT = 5 };
 
 /* The key of the map of variants, whose value is the index of an entry */
 struct variant {
 	uint32_t value, number;
 };
-
-/* So many calls are open at one time; of more, the entry is a record of its own. */
-enum { OPEN_CALLS = 8192 };
 
 /*
  * Slots on the stack, and in the buffer of the CPU, to which R7 points. The verifier does not know
@@ -164,7 +176,7 @@ enum { OPEN_CALLS = 8192 };
  */
 #define SLOTS(X) \
 	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(STATE, FP, -32) X(TASK, FP, -40) \
-	X(ENTRY, FP, -48) X(NUMBER, FP, -56) \
+	X(ENTRY, FP, -48) X(NUMBER, FP, -56) X(CONTROL, FP, -72) \
 	X(AT, R7, 0) X(LEFT, R7, 8) X(ARRAY, R7, 16) X(COUNT, R7, 24) X(INDEX, R7, 32) \
 	X(CUT, R7, 40) X(CHUNK, R7, 48) X(ABSENT, R7, 56) X(RETURNED, R7, 64) X(WIDE, R7, 72) \
 	X(ITEM, R7, 80) X(NEW, R7, 96) X(NEST, R7, 120) X(QUEUE_HEAD, R7, 128) \
@@ -245,7 +257,7 @@ struct programs {
 	unsigned npoints;       /* and how many are in use */
 	struct calls *tables[2];
 	int buffer;             /* the map of the buffers */
-	int open;               /* the map of open calls */
+	int open;               /* the map of open calls, struct open_call[OPEN_CALLS] */
 	int all;                /* all tasks are traced */
 	int entering;           /* the program is that of sys_enter */
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
@@ -285,6 +297,15 @@ void find_task(struct bpf_code *, const struct programs *, enum bpf_reg reg);
 
 /* to = the pid of the running task */
 void set_pid(struct bpf_code *, enum bpf_reg to);
+
+/*
+ * R7 = the place of the open call of the task whose pid is in TASK; jump to other if it has none.
+ * With claim the task takes the place if no other task has it. Overwrites R0 to R2.
+ */
+void find_open(struct bpf_code *, const struct programs *, int claim, const char *other);
+
+/* The task of the place at R7 needs it no more. Overwrites R1. */
+void leave_open(struct bpf_code *);
 
 /*
  * Write the record of the open call at R7, whose task is in TASK. Overwrites R8; jumps to out if it

@@ -64,6 +64,41 @@ void set_pid(struct bpf_code *c, enum bpf_reg to)
 	emit_alu32(c, ALU_MOV, to, R0);
 }
 
+void find_open(struct bpf_code *c, const struct programs *m, int claim, const char *other)
+{
+	emit_scope(c);
+	emit_load(c, SIZE_DW, R1, FP, TASK);
+	emit_mov(c, R2, R1);
+	emit_alu_imm(c, ALU_AND, R2, OPEN_CALLS - 1);
+	emit_alu_imm(c, ALU_MUL, R2, sizeof(struct open_call));
+	emit_value(c, R7, m->open);
+	emit_alu(c, ALU_ADD, R7, R2);
+	emit_get(c, R2, R7, open_call, pid);
+	emit_jump_if(c, R1, claim ? JEQ : JNE, R2, claim ? "has_place" : other);
+	if (claim) {
+		emit_count(c, R7, (int)offsetof(struct open_call, claims));
+		emit_get(c, R1, R7, open_call, claims);
+		emit_jump_if_imm(c, R1, JEQ, 1, "takes_place");
+		emit_mov_imm(c, R1, -1);
+		emit_add(c, R7, (int)offsetof(struct open_call, claims), R1);
+		emit_jump(c, other);
+		emit_label(c, "takes_place");
+		emit_load(c, SIZE_DW, R1, FP, TASK);
+		emit_set(c, R7, open_call, pid, R1);
+		emit_set_imm(c, R7, open_call, open, 0);
+		emit_label(c, "has_place");
+	}
+	emit_scope_end(c);
+}
+
+void leave_open(struct bpf_code *c)
+{
+	emit_set_imm(c, R7, open_call, open, 0);
+	emit_set_imm(c, R7, open_call, pid, 0);
+	emit_mov_imm(c, R1, -1);
+	emit_add(c, R7, (int)offsetof(struct open_call, claims), R1);
+}
+
 void read_kernel(struct bpf_code *c, int size)
 {
 	emit_store_imm(c, SIZE_DW, FP, SLOT, 0);
@@ -96,14 +131,6 @@ void read_word(struct bpf_code *c)
 	emit_mov(c, R3, R8);
 	emit_alu(c, ALU_ADD, R8, R2);
 	read_slot(c);
-}
-
-void load_argument(struct bpf_code *c, enum bpf_reg to)
-{
-	emit_alu_imm(c, ALU_AND, R1, 7);
-	emit_alu_imm(c, ALU_LSH, R1, 3);
-	emit_alu(c, ALU_ADD, R1, R7);
-	emit_load(c, SIZE_DW, to, R1, CALL + (int)offsetof(struct call_begun, args));
 }
 
 void count_round(struct bpf_code *c, const struct programs *m)
@@ -214,7 +241,9 @@ static void check_task(struct bpf_code *c, const struct programs *m)
 	emit_store(c, SIZE_DW, FP, STATE, R0);
 	emit_mov(c, R9, R1);
 	if (m->entering) { /* nothing is missing of the call that begins */
+		emit_jump_if(c, R1, JEQ, R2, "none_missing"); /* CPUs share the cache line */
 		emit_store(c, SIZE_B, R0, 0, R2);
+		emit_label(c, "none_missing");
 		emit_mov_imm(c, R8, -ENOSYS); /* no result: what the kernel writes is not read */
 	} else if (WORD == 4) {
 		emit_alu_imm(c, ALU_LSH, R8, 32);
@@ -252,29 +281,57 @@ static void find_call(struct bpf_code *c, const struct programs *m)
 		emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
 }
 
-/* Let R6 be the entry of the variant of the call, whose index is in R8. */
-static void find_variant(struct bpf_code *c, const struct programs *m)
-{
-	emit_load(c, SIZE_DW, R6, FP, ENTRY);
-	jump_if_entry(c, variants, JEQ, 0, "no_variant");
-	load_entry(c, by, R1);
-	load_argument(c, R2);
-	emit_store(c, SIZE_W, FP, KEY, R2);
-	emit_store(c, SIZE_W, FP, KEY + 4, R8);
-	emit_find(c, m->variants, KEY, R0, "no_variant");
-	emit_load(c, SIZE_W, R1, R0, 0);
-	emit_jump_if_imm(c, R1, JGT, ENTRIES - 1, "done");
-	find_entry(c, m, R1);
-	emit_mov(c, R6, R0);
-	emit_label(c, "no_variant");
-}
-
 /* ---- the call, as the record has it ---------------------------------------------------------- */
 
 /* The members of the call whose record is at R7 + at */
 #define HEAD_OF(at) ((at) + (int)sizeof(struct ring_head))
 #define OF_RECORD(at, member) (HEAD_OF(at) + (int)offsetof(struct call_record, member))
 #define OF_CALL(at, member) OF_RECORD(at, call.member)
+
+/* to = the argument whose number is in R1, of the call whose record is at R7 + at */
+static void load_argument_of(struct bpf_code *c, enum bpf_reg to, int at)
+{
+	emit_alu_imm(c, ALU_AND, R1, 7);
+	emit_alu_imm(c, ALU_LSH, R1, 3);
+	emit_alu(c, ALU_ADD, R1, R7);
+	emit_load(c, SIZE_DW, to, R1, OF_CALL(at, args));
+}
+
+void load_argument(struct bpf_code *c, enum bpf_reg to)
+{
+	load_argument_of(c, to, RECORD);
+}
+
+/*
+ * Let R6 be the entry of the call whose record is at R7 + at, or of its variant. R8 is the index of
+ * the call.
+ */
+static void find_variant(struct bpf_code *c, const struct programs *m, int at)
+{
+	emit_scope(c);
+	emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	jump_if_entry(c, values, JEQ, 0, "no_variant");
+	load_entry(c, by, R1);
+	load_argument_of(c, R2, at);
+	emit_alu32(c, ALU_MOV, R2, R2);
+	emit_store(c, SIZE_W, FP, KEY, R2);
+	emit_store(c, SIZE_W, FP, KEY + 4, R8);
+	emit_mov(c, R3, R2);
+	emit_alu_imm(c, ALU_RSH, R3, VALUE_SHIFT);
+	emit_alu(c, ALU_XOR, R2, R3);
+	emit_alu_imm(c, ALU_AND, R2, 63);
+	load_entry(c, values, R1);
+	emit_alu(c, ALU_RSH, R1, R2);
+	emit_alu_imm(c, ALU_AND, R1, 1);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_variant");
+	emit_find(c, m->variants, KEY, R0, "no_variant");
+	emit_load(c, SIZE_W, R1, R0, 0);
+	emit_jump_if_imm(c, R1, JGT, ENTRIES - 1, "no_variant");
+	find_entry(c, m, R1);
+	emit_mov(c, R6, R0);
+	emit_label(c, "no_variant");
+	emit_scope_end(c);
+}
 
 /* Store the arguments from the registers at R6. */
 static void store_arguments(struct bpf_code *c, const struct programs *m, int at, int compat)
@@ -353,7 +410,7 @@ static void write_record(struct bpf_code *c, const struct programs *m, enum reco
 	load(c, R8, AT);
 	emit_alu_imm(c, ALU_AND, R8, MEMORY_MASK);
 	emit_alu_imm(c, ALU_ADD, R8, MEMORY - RECORD);
-	emit_record(c, &m->p->channel, R7, RECORD, 0, KEY, !m->entering);
+	emit_record(c, &m->p->channel, R7, RECORD, 0, CONTROL, !m->entering);
 }
 
 /* The record of an open call */
@@ -368,7 +425,7 @@ void write_open(struct bpf_code *c, const struct programs *m, enum record_kind k
 	emit_get(c, R8, R7, open_call, used);
 	emit_jump_if_imm(c, R8, JGT, OPEN_CALL_MEMORY, "out");
 	emit_alu_imm(c, ALU_ADD, R8, OPEN_MEMORY - OPEN_RECORD);
-	emit_record(c, &m->p->channel, R7, OPEN_RECORD, 0, KEY, 1);
+	emit_record(c, &m->p->channel, R7, OPEN_RECORD, 0, CONTROL, 1);
 }
 
 /* Copy the call from one record to another. Overwrites R1. */
@@ -404,18 +461,19 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
 	add_flag(c, RECORD, CALL_ENTERED);
 	emit_mov_imm(c, R8, 0);
 	emit_label(c, "short");
-	emit_lookup(c, m->open, TASK);
-	emit_jump_if_imm(c, R0, JEQ, 0, "no_place");
-	emit_load(c, SIZE_H, R1, R7, OF_CALL(RECORD, flags));
-	emit_store(c, SIZE_H, R0, OF_CALL(OPEN_RECORD, flags), R1);
-	emit_set_imm(c, R0, open_call, open, 1);
-	emit_set(c, R0, open_call, used, R8);
-	emit_address(c, R1, R0, OPEN_MEMORY);
+	emit_mov(c, R9, R7);
+	find_open(c, m, 0, "no_place");
+	emit_load(c, SIZE_H, R1, R9, OF_CALL(RECORD, flags));
+	emit_store(c, SIZE_H, R7, OF_CALL(OPEN_RECORD, flags), R1);
+	emit_set_imm(c, R7, open_call, open, 1);
+	emit_set(c, R7, open_call, used, R8);
+	emit_address(c, R1, R7, OPEN_MEMORY);
 	emit_mov(c, R2, R8);
-	emit_address(c, R3, R7, MEMORY);
+	emit_address(c, R3, R9, MEMORY);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_jump(c, "out");
-	emit_label(c, "no_place"); /* too many are open: its return says what is known there */
+	emit_label(c, "no_place"); /* another task has it: the return says what is known there */
+	emit_mov(c, R7, R9);
 	emit_load(c, SIZE_H, R1, R7, OF_CALL(RECORD, flags));
 	emit_jump_if_imm(c, R1, JSET, CALL_ENTERED, "out");
 	set(c, RET, 0);
@@ -430,10 +488,7 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
 static void keep_string(struct bpf_code *c)
 {
 	emit_get(c, R1, R6, entry, items[0].arg);
-	emit_alu_imm(c, ALU_AND, R1, 7);
-	emit_alu_imm(c, ALU_LSH, R1, 3);
-	emit_alu(c, ALU_ADD, R1, R7);
-	emit_load(c, SIZE_DW, R3, R1, OF_CALL(OPEN_RECORD, args));
+	load_argument_of(c, R3, OPEN_RECORD);
 	emit_jump_if_imm(c, R3, JEQ, 0, "bare");
 	emit_address(c, R1, R7, OPEN_MEMORY + PIECE);
 	emit_mov_imm(c, R2, OPEN_CALL_MEMORY - PIECE);
@@ -461,11 +516,52 @@ static void keep_string(struct bpf_code *c)
  */
 static void find_begun(struct bpf_code *c, const struct programs *m)
 {
-	emit_find(c, m->open, TASK, R7, "not_begun");
+	find_open(c, m, 0, "not_begun");
 	emit_get(c, R1, R7, open_call, open);
 	emit_jump_if_imm(c, R1, JEQ, 0, "not_begun");
 	emit_set_imm(c, R7, open_call, open, 0);
 	emit_alu_imm(c, ALU_RSH, R9, MISSING_SHIFT);
+}
+
+#define END_OF(member) \
+	(int)(offsetof(struct open_call, end) + offsetof(struct call_end, member))
+
+/*
+ * The call has filled one structure: read it to the memory of the open call at R7. Jump to general
+ * if there is no room, or it is not in memory, and to no_struct if there is none. R9 is 0.
+ */
+static void keep_struct(struct bpf_code *c)
+{
+	emit_load(c, SIZE_DW, R1, FP, RESULT);
+	emit_jump_if_imm(c, R1, JSLT, 0, "no_struct");
+	emit_get(c, R2, R7, open_call, used);
+	emit_jump_if_imm(c, R2, JGT, OPEN_CALL_MEMORY - PIECE - PIECE_ROUND - SHORT_STRUCT,
+			 "general");
+	emit_load(c, SIZE_B, R1, R7, END_OF(arg));
+	load_argument_of(c, R3, OPEN_RECORD);
+	emit_jump_if_imm(c, R3, JEQ, 0, "no_struct");
+	emit_mov(c, R9, R7);
+	emit_alu(c, ALU_ADD, R9, R2);
+	emit_address(c, R1, R9, OPEN_MEMORY + PIECE);
+	emit_load(c, SIZE_B, R2, R7, END_OF(size));
+	emit_jump_if_imm(c, R2, JGT, SHORT_STRUCT, "out");
+	emit_call(c, FN_PROBE_READ_USER);
+	emit_jump_if_imm(c, R0, JEQ, 0, "struct_read");
+	emit_mov_imm(c, R9, 0);
+	emit_jump(c, "general");
+	emit_label(c, "struct_read");
+	emit_load(c, SIZE_B, R2, R7, END_OF(size));
+	emit_store_imm(c, SIZE_DW, R9, OPEN_MEMORY, 0);
+	emit_store_imm(c, SIZE_B, R9, OPEN_MEMORY, 'd');
+	emit_store(c, SIZE_H, R9, OPEN_MEMORY + (int)offsetof(struct memory_piece, n), R2);
+	emit_load(c, SIZE_B, R1, R7, END_OF(arg));
+	emit_store(c, SIZE_B, R9, OPEN_MEMORY + (int)offsetof(struct memory_piece, arg), R1);
+	emit_alu_imm(c, ALU_ADD, R2, PIECE_ROUND);
+	emit_alu_imm(c, ALU_AND, R2, -PIECE_ROUND);
+	emit_get(c, R1, R7, open_call, used);
+	emit_alu(c, ALU_ADD, R1, R2);
+	emit_alu_imm(c, ALU_ADD, R1, PIECE);
+	emit_set(c, R7, open_call, used, R1);
 }
 
 /* Let R7 be the buffer, with the call and the memory of the open call, which R7 was before. */
@@ -518,7 +614,9 @@ static void append_protocol(struct bpf_code *c, const struct programs *m)
 	for (int i = 0; i < STEPS; i++)
 		if (m->steps[i] < 0)
 			return;
-	jump_if_entry(c, messages, JEQ, 0, "no_protocol");
+	emit_load(c, SIZE_DW, R1, FP, ENTRY);
+	emit_get(c, R1, R1, entry, messages);
+	emit_jump_if_imm(c, R1, JEQ, 0, "no_protocol");
 	load(c, R1, CALL + 8);
 	emit_alu32(c, ALU_MOV, R1, R1);
 	store(c, LEFT, R1);
@@ -689,31 +787,22 @@ static void note_missing(struct bpf_code *c, const struct programs *m)
 	emit_jump(c, "next");
 }
 
-/* R7 = the place of the task's open call; jump to crowded if there are too many. */
-static void find_place(struct bpf_code *c, const struct programs *m)
+static void emit_entry(struct bpf_code *c, const struct programs *m)
 {
-	emit_lookup(c, m->open, TASK);
-	emit_jump_if_imm(c, R0, JNE, 0, "has_place");
-	find_buffer(c, m);
-	set(c, AT, 0); /* no call is open in the new place */
-	emit_update(c, m->open, TASK, R7, 0, UPDATE_ANY);
-	emit_lookup(c, m->open, TASK);
-	emit_jump_if_imm(c, R0, JEQ, 0, "crowded");
-	emit_label(c, "has_place");
-	emit_mov(c, R7, R0);
+	find_open(c, m, 1, "crowded");
 	if (m->skips) { /* was the return of the call before skipped? */
 		emit_get(c, R1, R7, open_call, open);
 		emit_jump_if_imm(c, R1, JEQ, 0, "returned");
-		emit_lost(c, &m->p->channel, KEY);
+		emit_lost(c, CONTROL);
 		emit_label(c, "returned");
 	}
-}
-
-static void emit_entry(struct bpf_code *c, const struct programs *m)
-{
-	find_place(c, m);
 	fill_call(c, m, OPEN_RECORD);
-	emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	if (m->kinds)
+		find_variant(c, m, OPEN_RECORD);
+	else
+		emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	load_entry(c, ends, R1);
+	emit_set(c, R7, open_call, end, R1);
 	if (!m->p->entries) {
 		jump_if_entry(c, begins, JEQ, BARE, "bare");
 		if (m->kinds & 1 << STRING) {
@@ -735,7 +824,8 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 	emit_label(c, "crowded");
 	find_buffer(c, m);
 	fill_call(c, m, RECORD);
-	emit_load(c, SIZE_DW, R6, FP, ENTRY);
+	if (m->kinds)
+		find_variant(c, m, RECORD);
 	emit_label(c, "in_buffer");
 	set(c, AT, 0);
 	if (m->kinds) {
@@ -744,7 +834,6 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 		set_width(c);
 		set(c, ABSENT, -1); /* what is not in memory here was not read before */
 		append_protocol(c, m);
-		find_variant(c, m);
 		jump_if_entry(c, at_entry, JEQ, 0, "done");
 		take_items(c, m);
 		emit_jump(c, "done");
@@ -786,7 +875,7 @@ static void emit_from_registers(struct bpf_code *c, const struct programs *m)
 		emit_jump_if_imm(c, R1, JNE, HAS_MEMORY, "done");
 		set_width(c);
 		find_new_program(c, m);
-		find_variant(c, m);
+		find_variant(c, m, RECORD);
 		jump_if_slot(c, ABSENT, JNE, 0, "needed");
 		jump_if_entry(c, at_return, JEQ, 0, "done");
 		emit_label(c, "needed");
@@ -807,10 +896,16 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 	}
 	find_begun(c, m);
 	if (reads_memory(m)) {
-		emit_load(c, SIZE_DW, R1, FP, ENTRY);
-		emit_get(c, R1, R1, entry, ends);
-		emit_jump_if_imm(c, R1, JNE, BARE, "general");
 		emit_jump_if_imm(c, R9, JNE, 0, "general");
+		emit_load(c, SIZE_B, R1, R7, END_OF(what));
+		emit_jump_if_imm(c, R1, JEQ, BARE, "no_struct");
+		if (m->kinds & 1 << DATA) {
+			emit_jump_if_imm(c, R1, JNE, ONE_STRUCT, "general");
+			keep_struct(c);
+		} else {
+			emit_jump(c, "general");
+		}
+		emit_label(c, "no_struct");
 	}
 	set_result(c, OPEN_RECORD);
 	write_open(c, m, RECORD_CALL);
@@ -833,7 +928,7 @@ void emit_side(struct bpf_code *c, struct programs *m, int entering)
 	m->entering = entering;
 	check_task(c, m);
 	find_call(c, m);
-	emit_until_end(c, &m->p->channel, KEY);
+	emit_until_end(c, &m->p->channel, CONTROL);
 	if (entering)
 		emit_entry(c, m);
 	else

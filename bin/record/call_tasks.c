@@ -41,15 +41,15 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
-	emit_until_end(c, &m->p->channel, KEY);
-	emit_find(c, m->open, TASK, R7, "out");
+	emit_until_end(c, &m->p->channel, CONTROL);
+	find_open(c, m, 0, "out");
 	emit_get(c, R1, R7, open_call, open);
 	emit_jump_if_imm(c, R1, JEQ, 0, "ended");
 	emit_set_imm(c, R7, open_call, record.ret, 0); /* an earlier call has left its own */
 	emit_set_imm(c, R7, open_call, record.ret_nr, 0);
 	write_open(c, m, RECORD_OPEN);
 	emit_label(c, "ended");
-	emit_delete(c, m->open, TASK);
+	leave_open(c);
 	emit_out(c, 0);
 }
 
@@ -59,6 +59,8 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
  */
 static void emit_exec(struct bpf_code *c, const struct programs *m)
 {
+	enum { OPEN_MOVES = offsetof(struct open_call, open) };
+
 	begin_program(c);
 	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
 	emit_alu32(c, ALU_MOV, R6, R6);
@@ -71,10 +73,24 @@ static void emit_exec(struct bpf_code *c, const struct programs *m)
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
-	emit_until_end(c, &m->p->channel, KEY);
-	emit_find(c, m->open, TASK, R6, "out");
-	emit_update(c, m->open, NUMBER, R6, 0, UPDATE_ANY);
-	emit_delete(c, m->open, TASK);
+	emit_until_end(c, &m->p->channel, CONTROL);
+	find_open(c, m, 0, "out");
+	emit_mov(c, R9, R7);
+	emit_load(c, SIZE_DW, R1, FP, NUMBER);
+	emit_store(c, SIZE_DW, FP, TASK, R1);
+	find_open(c, m, 1, "taken");
+	emit_address(c, R1, R7, OPEN_MOVES);
+	emit_mov_imm(c, R2, (int32_t)sizeof(struct open_call) - OPEN_MOVES);
+	emit_address(c, R3, R9, OPEN_MOVES);
+	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_mov(c, R7, R9);
+	leave_open(c);
+	emit_jump(c, "out");
+	emit_label(c, "taken"); /* as the entry does, if it finds no place */
+	emit_store(c, SIZE_DW, FP, TASK, R6);
+	emit_mov(c, R7, R9);
+	write_open(c, m, RECORD_ENTER);
+	leave_open(c);
 	emit_out(c, 0);
 }
 
@@ -191,7 +207,7 @@ static int prepare(struct programs *m)
 	/* a task interrupts the program of another, which the kernel then does not run again */
 	m->skips = version >= KERNEL(6, 19);
 	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
-	m->open = plan_map(m->p, MAP_HASH, "open", 8, sizeof(struct open_call), OPEN_CALLS);
+	m->open = plan_map(m->p, MAP_ARRAY, "open", 4, OPEN_CALLS * sizeof(struct open_call), 1);
 	m->p->channel.calls = m->open;
 	return m->buffer < 0 || m->open < 0 ? -1 : 0;
 }

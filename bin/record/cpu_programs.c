@@ -24,8 +24,8 @@ struct ending {
 	uint64_t ns, tasks;
 };
 
-/* Slots on the stack: the key, a value, the key of the rings, a record */
-enum { CPU_KEY = -8, VALUE = -24, RING = -32,
+/* Slots on the stack: the key, a value, the rings, a record */
+enum { CPU_KEY = -8, VALUE = -24, RING = -40,
        RECORD_SIZE = sizeof(struct ring_head) + sizeof(struct cpu_record),
        CPU_RECORD = RING - RECORD_SIZE, FIELDS = CPU_RECORD + (int)sizeof(struct ring_head) };
 

@@ -38,8 +38,8 @@ enum { HEAD = 28, HEAD_VALID = 24, HEAD_FLAGS = 25 };
 #define SLOTS(X) \
 	X(PROCESS, FP, -8) X(TASK, FP, -16) X(READ, FP, -24) X(RECORD, FP, -56) \
 	X(TRACE, FP, -96) X(TRACE_LOW, FP, -88) X(SPAN, FP, -80) X(STATE, FP, -72) \
-	X(PRINTED, FP, -64) X(RING, FP, -104) X(WRITTEN, FP, -160) X(FIELDS, FP, -144) \
-	X(PLACE, FP, -256)
+	X(PRINTED, FP, -64) X(RING, FP, -112) X(WRITTEN, FP, -168) X(FIELDS, FP, -152) \
+	X(PLACE, FP, -264)
 enum { SLOTS(BPF_SLOT_AT) };
 static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 enum { CONTEXT = 40, WRITTEN_SIZE = sizeof(struct ring_head) + sizeof(struct otel_record) };

@@ -36,11 +36,11 @@ struct connecting {
 };
 
 /*
- * Slots on the stack: what is read, the key of the rings, keys of the map, an address, a value of
+ * Slots on the stack: what is read, the rings, keys of the map, an address, a value of
  * the map with its members, and a record
  */
-enum { READ = -8, RING = -16, KEY = -56, SOCKET = -64, ADDRESS = -80,
-       VALUE = -120, BEGUN = -112, TO = -104, PORT = -88,
+enum { READ = -8, RING = -24, KEY = -64, SOCKET = -72, ADDRESS = -88,
+       VALUE = -128, BEGUN = -120, TO = -112, PORT = -96,
        RECORD_SIZE = sizeof(struct ring_head) + sizeof(struct tcp_record),
        RECORD = VALUE - RECORD_SIZE, FIELDS = RECORD + (int)sizeof(struct ring_head) };
 _Static_assert(sizeof(struct connecting) == ADDRESS - VALUE &&

@@ -241,40 +241,41 @@ static void emit_output(struct bpf_code *c, int outer, enum bpf_reg base, int at
 	emit_label(c, "lost");
 }
 
-/* R0 = the control of this CPU, or jump away if there is none. key: a slot for the number */
-static void find_control(struct bpf_code *c, const struct channel *ch, int key, const char *none)
+void emit_until_end(struct bpf_code *c, const struct channel *ch, int slot)
 {
 	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
-	emit_store(c, SIZE_W, FP, key, R0);
-	emit_find(c, ch->control, key, R0, none);
-}
-
-void emit_until_end(struct bpf_code *c, const struct channel *ch, int key)
-{
-	find_control(c, ch, key, "out");
+	emit_store(c, SIZE_W, FP, slot + 8, R0);
+	emit_find(c, ch->control, slot + 8, R0, "out");
+	emit_store(c, SIZE_DW, FP, slot, R0);
 	emit_get(c, R1, R0, ring_control, state);
 	emit_jump_if_imm(c, R1, JEQ, RINGS_ENDED, "out");
 }
 
-void emit_lost(struct bpf_code *c, const struct channel *ch, int key)
+/* R0 = the control of this CPU; jump to written before the session records. */
+static void load_control(struct bpf_code *c, int slot)
+{
+	emit_load(c, SIZE_DW, R0, FP, slot);
+	emit_get(c, R1, R0, ring_control, state);
+	emit_jump_if_imm(c, R1, JEQ, RINGS_WAIT, "written");
+}
+
+void emit_lost(struct bpf_code *c, int slot)
 {
 	emit_scope(c);
-	find_control(c, ch, key, "counted");
+	load_control(c, slot);
 	emit_count(c, R0, (int)offsetof(struct ring_control, lost));
-	emit_label(c, "counted");
+	emit_label(c, "written");
 	emit_scope_end(c);
 }
 
 void emit_record(struct bpf_code *c, const struct channel *ch, enum bpf_reg base, int at, int size,
-		 int key, int counted)
+		 int slot, int counted)
 {
 	emit_scope(c);
-	find_control(c, ch, key + 4, "written");
-	emit_get(c, R1, R0, ring_control, state);
-	emit_jump_if_imm(c, R1, JEQ, RINGS_WAIT, "written");
-	emit_output(c, ch->outer, base, at, size, key + 4, counted);
+	load_control(c, slot);
+	emit_output(c, ch->outer, base, at, size, slot + 8, counted);
 	if (counted) {
-		emit_find(c, ch->control, key + 4, R0, "written");
+		emit_load(c, SIZE_DW, R0, FP, slot);
 		emit_count(c, R0, (int)offsetof(struct ring_control, lost));
 	}
 	emit_label(c, "written");

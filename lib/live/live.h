@@ -166,12 +166,14 @@ struct live_ring {
 	uint64_t unread;        /* records whose length none of our programs writes */
 };
 
+struct open_call;
+
 /* The rings, control map and open calls of one tfs-strings */
 struct ring_set {
 	struct ring_control *control;
 	unsigned cpus;          /* entries of control */
 	int calls;              /* the map of open calls; -1: none */
-	uint64_t pid;           /* rings_next_open: the last one */
+	const struct open_call *open; /* private: rings_next_open */
 };
 
 struct rings {
@@ -179,7 +181,7 @@ struct rings {
 	unsigned n, nsets;
 	struct ring_set sets[4];
 	unsigned set;           /* private: rings_next_open */
-	int began;              /* private */
+	size_t at;              /* private */
 	struct record record;   /* private */
 	_Alignas(8) unsigned char bytes[1024]; /* private */
 };
@@ -288,20 +290,21 @@ void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 
 /*
  * Jump to out after the end of the session. A program does so before it changes a map or records,
- * so it does both or none. key is a slot of 4 bytes on the stack. Overwrites R0 to R5.
+ * so it does both or none. slot has 16 bytes on the stack: the control and the number of this CPU,
+ * for the two below. Overwrites R0 to R5.
  */
-void emit_until_end(struct bpf_code *, const struct channel *, int key);
+void emit_until_end(struct bpf_code *, const struct channel *, int slot);
 
-/* Count a lost record. key is a slot of 4 bytes on the stack. Overwrites R0 to R5. */
-void emit_lost(struct bpf_code *, const struct channel *, int key);
+/* Count a lost record, if the session has begun to record. Overwrites R0 to R5. */
+void emit_lost(struct bpf_code *, int slot);
 
 /*
  * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
  * record will say that it is (counted is 0). It has size bytes; size 0: R8 has their number, which
- * the verifier knows to fit. key is a slot of 8 bytes on the stack. Overwrites R0 to R5.
+ * the verifier knows to fit. Overwrites R0 to R5. R0 is 0 if the ring has it.
  */
 void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
-		 int key, int counted);
+		 int slot, int counted);
 
 /*
  * Maps of programs that outlive their loader: readers come and go, each with a channel of its own.

@@ -372,28 +372,29 @@ unsigned long long rings_lost(const struct rings *all)
 
 const struct record *rings_next_open(struct rings *all)
 {
-	struct open_call v = { 0 };
 	struct call_record *c = (void *)all->bytes;
 
-	for (; all->set < all->nsets; all->set++, all->began = 0) {
+	for (; all->set < all->nsets; all->set++, all->at = 0) {
 		struct ring_set *s = &all->sets[all->set];
-		uint64_t pid;
 
-		while (s->calls >= 0 && !bpf_next(s->calls, all->began ? &s->pid : NULL, &pid)) {
-			all->began = 1;
-			s->pid = pid;
-			if (bpf_lookup(s->calls, &pid, &v) < 0 || !v.open)
+		if (s->calls >= 0 && !s->open)
+			s->open = mmap(NULL, OPEN_CALLS * sizeof(*s->open), PROT_READ, MAP_SHARED,
+				       s->calls, 0);
+		while (s->open != MAP_FAILED && s->open && all->at < OPEN_CALLS) {
+			const struct open_call *v = &s->open[all->at++];
+			const size_t used = v->used <= sizeof(v->memory) ? v->used : 0;
+
+			if (!v->pid || !v->open)
 				continue;
-			v.used = v.used <= sizeof(v.memory) ? v.used : 0;
 			*c = (struct call_record){
-				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = (int32_t)pid },
-				.call = v.record.call,
+				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = v->pid },
+				.call = v->record.call,
 			};
-			memcpy(c + 1, v.memory, v.used);
-			set_memory(c, v.used);
+			memcpy(c + 1, v->memory, used);
+			set_memory(c, used);
 			all->record = (struct record){
 				.ts = c->call.begin, .data = all->bytes, .cpu = c->call.cpu,
-				.len = (uint32_t)(sizeof(*c) + v.used),
+				.len = (uint32_t)(sizeof(*c) + used),
 			};
 			return &all->record;
 		}

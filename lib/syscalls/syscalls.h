@@ -279,13 +279,18 @@ struct call_record {
 };
 
 /*
- * The value of the map of open calls, by pid: the record of the call in a ring, and its memory at
- * the entry if that is short.
+ * A place in the map of open calls: the record of the call in a ring, and its memory if that is
+ * short. The place of a task is that of its pid modulo OPEN_CALLS. If another task has it already,
+ * the entry of the call is a record of its own.
  */
-enum { OPEN_CALL_MEMORY = 232 };
+enum { OPEN_CALLS = 8192, OPEN_CALL_MEMORY = 304 };
 struct open_call {
-	uint32_t open;          /* the call has not returned */
-	uint32_t used;          /* bytes of memory */
+	uint64_t claims;        /* tasks that have the place, or try to take it */
+	int32_t pid;            /* the one that has it, or 0 */
+	uint16_t open;          /* the call has not returned */
+	uint16_t used;          /* bytes of memory */
+	uint32_t end;           /* for the programs: struct call_end */
+	uint32_t pad;
 	uint64_t head[2];       /* the beginning of a record in a ring */
 	struct call_record record;
 	unsigned char memory[OPEN_CALL_MEMORY];

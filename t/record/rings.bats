@@ -23,7 +23,7 @@ waits_in_open() {
 open_at_end() {
 	local length pids=() gates=()
 	paths=()
-	for length in 207 208 215 216 220 223 224 231 232 4095; do
+	for length in 135 136 279 280 287 288 292 295 296 304 4095; do
 		paths+=("$(long_path "$length")")
 		# shellcheck disable=SC2016 # of another shell
 		hold "$BASH" -c 'echo ready; read -r _; : <"$1"' _ "${paths[-1]}"
@@ -37,8 +37,8 @@ open_at_end() {
 	done
 }
 
-# Memory of an open call is kept beside it up to 232 bytes (OPEN_CALL_MEMORY), which paths of 216 to
-# 223 bytes have.
+# Memory of an open call is kept beside it up to 304 bytes (OPEN_CALL_MEMORY), which paths of 288 to
+# 295 bytes have.
 @test "tfs-strings: a call that is open at the end has its path, however long that is" {
 	local paths
 	need_bpf
@@ -54,6 +54,33 @@ open_at_end() {
 		sed -nE 's/.* openat\(AT_FDCWD, "([^"]*)", O_RDONLY <unfinished \.\.\.>$/\1/p' "$file" | sort | diff paths - ||
 			{ cut -c 1-200 "$file"; return 1; }
 	done
+}
+
+# The place of a task's open call is that of its pid modulo 8,192 (OPEN_CALLS).
+@test "tfs-strings: two tasks that share the place of an open call have the lines of two that do not" {
+	local file
+	need_bpf
+	for distance in 1 0; do # they share it with 0
+		hold "$PROG/neighbours" $distance
+		watch_whole trace_syscalls --decode -s openat,newfstatat,execve,read,waitid,wait4 --pid "$HELD"
+		sed -E '/^#/d; s/^[^[]*\[[^:]*: //; s/ <[0-9.]+>$/ <>/; s/0x[0-9a-f]+/X/g; s/[1-9][0-9]{2,}/N/g' got |
+			sort >lines.$distance
+	done
+	diff lines.1 lines.0
+	[ "$(sed -nE 's/^ *[^[]*-([0-9]+) +\[.* openat\(AT_FDCWD, "\/of\/[a-z]*", .*/\1/p' got |
+		awk '{ print $1 % 8192 }' | uniq | wc -l)" = 1 ]
+	for line in 'openat(AT_FDCWD, "/of/child", O_RDONLY) = -1 ENOENT <>' \
+		'execve("/proc/self/exe", \["neighbours", "[0-9]*", "[0-9]*"\], X) = 0 <>' \
+		'read([0-9]*, X, 1) = ? ERESTARTSYS <>' 'openat(AT_FDCWD, "/of/child/xx*", .* <>'; do
+		grep -q "^$line$" lines.0 || { cat lines.0; return 1; }
+	done
+}
+
+@test "tfs-strings: what programs do not record counts as lost while the session records, and at no other time" {
+	need_bpf
+	outputs 0 'before the session records: none
+while it records: each
+after its end: none' "$PROG/losses"
 }
 
 # opens_long ROUNDS: Hold a program that opens a file by paths of all lengths from 3,700 bytes on, so
