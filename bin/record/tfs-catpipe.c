@@ -724,8 +724,7 @@ int main(int argc, char **argv)
 		return REFUSED;
 	procfs_limit();
 	stranger_stop_at(s.to.signals);
-	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0) |
-		      (s.live.rings.n ? CAPS_BPF : 0), &s.dir, 1);
+	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
 
 	r = stream(&s);
 	procfs_stop();

@@ -273,8 +273,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
 	if (open_instance(&r) < 0 || open_parts(&r, signals) < 0)
 		return REFUSED;
-	confine_paths(CAPS_STREAM | (r.parts.writers ? CAPS_BPF : 0),
-		      (int[]){ r.head.dir, r.place.dir }, 2);
+	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
 	atomic_file_try(&r.place, r.parts.ballast); /* with the rights after confine_paths */
 
 	status = record(&r);
