@@ -443,7 +443,7 @@ void put_element(struct print *p, const struct call_member *m, const char *at, s
 	default:
 		v = call_load(p->c, at, m->width);
 		print_value(p, m->kind, m->width, m->set, v);
-		if (m->kind == CALL_FD && p->v->print_fd)
+		if (m->kind == CALL_FD && p->v->print_fd && !p->written)
 			named(p, (int32_t)v);
 	}
 }

@@ -86,6 +86,28 @@ files_agree() {
 	files_agree json 500 1
 }
 
+@test "trace_syscalls: --names names what poll is given, and not its result, as strace -yy does" {
+	need_bpf
+	need_types
+	need_tool strace
+	need_tool python3
+	cat >polls.py <<-'EOF'
+		import os, select
+		r, w = os.pipe()
+		os.write(w, b"1")
+		p = select.poll()
+		p.register(r, 1)
+		p.poll()
+	EOF
+	line() { # without numbers
+		grep -o 'poll(\[{fd=.*POLLIN}\])' "$1" | sed 's/[0-9][0-9]*/N/g'
+	}
+	strace -yy -e trace=poll -o theirs python3 polls.py
+	hold python3 -c 'print("ready", flush=True); input(); exec(open("polls.py").read())'
+	traced trace_syscalls --decode --names
+	diff <(line theirs) <(line got)
+}
+
 # bats test_tags=long
 @test "tfs-strings: -f names files right 10,000 times of 10,000 in text" {
 	files_agree text 10000 2
