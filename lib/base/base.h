@@ -542,6 +542,9 @@ enum { CONTAINER_ID = 64 };
 /* Return the length of the first line with its newline; n if the line has no newline. */
 size_t text_line_length(const char *text, size_t n);
 
+/* Cut the next line off the text, and return it. NULL: there are no more lines. */
+char *text_next_line(char **text);
+
 /*
  * Count the lines of text, also a last line without a newline, because Linux 5.10 keeps such a
  * newline for the next read of trace_pipe.
@@ -575,7 +578,7 @@ int glob_matches(const char *glob, const char *text);
 /* Does the glob match SYSTEM:EVENT if it has a colon, or EVENT if it has none? */
 int glob_names(const char *glob, const char *system, const char *event);
 
-/* Does one of the globs, with commas between, match all of the text? */
+/* Does one of the globs, with commas or spaces between, match all of the text? */
 int glob_listed(const char *list, const char *text);
 
 /* ---- names.c: users and ports by their names --------------------------------------- */
@@ -665,6 +668,9 @@ void *xrealloc(void *p, size_t n, size_t size);
 /* Make room in the vector v for one more entry than the n that it has. Return the vector. */
 void *xgrow(void *v, size_t n, size_t *room, size_t size);
 
+/* Do as xgrow for a vector whose room doubles at the powers of two; NULL: out of memory. */
+void *array_more(void *v, size_t n, size_t size);
+
 /* Return a copy of s, which the caller frees, or NULL if s is NULL. */
 char *xstrdup(const char *s);
 
@@ -735,6 +741,9 @@ void *table_at(struct table *, const char *key, size_t n);
 /* Return the entry of the key, or NULL if there is none. */
 void *table_find(const struct table *, const char *key, size_t n);
 
+/* Return the entry in slot *i or in the next one, and move *i after it, or NULL: no more. */
+void *table_next(const struct table *, size_t *i);
+
 /* Remove and free the entry, or all entries. The caller frees what an entry points to. */
 void table_remove(struct table *, void *entry);
 void table_clear(struct table *);
@@ -779,6 +788,9 @@ int wait_signals(const int *signals);
 int wait_stop_signals(void);
 
 /* ---- child.c: child processes ------------------------------------------------------ */
+
+/* Do as fork(2). The kernel kills the child when this process dies. */
+pid_t child_fork(void);
 
 /* Return the exit status that a shell gives for this status of waitpid(2). */
 int child_status(int status);

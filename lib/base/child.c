@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /* child.c - child processes */
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/base.h"
+
+pid_t child_fork(void)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(REFUSED);
+	}
+	return pid;
+}
 
 int child_status(int status)
 {

@@ -82,8 +82,6 @@ void confine_paths(uint64_t keep, const int *files, size_t n)
 #define ARCH K_AUDIT_ARCH_MIPSEL64
 #endif
 
-#ifdef ARCH
-
 /* struct sock_filter and sock_fprog of linux/filter.h */
 struct insn {
 	uint16_t code;
@@ -117,6 +115,7 @@ enum { NRULES = sizeof(rules) / sizeof(*rules) };
 /* Install the filter. A kernel without seccomp, or one that refuses it, changes nothing. */
 static void filter_calls(void)
 {
+#ifdef ARCH
 	static struct insn insns[4 + 5 * NRULES + 1];
 	struct program program = { .insns = insns };
 	struct insn *i = insns;
@@ -143,15 +142,8 @@ static void filter_calls(void)
 	*i++ = (struct insn){ RET, 0, 0, FAIL };
 	program.n = (unsigned short)(i - insns);
 	prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
+#endif
 }
-
-#else
-
-static void filter_calls(void)
-{
-}
-
-#endif /* ARCH */
 
 void confine(void)
 {

@@ -287,16 +287,11 @@ int path_open_listed(char *path, const char *wanted, unsigned long magic)
 	int fd = -1;
 
 	for (size_t i = 0; i < 2 && fd < 0; i++) {
-		char *text, *line, *next;
+		char *text, *at, *line, *type, *dir;
 
 		str_format(path, PATH_MAX, "%s/%s", path_procfs(), tables[i]);
-		text = file_read_most(AT_FDCWD, path, MOUNTS_MOST, NULL);
-		for (line = text; line && *line && fd < 0; line = next) {
-			char *type, *dir;
-
-			next = line + strcspn(line, "\n");
-			if (*next)
-				*next++ = '\0';
+		text = at = file_read_most(AT_FDCWD, path, MOUNTS_MOST, NULL);
+		while (fd < 0 && (line = text_next_line(&at))) {
 			type = field(line, 2);
 			if (!type || strcmp(type, wanted))
 				continue;

@@ -86,7 +86,7 @@ int glob_listed(const char *list, const char *name)
 	char glob[128];
 
 	for (size_t n; *list; list += n + !!list[n]) {
-		n = strcspn(list, ",");
+		n = strcspn(list, ", ");
 		str_format(glob, sizeof(glob), "%.*s", (int)n, list);
 		if (glob_matches(glob, name))
 			return 1;

@@ -32,6 +32,11 @@ void *xgrow(void *v, size_t n, size_t *room, size_t size)
 	return xrealloc(v, *room, size);
 }
 
+void *array_more(void *v, size_t n, size_t size)
+{
+	return n & (n - 1) ? v : realloc(v, (n ? 2 * n : 1) * size);
+}
+
 char *xstrdup(const char *s)
 {
 	return s ? checked(strdup(s)) : NULL;

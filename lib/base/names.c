@@ -20,23 +20,12 @@ static char *read_some(const char *path)
 	return kept = file_read_most(AT_FDCWD, path, MOST_BYTES, NULL);
 }
 
-/* Cut the next line off the text, and return it. NULL: there are no more lines. */
-static char *next_line(char **text)
-{
-	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
-
-	*text = end ? end + 1 : NULL;
-	if (end)
-		*end = '\0';
-	return line;
-}
-
 /* passwd(5): name:password:uid:... */
 int names_user(const char *name, unsigned long *n, struct suggest *near)
 {
 	char *text = read_some("/etc/passwd"), *at = text, *line;
 
-	while ((line = next_line(&at))) {
+	while ((line = text_next_line(&at))) {
 		char *password = strchr(line, ':'), *uid = NULL, *end;
 
 		if (password && (uid = strchr(password + 1, ':'))) {
@@ -60,7 +49,7 @@ int names_port(const char *name, unsigned long *n, struct suggest *near)
 	static const char spaces[] = " \t\r";
 	char *text = read_some("/etc/services"), *at = text, *line, *word, *rest, *slash;
 
-	while ((line = next_line(&at))) {
+	while ((line = text_next_line(&at))) {
 		line[strcspn(line, "#")] = '\0';
 		word = strtok_r(line, spaces, &rest);
 		line = word ? strtok_r(NULL, spaces, &rest) : NULL;

@@ -38,14 +38,22 @@ static struct table_entry **slot_of(const struct table *t, const char *s, size_t
 	return &t->v[i];
 }
 
+void *table_next(const struct table *t, size_t *i)
+{
+	while (*i < t->room)
+		if (t->v[(*i)++])
+			return t->v[*i - 1];
+	return NULL;
+}
+
 static void grow(struct table *t)
 {
 	struct table more = { .size = t->size, .n = t->n, .room = t->room ? 2 * t->room : 64 };
+	struct table_entry *e;
 
 	more.v = xcalloc(more.room, sizeof(*more.v));
-	for (size_t i = 0; i < t->room; i++)
-		if (t->v[i])
-			*slot_of(&more, t->v[i]->key, t->v[i]->n, t->v[i]->hash) = t->v[i];
+	for (size_t i = 0; (e = table_next(t, &i));)
+		*slot_of(&more, e->key, e->n, e->hash) = e;
 	free(t->v);
 	*t = more;
 }
@@ -101,15 +109,11 @@ void table_clear(struct table *t)
 
 void table_sort(struct table *t, int (*compare)(const void *, const void *))
 {
+	struct table_entry *e;
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->room; i++) {
-		struct table_entry *e = t->v[i];
-
-		t->v[i] = NULL;
-		if (e)
-			t->v[n++] = e;
-	}
+	for (size_t i = 0; (e = table_next(t, &i)); t->v[n++] = e)
+		t->v[i - 1] = NULL;
 	if (n)
 		array_sort(t->v, n, sizeof(*t->v), compare);
 }

@@ -157,6 +157,16 @@ size_t text_line_length(const char *text, size_t n)
 	return end ? (size_t)(end - text) + 1 : n;
 }
 
+char *text_next_line(char **text)
+{
+	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
+
+	*text = end ? end + 1 : NULL;
+	if (end)
+		*end = '\0';
+	return line;
+}
+
 unsigned long long text_count_lines(const char *text, size_t n)
 {
 	unsigned long long count = 0;

@@ -6,10 +6,7 @@
 
 long long time_now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+	return time_now_us() / 1000;
 }
 
 long long time_now_us(void)

@@ -11,21 +11,13 @@
 
 void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t most)
 {
-	char **at = v;
+	char **at = v, *grown = c->bad || n >= most ? NULL : array_more(*at, n, size);
 
-	if (n >= most)
+	if (!grown) {
 		c->bad = 1;
-	if (c->bad)
 		return NULL;
-	if (!(n & (n - 1))) { /* the array is full at each power of two */
-		char *grown = realloc(*at, (n ? 2 * n : 1) * size);
-
-		if (!grown) {
-			c->bad = 1;
-			return NULL;
-		}
-		*at = grown;
 	}
+	*at = grown;
 	return *at + n * size;
 }
 

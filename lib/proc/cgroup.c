@@ -35,15 +35,12 @@ struct membership {
 /* Read the next line of the text, and put NULs into it. Return 1, or 0 at the end. */
 static int next_membership(char **text, struct membership *m)
 {
-	while (*text && **text) {
-		char *line = *text, *colon, *path;
-		const char *id = line;
+	char *line;
 
-		*text = strchr(line, '\n');
-		if (*text)
-			*(*text)++ = '\0';
-		colon = strchr(line, ':');
-		path = colon ? strchr(colon + 1, ':') : NULL;
+	while ((line = text_next_line(text))) {
+		const char *id = line;
+		char *colon = strchr(line, ':'), *path = colon ? strchr(colon + 1, ':') : NULL;
+
 		if (!path)
 			continue;
 		*path = '\0';
@@ -131,13 +128,6 @@ size_t cgroup_container(const char *path, char *id)
 	return 0;
 }
 
-static int has_container_id(const char *path)
-{
-	char id[CONTAINER_ID + 1];
-
-	return cgroup_container(path, id) != 0;
-}
-
 /* Is task 1 in the same cgroup? Then the cgroup may hold all tasks. */
 static int is_shared(const struct membership *m)
 {
@@ -182,6 +172,7 @@ int cgroup_of(pid_t pid, struct cgroup *c)
 {
 	char *text = cgroups_of(pid), *at = text;
 	struct cgroup two = { .hierarchy = 0 };
+	char digits[CONTAINER_ID + 1];
 	int shared = 0, id = 0;
 	struct membership m;
 
@@ -190,7 +181,7 @@ int cgroup_of(pid_t pid, struct cgroup *c)
 				      "unable to read the cgroup of %d", (int)pid);
 	*c->path = '\0';
 	while (next_membership(&at, &m)) {
-		int has_id = has_container_id(m.path);
+		int has_id = cgroup_container(m.path, digits) != 0;
 
 		if (!strcmp(m.path, "/"))
 			continue;

@@ -6,19 +6,14 @@
 
 int pids_add(struct pids *s, pid_t pid)
 {
+	pid_t *more = s->failed ? NULL : array_more(s->v, s->n, sizeof(*more));
+
 	if (s->failed)
 		return -1;
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		pid_t *more = realloc(s->v, room * sizeof(*s->v));
-
-		if (!more) {
-			s->failed = 1;
-			return err_msg("out of memory for %zu pids", room);
-		}
-		s->v = more;
-		s->room = room;
-	}
+	s->failed = !more;
+	if (s->failed)
+		return err_msg("out of memory for %zu pids", 2 * s->n);
+	s->v = more;
 	s->v[s->n++] = pid;
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 struct pids {
 	pid_t *v;      /* ascending, without duplicates, after pids_sort */
-	size_t n, room;
+	size_t n;
 	int failed;    /* a pid is missing because memory ran out */
 };
 

@@ -18,7 +18,7 @@ struct look {
 	struct pids *out;
 	/* every process and its parent; in: selected */
 	struct parent { pid_t pid, ppid; int in, dead; } *all;
-	size_t nall, room;
+	size_t nall;
 };
 
 /* What selectors of a kind need of a process is read once for all of them. */
@@ -70,16 +70,11 @@ static int add_process(void *arg, pid_t pid)
 
 	if (task_read(pid, &t) < 0)
 		return 0; /* gone since the directory was read */
-	if (l->nall == l->room) {
-		size_t room = l->room ? 2 * l->room : 1024;
-
-		p = realloc(l->all, room * sizeof(*l->all));
-		if (!p)
-			return err_msg("out of memory for %zu processes", room);
-		l->all = p;
-		l->room = room;
-	}
-	p = &l->all[l->nall++];
+	p = array_more(l->all, l->nall, sizeof(*p));
+	if (!p)
+		return err_msg("out of memory for %zu processes", 2 * l->nall);
+	l->all = p;
+	p += l->nall++;
 	*p = (struct parent){ .pid = pid, .ppid = t.ppid, .dead = !task_lives(&t) };
 	for (size_t i = 0; i < l->n && !p->in && !p->dead; i++)
 		p->in = matches(&l->selectors[i], &t, &known);

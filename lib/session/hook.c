@@ -129,17 +129,12 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 
 int hook_parse_header(struct hook *r, char *text, const char *file)
 {
-	char *next, *value;
-	unsigned number = 1;
+	char *line, *value;
 
-	for (char *line = text; line && *line == '#'; line = next, number++) {
+	for (unsigned number = 1; (line = text_next_line(&text)) && *line == '#'; number++) {
 		const char *wrong = NULL;
-		size_t n;
 
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		for (n = strlen(line); n && strchr(" \t\r", line[n - 1]); n--)
+		for (size_t n = strlen(line); n && strchr(" \t\r", line[n - 1]); n--)
 			line[n - 1] = '\0';
 		value = strncmp(line, "# ", 2) ? NULL : strchr(line, ':');
 		if (value) {

@@ -76,21 +76,6 @@ struct janitor {
 
 /* ---- the janitor's children -------------------------------------------------------- */
 
-/* Fork a child that the kernel kills when the janitor dies. */
-static pid_t fork_bound(void)
-{
-	pid_t self = getpid(), pid = fork();
-
-	if (pid < 0)
-		err_errno("unable to fork");
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != self)
-			_exit(REFUSED);
-	}
-	return pid;
-}
-
 /*
  * Wait at most ms until the child has ended. With hangup, stop waiting when the manager hangs up.
  * Return 1 if waitpid gets its status at once, 0 if it still runs.
@@ -154,14 +139,14 @@ static int run_hook(struct janitor *j, int words, int socket)
 {
 	const char *name = j->rq->hook->name, *variables[HOOK_VARIABLES_MAX + 1];
 	char *argv[] = { (char *)(size_t)name, NULL }, **env;
-	pid_t pid = fork_bound();
+	pid_t pid = child_fork();
 	long long begun = time_now_ms();
 	char what[120];
 	sigset_t none;
 	int status, ended;
 
 	if (pid < 0)
-		return -1;
+		return err_errno("unable to fork");
 	if (!pid) {
 		dup2(words, STDOUT_FILENO);
 		setpgid(0, 0);
@@ -428,9 +413,9 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 	if ((j->rq->hook->alone && pipe2(ready, O_CLOEXEC) < 0) ||
 	    pipe2(pids, O_CLOEXEC) < 0 || pipe2(go, O_CLOEXEC) < 0)
 		return err_errno("unable to make a pipe");
-	j->stream = fork_bound();
+	j->stream = child_fork();
 	if (j->stream < 0)
-		return -1;
+		return err_errno("unable to fork");
 	/* Here and in the child: either may run first. Not before setsid, which would fail. */
 	if (j->rq->output != OUTPUT_DAT)
 		setpgid(j->stream, j->stream);
@@ -682,12 +667,6 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 		judge_stream(j, child_status(status), 0);
 }
 
-/* Return whether the stream has output at its end: the hook's own tool or a filter does. */
-static int writes_at_end(const struct janitor *j)
-{
-	return j->words.tool || *j->words.filter;
-}
-
 /* Undo everything that exists. Return 0, or -1, reported. */
 static int take_down(struct janitor *j, int by_itself)
 {
@@ -698,7 +677,8 @@ static int take_down(struct janitor *j, int by_itself)
 	if (j->is_open) {
 		unread = manager_subsystem.stop();
 		turn_rings(j, RINGS_ENDED);
-		end_stream(j, by_itself && (unread || writes_at_end(j) ||
+		/* the hook's own tool and a filter write at their end */
+		end_stream(j, by_itself && (unread || j->words.tool || *j->words.filter ||
 					    unread_bytes(j, O_RDONLY) > 0));
 		if (j->dir >= 0 && j->rq->output < OUTPUT_FILE)
 			fifo = rundir_unlink_trace(j->dir);

@@ -148,7 +148,7 @@ static const char *check_line(char **w)
 static int parse(char *text)
 {
 	const char *wrong;
-	char *line, *next;
+	char *line;
 	unsigned number = 0;
 	size_t room = 1;
 
@@ -157,13 +157,10 @@ static int parse(char *text)
 	policy.lines = calloc(room + 1, sizeof(*policy.lines));
 	if (!policy.lines)
 		return err_msg("out of memory");
-	for (line = text; line; line = next) {
+	while ((line = text_next_line(&text))) {
 		char **words;
 
 		number++;
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
 		line[strcspn(line, "#")] = '\0';
 		words = words_split(line, &wrong);
 		if (words && *words)

@@ -7,7 +7,6 @@
  */
 #include <poll.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -232,12 +231,10 @@ int recording_own_tasks(struct pids *us)
 int recording_exclude_session(int instance)
 {
 	struct pids us = { 0 };
-	int r = recording_own_tasks(&us);
+	int r = recording_own_tasks(&us) < 0 ||
+		ctl_write(instance, "options/event-fork", "1", 0) < 0 ? -1 :
+		pidfilter_remove(instance, &us, 0);
 
-	if (!r)
-		r = ctl_write(instance, "options/event-fork", "1", 0);
-	if (!r)
-		r = pidfilter_remove(instance, &us, 0);
 	pids_clear(&us);
 	return r;
 }
@@ -614,7 +611,7 @@ pid_t recording_follow_late(const struct request *rq, int watched, int instance,
 {
 	struct follower f = { .rq = rq, .cgroups = calloc(rq->nselectors + 1, sizeof(*f.cgroups)),
 			      .instance = instance, .count = count, .calls = calls };
-	pid_t self = getpid(), pid;
+	pid_t pid;
 
 	if (!f.cgroups)
 		return err_msg("out of memory");
@@ -626,13 +623,9 @@ pid_t recording_follow_late(const struct request *rq, int watched, int instance,
 		       !(s->pid ? cgroup_of(s->pid, c) : cgroup_find(s->text, c));
 	}
 	f.pipe = openat(watched, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	pid = f.pipe < 0 ? -1 : fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != self)
-			_exit(REFUSED);
+	pid = f.pipe < 0 ? -1 : child_fork();
+	if (!pid)
 		follow_late(&f);
-	}
 	if (pid < 0)
 		err_file("unable to follow tasks that the kernel does not follow");
 	fd_close(f.pipe);

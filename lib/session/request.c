@@ -20,6 +20,22 @@ enum {
 
 /* ---- words to options -------------------------------------------------------------- */
 
+/* Return the hook's own option of this name, or NULL. */
+static struct opt *own_option(const struct hook *r, const char *name)
+{
+	for (size_t i = r->ncommon; i < r->noptions; i++)
+		if (!strcmp(r->options[i].name, name))
+			return (struct opt *)(size_t)&r->options[i];
+	return NULL;
+}
+
+static int is_given(const struct hook *r, const char *name)
+{
+	const struct opt *o = own_option(r, name);
+
+	return o && o->given;
+}
+
 static struct opt *find_option(struct hook *r, const char *word, const char **value)
 {
 	for (size_t i = 0; i < r->noptions; i++)
@@ -63,13 +79,10 @@ static int add_one(struct opt *o, const char *given)
 	if (o->n && !o->many)
 		return err_msg("--%s takes one value, and '%.80s' is one too many; leave it out",
 			       o->name, given);
-	/* room doubles at the powers of two */
-	if (!(o->n & (o->n - 1))) {
-		more = realloc(o->v, (o->n ? 2 * o->n : 1) * sizeof(*o->v));
-		if (!more)
-			return err_msg("out of memory");
-		o->v = more;
-	}
+	more = array_more(o->v, o->n, sizeof(*o->v));
+	if (!more)
+		return err_msg("out of memory");
+	o->v = more;
 	s = check_value(o, given);
 	if (!s)
 		return -1;
@@ -533,31 +546,19 @@ static int add_rule(struct strbuf *rules, const struct selector *s)
 /* Does the hook record events that threads of io_uring may have, by their names? */
 static int records_threads(const struct hook *r)
 {
-	int named = 0, asks = 0;
+	const struct opt *o = own_option(r, "event");
+	int named = is_given(r, "function");
 
-	for (size_t i = r->ncommon; i < r->noptions; i++) {
-		const struct opt *o = &r->options[i];
-
-		named |= o->given && !strcmp(o->name, "function");
-		if (strcmp(o->name, "event"))
-			continue;
-		asks = 1;
-		for (size_t k = 0; k < o->n; k++)
-			named |= strncmp(o->v[k], "sys", 3) && strncmp(o->v[k], "raw_sys", 7);
-	}
-	return named || (!asks && r->selects_subjects);
+	for (size_t k = 0; o && k < o->n; k++)
+		named |= strncmp(o->v[k], "sys", 3) && strncmp(o->v[k], "raw_sys", 7);
+	return named || (!o && r->selects_subjects);
 }
 
 /* Can the stream, or the instance, select these threads? */
 static int has_threads(const struct hook *r)
 {
-	for (size_t i = r->ncommon; i < r->noptions; i++) {
-		const struct opt *o = &r->options[i];
-
-		if (o->given && (!strcmp(o->name, "otel") || !strcmp(o->name, "function")))
-			return 0;
-	}
-	return r->selects_subjects && records_threads(r);
+	return r->selects_subjects && records_threads(r) && !is_given(r, "otel") &&
+	       !is_given(r, "function");
 }
 
 int request_lacks_threads(const struct request *rq)
@@ -618,16 +619,14 @@ int request_expand_syscalls(struct request *rq, int root)
 
 void request_dumps(const struct request *rq, unsigned long *files, unsigned long *kb)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	long cpus = is_given(rq->hook, "per-cpu") ? sysconf(_SC_NPROCESSORS_CONF) : 1;
+	const struct opt *dumps = own_option(rq->hook, "dumps");
 
 	*files = 10; /* the default of tfs-flight */
-	for (size_t i = rq->hook->ncommon; i < rq->hook->noptions; i++)
-		if (!strcmp(rq->hook->options[i].name, "dumps") && rq->hook->options[i].n)
-			text_number(rq->hook->options[i].v[0], 1, INT_MAX, files);
+	if (dumps && dumps->n)
+		text_number(dumps->v[0], 1, INT_MAX, files);
 	*kb = *files * rq->size_kb;
-	for (size_t i = rq->hook->ncommon; i < rq->hook->noptions; i++)
-		if (!strcmp(rq->hook->options[i].name, "per-cpu") && rq->hook->options[i].given)
-			*files *= cpus > 1 ? (unsigned long)cpus : 1;
+	*files *= cpus > 1 ? (unsigned long)cpus : 1;
 }
 
 int request_hook_selects(const struct request *rq)
@@ -669,9 +668,7 @@ int request_parse(struct request *rq, struct hook *r, const char *args)
 	}
 	if (drop_all_dead(rq) < 0 || fill_selectors(rq) < 0)
 		return -1;
-	for (size_t i = r->ncommon; i < r->noptions; i++)
-		if (!strcmp(r->options[i].name, "persist"))
-			rq->persist = r->options[i].given;
+	rq->persist = is_given(r, "persist");
 	name_session(rq);
 	s = one(r, "time");
 	if (s && !text_number(s, 1, INT_MAX, &ms))

@@ -116,9 +116,7 @@ static int enter(int at, const char *name, mode_t mode, const char *path)
 
 const char *rundir_root(void)
 {
-	const char *root = getenv("TFS_RUNDIR");
-
-	return root && *root ? root : "/run/tfs";
+	return path_from_env("TFS_RUNDIR", "/run/tfs");
 }
 
 int rundir_open(const char *name, char *path)

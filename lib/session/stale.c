@@ -47,10 +47,8 @@ int stale_remove(int instances, const char *name, long ms)
 
 	if (!reserved_is(instances, name))
 		return instance_remove(instances, name, ms);
-	if (rests(instances, name))
-		return 0;
 	dir = dir_open(instances, name);
-	r = dir < 0 ? -1 : reserved_reset(dir);
+	r = dir < 0 ? -1 : reserved_at_rest(dir) ? 0 : reserved_reset(dir);
 	fd_close(dir);
 	return r;
 }

@@ -9,7 +9,6 @@
  * Both processes are forked before the session records, so that the janitor knows their pids. The
  * filter then waits for a reader, and the tool waits for the filter.
  */
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "base/base.h"
@@ -131,18 +130,15 @@ static struct {
 /* Fork the tool. Return in both processes. */
 static void split(void)
 {
-	pid_t self = getpid(), pid;
+	pid_t pid;
 
-	if (pipe2(two.text, O_CLOEXEC) < 0 || pipe2(two.go, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+	if (pipe2(two.text, O_CLOEXEC) < 0 || pipe2(two.go, O_CLOEXEC) < 0 ||
+	    (pid = child_fork()) < 0)
 		_exit(REFUSED);
 	two.filter = pid > 0;
 	two.tool = !pid;
-	if (pid)
-		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != self)
-		_exit(REFUSED);
-	close(two.go[1]);
+	if (!pid)
+		close(two.go[1]);
 }
 
 /* Descriptors that the tool inherits */

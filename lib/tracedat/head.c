@@ -37,27 +37,19 @@ static void keep_format(struct dat_head *h, const char *system, const char *even
 {
 	size_t room = strlen(system) + strlen(event) + 2;
 	char *names = malloc(room);
-	struct dat_format *more;
+	struct dat_format *more = array_more(h->formats, h->nformats, sizeof(*more));
 
-	if (!names) {
+	if (!names || !more) {
 		h->failed = 1;
+		h->formats = more ? more : h->formats;
 		free(text);
+		free(names);
 		return;
 	}
+	h->formats = more;
 	/* an event that prints an address as a symbol needs symbols (lib/vsprintf.c) */
 	for (const char *p = strcmp(system, "ftrace") ? text : ""; (p = strstr(p, "%p")); p += 2)
 		h->symbols |= p[2] && strchr("sSfFB", p[2]);
-	if (!(h->nformats & (h->nformats - 1))) {
-		more = realloc(h->formats, (h->nformats ? 2 * h->nformats : 1) *
-					   sizeof(*h->formats));
-		if (!more) {
-			h->failed = 1;
-			free(text);
-			free(names);
-			return;
-		}
-		h->formats = more;
-	}
 	h->bytes += len + room + 12;
 	h->formats[h->nformats++] = (struct dat_format){
 		.system = names,

@@ -65,12 +65,10 @@ static void keep_naming(struct reading *g, const struct record *r)
 
 	if (r->len > sizeof(n->data))
 		return;
-	if (!(g->nnames & (g->nnames - 1))) {
-		more = realloc(g->names, (g->nnames ? 2 * g->nnames : 1) * sizeof(*more));
-		if (!more)
-			return;
-		g->names = more;
-	}
+	more = array_more(g->names, g->nnames, sizeof(*more));
+	if (!more)
+		return;
+	g->names = more;
 	n = &g->names[g->nnames++];
 	n->ts = r->ts;
 	n->len = r->len;

@@ -22,9 +22,7 @@
 
 const char *persist_directory(void)
 {
-	const char *path = getenv("TFS_STATE");
-
-	return path && *path ? path : "/var/lib/tfs";
+	return path_from_env("TFS_STATE", "/var/lib/tfs");
 }
 
 const char *persist_last_boot(void)

@@ -179,12 +179,9 @@ const char *ctl_cut_name(const char *at)
 
 int events_next(char **list, const char **system, const char **event)
 {
-	while (**list) {
-		char *line = *list, *colon;
-		size_t n = strcspn(line, "\n");
+	char *line, *colon;
 
-		*list += n + (line[n] == '\n');
-		line[n] = '\0';
+	while ((line = text_next_line(list))) {
 		colon = strchr(line, ':');
 		if (!colon || *line == '.' || strchr(line, '/'))
 			continue;

@@ -38,21 +38,11 @@ static void none_of(struct out *o, const char *field, const struct pids *tasks)
 	out_char(o, ')');
 }
 
-/*
- * Return the field that names a second task, or NULL. A switch and a wake-up have one.
- * Like the list of pids, the filter lets them pass if the second task is not excluded.
- */
-static const char *other_task(const char *event)
-{
-	const struct subject *s = subject_named(event);
-
-	return s && *s->field ? s->field : NULL;
-}
-
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
 		   const struct pids *tasks)
 {
-	const char *other = other_task(event), *clause = NULL;
+	const struct subject *s = subject_named(event);
+	const char *clause = NULL;
 	size_t length = filter ? strcspn(filter, "\n") : 0;
 	struct out o = out_to(buf, size - 1);
 
@@ -65,9 +55,13 @@ int exclude_filter(char *buf, size_t size, const char *event, const char *filter
 		out_format(&o, "(%.*s) && ", (int)length, filter);
 	out_string(&o, CLAUSE);
 	none_of(&o, "common_pid", tasks);
-	if (other) {
+	/*
+	 * A switch and a wake-up have a second task. Like the list of pids, the filter lets them
+	 * pass if that is not excluded.
+	 */
+	if (s && *s->field) {
 		out_string(&o, " || (");
-		none_of(&o, other, tasks);
+		none_of(&o, s->field, tasks);
 	}
 	out_char(&o, ')');
 	*o.at = '\0';

@@ -80,18 +80,15 @@ static int is_enabled(int root, const char *dir, const char *group, const char *
 /* Is the event enabled at the top level or in an instance? */
 static int is_enabled_anywhere(int root, const char *group, const char *event)
 {
-	int fd = dir_open(root, "instances");
 	int on = is_enabled(root, ".", group, event);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = file_list(root, "instances");
 	char dir[NAME_MAX + 16];
-	struct dirent *e;
+	const char *name;
 
-	while (d && !on && (e = readdir(d))) {
-		str_format(dir, sizeof(dir), "instances/%s", e->d_name);
-		on = *e->d_name != '.' && is_enabled(root, dir, group, event);
+	while ((name = file_next(d))) {
+		str_format(dir, sizeof(dir), "instances/%s", name);
+		on = on || is_enabled(root, dir, group, event);
 	}
-	if (d)
-		closedir(d);
 	return on;
 }
 
@@ -111,8 +108,8 @@ int probes_remove(int root, const char *group, const char *event)
 {
 	char *text = file_read(root, "dynamic_events", NULL), record[2 * PROBE_NAME + 4];
 	const char *at = text;
-	size_t n = 0, room = 0;
-	struct probe *all = NULL, p;
+	struct probe *all = NULL, *more, p;
+	size_t n = 0;
 	int r, e = 0;
 
 	if (!text)
@@ -120,16 +117,12 @@ int probes_remove(int root, const char *group, const char *event)
 	while (probe_next(&at, &p)) {
 		if (strcmp(p.group, group) || (event && strcmp(p.event, event)))
 			continue;
-		if (n == room) {
-			struct probe *more = realloc(all, (room ? 2 * room : 16) * sizeof(*all));
-
-			if (!more) {
-				e = ENOMEM; /* remove the events that were read so far */
-				break;
-			}
-			all = more;
-			room = room ? 2 * room : 16;
+		more = array_more(all, n, sizeof(*all));
+		if (!more) {
+			e = ENOMEM; /* remove the events that were read so far */
+			break;
 		}
+		all = more;
 		all[n++] = p;
 	}
 	/* the newest first, because an event probe may be attached to an older event */

@@ -36,22 +36,6 @@ static int is_call(int root, const char *name)
 	       file_exists(root, path);
 }
 
-/* Does one of the globs, with spaces between, match the name? */
-static int one_matches(const char *globs, const char *name)
-{
-	char glob[128];
-
-	while (*globs) {
-		size_t n = strcspn(globs, " ");
-
-		str_format(glob, sizeof(glob), "%.*s", (int)n, globs);
-		if (glob_matches(glob, name))
-			return 1;
-		globs += n + (globs[n] == ' ');
-	}
-	return 0;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -61,24 +45,17 @@ static int by_name(const void *a, const void *b)
 static char **all_calls(int root, size_t *n)
 {
 	char **v = NULL, **more;
-	struct dirent *e;
 	DIR *d = file_list(root, EVENTS);
+	const char *name;
 
 	*n = 0;
-	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, "sys_enter_", 10))
+	while ((name = file_next(d))) {
+		if (strncmp(name, "sys_enter_", 10) || !(more = array_more(v, *n, sizeof(*v))))
 			continue;
-		if (!(*n & (*n - 1))) { /* room doubles at the powers of two */
-			more = realloc(v, (*n ? 2 * *n : 1) * sizeof(*v));
-			if (!more)
-				break;
-			v = more;
-		}
-		v[*n] = strdup(e->d_name + 10);
+		v = more;
+		v[*n] = strdup(name + 10);
 		*n += v[*n] != NULL;
 	}
-	if (d)
-		closedir(d);
 	array_sort(v, *n, sizeof(*v), by_name);
 	return v;
 }
@@ -145,7 +122,7 @@ static int choose(struct expansion *x, const char *given, int not)
 	for (size_t i = 0; i < x->n; i++) {
 		const char *call = x->all[i];
 
-		if (globs ? !one_matches(globs, call) :
+		if (globs ? !glob_listed(globs, call) :
 			    !glob_matches(word, call) && syscall_serves(call, word) < best)
 			continue;
 		any = 1;

@@ -202,15 +202,14 @@ void why_subject(struct why *w, struct why_who who)
 
 void why_time(struct why *w, uint64_t ts)
 {
+	struct why_task *t;
+
 	if (!w->begun) {
 		w->begun = 1;
 		w->first = ts;
-		for (size_t i = 0; i < w->tasks.room; i++) { /* those of why_subject */
-			struct why_task *t = (struct why_task *)(void *)w->tasks.v[i];
-
-			if (t)
-				t->since = ts;
-			if (t && t->window)
+		for (size_t i = 0; (t = table_next(&w->tasks, &i));) { /* those of why_subject */
+			t->since = ts;
+			if (t->window)
 				t->window->begin = ts;
 		}
 	}
@@ -512,9 +511,9 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 			t->wait_begin = t->since;
 			t->wait_end = ts;
 			t->waited = 1;
+			if (who && who->task && who->task != t && w->depth)
+				expand_wait(w, t->window, node, who->task, t->since, ts);
 		}
-		if (part.state == WHY_BLOCKED && who && who->task && who->task != t && w->depth)
-			expand_wait(w, t->window, node, who->task, t->since, ts);
 	}
 	if (part.ns)
 		remember(w, t, ts, &part);
@@ -628,10 +627,10 @@ static void close_window(struct why *w, struct why_task *t)
 
 void why_close_all(struct why *w)
 {
-	for (size_t i = 0; i < w->tasks.room; i++) {
-		struct why_task *t = (struct why_task *)(void *)w->tasks.v[i];
+	struct why_task *t;
 
-		if (!t || !t->window)
+	for (size_t i = 0; (t = table_next(&w->tasks, &i));) {
+		if (!t->window)
 			continue;
 		if (!t->seen) { /* it had no event at all */
 			t->state = WHY_UNKNOWN;
@@ -697,15 +696,12 @@ static struct why_task *running(struct why *w, struct why_who who, uint64_t ts, 
 /* Let the past of tasks that ended long ago be forgotten. */
 static void bury(struct why *w)
 {
-	struct why_task **dead = xcalloc(w->dead, sizeof(*dead));
+	struct why_task **dead = xcalloc(w->dead, sizeof(*dead)), *t;
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->tasks.room; i++) {
-		struct why_task *t = (struct why_task *)(void *)w->tasks.v[i];
-
-		if (t && t->dead && n < w->dead)
+	for (size_t i = 0; (t = table_next(&w->tasks, &i));)
+		if (t->dead && n < w->dead)
 			dead[n++] = t;
-	}
 	memset(w->near, 0, sizeof(w->near));
 	w->dead = 0;
 	while (n) {
@@ -806,19 +802,6 @@ static void comes(struct why *w, uint64_t ts, int cpu, struct why_who prev, stru
 	t->woken = 0;
 }
 
-/*
- * A pid filter lets only switches from and to its tasks pass. If a task leaves a CPU to which
- * another one came last, the trace is filtered. A switch from an idle CPU says nothing, as some
- * kernels do not record it.
- */
-static void check_order(struct why *w, struct why_cpu *c, int32_t prev, int32_t next)
-{
-	w->filtered |= c->switched && c->losses == w->losses && c->pid && c->pid != prev;
-	c->pid = next;
-	c->losses = w->losses;
-	c->switched = 1;
-}
-
 void why_switch(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum why_leave leave,
 		struct why_who next)
 {
@@ -827,7 +810,15 @@ void why_switch(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum w
 	why_time(w, ts);
 	w->switches++;
 	c->depth = 0;
-	check_order(w, c, prev.pid, next.pid);
+	/*
+	 * A pid filter lets only switches from and to its tasks pass. If a task leaves a CPU to
+	 * which another one came last, the trace is filtered. A switch from an idle CPU says
+	 * nothing, as some kernels do not record it.
+	 */
+	w->filtered |= c->switched && c->losses == w->losses && c->pid && c->pid != prev.pid;
+	c->pid = next.pid;
+	c->losses = w->losses;
+	c->switched = 1;
 	if (prev.pid)
 		leaves(w, ts, cpu, prev, leave, next);
 	if (next.pid)
