@@ -205,35 +205,33 @@ static void end_window(struct spans *s, struct thread *t, uint64_t time, const c
 /* End all windows, because their ends may be lost. */
 static void end_windows(struct spans *s, uint64_t time)
 {
-	for (size_t i = 0; i < s->threads.room; i++)
-		if (s->threads.v[i])
-			end_window(s, (struct thread *)s->threads.v[i], time, "tfs.end_unknown", 0);
+	struct thread *t;
+
+	for (size_t i = 0; (t = table_next(&s->threads, &i));)
+		end_window(s, t, time, "tfs.end_unknown", 0);
 }
 
 /* End the roots and sums that are older than a minute. */
 static void end_old(struct spans *s, uint64_t time)
 {
-	for (size_t i = 0; i < s->threads.room; i++) {
-		struct thread *t = (struct thread *)s->threads.v[i];
+	struct thread *t;
 
-		if (t && t->trace_of_root && t->root_from + ROOT_MOST <= time)
+	for (size_t i = 0; (t = table_next(&s->threads, &i));)
+		if (t->trace_of_root && t->root_from + ROOT_MOST <= time)
 			end_root(s, t);
-		else if (t)
+		else
 			put_sums(s, t, time < ROOT_MOST ? 0 : time - ROOT_MOST);
-	}
 	s->next = time + ROOT_MOST / 4;
 }
 
 /* Forget the threads without a window and a message, after their roots. */
 static void forget_idle(struct spans *s)
 {
-	struct thread **idle = xcalloc(s->threads.n + 1, sizeof(*idle));
+	struct thread **idle = xcalloc(s->threads.n + 1, sizeof(*idle)), *t;
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->threads.room; i++) {
-		struct thread *t = (struct thread *)s->threads.v[i];
-
-		if (!t || t->serves || t->sends)
+	for (size_t i = 0; (t = table_next(&s->threads, &i));) {
+		if (t->serves || t->sends)
 			continue;
 		end_root(s, t);
 		idle[n++] = t;

@@ -164,9 +164,10 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 
 void strangers_gap(struct strangers *s)
 {
-	for (size_t i = 0; i < s->cpus.room; i++)
-		if (s->cpus.v[i])
-			((struct cpu_task *)s->cpus.v[i])->task = NULL;
+	struct cpu_task *c;
+
+	for (size_t i = 0; (c = table_next(&s->cpus, &i));)
+		c->task = NULL;
 }
 
 /* Is a switch of the task missing, or is the task the idle task of a host? */
@@ -178,19 +179,15 @@ static int is_odd(const struct known_task *t)
 
 void strangers_decide(struct strangers *s)
 {
-	s->filtered = 0;
-	for (size_t i = 0; i < s->tasks.room; i++) {
-		const struct known_task *t = (const struct known_task *)s->tasks.v[i];
+	const struct known_task *t;
+	struct pair *p;
 
-		s->filtered |= t && (t->flags & ODD) && is_odd(t);
-	}
+	s->filtered = 0;
+	for (size_t i = 0; (t = table_next(&s->tasks, &i));)
+		s->filtered |= (t->flags & ODD) && is_odd(t);
 	if (s->unfiltered)
 		s->filtered = 0;
-	for (size_t i = 0; i < s->pairs.room; i++) {
-		struct pair *p = (struct pair *)s->pairs.v[i];
-
-		if (!p)
-			continue;
+	for (size_t i = 0; (p = table_next(&s->pairs, &i));) {
 		/* no pid filter lets two strangers pass */
 		if (is_odd(p->a) && is_odd(p->b))
 			s->filtered = 0;

@@ -161,14 +161,12 @@ static void count_stack(struct flame *f, struct last_event *e);
 /* Count the stack of a task that was off the CPU, with that of its wake-up above it. */
 static void count_off(struct flame *f, struct off *off)
 {
+	struct last_event *e;
 	struct stack *stack;
 
-	for (size_t i = 0; i < f->last.room; i++) { /* they may not have ended */
-		struct last_event *e = (struct last_event *)f->last.v[i];
-
-		if (e && e->off == off)
+	for (size_t i = 0; (e = table_next(&f->last, &i));) /* they may not have ended */
+		if (e->off == off)
 			count_stack(f, e);
-	}
 	if (off->stack.n) {
 		strbuf_add(&off->stack, off->waker.text, off->waker.n);
 		stack = table_at(&f->stacks, off->stack.text, off->stack.n);
@@ -226,23 +224,24 @@ static void weigh(struct flame *f, const struct trace_line *l, struct last_event
 
 static void count_all(struct flame *f)
 {
-	for (size_t i = 0; i < f->last.room; i++)
-		if (f->last.v[i])
-			count_stack(f, (struct last_event *)f->last.v[i]);
-	for (size_t i = 0; i < f->off.room; i++)
-		if (f->off.v[i])
-			count_off(f, (struct off *)f->off.v[i]);
+	void *e;
+
+	for (size_t i = 0; (e = table_next(&f->last, &i));)
+		count_stack(f, e);
+	for (size_t i = 0; (e = table_next(&f->off, &i));)
+		count_off(f, e);
 }
 
 /* After lost events, nothing is known of tasks that left a CPU. */
 static void forget_off(struct flame *f)
 {
+	struct off *off;
+
 	count_all(f);
-	for (size_t i = 0; i < f->off.room; i++)
-		if (f->off.v[i]) {
-			free(((struct off *)f->off.v[i])->stack.text);
-			free(((struct off *)f->off.v[i])->waker.text);
-		}
+	for (size_t i = 0; (off = table_next(&f->off, &i));) {
+		free(off->stack.text);
+		free(off->waker.text);
+	}
 	table_clear(&f->off);
 }
 
@@ -402,14 +401,13 @@ static void read_line(struct flame *f)
 /* Move the stacks that are to be drawn to f->shown, without the tasks in their keys. */
 static void choose_stacks(struct flame *f)
 {
+	const struct stack *s;
+
 	strangers_decide(&f->strangers);
-	for (size_t i = 0; i < f->stacks.room; i++) {
-		const struct stack *s = (const struct stack *)f->stacks.v[i];
-		size_t n = s ? strcspn(s->entry.key, EDGE) : 0;
+	for (size_t i = 0; (s = table_next(&f->stacks, &i));) {
+		size_t n = strcspn(s->entry.key, EDGE);
 		struct stack *to;
 
-		if (!s)
-			continue;
 		/* those of tasks that were not off the CPU */
 		if (s->wakes && f->off.n)
 			continue;

@@ -267,14 +267,14 @@ static void read_process(struct timeline *t, const struct trace_line *l)
 /* After lost events, the running tasks and the states are unknown until the next switch. */
 static void read_gap(struct timeline *t)
 {
-	for (size_t i = 0; i < t->cpus.room; i++)
-		if (t->cpus.v[i])
-			((struct lane *)t->cpus.v[i])->task = NULL;
-	for (size_t i = 0; i < t->tasks.room; i++)
-		if (t->tasks.v[i]) {
-			((struct lane *)t->tasks.v[i])->kind = NONE;
-			((struct lane *)t->tasks.v[i])->arrow = 0;
-		}
+	struct lane *lane;
+
+	for (size_t i = 0; (lane = table_next(&t->cpus, &i));)
+		lane->task = NULL;
+	for (size_t i = 0; (lane = table_next(&t->tasks, &i));) {
+		lane->kind = NONE;
+		lane->arrow = 0;
+	}
 	strangers_gap(&t->strangers);
 }
 

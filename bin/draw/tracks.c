@@ -328,11 +328,9 @@ static int read_marker(const struct trace_line *l, struct track *t, uint64_t now
 /* End what is open: events were lost, or the trace has ended. */
 static void forget(void)
 {
-	for (size_t i = 0; i < all.threads.room; i++) {
-		struct track *t = (struct track *)all.threads.v[i];
+	struct track *t;
 
-		if (!t)
-			continue;
+	for (size_t i = 0; (t = table_next(&all.threads, &i));) {
 		t->wait = WAIT_NONE;
 		end_window(t, all.last);
 	}

@@ -175,13 +175,11 @@ static void forget_cpu(struct latency *t, const char *line)
 {
 	const char *json = strstr(line, "\"cpu\":"), *text = strstr(line, "CPU:");
 	unsigned long long cpu = cpu_at(json ? json + 6 : text ? text + 4 : "");
+	struct keyed *k;
 
-	for (size_t i = 0; i < t->open.room; i++) {
-		struct keyed *k = (void *)t->open.v[i];
-
-		if (k && k->cpu == cpu)
+	for (size_t i = 0; (k = table_next(&t->open, &i));)
+		if (k->cpu == cpu)
 			k->open = 0;
-	}
 }
 
 /* Is the line a stack: in text the line above the frames, in JSON an event? */

@@ -116,12 +116,10 @@ static void take_exec(struct line_calls *c, struct call_task *t)
 {
 	size_t n = strcspn(t->pair.entry.key, " ");
 	const char *host = t->pair.entry.key + n;
-	struct call_task *thread = NULL;
+	struct call_task *thread = NULL, *other;
 
-	for (size_t i = 0; i < c->pairing.tasks.room; i++) {
-		struct call_task *other = (struct call_task *)(void *)c->pairing.tasks.v[i];
-
-		if (!other || !other->pair.open || other->pair.class != PAIRING_EXEC ||
+	for (size_t i = 0; (other = table_next(&c->pairing.tasks, &i));) {
+		if (!other->pair.open || other->pair.class != PAIRING_EXEC ||
 		    *other->pair.entry.key != *t->pair.entry.key ||
 		    strcmp(other->pair.entry.key + strcspn(other->pair.entry.key, " "), host))
 			continue;
@@ -212,7 +210,8 @@ int line_calls_counts(enum pairing_fate fate, const struct call_task *t)
 
 void line_calls_end(struct line_calls *c)
 {
-	for (size_t i = 0; i < c->pairing.tasks.room; i++)
-		if (c->pairing.tasks.v[i])
-			end_open(c, (struct call_task *)(void *)c->pairing.tasks.v[i]);
+	struct call_task *t;
+
+	for (size_t i = 0; (t = table_next(&c->pairing.tasks, &i));)
+		end_open(c, t);
 }

@@ -57,8 +57,8 @@ static void tell_missing(void)
 {
 	const struct table_entry *e;
 
-	for (size_t i = 0; i < table.room; i++)
-		if ((e = table.v[i]) && strspn(e->key, "-\t") != strlen(e->key))
+	for (size_t i = 0; (e = table_next(&table, &i));)
+		if (strspn(e->key, "-\t") != strlen(e->key))
 			return;
 	for (const char **key = keys.v; table.n && *key; key++)
 		if (json) {
@@ -137,15 +137,14 @@ static void print_table(const struct interval_now *at)
 {
 	struct table rows = { .v = xcalloc(table.n + 1, sizeof(*rows.v)) };
 	const int people = every && !json && interval_people();
+	struct counted *c;
 
-	for (size_t i = 0; i < table.room; i++) {
-		struct counted *c = (void *)table.v[i];
-
-		if (c && at->all) {
+	for (size_t i = 0; (c = table_next(&table, &i));) {
+		if (at->all) {
 			c->n += c->before;
 			c->before = 0;
 		}
-		if (c && c->n)
+		if (c->n)
 			rows.v[rows.n++] = &c->entry;
 	}
 	rows.room = rows.n;
@@ -155,7 +154,7 @@ static void print_table(const struct interval_now *at)
 	if (rows.n && !metrics && (header || people) && (!every || people))
 		print_header(people);
 	for (size_t i = 0; i < rows.n; i++) {
-		struct counted *c = (void *)rows.v[i];
+		c = (void *)rows.v[i];
 
 		if (i < most && i < at->rows)
 			metrics ? print_metric(c) : print_row(c, at, people);

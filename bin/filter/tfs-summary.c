@@ -607,16 +607,15 @@ static void print_count(const char *what, unsigned long long n, const char *coun
 static struct table take_rows(const struct table *rows, int all)
 {
 	struct table taken = { .v = xcalloc(rows->n + 1, sizeof(*taken.v)) };
+	struct row *r;
 
-	for (size_t i = 0; i < rows->room; i++) {
-		struct row *r = (struct row *)rows->v[i];
-
-		if (r && all) {
+	for (size_t i = 0; (r = table_next(rows, &i));) {
+		if (all) {
 			move_sums(&r->all, &r->now);
 			r->now = r->all;
 			r->all = (struct sums){ 0 };
 		}
-		if (r && (r->now.calls || r->now.errors || r->now.timed))
+		if (r->now.calls || r->now.errors || r->now.timed)
 			taken.v[taken.n++] = &r->entry;
 	}
 	taken.room = taken.n;

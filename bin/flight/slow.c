@@ -155,14 +155,12 @@ void flight_slow_lost(struct flight_slow *s)
 
 int flight_slow_lasts(const struct flight_slow *s, uint64_t now)
 {
-	for (size_t i = 0; i < s->pairing.tasks.room; i++) {
-		const struct slow_task *t = (const void *)s->pairing.tasks.v[i];
+	const struct slow_task *t;
+	pid_t pid;
 
-		pid_t pid = 0;
-
-		if (t)
-			memcpy(&pid, t->pair.entry.key, sizeof(pid));
-		if (t && t->pair.open && pairing_is_certain(&s->pairing, &t->pair) &&
+	for (size_t i = 0; (t = table_next(&s->pairing.tasks, &i));) {
+		memcpy(&pid, t->pair.entry.key, sizeof(pid));
+		if (t->pair.open && pairing_is_certain(&s->pairing, &t->pair) &&
 		    now > t->since && (now - t->since) / 1000 >= s->us &&
 		    task_alive(pid))
 			return 1;

@@ -156,25 +156,20 @@ static void close_all(struct filter *f)
 {
 	size_t n = f->by_sockets ? sockets_forget(&f->sockets) : f->nwindows, kept = 0;
 	struct dt_mark *own = f->nwindows ? xcalloc(f->nwindows, sizeof(*own)) : NULL;
+	const struct window *w;
+	struct sender *sender;
 
-	for (size_t i = 0; i < f->senders.room; i++)
-		if (f->senders.v[i]) {
-			free(((struct sender *)f->senders.v[i])->send);
-			free(f->senders.v[i]);
-			f->senders.v[i] = NULL;
-		}
-	for (size_t i = 0; i < f->windows.room; i++) {
-		const struct window *w = (const void *)f->windows.v[i];
-
-		for (unsigned k = 0; w && k < w->n; k++)
+	for (size_t i = 0; (sender = table_next(&f->senders, &i));)
+		free(sender->send);
+	table_clear(&f->senders);
+	for (size_t i = 0; (w = table_next(&f->windows, &i));)
+		for (unsigned k = 0; k < w->n; k++)
 			if (!w->of[k].key) {
 				own[kept].id = w->of[k].id;
 				memcpy(&own[kept++].tid, w->entry.key, sizeof(own->tid));
 			}
-		free(f->windows.v[i]);
-		f->windows.v[i] = NULL;
-	}
-	f->windows.n = f->nwindows = f->senders.n = 0;
+	table_clear(&f->windows);
+	f->nwindows = 0;
 	f->ended = 0;
 	f->full = f->passes = 0;
 	if (n > kept)
