@@ -420,7 +420,7 @@ int main(int argc, char **argv)
 	}
 	if (in.in.failed)
 		return REFUSED;
-	if (!why_switches(&why))
+	if (!why.switches)
 		err_exit(NO, "the trace has no sched_switch, which tells when a task runs");
 	return input_end(&in, why_end(&why) ? NULL :
 			 "no such task, call or window in the trace");

@@ -82,41 +82,29 @@ int file_open(const char *path, int kinds, int flags, struct stat *st)
 
 char *file_read_most(int dir, const char *file, size_t most, size_t *len)
 {
-	size_t n = 0, room = 0;
-	char *text = NULL, *more;
-	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC), e;
-	ssize_t got;
+	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+	struct bytes b = { 0 };
+	ssize_t got = 1;
 
 	if (fd < 0)
 		return NULL;
-	while (n < most) {
-		if (room - n < 4096) {
-			room = room ? 2 * room : 8192;
-			more = realloc(text, room);
-			if (!more)
-				goto fail;
-			text = more;
-		}
-		got = read(fd, text + n, most - n < room - n ? most - n : room - n - 1);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			goto fail;
-		if (!got)
+	while (got && b.n < most && !bytes_room(&b, 4096)) {
+		size_t room = b.room - b.n - 1;
+
+		got = read(fd, b.v + b.n, most - b.n < room ? most - b.n : room);
+		if (got < 0 && errno != EINTR)
 			break;
-		n += (size_t)got;
+		b.n += got > 0 ? (size_t)got : 0;
 	}
-	close(fd);
-	text[n] = '\0';
+	fd_close(fd);
+	if (got < 0 || b.failed) {
+		free(b.v);
+		return NULL;
+	}
+	b.v[b.n] = '\0';
 	if (len)
-		*len = n;
-	return text;
-fail:
-	e = errno;
-	close(fd);
-	free(text);
-	errno = e;
-	return NULL;
+		*len = b.n;
+	return b.v;
 }
 
 char *file_read(int dir, const char *file, size_t *len)
@@ -198,52 +186,26 @@ int file_exists(int dir, const char *path)
 	return !fstatat(dir, path, &st, 0);
 }
 
-/* Append the names to *text, each with its NUL. Return the number of names, or -1 and errno. */
-static ssize_t read_names(DIR *d, char **text, size_t *size)
-{
-	struct dirent *e;
-	size_t room = 0, len;
-	ssize_t n = 0;
-	char *more;
-
-	while ((e = readdir(d))) {
-		if (*e->d_name == '.')
-			continue;
-		len = strlen(e->d_name) + 1;
-		while (*size + len > room) {
-			room = room ? 2 * room : 4096;
-			more = realloc(*text, room);
-			if (!more)
-				return -1;
-			*text = more;
-		}
-		memcpy(*text + *size, e->d_name, len);
-		*size += len;
-		n++;
-	}
-	return n;
-}
-
 char **file_names(const char *path)
 {
-	char *text = NULL, **names, *p;
-	size_t size = 0, n, j;
-	DIR *d = opendir(path);
-	ssize_t got;
+	DIR *d = file_list(AT_FDCWD, path);
+	struct bytes text = { 0 };
+	char **names, *p;
+	const char *name;
+	size_t n = 0, j;
 
 	if (!d)
 		return NULL;
-	got = read_names(d, &text, &size);
-	closedir(d);
-	n = (size_t)got;
-	names = got < 0 ? NULL : malloc((n + 1) * sizeof(*names) + size);
+	for (; (name = file_next(d)); n++)
+		bytes_string(&text, name);
+	names = text.failed ? NULL : malloc((n + 1) * sizeof(*names) + text.n);
 	if (!names) {
-		free(text);
+		free(text.v);
 		errno = ENOMEM;
 		return NULL;
 	}
-	p = size ? memcpy(names + n + 1, text, size) : NULL;
-	free(text);
+	p = text.n ? memcpy(names + n + 1, text.v, text.n) : NULL;
+	free(text.v);
 	for (size_t i = 0; i < n; i++, p += strlen(p) + 1) {
 		for (j = i; j && strcmp(names[j - 1], p) > 0; j--)
 			names[j] = names[j - 1];

@@ -346,6 +346,17 @@ static struct expr argument(struct compiler *c)
 	return x;
 }
 
+/* Parse an argument of a macro, a number or memory, and push it. */
+static void push_argument(struct compiler *c, int memory)
+{
+	struct expr x = argument(c);
+
+	if (memory)
+		push_memory(c, &x);
+	else
+		emit_push_number(c, &x);
+}
+
 /* Parse the argument of a macro that has one. */
 static struct expr only_argument(struct compiler *c)
 {
@@ -458,12 +469,10 @@ static int own_text(struct compiler *c, struct vm_insn *s)
 static struct expr compile_names(struct compiler *c, const struct macro *m)
 {
 	struct vm_insn names = { 0 }, *s;
-	struct expr x;
 	int token;
 
 	lexer_expect(c, '(');
-	x = argument(c);
-	emit_push_number(c, &x);
+	push_argument(c, 0);
 	emit_pending_text(c);
 	if (m->what == OP_FLAGS) {
 		token = own_text(c, &names);
@@ -483,13 +492,9 @@ static struct expr compile_names(struct compiler *c, const struct macro *m)
 /* __print_hex(MEMORY, BYTES); what is the character between them */
 static struct expr compile_hex(struct compiler *c, const struct macro *m)
 {
-	struct expr x, n;
-
 	lexer_expect(c, '(');
-	x = argument(c);
-	push_memory(c, &x);
-	n = argument(c);
-	emit_push_number(c, &n);
+	push_argument(c, 1);
+	push_argument(c, 0);
 	lexer_expect(c, ')');
 	emit_insn(c, OP_SELECT)->arg = 1; /* cut the region to the length */
 	c->stack++;
@@ -503,12 +508,10 @@ static struct expr compile_array(struct compiler *c, const struct macro *m)
 	struct expr x;
 
 	lexer_expect(c, '(');
-	x = argument(c);
-	push_memory(c, &x);
+	push_argument(c, 1);
 	x = m->what ? constant(UINT32_MAX, 8, 1) : argument(c);
 	emit_push_number(c, &x);
-	x = argument(c);
-	emit_push_number(c, &x);
+	push_argument(c, 0);
 	lexer_expect(c, ')');
 	emit_text_insn(c, OP_ARRAY);
 	return written();
@@ -519,20 +522,14 @@ static struct expr compile_dump(struct compiler *c, const struct macro *m)
 {
 	enum { ARGUMENTS = 6, MEMORY = 3 };
 	struct vm_insn prefix = { 0 }, *s;
-	struct expr x;
 
 	(void)m;
 	lexer_expect(c, '(');
 	if (own_text(c, &prefix) != T_STRING)
 		return compile_fail(c);
 	lexer_expect(c, ',');
-	for (int i = 0; i < ARGUMENTS; i++) {
-		x = argument(c);
-		if (i == MEMORY)
-			push_memory(c, &x);
-		else
-			emit_push_number(c, &x);
-	}
+	for (int i = 0; i < ARGUMENTS; i++)
+		push_argument(c, i == MEMORY);
 	lexer_expect(c, ')');
 	s = emit_insn(c, OP_DUMP);
 	s->text = prefix.text;
@@ -549,10 +546,8 @@ static struct expr compile_builtin(struct compiler *c, const struct macro *m)
 	lexer_expect(c, '(');
 	x = argument(c);
 	emit_push(c, &x);
-	if (m->what == BUILTIN_BPRINT) {
-		x = argument(c);
-		push_memory(c, &x);
-	}
+	if (m->what == BUILTIN_BPRINT)
+		push_argument(c, 1);
 	lexer_expect(c, ')');
 	emit_text_insn(c, OP_BUILTIN)->k = m->what;
 	c->stack -= m->what == BUILTIN_BPRINT;

@@ -372,7 +372,14 @@ static inline int record_is_stack(const struct event_set *evs, const struct reco
 enum {
 	FLAG_IRQS_OFF = 1, FLAG_NEED_RESCHED_LAZY = 2, FLAG_NEED_RESCHED = 4, FLAG_HARDIRQ = 8,
 	FLAG_SOFTIRQ = 16, FLAG_PREEMPT_RESCHED = 32, FLAG_NMI = 64, FLAG_BH_OFF = 128,
+	FLAG_INTERRUPT = FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI, /* one of these */
 };
+
+/* Return these flags of a record; 0 if it has none. */
+static inline unsigned record_flags(const struct event_set *evs, const struct record *r)
+{
+	return r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+}
 
 /* ---- symbols.c: find the kernel symbol of an address ------------------------------- */
 

@@ -79,10 +79,8 @@ static int split_declaration(char *s, struct field *f)
 		return 0;
 	f->elem = 0;
 	if (*end == '[') {
-		uint32_t n = 0;
+		uint32_t n = format_number(end + 1, "");
 
-		for (const char *p = end + 1; *p >= '0' && *p <= '9'; p++)
-			n = n > 0xffffff ? n : n * 10 + (uint32_t)(*p - '0');
 		if (n && f->size % n == 0 && f->size / n <= 8)
 			f->elem = (uint8_t)(f->size / n);
 		f->kind = FIELD_ARRAY;

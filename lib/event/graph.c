@@ -126,12 +126,6 @@ static void put_duration(struct out *o, uint64_t ns)
 	out_string(o, "|  ");
 }
 
-/* Write the name of a function. */
-static void put_function(struct event_set *evs, struct out *o, uint64_t func)
-{
-	out_symbol(evs, o, func, 0, 0, 0);
-}
-
 int graph_kind(const struct event_set *evs, const struct record *r)
 {
 	unsigned id = record_id(evs, r);
@@ -181,7 +175,7 @@ static void put_exit(struct out *o, struct event_set *evs, const struct record *
 		open = &call->cpu->open[call->depth];
 	if (open && *open != call->func) {
 		out_string(o, " /* ");
-		put_function(evs, o, call->func);
+		out_symbol(evs, o, call->func, 0, 0, 0);
 		out_string(o, " */");
 	}
 	if (open)
@@ -210,7 +204,7 @@ static void put_entry(struct out *o, struct line_graph *g, struct event_set *evs
 	if (c && call->depth < MOST_DEPTH)
 		c->open[call->depth] = leaf ? 0 : call->func;
 	put_indent(o, call->depth);
-	put_function(evs, o, call->func);
+	out_symbol(evs, o, call->func, 0, 0, 0);
 	out_string(o, leaf ? "();" : "() {");
 	if (returns) {
 		out_string(o, " /* <-");

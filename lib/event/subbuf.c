@@ -154,20 +154,25 @@ static void put_number(unsigned char *p, unsigned size, uint64_t v, int big)
 		p[big ? size - 1 - i : i] = (unsigned char)(v >> 8 * i);
 }
 
+/* Write the length of the data of a sub-buffer, and how many events were lost before it. */
+static void put_commit(const struct subbuf_format *f, unsigned char *to, size_t len, int64_t lost)
+{
+	uint64_t flags = !lost ? 0 : lost > 0 ? MISSED_EVENTS | MISSED_STORED : MISSED_EVENTS;
+
+	put_number(to + f->commit, f->commit_size, len | flags, f->big);
+	if (lost > 0)
+		put_number(to + f->data + len, f->commit_size, (uint64_t)lost, f->big);
+}
+
 /* Set the data of a sub-buffer to the len bytes at from, and the events lost before it. */
 static void put_data(const struct subbuf_format *f, unsigned char *to, size_t size, uint64_t ts,
 		     const unsigned char *from, size_t len, int64_t lost)
 {
-	unsigned char *end = to + f->data + len;
-	uint64_t flags = !lost ? 0 : lost > 0 ? MISSED_EVENTS | MISSED_STORED : MISSED_EVENTS;
-
 	memmove(to + f->data, from, len);
-	memset(end, 0, size - f->data - len);
+	memset(to + f->data + len, 0, size - f->data - len);
 	put_number(to, 8, ts, f->big);
-	put_number(to + f->commit, f->commit_size, len | flags, f->big);
 	/* there is room, because a record has been moved */
-	if (lost > 0)
-		put_number(end, f->commit_size, (uint64_t)lost, f->big);
+	put_commit(f, to, len, lost);
 }
 
 int subbuf_split(const struct subbuf_format *f, void *data, size_t size, uint64_t time,
@@ -261,10 +266,5 @@ int subbuf_add(struct subbuf_writer *w, uint64_t ts, const void *data, uint32_t 
 
 void subbuf_end(struct subbuf_writer *w)
 {
-	const struct subbuf_format *f = w->format;
-	uint64_t flags = !w->lost ? 0 : w->lost > 0 ? MISSED_EVENTS | MISSED_STORED : MISSED_EVENTS;
-
-	put_number(w->data + f->commit, f->commit_size, (w->at - f->data) | flags, f->big);
-	if (w->lost > 0)
-		put_number(w->data + w->at, f->commit_size, (uint64_t)w->lost, f->big);
+	put_commit(w->format, w->data, w->at - w->format->data, w->lost);
 }

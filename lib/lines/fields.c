@@ -62,12 +62,6 @@ static int is_plain(struct text_part p)
 	return p.n && !memchr(",:\r", p.text[p.n - 1], 3);
 }
 
-/* Is it the unquoted (fault), which a probe prints for a string that it could not read? */
-static int is_fault(struct text_part p)
-{
-	return text_part_is(p, "(fault)") && p.text[-1] == '=';
-}
-
 void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const char *name,
 			  struct text_part value)
 {
@@ -87,7 +81,9 @@ void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const ch
 	}
 	strbuf_puts(w, " ");
 	strbuf_puts(w, name);
-	if (!value.text || is_plain(value) || is_fault(value)) {
+	/* a probe prints (fault), without quotes, for a string that it could not read */
+	if (!value.text || is_plain(value) ||
+	    (text_part_is(value, "(fault)") && value.text[-1] == '=')) {
 		strbuf_puts(w, "=");
 		strbuf_add(w, value.text ? value.text : "-", value.text ? value.n : 1);
 		return;

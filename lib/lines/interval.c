@@ -24,12 +24,13 @@ static const char *put_ms(char *s, size_t size, long long ms)
 	return s;
 }
 
-/* Return the height of the terminal that shows the table, or 0. */
-static unsigned height(void)
+/* Return the size of the terminal that shows the table, or zeros. */
+static struct winsize window(void)
 {
 	struct winsize w = { .ws_row = 0 };
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 ? 0 : w.ws_row;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	return w;
 }
 
 /* Print each line of the table, with its time before it. */
@@ -52,14 +53,13 @@ static void put_lines(const char *time)
 static void put_frame(void)
 {
 	static struct strbuf shown;
-	struct winsize w = { .ws_row = 0 };
+	struct winsize w = window();
 
 	if (this.marks) {
 		stdout_print("%s", this.text.text);
 		return;
 	}
 	shown.n = 0;
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
 	screen_add(&this.screen, &shown, this.text.text, this.text.n, w.ws_col, w.ws_row);
 	stdout_print("%.*s", (int)shown.n, shown.text);
 }
@@ -69,7 +69,7 @@ static void tick(long long now, int all)
 {
 	struct interval_now at = { .ms = (unsigned long)(now - this.last), .all = all };
 	char time[32], every[32];
-	unsigned rows = height();
+	unsigned rows = window().ws_row;
 
 	if (all)
 		at.ms = (unsigned long)(now - this.began);

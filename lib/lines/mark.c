@@ -18,8 +18,7 @@ static struct text_part word(struct text_part *rest)
 /* Are these the fields that --otel adds? */
 static int is_context(struct text_part p)
 {
-	return (p.n >= 5 && !memcmp(p.text, "otel=", 5)) ||
-	       (p.n >= 9 && !memcmp(p.text, "trace_id=", 9));
+	return text_part_begins(p, "otel=") || text_part_begins(p, "trace_id=");
 }
 
 struct text_part trace_line_marker(const struct trace_line *l)

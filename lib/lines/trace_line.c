@@ -551,10 +551,9 @@ static struct text_part field_of_text(const struct trace_line *l, const char *ke
 static struct text_part member(const char *s, const char *end, const char *key)
 {
 	struct text_part name, value;
-	size_t n = strlen(key);
 
 	while (json_member(&s, end, &name, &value))
-		if (name.n == n && !memcmp(name.text, key, n))
+		if (text_part_is(name, key))
 			return json_unquoted(value);
 	return none;
 }

@@ -132,7 +132,7 @@ static const char *softirq(uint64_t vec)
 static void take(const struct event_seen *of, const struct record *r)
 {
 	const struct event_set *evs = account.show->line->events;
-	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	unsigned flags = record_flags(evs, r);
 	struct why *w = &account.why;
 	struct field_data v;
 	char name[32];
@@ -174,11 +174,11 @@ static void take(const struct event_seen *of, const struct record *r)
 		str_format(name, sizeof(name), "%u:%u %.*s", (unsigned)(get(of, 0, r).u >> 20),
 			   (unsigned)(get(of, 0, r).u & 0xfffff),
 			   v.kind == FIELD_STRING ? (int)v.n : 0, v.data);
-		if (!(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI)))
+		if (!(flags & FLAG_INTERRUPT))
 			why_disk(w, r->ts, current(r), name);
 		break;
 	case THROTTLE:
-		if (!(flags & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI)))
+		if (!(flags & FLAG_INTERRUPT))
 			why_throttled(w, r->ts, current(r));
 		break;
 	case SIGNAL:
@@ -195,10 +195,10 @@ static void take(const struct event_seen *of, const struct record *r)
 /* If a selection waits for tasks, those that have joined it are subjects from then on. */
 static void take_joined(const struct record *r)
 {
-	const unsigned char *member = account.show->subjects.member;
-	int pid = member && !account.given ? record_pid(account.show->line->events, r) : 0;
+	const struct subjects *s = &account.show->subjects;
 
-	if (pid > 0 && pid < K_PID_MAX_LIMIT && member[pid / 8] >> pid % 8 & 1)
+	if (s->member && !account.given &&
+	    subjects_have(s, record_pid(account.show->line->events, r)))
 		why_subject(&account.why, current(r));
 }
 

@@ -135,15 +135,13 @@ struct otel_context otel_of_task(const struct otel_contexts *all, int32_t pid)
 struct otel_context otel_of(struct otel_contexts *all, struct event_set *evs,
 			    const struct record *r)
 {
-	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
 	const struct noted *of = noted_of(all, evs, r);
 	int32_t pid = record_pid(evs, r);
 	struct field_data v;
 
 	if (of && of->about == ABOUT_OTHER)
 		pid = field_value(evs, of->other, r, &v) < 0 ? 0 : (int32_t)v.i;
-	else if ((of && of->about == ABOUT_NOBODY) ||
-		 flags & (FLAG_NMI | FLAG_HARDIRQ | FLAG_SOFTIRQ))
+	else if ((of && of->about == ABOUT_NOBODY) || record_flags(evs, r) & FLAG_INTERRUPT)
 		pid = 0;
 	return otel_of_task(all, pid);
 }

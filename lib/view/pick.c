@@ -21,27 +21,15 @@ int pick_event(struct pick *p, const char *glob)
 	return 0;
 }
 
-/* Parse the digits at *s. Return 0, or -1 if there are none or the number is too large. */
-static int whole_number(const char **s, uint64_t *n)
-{
-	const char *first = *s;
-
-	for (*n = 0; **s >= '0' && **s <= '9'; ++*s) {
-		unsigned digit = (unsigned)(**s - '0');
-
-		if (*n > (UINT64_MAX - digit) / 10)
-			return -1;
-		*n = 10 * *n + digit;
-	}
-	return *s > first ? 0 : -1;
-}
-
 /* Parse a time in seconds at *s. Return 0, or -1. */
 static int parse_time(const char **s, struct pick_time *m)
 {
+	struct text_part whole = { *s, strspn(*s, "0123456789") };
+
 	*m = (struct pick_time){ .given = 1 };
-	if (whole_number(s, &m->whole) < 0)
+	if (text_part_number(whole, 10, &m->whole) < 0)
 		return -1;
+	*s += whole.n;
 	if (**s != '.')
 		return 0;
 	for (++*s; **s >= '0' && **s <= '9' && m->digits < 9; ++*s, m->digits++)

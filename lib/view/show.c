@@ -168,7 +168,7 @@ static size_t add_fields(struct show *s, const struct record *r, char *buf, size
 static int picked(struct show *s, const struct record *r, int is_context)
 {
 	struct event_set *evs = s->line->events;
-	unsigned flags = r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
+	unsigned flags = record_flags(evs, r);
 	/* within one context no event comes between an event and its stack */
 	unsigned bit = flags & FLAG_NMI ? 8 : flags & FLAG_HARDIRQ ? 4
 		       : flags & FLAG_SOFTIRQ ? 2 : 1;

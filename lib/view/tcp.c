@@ -349,14 +349,6 @@ static uint64_t read_number(const char **s, const char *end, unsigned base)
 	return n;
 }
 
-static int in_interrupt(const struct show *s, const struct record *r)
-{
-	const struct event_set *evs = s->line->events;
-
-	return r->len > evs->flags_at &&
-	       r->data[evs->flags_at] & (FLAG_SOFTIRQ | FLAG_HARDIRQ | FLAG_NMI);
-}
-
 /* Set the address from its halves. */
 static void set_address(struct end *to, const uint64_t *halves)
 {
@@ -540,7 +532,8 @@ static void take_destroyed(struct show *s, const struct event_seen *of, const st
 	if (!c)
 		return;
 	if (c->ended) {
-		if (in_interrupt(s, r)) /* of no task, so only if all are shown */
+		/* of no task, so only if all are shown */
+		if (record_flags(s->line->events, r) & FLAG_INTERRUPT)
 			c->shown = !s->subjects.member;
 		else
 			set_task(s, c, r, shown);
@@ -576,7 +569,7 @@ static void take_state(struct show *s, const struct event_seen *of, const struct
 			put_stop(s, c, o);
 		}
 	} else if (!c->ntask && (new == FIN_WAIT1 || new == LAST_ACK || new == CLOSE) &&
-		   !in_interrupt(s, r)) {
+		   !(record_flags(s->line->events, r) & FLAG_INTERRUPT)) {
 		set_task(s, c, r, shown);
 	}
 	if (new == ESTABLISHED) {

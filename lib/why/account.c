@@ -1149,8 +1149,3 @@ void why_event(struct why *w, uint64_t ts, struct why_who who, const char *event
 			return why_open(w, ts, who,
 					(struct text_part){ names[i], strlen(names[i]) }, 1);
 }
-
-unsigned long long why_switches(const struct why *w)
-{
-	return w->switches;
-}

@@ -246,7 +246,7 @@ static void print_part(const struct why *w, const struct why_window *window,
 		       const struct why_node *node, const struct why_node *of, unsigned indent)
 {
 	char line[1024];
-	struct out o = out_to(line, sizeof(line) - 1);
+	struct out o = out_to(line, sizeof(line));
 
 	put_share(&o, rounded(node->ns, total_of(window)), node->ns, indent);
 	if (of && node->on != w->between) { /* of another task */
@@ -260,8 +260,7 @@ static void print_part(const struct why *w, const struct why_window *window,
 	put_part(w, &o, node);
 	if (node->n > 1 && node->state != WHY_RUNNING)
 		out_format(&o, ", %llu times", (unsigned long long)node->n);
-	*o.at = '\0';
-	stdout_print("%s\n", line);
+	stdout_print("%.*s\n", (int)(o.at - line), line);
 	if (node->first && indent < DEEPEST)
 		print_children(w, window, node, indent + 1);
 }
@@ -271,7 +270,7 @@ static void print_parts(const struct why *w, const struct why_window *window, st
 			const struct why_node *of, unsigned indent)
 {
 	char line[128];
-	struct out o = out_to(line, sizeof(line) - 1);
+	struct out o = out_to(line, sizeof(line));
 	uint64_t ns = 0;
 	size_t i;
 
@@ -283,8 +282,7 @@ static void print_parts(const struct why *w, const struct why_window *window, st
 			ns += c.v[k]->ns;
 		put_share(&o, rounded(ns, total_of(window)), ns, indent);
 		out_format(&o, "%zu others", c.n - i);
-		*o.at = '\0';
-		stdout_print("%s\n", line);
+		stdout_print("%.*s\n", (int)(o.at - line), line);
 	}
 	free(c.v);
 }
@@ -324,7 +322,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 	struct children parts;
 	struct why_node whole = { .comm = window->comm, .pid = window->pid };
 	char line[512];
-	struct out o = out_to(line, sizeof(line) - 1);
+	struct out o = out_to(line, sizeof(line));
 	unsigned next;
 
 	for (uint32_t at = window->node->first; at; at = window->node[at].next)
@@ -341,8 +339,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 	out_string(&o, w->name[window->context]);
 	if (window->losses)
 		out_format(&o, "; events were lost in %u of its intervals", window->losses);
-	*o.at = '\0';
-	stdout_print("%s\n", line);
+	stdout_print("%.*s\n", (int)(o.at - line), line);
 	/* the states by their time, and what is unknown last, always */
 	for (unsigned printed = 0; printed < WHY_STATES; printed++) {
 		for (unsigned s = next = 0, found = 0; s < WHY_STATES; s++)
@@ -351,11 +348,9 @@ static void print_window(const struct why *w, const struct why_window *window)
 				found = 1;
 			}
 		if (!next || ns[next]) {
-			o = out_to(line, sizeof(line) - 1);
+			o = out_to(line, sizeof(line));
 			put_share(&o, share[next], ns[next], 0);
-			out_string(&o, states[next]);
-			*o.at = '\0';
-			stdout_print("%s\n", line);
+			stdout_print("%.*s%s\n", (int)(o.at - line), line, states[next]);
 			parts = children_of(window, window->node, next);
 			/* the state may say it all */
 			if (next == WHY_THROTTLED ||
@@ -393,7 +388,7 @@ static void print_json_parts(const struct why *w, const struct why_window *windo
 	for (size_t i = 0; i < c.n; i++) {
 		const struct why_node *part = c.v[i];
 		char text[2048];
-		struct out o = out_to(text, sizeof(text) - 1);
+		struct out o = out_to(text, sizeof(text));
 
 		out_format(&o, "%s{\"state\":\"%s\"", i ? "," : "", words[part->state]);
 		put_json_string(w, &o, "on", part->on);
@@ -407,8 +402,7 @@ static void print_json_parts(const struct why *w, const struct why_window *windo
 			put_json_task(w, &o, part->pid, part->comm);
 			out_char(&o, '}');
 		}
-		*o.at = '\0';
-		stdout_print("%s", text);
+		stdout_print("%.*s", (int)(o.at - text), text);
 		if (part->first)
 			print_json_parts(w, window, part);
 		stdout_print("}");
@@ -429,8 +423,7 @@ static void print_json(const struct why *w, const struct why_window *window)
 	out_format(&o, ",\"start_ns\":%llu,\"total_ns\":%llu,\"lost_intervals\":%u",
 		   (unsigned long long)window->begin, (unsigned long long)total_of(window),
 		   window->losses);
-	*o.at = '\0';
-	stdout_print("%s", text);
+	stdout_print("%.*s", (int)(o.at - text), text);
 	print_json_parts(w, window, window->node);
 	stdout_print("}\n");
 }
@@ -491,8 +484,8 @@ static void print_dropped(const struct why *w)
 		return;
 	}
 	put_time(&o, w->dropped_ns, 0);
-	*o.at = '\0';
-	stdout_print("# %zu shorter ones are not shown, %s together\n", w->dropped, line);
+	stdout_print("# %zu shorter ones are not shown, %.*s together\n", w->dropped,
+		     (int)(o.at - line), line);
 }
 
 size_t why_end(struct why *w)

@@ -89,7 +89,7 @@ struct why {
 	uint64_t dropped_ns;
 	size_t segments, dead;
 	uint64_t steps;                 /* saved for waits with many parts */
-	unsigned long long switches;
+	unsigned long long switches;    /* so far; without one nothing is known of any task */
 	int calls, faults;              /* the trace has system calls, page faults */
 };
 
@@ -147,9 +147,6 @@ void why_event(struct why *, uint64_t ts, struct why_who, const char *event, con
 void why_lost(struct why *);
 /* Advance to the time of an event of another kind, or of the end of the trace. */
 void why_time(struct why *, uint64_t ts);
-
-/* Return the number of switches so far. Without one nothing is known of any task. */
-unsigned long long why_switches(const struct why *);
 
 /* ---- wait.c: the words for what a call waits for ---------------------------------------- */
 
