@@ -216,6 +216,17 @@ void print_wrapped(const char *text, size_t column, size_t indent);
 enum { OPT_WHY = 400 };
 const char *opt_check(const struct opt *, const char *value, char *why);
 
+/*
+ * How to check a value of a type: check returns the value as programs take it, or NULL, or "is" tells
+ * whether it is one. If check has not said why, the value is not "what". Both NULL: take any value.
+ */
+struct opt_check {
+	const char *(*check)(const struct opt *, const char *, char *why);
+	int (*is)(const char *);
+	const char *what;
+};
+const char *opt_check_as(const struct opt_check *, const struct opt *, const char *value, char *why);
+
 /* Append to why. Return NULL. */
 const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -491,12 +502,8 @@ struct text_unit {
 int text_quantity(const char *s, const struct text_unit *units, unsigned long low,
 		  unsigned long high, unsigned long *n);
 
-/*
- * KB_BYTES is the number of bytes of n KB; on a 32-bit host it may exceed unsigned long.
- * KB_MAX is the largest number of KB that text_number can give and whose bytes fit off_t.
- */
+/* The number of bytes of n KB; on a 32-bit host it may exceed unsigned long. */
 #define KB_BYTES(n) ((unsigned long long)(n) * 1024)
-#define KB_MAX ((unsigned long)(sizeof(long) < sizeof(long long) ? ULONG_MAX : LONG_MAX / 1024))
 
 /* Return the number whose digits begin at *s, 0 without digits. Move *s after the digits. */
 unsigned long long text_digits(const char **s);

@@ -134,7 +134,6 @@ enum {
 	K_TASKSTATS_RUNS = 16,    /* cpu_count */
 	K_TASKSTATS_CPU = 72,     /* cpu_run_virtual_total */
 	K_TASKSTATS_UID = 120,    /* ac_uid */
-	K_TASKSTATS_BTIME = 136,  /* ac_btime */
 	K_TASKSTATS_ETIME = 144,  /* ac_etime */
 	K_AGROUP = 0x20,          /* linux/acct.h, since 5.17 */
 };
@@ -167,9 +166,8 @@ enum { K_IPPROTO_MPTCP = 262, K_IORING_OP_ACCEPT = 13, K_IORING_OP_CONNECT = 16,
 #define K_PROC_PID_INIT_INO 0xeffffffcu
 #define K_PID_MAX_LIMIT (4 * 1024 * 1024)       /* of 64-bit kernels */
 enum {
-	K_FMODE_EXEC = 0x20, K_MAX_ERRNO = 4095, K_ERESTARTSYS = 512,
-	K_ERESTART_RESTARTBLOCK = 516,
-	K_SOCK_TYPE_MASK = 15, K_TRACE_FLAG_INTERRUPT = 0x58,   /* hardirq, softirq or NMI */
+	K_MAX_ERRNO = 4095, K_ERESTARTSYS = 512, K_ERESTART_RESTARTBLOCK = 516,
+	K_SOCK_TYPE_MASK = 15,
 };
 
 #endif

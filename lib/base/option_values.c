@@ -27,18 +27,6 @@ static const char *number_text(unsigned long n, char *why)
 	return s;
 }
 
-static const char *check_name(const struct opt *o, const char *s, char *why)
-{
-	(void)o, (void)why;
-	return text_is_name(s) ? s : NULL;
-}
-
-static const char *check_pid(const struct opt *o, const char *s, char *why)
-{
-	(void)o, (void)why;
-	return text_pid(s) ? s : NULL;
-}
-
 static const char *check_number(const struct opt *o, const char *s, char *why)
 {
 	unsigned long n;
@@ -112,16 +100,14 @@ static const char *check_known(const struct opt *o, const char *s, char *why)
 						   "give the number"));
 }
 
-static const char *check_key(const struct opt *o, const char *s, char *why)
+static int is_text(const char *s)
 {
-	(void)o, (void)why;
-	return *s && strcmp(s, ".") && !text_has_control(s) ? s : NULL;
+	return *s && !text_has_control(s);
 }
 
-static const char *check_text(const struct opt *o, const char *s, char *why)
+static int is_key(const char *s)
 {
-	(void)o, (void)why;
-	return *s && !text_has_control(s) ? s : NULL;
+	return is_text(s) && strcmp(s, ".");
 }
 
 static const char *check_choice(const struct opt *o, const char *s, char *why)
@@ -136,41 +122,40 @@ static const char *check_choice(const struct opt *o, const char *s, char *why)
 	return opt_why(why, "'%.80s' is not one of %s", s, o->choices);
 }
 
-/*
- * How a value of each type is checked: the function returns the value as programs take it, or NULL.
- * If it has not said why, the value is not "what".
- */
-static const struct {
-	const char *(*check)(const struct opt *, const char *, char *why);
-	const char *what;
-} types[] = {
-	[TYPE_NAME] = { check_name, "a name: letters, digits, _ . - and 64 of them at most" },
-	[TYPE_PID] = { check_pid, "a pid, a number from 1 to 4194304" },
-	[TYPE_NUMBER] = { check_number, "a number" },
-	[TYPE_MS] = { check_quantity, NULL },
-	[TYPE_US] = { check_quantity, NULL },
-	[TYPE_KB] = { check_quantity, NULL },
-	[TYPE_UID] = { check_known, "the name or the number of a user" },
-	[TYPE_PORT] = { check_known, "the name or the number of a port" },
-	[TYPE_KEY] = { check_key, "a key, the name of a field such as pid" },
-	[TYPE_TEXT] = { check_text, "printable text" },
-	[TYPE_CHOICE] = { check_choice, NULL },
+static int is_pid(const char *s)
+{
+	return text_pid(s) != 0;
+}
+
+static const struct opt_check types[] = {
+	[TYPE_NAME] = { .is = text_is_name,
+			.what = "a name: letters, digits, _ . - and 64 of them at most" },
+	[TYPE_PID] = { .is = is_pid, .what = "a pid, a number from 1 to 4194304" },
+	[TYPE_NUMBER] = { check_number, .what = "a number" },
+	[TYPE_MS] = { check_quantity },
+	[TYPE_US] = { check_quantity },
+	[TYPE_KB] = { check_quantity },
+	[TYPE_UID] = { check_known, .what = "the name or the number of a user" },
+	[TYPE_PORT] = { check_known, .what = "the name or the number of a port" },
+	[TYPE_KEY] = { .is = is_key, .what = "a key, the name of a field such as pid" },
+	[TYPE_TEXT] = { .is = is_text, .what = "printable text" },
+	[TYPE_CHOICE] = { check_choice },
 };
+
+const char *opt_check_as(const struct opt_check *c, const struct opt *o, const char *s, char *why)
+{
+	size_t n = str_format(why, OPT_WHY, "--%s: ", o->name);
+	const char *value = c->check ? c->check(o, s, why) : !c->is || c->is(s) ? s : NULL;
+
+	if (!value && !why[n])
+		opt_why(why, "'%.80s' is not %s", s, c->what);
+	return value;
+}
 
 const char *opt_check(const struct opt *o, const char *s, char *why)
 {
-	const char *value;
-	size_t n;
-
-	if (o->type == TYPE_FLAG) {
-		str_format(why, OPT_WHY, "--%s takes no value; leave '%.80s' out", o->name, s);
-		return NULL;
-	}
-	n = str_format(why, OPT_WHY, "--%s: ", o->name);
-	if (!types[o->type].check)
-		return s;
-	value = types[o->type].check(o, s, why);
-	if (!value && !why[n])
-		opt_why(why, "'%.80s' is not %s", s, types[o->type].what);
-	return value;
+	if (o->type != TYPE_FLAG)
+		return opt_check_as(&types[o->type], o, s, why);
+	str_format(why, OPT_WHY, "--%s takes no value; leave '%.80s' out", o->name, s);
+	return NULL;
 }

@@ -308,28 +308,27 @@ static const struct opt_place instance_places[] = {
 	{ 'R', .text = &opt_root }, { 'i', .text = &opt_instance }, { 0 },
 };
 
-static void add_to_list(struct opt_list *l, const char *value)
-{
-	l->v = xrealloc(l->n ? l->v : NULL, l->n + 2, sizeof(*l->v));
-	l->v[l->n++] = value;
-	l->v[l->n] = NULL;
-}
-
 /* Put the last option where it belongs. Return 0 if it has no place. */
 static int put(const struct opt_place *p)
 {
+	struct opt_list *l;
+
 	while (p && p->letter && p->letter != opt_last.letter)
 		p++;
 	if (!p || !p->letter)
 		return 0;
-	if (p->flag)
+	if (p->flag) {
 		*p->flag = 1;
-	else if (p->text)
+	} else if (p->text) {
 		*p->text = opt_value;
-	else if (p->number)
+	} else if (p->number) {
 		*p->number = opt_number();
-	else
-		add_to_list(p->list, opt_value);
+	} else {
+		l = p->list;
+		l->v = xrealloc(l->n ? l->v : NULL, l->n + 2, sizeof(*l->v));
+		l->v[l->n++] = opt_value;
+		l->v[l->n] = NULL;
+	}
 	return 1;
 }
 

@@ -1240,14 +1240,6 @@ static void conversion(struct compiler *c, const struct conversion *v)
 	number_conversion(c, v, x);
 }
 
-/* Return the number of the field whose name the token is, or -1. */
-static int field_number(struct compiler *c)
-{
-	const struct field *f = c->token == T_NAME ? find_field(c) : NULL;
-
-	return f ? (int)(f - c->e->fields) : -1;
-}
-
 /*
  * Print a conversion whose arguments are not supported: the value of the field in them, or all
  * fields in them as {NAME=VALUE NAME=VALUE}, or their C text if there is none. The token is the
@@ -1256,7 +1248,8 @@ static int field_number(struct compiler *c)
 static void raw_arguments(struct compiler *c, const struct conversion *v)
 {
 	enum { MOST = 8 };
-	int fields[MOST], n = 0;
+	const struct field *fields[MOST];
+	int n = 0;
 	const char *first = c->from, *end;
 
 	for (int i = stars(v) + 1; i && c->token == ','; i--) {
@@ -1269,22 +1262,23 @@ static void raw_arguments(struct compiler *c, const struct conversion *v)
 	lexer_back_to(c, first);
 	while (c->from < end && c->token != T_END && !c->bad) {
 		/* a field is after REC-> or in the parentheses of a macro */
-		int is_field = c->token == T_ARROW || c->token == '(', number, i;
+		int is_field = c->token == T_ARROW || c->token == '(', i;
+		const struct field *f;
 
 		lexer_next(c);
-		number = is_field && c->from < end ? field_number(c) : -1;
-		for (i = 0; i < n && fields[i] != number; i++)
+		f = is_field && c->from < end && c->token == T_NAME ? find_field(c) : NULL;
+		for (i = 0; i < n && fields[i] != f; i++)
 			;
-		if (number >= 0 && i == n && n < MOST)
-			fields[n++] = number;
+		if (f && i == n && n < MOST)
+			fields[n++] = f;
 	}
 	for (int i = 0; i < n; i++) {
 		if (n > 1) {
 			emit_text(c, i ? " " : "{");
-			emit_text(c, c->e->fields[fields[i]].name);
+			emit_text(c, fields[i]->name);
 			emit_char(c, '=');
 		}
-		emit_text_insn(c, OP_VALUE)->n = (uint32_t)fields[i];
+		emit_text_insn(c, OP_VALUE)->n = (uint32_t)(fields[i] - c->e->fields);
 	}
 	if (n > 1)
 		emit_char(c, '}');

@@ -655,13 +655,6 @@ static inline char *text_to(char *at, char *end, const char *s, size_t n)
 	return o.at;
 }
 
-/* Return the region of an OP_HERE or OP_LOC. */
-static inline uint64_t region_of(const struct vm *m, const struct vm_insn *s)
-{
-	return s->op == OP_HERE ? vm_region(s->n, (uint32_t)s->k)
-				: vm_locate(m->evs, m->r, s->n, s->arg);
-}
-
 /* Write a region of the record up to its NUL, as out_escaped does. Return the end. */
 static inline char *string_to(char *at, char *end, const struct event_set *evs,
 			      const struct record *r, uint64_t where, enum escape how)
@@ -833,8 +826,9 @@ static char *run(struct vm *m, char *at, char *const end)
 			continue;
 		case OP_HERE:
 		case OP_LOC:
-			at = string_to(at, end, m->evs, r, region_of(m, s),
-				       (enum escape)s->size);
+			at = string_to(at, end, m->evs, r,
+				       s->op == OP_HERE ? vm_region(s->n, (uint32_t)s->k) :
+				       vm_locate(m->evs, r, s->n, s->arg), (enum escape)s->size);
 			continue;
 		case OP_CONST:
 			*++top = s->k;

@@ -9,17 +9,6 @@
  */
 enum { BUCKETS = 32, BUCKET_BITS = 5 };
 
-static uint64_t thousandths(const struct decimal *v)
-{
-	return v->whole >= UINT64_MAX / 1000 ? UINT64_MAX : v->whole * 1000 + v->nano / 1000000;
-}
-
-/* Return the number of bits of n without its lowest 5, and at least 0. */
-static unsigned power_of(uint64_t n)
-{
-	return n < BUCKETS ? 0 : 63 - (unsigned)__builtin_clzll(n) - BUCKET_BITS + 1;
-}
-
 static uint64_t *counters_of(struct quantiles *q, unsigned power)
 {
 	if (!q->counters[power])
@@ -29,8 +18,10 @@ static uint64_t *counters_of(struct quantiles *q, unsigned power)
 
 void quantiles_add(struct quantiles *q, const struct decimal *v)
 {
-	uint64_t n = v->negative ? 0 : thousandths(v);
-	unsigned power = power_of(n);
+	uint64_t n = v->negative ? 0 : v->whole >= UINT64_MAX / 1000 ? UINT64_MAX :
+		     v->whole * 1000 + v->nano / 1000000;
+	/* the number of bits without the lowest ones, and at least 0 */
+	unsigned power = n < BUCKETS ? 0 : 63 - (unsigned)__builtin_clzll(n) - BUCKET_BITS + 1;
 
 	counters_of(q, power)[power ? (n >> (power - 1)) - BUCKETS : n]++;
 	q->n++;

@@ -112,12 +112,6 @@ static void read_file(const void *question, struct stranger_answer *a)
 	a->error = a->part[0] ? 0 : errno;
 }
 
-/* Does the kernel read the memory of the task for this file, or lock it? */
-static int is_memory(const char *name)
-{
-	return !strcmp(name, "maps") || !strcmp(name, "environ") || !strcmp(name, "cmdline");
-}
-
 char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
 {
 	struct stranger_answer a = { 0 };
@@ -131,7 +125,8 @@ char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
 		return NULL;
 	}
 	str_format(q.name, sizeof(q.name), "%s", name);
-	if (!is_memory(name))
+	/* for these files, the kernel reads the memory of the task, or locks it */
+	if (strcmp(name, "maps") && strcmp(name, "environ") && strcmp(name, "cmdline"))
 		read_file(&q, &a);
 	else if (stranger_ask(read_file, &q, sizeof(q), pid, &a) < 0)
 		a.error = errno;

@@ -33,15 +33,6 @@
 
 /* ---- parsing ----------------------------------------------------------------------- */
 
-/*
- * Return whether a hook may declare its own option of this name: --uid or --comm. The user and the
- * name of a task change, and such a hook tests them at each event.
- */
-static int may_be_redefined(const struct opt *o)
-{
-	return !strcmp(o->name, "uid") || !strcmp(o->name, "comm");
-}
-
 static int add_option(struct hook *r, const char *line)
 {
 	struct opt o;
@@ -55,7 +46,8 @@ static int add_option(struct hook *r, const char *line)
 			return -1;
 		if (strcmp(other->name, o.name))
 			continue;
-		if (i >= r->ncommon || !may_be_redefined(other))
+		/* the user and the name of a task change: a hook may test them at each event */
+		if (i >= r->ncommon || (strcmp(o.name, "uid") && strcmp(o.name, "comm")))
 			return -1;
 		other->taken = 1;
 	}
@@ -307,15 +299,6 @@ static int fill_in(char *path, const char *s, size_t n, const char *value)
 	return len >= PATH_MAX ? -1 : 0;
 }
 
-/* Return whether the kernel lets this process open the file; lockdown may refuse that. */
-static int may_open(int root, const char *path)
-{
-	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	fd_close(fd);
-	return fd >= 0;
-}
-
 /*
  * Return whether all conditions of one alternative hold. If not, write the failed condition
  * to missing. If its file exists but cannot be opened, set reason to the errno, else to 0.
@@ -323,6 +306,8 @@ static int may_open(int root, const char *path)
 static int holds(int root, const char *s, const char *end, const char *value,
 		 char *missing, int *reason)
 {
+	int fd;
+
 	*reason = 0;
 	for (size_t n;; s += n) {
 		s += strspn(s, " \t");
@@ -334,10 +319,14 @@ static int holds(int root, const char *s, const char *end, const char *value,
 		if (*missing == '!' ? file_exists(root, missing + 1)
 				    : !file_exists(root, missing))
 			return 0;
-		if (*missing != '!' && !may_open(root, missing)) {
+		if (*missing == '!')
+			continue;
+		fd = openat(root, missing, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0) { /* lockdown may refuse that */
 			*reason = errno;
 			return 0;
 		}
+		close(fd);
 	}
 }
 

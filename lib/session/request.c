@@ -90,21 +90,19 @@ static int add_one(struct opt *o, const char *given)
 	return 0;
 }
 
-/* Return whether commas separate values in this word. A TEXT may contain commas. */
-static int has_commas(const struct opt *o, const char *s)
-{
-	return o->many && (o->type != TYPE_TEXT || o->commas ||
-			   (!strcmp(o->name, "cgroup") && !s[strspn(s, DIGITS ",")]));
-}
-
-/* Return the comma after the first value, or NULL. A disk's number MAJOR,MINOR has one itself. */
+/*
+ * Return the comma after the first value, or NULL. A disk's number MAJOR,MINOR has one itself, and a
+ * TEXT may contain commas.
+ */
 static char *comma_after(const struct opt *o, char *s)
 {
 	size_t n = strspn(s, DIGITS);
 
 	if (o->type == TYPE_DISK && n && s[n] == ',' && strspn(s + n + 1, DIGITS))
 		s += n + 1;
-	return has_commas(o, s) ? strchr(s, ',') : NULL;
+	return o->many && (o->type != TYPE_TEXT || o->commas ||
+			   (!strcmp(o->name, "cgroup") && !s[strspn(s, DIGITS ",")])) ?
+	       strchr(s, ',') : NULL;
 }
 
 /* Add the values of one word. Overwrite its commas. */

@@ -51,14 +51,6 @@ static int read_messages(int errors, struct messages *s)
 	return 1;
 }
 
-/* Return the MESSAGE of "TOOL: fatal: MESSAGE": the manager's callers do not know the tool. */
-static const char *without_tool(const char *line)
-{
-	size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-	return n && !strncmp(line + n, ": fatal: ", 9) ? line + n + 9 : line;
-}
-
 /* Return the first line, or the first error of a tool, which may stand below notes. */
 static char *main_line(char *text)
 {
@@ -78,17 +70,21 @@ static char *main_line(char *text)
 static void print_messages(struct messages *s)
 {
 	char *line, *more, *end;
+	size_t n;
 
 	s->text[s->n] = '\0';
 	line = main_line(s->text);
 	more = line + strcspn(line, "\n");
 	if (*more)
 		*more++ = '\0';
+	/* of "TOOL: fatal: MESSAGE", because the manager's callers do not know the tool */
+	n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	n = n && !strncmp(line + n, ": fatal: ", 9) ? n + 9 : 0;
 	if (!*line)
 		err_msg("the session could not be made: its janitor was killed, or has crashed; "
 			"try again");
 	else
-		err_msg("%s", without_tool(line));
+		err_msg("%s", line + n);
 	for (end = more; !strncmp(end, "  ", 2) && strchr(end, '\n'); )
 		end = strchr(end, '\n') + 1;
 	text_mask(more, end, '\n');

@@ -6,29 +6,26 @@
 
 #define DIGITS "0123456789"
 
-static const char *check_syscall(const struct opt *o, const char *s, char *why)
+static int is_syscall(const char *s)
 {
 	size_t n = *s == '!';
 
-	(void)o, (void)why;
 	n += s[n] == '%';
 	n += strspn(s + n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" DIGITS
 			   "_.-*?[]!");
-	return n && n <= 64 && !s[n] && *s != '.' && *s != '-' ? s : NULL;
+	return n && n <= 64 && !s[n] && *s != '.' && *s != '-';
 }
 
-static const char *check_error(const struct opt *o, const char *s, char *why)
+static int is_error(const char *s)
 {
-	(void)o, (void)why;
-	return error_of_name(s, strlen(s)) ? s : NULL;
+	return error_of_name(s, strlen(s)) != 0;
 }
 
-static const char *check_id(const struct opt *o, const char *s, char *why)
+static int is_id(const char *s)
 {
 	size_t n = strspn(s, DIGITS "abcdef");
 
-	(void)o, (void)why;
-	return n >= 4 && n <= CONTAINER_ID && !s[n] ? s : NULL;
+	return n >= 4 && n <= CONTAINER_ID && !s[n];
 }
 
 /* Return the name of the disk or partition MAJOR:MINOR or MAJOR,MINOR, allocated, or NULL. */
@@ -81,27 +78,18 @@ static const char *check_disk(const struct opt *o, const char *name, char *why)
 }
 
 /* As in option_values.c; the tools do without these checks, and without the tables behind them. */
-static const struct {
-	const char *(*check)(const struct opt *, const char *, char *why);
-	const char *what;
-} types[] = {
-	[TYPE_SYSCALL] = { check_syscall,
-			   "a system call, a glob such as open*, or a class such as file" },
-	[TYPE_ERROR] = { check_error, "the name of an error, such as ENOENT" },
-	[TYPE_ID] = { check_id, "a container's id: at least 4 of its first digits, 0-9 a-f" },
-	[TYPE_DISK] = { check_disk, "the name of a disk, such as sda" },
+static const struct opt_check types[] = {
+	[TYPE_SYSCALL] = { .is = is_syscall, .what = "a system call, a glob such as open*, or a "
+						     "class such as file" },
+	[TYPE_ERROR] = { .is = is_error, .what = "the name of an error, such as ENOENT" },
+	[TYPE_ID] = { .is = is_id, .what = "a container's id: at least 4 of its first digits, "
+					   "0-9 a-f" },
+	[TYPE_DISK] = { check_disk, .what = "the name of a disk, such as sda" },
 };
 
 const char *value_check(const struct opt *o, const char *s, char *why)
 {
-	const char *value;
-	size_t n;
-
-	if (o->type >= sizeof(types) / sizeof(*types) || !types[o->type].check)
-		return opt_check(o, s, why);
-	n = str_format(why, OPT_WHY, "--%s: ", o->name);
-	value = types[o->type].check(o, s, why);
-	if (!value && !why[n])
-		opt_why(why, "'%.80s' is not %s", s, types[o->type].what);
-	return value;
+	if (o->type < sizeof(types) / sizeof(*types) && types[o->type].what)
+		return opt_check_as(&types[o->type], o, s, why);
+	return opt_check(o, s, why);
 }

@@ -66,13 +66,6 @@ static size_t side_length(const char *word)
 	return !strncmp(word, "sys_exit_", 9) ? 9 : !strncmp(word, "sys_enter_", 10) ? 10 : 0;
 }
 
-/* Is the word more than the name of one call? */
-static int needs_list(int root, const char *word)
-{
-	return word[strcspn(word, "*?[!%")] || (globs_of(word) && !is_call(root, word)) ||
-	       syscall_is_other_name(word + side_length(word));
-}
-
 /* Return "sys_exit_" and the name as allocated text if the word has that prefix. */
 static const char *with_side(int exits, const char *name)
 {
@@ -146,8 +139,12 @@ int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
 	int needed = 0, positive = 0;
 
 	for (size_t i = 0; i < *n; i++) {
-		needed |= needs_list(root, (*v)[i]);
-		positive |= *(*v)[i] != '!';
+		const char *word = (*v)[i];
+
+		/* is it more than the name of one call? */
+		needed |= word[strcspn(word, "*?[!%")] || (globs_of(word) && !is_call(root, word)) ||
+			  syscall_is_other_name(word + side_length(word));
+		positive |= *word != '!';
 	}
 	if (!needed || !file_exists(root, EVENTS))
 		return 0;

@@ -21,14 +21,6 @@ static int take_signals(struct show *s, const char *list)
 	}
 }
 
-/* Does -G leave out the signal that the record is about? */
-static int other_signal(const struct show *s, const struct record *r)
-{
-	int64_t sig = s->signals ? facts_signal(&s->facts, r) : 0;
-
-	return sig > 0 && sig <= 64 && !(s->signals >> (sig - 1) & 1);
-}
-
 /* Follow the tasks of the trace, if that is asked for. */
 static void learn(struct show *s, const struct record *r, int lost)
 {
@@ -174,8 +166,9 @@ static int picked(struct show *s, const struct record *r, int is_context)
 		       : flags & FLAG_SOFTIRQ ? 2 : 1;
 	unsigned char *left_out = &s->left_out[(unsigned)r->cpu % SHOW_CPUS];
 	int about = !s->subjects.member || subjects_pick(&s->subjects, evs, r);
+	int64_t sig = s->signals ? facts_signal(&s->facts, r) : 0;
 	int shown = about && pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r) &&
-		    !other_signal(s, r);
+		    (sig <= 0 || sig > 64 || s->signals >> (sig - 1) & 1); /* -G */
 
 	if (s->process.kinds)
 		return shown && process_picks(&s->process, r);

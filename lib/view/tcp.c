@@ -360,12 +360,6 @@ static void set_address(struct end *to, const uint64_t *halves)
 	}
 }
 
-static int is_of_port(const struct connection *c)
-{
-	return !tcp.ports.n || pids_has(&tcp.ports, (pid_t)c->local.port) ||
-	       pids_has(&tcp.ports, (pid_t)c->remote.port);
-}
-
 /* What a record of a program says */
 struct told {
 	char what;
@@ -431,7 +425,8 @@ static void take_failed(struct show *s, struct connection *c, const struct said 
 		shown &= !!(tcp.kinds & SHOW_LATENCY);
 	}
 	if (!shown || !(tcp.kinds & (SHOW_LATENCY | SHOW_CONNECT | SHOW_FAILED)) ||
-	    !is_of_port(&failed))
+	    (tcp.ports.n && !pids_has(&tcp.ports, (pid_t)failed.local.port) &&
+	     !pids_has(&tcp.ports, (pid_t)failed.remote.port)))
 		return;
 	failed.begun = s->line->raw_clock || ns > r->ts ? 0 : r->ts - ns;
 	set_task(s, &failed, r, shown);
