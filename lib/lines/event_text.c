@@ -48,8 +48,8 @@ static int appended(const char **s, const char *end, struct text_part *name,
 
 	if (p == end || *p++ != ' ')
 		return 0;
-	for (from = p; p < end && is_letter(*p); p++)
-		;
+	from = p;
+	p = after(p, end, is_letter);
 	*name = (struct text_part){ from, (size_t)(p - from) };
 	if (!name->n || p == end || *p++ != '=')
 		return 0;
@@ -133,8 +133,8 @@ static struct text_part name_at(const char *form, const char **f)
 	}
 	s -= s > form && s[-1] == '"';
 	s -= s > form && (s[-1] == '=' || s[-1] == ':');
-	for (end = s; s > form && is_letter(s[-1]); s--)
-		;
+	end = s;
+	s = before(form, s, is_letter);
 	return (struct text_part){ s, (size_t)(end - s) };
 }
 
@@ -203,9 +203,7 @@ static const char *value_end(char letter, const char *s, const char *end)
 		digits(&comma, end);
 		return comma < end && *comma == ',' ? number_end(comma + 1, end) : s;
 	case 'w':
-		while (s < end && !is_blank(*s))
-			s++;
-		return s;
+		return after(s, end, not_blank);
 	default:
 		while (s < end && *s != (letter == 'p' ? ')' : '['))
 			s++;

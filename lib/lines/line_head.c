@@ -25,9 +25,7 @@ enum { COMM_COLUMNS = 16, COMM = 16, MOST = 256 };
 /* Skip a field that is not space, and the spaces after it. */
 static const char *skip_word(const char *s, const char *end)
 {
-	while (s < end && !is_blank(*s))
-		s++;
-	return spaces(s, end);
+	return spaces(after(s, end, not_blank), end);
 }
 
 /*
@@ -122,8 +120,7 @@ static int all_digits(struct text_part p)
 /* Set the name of the task: the text up to s, without the spaces around it. */
 static void set_comm(struct trace_line *l, const char *from, const char *s)
 {
-	while (s > from && is_blank(s[-1]))
-		s--;
+	s = before(from, s, is_blank);
 	l->comm = (struct text_part){ from, (size_t)(s - from) };
 }
 
@@ -165,21 +162,6 @@ static const char *verbose(struct trace_line *l, const char *from, const char *b
 	return s + 2;
 }
 
-/* Move back over a number. Return its beginning, which is s if there is none. */
-static const char *digits_before(const char *from, const char *s)
-{
-	while (s > from && is_digit(s[-1]))
-		s--;
-	return s;
-}
-
-static const char *spaces_before(const char *from, const char *s)
-{
-	while (s > from && is_blank(s[-1]))
-		s--;
-	return s;
-}
-
 /*
  * Read the CPU that ends at s, perhaps with letters after it (-F +misc), as [CPU], or in three
  * columns after the pid (-L). Return its beginning, or s if there is none.
@@ -192,16 +174,16 @@ static const char *perf_cpu(struct trace_line *l, const char *from, const char *
 	while (p > from && p[-1] >= 'A' && p[-1] <= 'Z')
 		p--;
 	if (p < s)
-		p = spaces_before(from, p);
+		p = before(from, p, is_blank);
 	if (p > from && p[-1] == ']') {
-		number = digits_before(from, --p);
+		number = before(from, --p, is_digit);
 		if (number == p || number == from || number[-1] != '[')
 			return s;
 		l->cpu = (struct text_part){ number, (size_t)(p - number) };
 		return number - 1;
 	}
-	number = digits_before(from, s);
-	p = spaces_before(from, number);
+	number = before(from, s, is_digit);
+	p = before(from, number, is_blank);
 	if (number == s || p == number || p == from || !is_digit(p[-1]) || s - p != 4)
 		return s;
 	l->cpu = (struct text_part){ number, (size_t)(s - number) };
@@ -212,24 +194,24 @@ static const char *perf_cpu(struct trace_line *l, const char *from, const char *
 static const char *perf_script(struct trace_line *l, const char *from, const char *colon,
 			       const char *end)
 {
-	const char *s = digits_before(from, colon), *next, *number;
+	const char *s = before(from, colon, is_digit), *next, *number;
 
 	/* SECONDS with six or nine digits after the point */
 	if (colon - s < 6 || s == from || s[-1] != '.')
 		return NULL;
-	number = digits_before(from, s - 1);
+	number = before(from, s - 1, is_digit);
 	if (number == s - 1 || number == from || !is_blank(number[-1]))
 		return NULL;
 	l->time = (struct text_part){ number, (size_t)(colon - number) };
-	s = spaces_before(from, perf_cpu(l, from, spaces_before(from, number)));
-	number = digits_before(from, s);
+	s = before(from, perf_cpu(l, from, before(from, number, is_blank)), is_blank);
+	number = before(from, s, is_digit);
 	if (number == s || number == from)
 		return NULL;
 	l->pid = (struct text_part){ number, (size_t)(s - number) };
 	l->tgid = l->flags = (struct text_part){ NULL, 0 };
 	if (number[-1] == '/') { /* PID/TID */
 		s = number - 1;
-		number = digits_before(from, s);
+		number = before(from, s, is_digit);
 		l->tgid = (struct text_part){ number, (size_t)(s - number) };
 	}
 	if (number == s || number == from || !is_blank(number[-1]))

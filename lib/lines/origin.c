@@ -75,8 +75,8 @@ static const char *after_stamp(const char *s, const char *end, struct text_part 
 	/* the text of the kernel's messages can have this, too */
 	for (const char *p = s; p < last && *p != '['; p++)
 		if (*p == ':' && ends_kernel(s, p) && begins(p, end, ": ")) {
-			for (from = p -= 7; from > s && !is_blank(from[-1]); from--)
-				;
+			p -= 7;
+			from = before(s, p, not_blank);
 			if (!host->text)
 				*host = (struct text_part){ from, (size_t)(p - from) };
 			s = p + strlen(" kernel: ");
@@ -104,8 +104,7 @@ static const char *after_file(const char *s, const char *end, struct text_part *
 	const char *last = end - s > MOST ? s + MOST : end;
 
 	for (const char *p = s + 1; p < last; p++) {
-		const char *rest = p + 1, *name = p;
-		const char *stamp = rest;
+		const char *rest = p + 1, *stamp = rest, *name;
 
 		if (*p != ':' && *p != '-')
 			continue;
@@ -115,8 +114,7 @@ static const char *after_file(const char *s, const char *end, struct text_part *
 		else if (!is_aligned(rest, end) && !is_beside(rest, end, OF_ALL) &&
 			 !skip_time(&stamp, end))
 			continue;
-		while (name > s && is_digit(name[-1])) /* the number of the line */
-			name--;
+		name = before(s, p, is_digit); /* the number of the line */
 		if (name > s && name < p && name[-1] == *p)
 			p = name - 1;
 		else if (name == s)

@@ -16,6 +16,16 @@ static inline int is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+static inline int not_blank(char c)
+{
+	return !is_blank(c);
+}
+
+static inline int is_hex_digit(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
 /* Is it a character of the name of an event or a field? */
 static inline int in_name(char c)
 {
@@ -30,12 +40,26 @@ static inline int begins(const char *s, const char *end, const char *word)
 	return (size_t)(end - s) >= n && !memcmp(s, word, n);
 }
 
+/* Return the first character at s or after it that is not of this kind. */
+static inline const char *after(const char *s, const char *end, int (*is)(char))
+{
+	while (s < end && is(*s))
+		s++;
+	return s;
+}
+
+/* Return the first of the characters of this kind before s, or s. */
+static inline const char *before(const char *from, const char *s, int (*is)(char))
+{
+	while (s > from && is(s[-1]))
+		s--;
+	return s;
+}
+
 /* Return the first character at s or after it that is not space. */
 static inline const char *spaces(const char *s, const char *end)
 {
-	while (s < end && is_blank(*s))
-		s++;
-	return s;
+	return after(s, end, is_blank);
 }
 
 /*
@@ -58,8 +82,7 @@ static inline struct text_part digits(const char **s, const char *end)
 {
 	struct text_part p = { *s, 0 };
 
-	while (*s < end && is_digit(**s))
-		++*s;
+	*s = after(*s, end, is_digit);
 	p.n = (size_t)(*s - p.text);
 	return p;
 }

@@ -17,12 +17,10 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 {
 	static const char unfinished[] = " <unfinished ...>";
 	int resumed = begins(s, end, "<... ");
-	const char *name = resumed ? s + 5 : s, *p = name, *last;
+	const char *name = resumed ? s + 5 : s, *p = after(name, end, in_name), *last;
 	enum pairing_fate fate = resumed ? PAIRING_RESUMED : PAIRING_RETURNED;
 	char *lat = l->lat;
 
-	while (p < end && in_name(*p))
-		p++;
 	if (p == name || !begins(p, end, resumed ? " resumed>) = " : "("))
 		return 0;
 	l->event = (struct text_part){ name, (size_t)(p - name) };
@@ -64,8 +62,7 @@ static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
 			;
 		l->ret = (struct text_part){ last, (size_t)(p - last) };
 		name = p + 1;
-		while (++p < end && in_name(*p))
-			;
+		p = after(name, end, in_name);
 		if (name <= end && name[-1] == ' ' && begins(name, end, "E"))
 			l->error = (struct text_part){ name, (size_t)(p - name) };
 	}
@@ -136,11 +133,8 @@ static const char *context_of_text(struct trace_line *l, const char *s, const ch
 static const char *sample_of_perf(struct trace_line *l, const char *s, const char *end)
 {
 	static const char modifiers[] = "ukhIGHpPSDeWb";
-	const char *p = s, *colon, *last;
+	const char *p = after(s, end, not_blank), *colon, *last = p - 1;
 
-	while (p < end && !is_blank(*p))
-		p++;
-	last = p - 1;
 	if (p - s < 2 || *last != ':')
 		return NULL;
 	colon = memchr(s, ':', (size_t)(last - s));
@@ -225,11 +219,10 @@ static int event_of_text(struct trace_line *l, const char *s, const char *end)
 		l->body = (struct text_part){ p, (size_t)(end - p) };
 		return 1;
 	}
-	for (name = s; s < end && in_name(*s); s++)
-		;
+	name = s;
+	s = after(s, end, in_name);
 	if (s > name && s < end && *s == ':') {
-		for (p = s + 1; p < end && in_name(*p); p++)
-			;
+		p = after(s + 1, end, in_name);
 		if (p > s + 1 && p < end && *p == ':') {
 			name = s + 1;
 			s = p;
@@ -274,11 +267,10 @@ static const char *frame_name_end(const char *s, const char *end, int any)
 	const char *last = last_of(s, end, " (");
 
 	for (const char *p = s; p < end; p++) {
-		const char *hex = p + 3;
+		const char *hex;
 
 		if (begins(p, end, "+0x")) {
-			while (hex < end && (is_digit(*hex) || (*hex >= 'a' && *hex <= 'f')))
-				hex++;
+			hex = after(p + 3, end, is_hex_digit);
 			if (hex == end || begins(hex, end, " ("))
 				return p;
 		}
@@ -297,12 +289,9 @@ static const char *frame_name_end(const char *s, const char *end, int any)
 static int frame_of_perf(struct trace_frame *f, const char *line, const char *end)
 {
 	enum { COLUMN = 17 };
-	const char *address = spaces(line, end), *s = address;
-	int aligned;
+	const char *address = spaces(line, end), *s = after(address, end, is_hex_digit);
+	int aligned = *line == '\t' && s - line == COLUMN;
 
-	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')))
-		s++;
-	aligned = *line == '\t' && s - line == COLUMN;
 	f->user = s - address < 16 || *address == '0';
 	if (s > address && (s == end || (is_blank(*s) && (aligned || end[-1] == ')')))) {
 		f->name = (struct text_part){ address, (size_t)(s - address) };
@@ -314,8 +303,7 @@ static int frame_of_perf(struct trace_frame *f, const char *line, const char *en
 		return 1;
 	}
 	f->name = none;
-	for (s = end; s > address && is_digit(s[-1]); s--)
-		;
+	s = before(address, end, is_digit);
 	return begins(line, end, "  ") && address - line == 2 && end > address &&
 	       ((s < end && s > address && s[-1] == ':') ||
 		(end[-1] == ']' && last_of(address, end, "[")));
@@ -326,8 +314,7 @@ int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
 	const char *end = line + n, *p;
 	const char *s = spaces(line + trace_line_host(line, n, &f->host), end);
 
-	while (end > s && is_blank(end[-1]))
-		end--;
+	end = before(s, end, is_blank);
 	f->user = 0;
 	if (!begins(s, end, "=> "))
 		return is_blank(*line) && frame_of_perf(f, line, end);
@@ -361,14 +348,6 @@ static int is_other(const char *s, const char *end)
 	return 0;
 }
 
-/* Is it a line of function_graph: "CPU) DURATION | ...", or the task that runs from now on? */
-static int is_graph(const char *s, const char *end)
-{
-	const char *p = s;
-
-	return digits(&p, end).n && begins(p, end, ") ");
-}
-
 /* Read the line from s on. */
 static int parse_text(struct trace_line *l, const char *line, const char *s, const char *end)
 {
@@ -386,7 +365,8 @@ static int parse_text(struct trace_line *l, const char *line, const char *s, con
 	}
 	if (is_other(first, end) || trace_line_frame(&frame, line, (size_t)(end - line)))
 		l->miss = MISS_NOTHING;
-	else if (is_graph(first, end))
+	/* function_graph: "CPU) DURATION | ...", or the task that runs from now on */
+	else if (digits(&first, end).n && begins(first, end, ") "))
 		l->miss = MISS_GRAPH;
 	return 0;
 }
@@ -396,8 +376,7 @@ static const char *behind_name(const char *s, const char *end)
 {
 	const char *name = s;
 
-	while (s < end && in_name(*s))
-		s++;
+	s = after(s, end, in_name);
 	if (s == name || s == end)
 		return NULL;
 	if (*s == '=')
@@ -412,8 +391,7 @@ static const char *behind_name(const char *s, const char *end)
 static const char *quote_of(const char *s, const char *end)
 {
 	if (begins(s, end, "0x"))
-		for (s += 2; s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')); s++)
-			;
+		s = after(s + 2, end, is_hex_digit);
 	if (begins(s, end, " \""))
 		s++;
 	return s < end && *s == '"' ? s : NULL;
@@ -437,8 +415,7 @@ static int is_twice(const char *s, const char *end, struct text_part *number)
 
 	if (!begins(s, end, "0x"))
 		return 0;
-	for (s += 2; s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')); s++)
-		;
+	s = after(s + 2, end, is_hex_digit);
 	if (end - s < 2 || !is_blank(*s) || s[1] != '(')
 		return 0;
 	from = s += 2;
@@ -477,8 +454,7 @@ static struct text_part field_of_function(const char *s, const char *end, const 
 	const char *arrow = last_of(s, end, " <-"), *p = s;
 
 	if (arrow && !strcmp(key, "caller")) {
-		for (p = arrow + 3; p < end && !is_blank(*p); p++)
-			;
+		p = after(arrow + 3, end, not_blank);
 		return (struct text_part){ arrow + 3, (size_t)(p - arrow - 3) };
 	}
 	while (p < end && !is_blank(*p) && *p != '(')
@@ -504,11 +480,6 @@ static struct text_part next_named(const char **s, const char *end, const char *
 	return none;
 }
 
-static int same_part(struct text_part a, struct text_part b)
-{
-	return a.n == b.n && !memcmp(a.text, b.text, a.n);
-}
-
 /*
  * Return the field named key, or none if there are two with different values: in text that is not
  * ours, one of them may be a part of a string.
@@ -518,7 +489,7 @@ static struct text_part only_named(const char *s, const char *end, const char *k
 	struct text_part p = next_named(&s, end, key), other;
 
 	while (p.text && s < end && (other = next_named(&s, end, key)).text)
-		if (!same_part(p, other))
+		if (p.n != other.n || memcmp(p.text, other.text, p.n))
 			return none;
 	return p;
 }
