@@ -808,6 +808,9 @@ int child_wait(pid_t);
 /* Close the descriptor unless it is negative. Keep errno. */
 void fd_close(int fd);
 
+/* Let programs that this process executes have the descriptor, and its number in this variable. */
+void fd_pass(int fd, const char *name);
+
 /* Redirect the descriptor to /dev/null. */
 void fd_to_null(int fd);
 

@@ -41,6 +41,15 @@ void fd_close(int fd)
 	errno = e;
 }
 
+void fd_pass(int fd, const char *name)
+{
+	char number[12];
+
+	str_format(number, sizeof(number), "%d", fd);
+	fcntl(fd, F_SETFD, 0);
+	setenv(name, number, 1);
+}
+
 void fd_to_null(int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -91,6 +91,20 @@ void pids_clear(struct pids *s)
 	*s = (struct pids){ 0 };
 }
 
+char *pids_text(const struct pids *s, const char *between)
+{
+	size_t size = 12 * s->n + 1, n = 0;
+	char *text = s->failed ? NULL : malloc(size);
+
+	if (!text && !s->failed)
+		err_msg("out of memory for %zu pids", s->n);
+	for (size_t i = 0; text && i < s->n; i++)
+		n += str_format(text + n, size - n, "%s%d", i ? between : "", (int)s->v[i]);
+	if (text)
+		text[n] = '\0';
+	return text;
+}
+
 int pids_parse(struct pids *s, const char *text)
 {
 	for (; *text; text += *text != '\0') {

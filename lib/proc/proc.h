@@ -30,6 +30,9 @@ int pids_same(const struct pids *, const struct pids *);
 void pids_clear(struct pids *);                 /* frees the set, which can be used again */
 int pids_parse(struct pids *, const char *);    /* add the numbers of a list, and sort */
 
+/* Return allocated text of the pids with this between them; NULL: out of memory, reported. */
+char *pids_text(const struct pids *, const char *between);
+
 /* ---- pid_args.c: pids of the command line ------------------------------------------ */
 
 /*

@@ -307,14 +307,11 @@ static void take_rings(struct janitor *j)
 /* Let the recorder count records where a person's tfs-run finds it. */
 static void open_counts(const struct janitor *j)
 {
-	char number[12];
 	int fd = getenv(FOR_PEOPLE) && getenv(SESSION_RINGS) ?
 		 openat(j->dir, SESSION_COUNTS_FILE, O_WRONLY | O_CREAT | O_EXCL, 0600) : -1;
 
-	if (fd < 0)
-		return;
-	str_format(number, sizeof(number), "%d", fd);
-	setenv(SESSION_COUNTS, number, 1);
+	if (fd >= 0)
+		fd_pass(fd, SESSION_COUNTS);
 }
 
 /*

@@ -175,26 +175,29 @@ int recording_remove(const struct request *rq, int instances, int instance)
 	return r;
 }
 
+size_t recording_option(const char **argv, size_t n, const char *option, const char *value)
+{
+	if (!value || !*value)
+		return n;
+	argv[n] = option;
+	argv[n + 1] = value;
+	return n + 2;
+}
+
 size_t recording_stream(const struct request *rq, const char *tool, const char *instance,
 			const char **argv)
 {
 	static char kb[32], memory[32];
-	size_t n = 0;
+	size_t n;
 
-	argv[n++] = tool;
-	if (instance) {
-		argv[n++] = "-i";
-		argv[n++] = instance;
-	}
+	argv[0] = tool;
+	n = recording_option(argv, 1, "-i", instance);
 	str_format(kb, sizeof(kb), "%lu", rq->size_kb);
-	if (rq->output >= OUTPUT_FILE || rq->hook->alone) {
-		argv[n++] = rq->output == OUTPUT_DAT ? "-m" : "-s";
-		argv[n++] = kb;
-	}
+	if (rq->output >= OUTPUT_FILE || rq->hook->alone)
+		n = recording_option(argv, n, rq->output == OUTPUT_DAT ? "-m" : "-s", kb);
 	if (policy_memory_kb() && !strcmp(tool, "tfs-catpipe")) {
 		str_format(memory, sizeof(memory), "%lu", policy_memory_kb());
-		argv[n++] = "-M";
-		argv[n++] = memory;
+		n = recording_option(argv, n, "-M", memory);
 	}
 	if (rq->output == OUTPUT_LINES)
 		argv[n++] = "-l";
@@ -206,10 +209,7 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 		argv[n++] = rq->hook->alone ? "-D" : "-d";
 	if (rq->human) {
 		argv[n++] = "-m";
-		if (rq->hook->columns) {
-			argv[n++] = "-c";
-			argv[n++] = rq->hook->columns;
-		}
+		n = recording_option(argv, n, "-c", rq->hook->columns);
 	}
 	argv[n] = NULL;
 	return n;

@@ -331,6 +331,9 @@ int recording_parents(const struct request *rq, struct pids *out);
 size_t recording_stream(const struct request *rq, const char *tool, const char *instance,
 			const char **argv);
 
+/* Append the option to the n words of argv if it has a value, not NULL or "". Return the new n. */
+size_t recording_option(const char **argv, size_t n, const char *option, const char *value);
+
 /* Stop recording in the instance; -1: there is none. Return whether it has unread records. */
 int recording_stop(int instance);
 

@@ -5,25 +5,9 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 
-/* Return the pids as "1 2 3", which the caller frees. Without memory return NULL, reported. */
-static char *list(const struct pids *s)
-{
-	size_t size = 12 * s->n + 1, n = 0;
-	char *text = malloc(size);
-
-	if (!text) {
-		err_msg("out of memory for %zu pids", s->n);
-		return NULL;
-	}
-	*text = '\0';
-	for (size_t i = 0; i < s->n; i++)
-		n += str_format(text + n, size - n, "%s%d", i ? " " : "", (int)s->v[i]);
-	return text;
-}
-
 static int put(int dir, const char *file, const struct pids *s, int flags)
 {
-	char *text = s->failed ? NULL : list(s);
+	char *text = pids_text(s, " ");
 	int e;
 
 	if (!text)

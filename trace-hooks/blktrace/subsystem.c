@@ -111,26 +111,15 @@ static int start(const struct request *rq)
  */
 static int stream(const struct request *rq, const char **argv)
 {
-	static char parents[32 * 1024];
 	struct pids all = { 0 };
 	const char *tasks = rq->all_tasks ? NULL : recording_name(rq);
 	size_t n = recording_stream(rq, "blk-text", tasks, argv);
-	size_t len = 0;
+	const char *parents = recording_parents(rq, &all) < 0 ? NULL : pids_text(&all, ",");
 
-	if (recording_parents(rq, &all) < 0) {
-		pids_clear(&all);
-		return -1;
-	}
-	for (size_t i = 0; i < all.n && len < sizeof(parents) - 16; i++)
-		len += str_format(parents + len, sizeof(parents) - len, "%s%d", len ? "," : "",
-				  (int)all.v[i]);
 	pids_clear(&all);
-	if (len) {
-		argv[n++] = "-n";
-		argv[n++] = parents;
-	}
+	n = recording_option(argv, n, "-n", parents);
 	argv[n] = NULL;
-	return 0;
+	return parents ? 0 : -1;
 }
 
 /* Stop. Assume unread records, because relay files do not tell. */

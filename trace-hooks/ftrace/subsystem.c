@@ -255,7 +255,6 @@ enum { ABOUT_MOST = 100 * 1024 };
 static int list_subjects(const struct request *rq)
 {
 	struct pids all = { 0 };
-	size_t n = 0;
 	int r;
 
 	names_events_enable(instance);
@@ -269,16 +268,12 @@ static int list_subjects(const struct request *rq)
 	if (rq->joins && recording_follow(rq, tasks) < 0)
 		return -1;
 	r = pidfilter_list(tasks, &all);
-	about = malloc(ABOUT_MOST);
-	if (!r && !about)
-		r = err_msg("out of memory");
 	if (!r && all.n > ABOUT_MOST / 8)
 		r = err_msg("unable to follow more than %d tasks by their own pid; select fewer",
 			    ABOUT_MOST / 8);
-	for (size_t i = 0; i < all.n && !r; i++)
-		n += str_format(about + n, ABOUT_MOST - n, "%s%d", i ? "," : "", (int)all.v[i]);
+	about = r ? NULL : pids_text(&all, ",");
 	pids_clear(&all);
-	return r;
+	return about ? 0 : -1;
 }
 
 /* Listen for the ends of tasks before the session records, so that the stream has all of them. */
@@ -376,39 +371,22 @@ static int start(const struct request *rq)
 
 static int stream(const struct request *rq, const char **argv)
 {
-	static char fd[12];
-	char number[12];
 	size_t n = recording_stream(rq, rq->output == OUTPUT_DAT ? "tfs-record" : "tfs-catpipe",
 				    recording_name(rq), argv);
 
-	if (ends >= 0) {
-		str_format(fd, sizeof(fd), "%d", ends);
-		fcntl(ends, F_SETFD, 0);
-		setenv(TASKSTATS_FD, fd, 1);
-	}
+	if (ends >= 0)
+		fd_pass(ends, TASKSTATS_FD);
 	for (const char *s = rings.text; s && *s; s += *s == ' ')
 		fcntl((int)text_digits(&s), F_SETFD, 0);
 	if (rings.n)
 		setenv(MAPPINGS_RINGS, rings.text, 1);
-	if (late >= 0 && !rq->joins && rq->output != OUTPUT_DAT) {
-		str_format(number, sizeof(number), "%d", late);
-		fcntl(late, F_SETFD, 0);
-		setenv(LATE_FD, number, 1);
-	}
+	if (late >= 0 && !rq->joins && rq->output != OUTPUT_DAT)
+		fd_pass(late, LATE_FD);
 	if (for_names)
 		argv[n++] = "-n";
-	if (about && *about) {
-		argv[n++] = "-S";
-		argv[n++] = about;
-	}
-	if (rq->joins) {
-		argv[n++] = "-W";
-		argv[n++] = rq->joins;
-	}
-	if (*hidden) {
-		argv[n++] = "-X";
-		argv[n++] = hidden;
-	}
+	n = recording_option(argv, n, "-S", about);
+	n = recording_option(argv, n, "-W", rq->joins);
+	n = recording_option(argv, n, "-X", hidden);
 	if (rq->output == OUTPUT_DAT)
 		argv[n++] = "trace";
 	argv[n] = NULL;
@@ -471,21 +449,17 @@ static int members(const struct request *rq, struct pids *out)
 static char *groups_of_sessions(int dir)
 {
 	DIR *d = file_list(dir, ".");
-	char *all = strdup(" ");
-	struct dirent *e;
+	char *all = d ? strdup(" ") : NULL;
+	const char *name;
 	size_t n = 1;
 
-	while (d && all && (e = readdir(d)))
-		if (!strncmp(e->d_name, INSTANCE_PREFIX, strlen(INSTANCE_PREFIX))) {
-			all = realloc(all, n + PROBE_NAME + 2);
-			if (!all)
-				break;
-			probe_group(all + n, e->d_name + strlen(INSTANCE_PREFIX));
+	while ((name = file_next(d)))
+		if (all && !strncmp(name, INSTANCE_PREFIX, strlen(INSTANCE_PREFIX)) &&
+		    (all = realloc(all, n + PROBE_NAME + 2))) {
+			probe_group(all + n, name + strlen(INSTANCE_PREFIX));
 			n += strlen(strcat(all + n, " "));
 		}
-	if (d)
-		closedir(d);
-	return d ? all : NULL;
+	return all;
 }
 
 /*
