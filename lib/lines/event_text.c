@@ -97,6 +97,7 @@ static struct text_part appended_value(const char *s, const char *end, const cha
 
 struct field_search {
 	const char *key;
+	size_t n;               /* its length */
 	struct text_part value; /* of the key */
 	const char *after;     /* the end of the kernel's text */
 	unsigned tries;         /* the ends of strings that may still be tried */
@@ -114,7 +115,7 @@ size_t event_text_length(const char *s, size_t n)
 /* Keep the value if the field that f is in has the wanted name. */
 static void found(struct field_search *w, struct text_part name, const char *from, const char *to)
 {
-	if (text_part_is(name, w->key))
+	if (name.n == w->n && !memcmp(name.text, w->key, w->n))
 		w->value = (struct text_part){ from, (size_t)(to - from) };
 }
 
@@ -275,7 +276,7 @@ static int field_of_forms(const struct form *v, size_t count, const struct trace
 	const char *s = l->body.text, *end = s + l->body.n;
 
 	for (; count; v++, count--) {
-		struct field_search w = { .key = key, .tries = TRIES };
+		struct field_search w = { .key = key, .n = strlen(key), .tries = TRIES };
 
 		if (!is_event_of(v, l->event) || !has_form(&w, v->text, v->text, s, end))
 			continue;

@@ -59,7 +59,9 @@ static inline const char *before(const char *from, const char *s, int (*is)(char
 /* Return the first character at s or after it that is not space. */
 static inline const char *spaces(const char *s, const char *end)
 {
-	return after(s, end, is_blank);
+	while (s < end && is_blank(*s))
+		s++;
+	return s;
 }
 
 /*
@@ -82,7 +84,8 @@ static inline struct text_part digits(const char **s, const char *end)
 {
 	struct text_part p = { *s, 0 };
 
-	*s = after(*s, end, is_digit);
+	while (*s < end && is_digit(**s))
+		++*s;
 	p.n = (size_t)(*s - p.text);
 	return p;
 }
