@@ -30,9 +30,6 @@ unsigned svg_time_unit(uint64_t ns);
 /* Append a number of hundredths, as 12.5. */
 void svg_number(struct strbuf *, uint64_t hundredths);
 
-/* Append " NAME='NUMBER'"; the number is given in hundredths. */
-void svg_attribute(struct strbuf *, const char *name, uint64_t hundredths);
-
 /* Append a rectangle, without its end "/>", or a text; all numbers are in hundredths of a pixel. */
 void svg_rect(struct strbuf *, uint64_t x, uint64_t y, uint64_t width, uint64_t height);
 /* n and most are as for svg_text. Return 1, or 0 if nothing of the text fits. */

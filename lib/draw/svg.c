@@ -91,7 +91,8 @@ void svg_number(struct strbuf *w, uint64_t hundredths)
 		strbuf_format(w, ".%u", part / 10);
 }
 
-void svg_attribute(struct strbuf *w, const char *name, uint64_t hundredths)
+/* Append " NAME='NUMBER'"; the number is given in hundredths. */
+static void put_attribute(struct strbuf *w, const char *name, uint64_t hundredths)
 {
 	strbuf_format(w, " %s='", name);
 	svg_number(w, hundredths);
@@ -106,10 +107,10 @@ void svg_item(struct strbuf *w, unsigned long long from, unsigned long long n)
 void svg_rect(struct strbuf *w, uint64_t x, uint64_t y, uint64_t width, uint64_t height)
 {
 	strbuf_puts(w, "<rect");
-	svg_attribute(w, "x", x);
-	svg_attribute(w, "y", y);
-	svg_attribute(w, "width", width);
-	svg_attribute(w, "height", height);
+	put_attribute(w, "x", x);
+	put_attribute(w, "y", y);
+	put_attribute(w, "width", width);
+	put_attribute(w, "height", height);
 }
 
 int svg_text_at(struct strbuf *w, uint64_t x, uint64_t y, const char *s, size_t n, size_t most)
@@ -117,8 +118,8 @@ int svg_text_at(struct strbuf *w, uint64_t x, uint64_t y, const char *s, size_t 
 	size_t before;
 
 	strbuf_puts(w, "<text");
-	svg_attribute(w, "x", x);
-	svg_attribute(w, "y", y);
+	put_attribute(w, "x", x);
+	put_attribute(w, "y", y);
 	strbuf_puts(w, ">");
 	before = w->n;
 	svg_text(w, s, n, most);

@@ -20,9 +20,7 @@ enum { ID_DIGITS = 32 };
 
 char *cgroups_of(pid_t pid)
 {
-	int cut;
-
-	return procfs_read(pid, "cgroup", NULL, &cut);
+	return procfs_read(pid, "cgroup", NULL, NULL);
 }
 
 /* A line of /proc/PID/cgroup. */

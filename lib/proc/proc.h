@@ -60,10 +60,10 @@ enum { PROCFS_MOST = 4 << 20 };
 
 /*
  * Return the contents of a file in a task's directory, such as maps, with a NUL at the end, and the
- * length in *len unless len is NULL. Set *cut to whether it has more than PROCFS_MOST bytes; the
- * text is then cut after a line. The caller frees it. On an error, or if procfs_begin refuses
- * (EAGAIN), return NULL and errno, silent. A helper reads what is in the memory of the task (maps,
- * environ, cmdline).
+ * length in *len unless len is NULL. If it has more than PROCFS_MOST bytes, cut the text after a
+ * line; say so in *cut unless cut is NULL. The caller frees it. On an error, or if procfs_begin
+ * refuses (EAGAIN), return NULL and errno, silent. A helper reads what is in the memory of the task
+ * (maps, environ, cmdline).
  */
 char *procfs_read(pid_t, const char *name, size_t *len, int *cut);
 

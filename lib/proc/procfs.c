@@ -141,8 +141,9 @@ char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
 	}
 	procfs_end();
 	errno = e;
-	*cut = n >= PROCFS_MOST;
-	if (*cut) {
+	if (cut)
+		*cut = n >= PROCFS_MOST;
+	if (n >= PROCFS_MOST) {
 		procfs.missed++;
 		while (n && text[n - 1] != '\n')
 			n--;

@@ -190,12 +190,9 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 
 uid_t uid_outside(pid_t pid, uid_t uid)
 {
-	const char *s;
-	char *text;
-	int cut;
+	char *text = procfs_read(pid, "uid_map", NULL, NULL);
 
-	text = procfs_read(pid, "uid_map", NULL, &cut);
-	for (s = text; s && *s;) {
+	for (const char *s = text; s && *s;) {
 		unsigned long long n[3];
 
 		for (unsigned i = 0; i < 3; i++) {

@@ -239,9 +239,7 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 		return -1;
 	for (size_t i = r->ncommon; i < r->noptions; i++)
 		r->options[i].for_hook = 1;
-	if (!r->description)
-		return err_msg("%s: no description in its header", r->path);
-	return 0;
+	return r->description ? 0 : err_msg("%s: no description in its header", r->path);
 }
 
 int hook_shows(const struct hook *r, const struct opt *o)

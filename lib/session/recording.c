@@ -369,11 +369,10 @@ static int leave_own_out(struct pids *set)
  * all CPUs to drop the first list. From that write on, the kernel follows their children. List
  * them in the map calls (rings_list) before, if that is not -1.
  * With again, look again for children that were born before it. Without, the stream knows them by
- * their records, and new tasks of a name might come faster than a look takes. Set *added to the
- * number of tasks. Return 0, or -1, reported.
+ * their records, and new tasks of a name might come faster than a look takes. Return 0; 1 if there
+ * was no task; or -1, reported.
  */
-static int add_all(const struct selector *selectors, size_t n, int instance, int calls, int again,
-		   size_t *added)
+static int add_all(const struct selector *selectors, size_t n, int instance, int calls, int again)
 {
 	struct pids known = { 0 }, now = { 0 };
 	int r;
@@ -392,7 +391,7 @@ static int add_all(const struct selector *selectors, size_t n, int instance, int
 		if (!r)
 			r = pids_plus(&known, &now);
 	} while (!r && now.n && again);
-	*added = known.n;
+	r = r ? -1 : !known.n;
 	pids_clear(&known);
 	pids_clear(&now);
 	return r;
@@ -400,11 +399,10 @@ static int add_all(const struct selector *selectors, size_t n, int instance, int
 
 int recording_follow(const struct request *rq, int instance)
 {
-	size_t added;
-	int r = add_all(rq->selectors, rq->nselectors, instance, -1, !rq->waits, &added);
+	int r = add_all(rq->selectors, rq->nselectors, instance, -1, !rq->waits);
 
-	if (r || added || rq->waits)
-		return r;
+	if (r <= 0 || rq->waits)
+		return r < 0 ? -1 : 0;
 	return err_msg("no task to trace: the selected tasks have ended, or are the session's own");
 }
 
@@ -520,7 +518,6 @@ static void add_entry(const struct follower *f, char *line)
 {
 	struct selector s = { .kind = SELECT_PID };
 	char *path = strstr(line, " dst_path="), *end = path ? strchr(path + 1, ' ') : NULL;
-	size_t added;
 
 	if (!end)
 		return;
@@ -531,7 +528,7 @@ static void add_entry(const struct follower *f, char *line)
 		if (s.pid <= 0 || !has_entered(f, s.pid, path + sizeof(" dst_path=") - 1))
 			continue;
 		late_add(f->count, 1);
-		add_all(&s, 1, f->instance, f->calls, 1, &added);
+		add_all(&s, 1, f->instance, f->calls, 1);
 		return;
 	}
 }
@@ -565,14 +562,12 @@ static void add_thread(const struct follower *f, const char *line, const char *e
 static void add_lines(const struct follower *f, char *text)
 {
 	char *save, *event;
-	size_t added;
 
 	for (char *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
 		if ((event = strstr(p, ": task_newtask: pid=")))
 			add_thread(f, p, event);
 		else if (strstr(p, "LOST")) /* a task of that name only costs a look */
-			add_all(f->rq->selectors, f->rq->nselectors, f->instance, f->calls, 1,
-				&added);
+			add_all(f->rq->selectors, f->rq->nselectors, f->instance, f->calls, 1);
 		else
 			add_entry(f, p);
 }

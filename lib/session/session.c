@@ -114,10 +114,8 @@ static int await_path(int janitor, int errors, char *path)
 
 	w.fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w.fd < 0 || epoll_ctl(w.fd, EPOLL_CTL_ADD, janitor, &in) < 0 ||
-	    epoll_ctl(w.fd, EPOLL_CTL_ADD, errors, &in) < 0) {
-		err_errno("unable to wait for the session");
-		return REFUSED;
-	}
+	    epoll_ctl(w.fd, EPOLL_CTL_ADD, errors, &in) < 0)
+		return err_errno("unable to wait for the session"), REFUSED;
 	do {
 		r = wait_for(&w, &signo);
 		if (r == ENDED_SIGNAL || r < 0) {
@@ -334,10 +332,9 @@ static int end_unseen(const struct request *rq, pid_t pid, int status)
 {
 	int r = wait_for_janitor(pid, rq);
 
-	if (!status && r) {
-		err_msg("%s: unable to remove what the check has made; run --clear", rq->session);
-		return REFUSED;
-	}
+	if (!status && r)
+		return err_msg("%s: unable to remove what the check has made; run --clear",
+			       rq->session), REFUSED;
 	/* the janitor's status tells whether the options of the hook were wrong */
 	return status == REFUSED && r == MISUSED ? r : status;
 }

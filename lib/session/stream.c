@@ -78,9 +78,7 @@ static int take_record(struct stream_words *s, const char **p, const char *end, 
 			return err_msg("%s: the hook printed too many arguments", hook);
 		to[at++] = word;
 	}
-	if (*kind != 'o')
-		return check_tool(hook, tools, *to ? *to : "");
-	return 0;
+	return *kind == 'o' ? 0 : check_tool(hook, tools, *to ? *to : "");
 }
 
 int stream_parse(struct stream_words *s, size_t n, const char *hook, const char *tools)

@@ -33,10 +33,9 @@ int dat_read(const struct dat *d, void *out, size_t n, uint64_t at)
 
 int dat_cursor_skip(struct dat_cursor *a, uint64_t n)
 {
-	if (!a->failed && n > a->end - a->at) {
-		err_msg("%s ends in %s: it is damaged, or was cut short", a->d->path, a->what);
-		a->failed = 1;
-	}
+	if (!a->failed && n > a->end - a->at)
+		a->failed = err_msg("%s ends in %s: it is damaged, or was cut short", a->d->path,
+				    a->what) < 0;
 	if (a->failed)
 		return 0;
 	a->at += n;

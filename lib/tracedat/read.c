@@ -36,11 +36,9 @@ enum {
 /* Fail if n bytes of the current range are more than most. */
 static void at_most(struct dat_cursor *a, uint64_t n, uint64_t most)
 {
-	if (!a->failed && n > most) {
-		err_msg("%s: %s may have at most %llu bytes, not %llu", a->d->path, a->what,
-			(unsigned long long)most, (unsigned long long)n);
-		a->failed = 1;
-	}
+	if (!a->failed && n > most)
+		a->failed = err_msg("%s: %s may have at most %llu bytes, not %llu", a->d->path,
+				    a->what, (unsigned long long)most, (unsigned long long)n) < 0;
 }
 
 /* Read as dat_cursor_extent does; fail if the extent has more than most bytes. */
@@ -594,11 +592,9 @@ static void version7(struct dat_cursor *a, struct dat *d, struct stats *stats)
 	dat_cursor_string(a, algorithm, sizeof(algorithm));
 	dat_cursor_string(a, version, sizeof(version));
 	at = dat_cursor_number(a, 8);
-	if (!a->failed && strcmp(algorithm, "none")) {
-		err_msg("%s is compressed by %s: convert it with trace-cmd convert "
-			"--file-version 6", d->path, algorithm);
-		a->failed = 1;
-	}
+	if (!a->failed && strcmp(algorithm, "none"))
+		a->failed = err_msg("%s is compressed by %s: convert it with trace-cmd convert "
+				    "--file-version 6", d->path, algorithm) < 0;
 	for (int n = 0; at && !a->failed; n++) {
 		struct dat_cursor s = section(a, at, "its options");
 
@@ -649,23 +645,19 @@ int dat_read_head(struct dat *d)
 {
 	const char *path = d->path;
 	struct stats stats = { 0 };
-	struct dat_cursor a;
+	struct dat_cursor a = dat_cursor_begin(d, 0, d->size, "its head");
 	char version[8];
 	const unsigned char *p;
 	uint64_t size, wide;
 
-	a = dat_cursor_begin(d, 0, d->size, "its head");
 	p = d->size < 12 ? NULL : dat_cursor_bytes(&a, 10);
-	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10))) {
-		err_msg("%s is not a trace.dat; tfs-run -o NAME.dat records one", path);
-		a.failed = 1;
-	}
+	if (!a.failed && (!p || memcmp(p, "\x17\x08\x44tracing", 10)))
+		a.failed = err_msg("%s is not a trace.dat; tfs-run -o NAME.dat records one",
+				   path) < 0;
 	dat_cursor_string(&a, version, sizeof(version));
-	if (!a.failed && strcmp(version, "6") && strcmp(version, "7")) {
-		err_msg("%s is a trace.dat of version %s; only 6 and 7 are supported", path,
-			version);
-		a.failed = 1;
-	}
+	if (!a.failed && strcmp(version, "6") && strcmp(version, "7"))
+		a.failed = err_msg("%s is a trace.dat of version %s; only 6 and 7 are supported",
+				   path, version) < 0;
 	d->version = version[0] == '6' ? 6 : 7;
 	d->layout.big = dat_cursor_number(&a, 1) != 0;
 	wide = dat_cursor_number(&a, 1);
@@ -673,12 +665,8 @@ int dat_read_head(struct dat *d)
 	if (!a.failed && ((wide != 4 && wide != 8) || size < 64 || size > 1 << 24))
 		dat_cursor_damaged(&a, "the size of its sub-buffers is not valid");
 	d->layout.size = (uint32_t)size;
-	if (a.failed)
-		;
-	else if (d->version == 6)
-		version6(&a, d, &stats);
-	else
-		version7(&a, d, &stats);
+	if (!a.failed)
+		(d->version == 6 ? version6 : version7)(&a, d, &stats);
 	assign_stats(&stats, d);
 	if (a.failed)
 		dat_close(d);

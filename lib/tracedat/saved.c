@@ -20,7 +20,7 @@
 /* How far the date may move until NAMES is written again, in ms. */
 #define MOVED_MS 10
 
-const char *persist_directory(void)
+static const char *state_directory(void)
 {
 	return path_from_env("TFS_STATE", "/var/lib/tfs");
 }
@@ -29,7 +29,7 @@ const char *persist_last_boot(void)
 {
 	static char path[PATH_MAX];
 
-	str_format(path, sizeof(path), "%s/" LAST_BOOT, persist_directory());
+	str_format(path, sizeof(path), "%s/" LAST_BOOT, state_directory());
 	return path;
 }
 
@@ -53,7 +53,7 @@ int persist_open(struct persist *p)
 {
 	struct stat st;
 
-	p->path = persist_directory();
+	p->path = state_directory();
 	if (mkdir(p->path, 0700) < 0 && errno != EEXIST)
 		return err_errno("unable to make %s; TFS_STATE may name another directory",
 				 p->path);

@@ -247,9 +247,6 @@ int reserved_words(const char *iomem, const char *machine, unsigned long mb, cha
 
 /* ---- saved.c: what the events mean, in files -------------------------------------------- */
 
-/* Return $TFS_STATE or /var/lib/tfs. */
-const char *persist_directory(void);
-
 /* Return the path of the newest trace of a last boot, valid until the next call. */
 const char *persist_last_boot(void);
 

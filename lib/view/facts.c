@@ -284,9 +284,7 @@ static long end_code(struct facts *f, struct fact_task *t, struct fact_task *g, 
 		return code;
 	if (t->state & OWN_CODE)
 		return t->code;
-	if (g && g->state & GROUP_CODE)
-		return g->group;
-	return g && g->state & EXEC ? 0 : -1;
+	return !g ? -1 : g->state & GROUP_CODE ? g->group : g->state & EXEC ? 0 : -1;
 }
 
 /*

@@ -32,6 +32,15 @@ static void learn(struct show *s, const struct record *r, int lost)
 
 int show_option(struct show *s, const struct tool *tool, int letter)
 {
+	const struct { char letter; int *flag; } flags[] = {
+		{ 'j', &s->json }, { 'H', &s->header }, { 'x', &s->exact }, { 'd', &s->dated },
+		{ 'F', &s->tells }, { 'O', &s->otel.on },
+	};
+	int taken = 0;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (flags[i].letter == letter)
+			taken = *flags[i].flag = 1;
 	switch (letter) {
 	case 'e':
 		if (pick_event(&s->pick, opt_value) < 0)
@@ -44,18 +53,6 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 	case 't':
 		if (pick_time(&s->pick, opt_value) < 0)
 			opt_refuse(tool, "a range of seconds, FROM-TO");
-		break;
-	case 'j':
-		s->json = 1;
-		break;
-	case 'H':
-		s->header = 1;
-		break;
-	case 'x':
-		s->exact = 1;
-		break;
-	case 'd':
-		s->dated = 1;
 		break;
 	case 'u':
 		s->process.uid = (uid_t)opt_number();
@@ -70,23 +67,18 @@ int show_option(struct show *s, const struct tool *tool, int letter)
 				letter == 'U' ? &s->process.uids : &s->process.comms) < 0)
 			return -1;
 		break;
-	case 'F':
-		s->tells = 1;
-		break;
 	case 'G':
 		s->tells = 1;
 		if (take_signals(s, opt_value) < 0)
 			opt_refuse(tool, "a list of signals from 1 to 64");
-		break;
-	case 'O':
-		s->otel.on = 1;
 		break;
 	case 'P':
 		if (process_kinds(&s->process, opt_value) < 0)
 			opt_refuse(tool, "a list of syscalls, signals, lifecycle");
 		break;
 	default:
-		return 0;
+		if (!taken)
+			return 0;
 	}
 	if (s->json && s->process.kinds)
 		usage_error(tool, "-j and -P cannot be combined; leave one out");

@@ -86,7 +86,8 @@ struct name {
 
 /* ---- names and tasks ---- */
 
-uint32_t why_name(struct why *w, const char *s, size_t n)
+/* Return the number of a name. */
+static uint32_t number_of(struct why *w, const char *s, size_t n)
 {
 	struct name *name;
 
@@ -96,7 +97,7 @@ uint32_t why_name(struct why *w, const char *s, size_t n)
 	if (name)
 		return name->number;
 	if (w->nnames >= MOST_NAMES)
-		return why_name(w, "...", 3);
+		return number_of(w, "...", 3);
 	name = table_at(&w->names, s, n);
 	name->number = (uint32_t)w->nnames;
 	w->name = xgrow(w->name, w->nnames, &w->names_room, sizeof(*w->name));
@@ -106,7 +107,7 @@ uint32_t why_name(struct why *w, const char *s, size_t n)
 
 static uint32_t name_of(struct why *w, const char *s)
 {
-	return why_name(w, s, strlen(s));
+	return number_of(w, s, strlen(s));
 }
 
 void why_begin(struct why *w)
@@ -178,7 +179,7 @@ static struct why_task *task_of(struct why *w, struct why_who who)
 	const char *name = w->name[t->comm];
 
 	if (who.comm.n && (strncmp(name, who.comm.text, who.comm.n) || name[who.comm.n]))
-		t->comm = why_name(w, who.comm.text, who.comm.n);
+		t->comm = number_of(w, who.comm.text, who.comm.n);
 	if (t->subject && !t->window && !t->dead && w->scope == WHY_TASKS)
 		open_window(w, t, 0);
 	return t;
@@ -769,14 +770,14 @@ static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enu
 		/* an idle CPU would have kept a task that may run */
 		t->throttled = !next.pid || quota;
 		t->instead = next.pid;
-		t->instead_comm = next.pid ? why_name(w, next.comm.text, next.comm.n) : 0;
+		t->instead_comm = next.pid ? number_of(w, next.comm.text, next.comm.n) : 0;
 	}
 }
 
 static void comes(struct why *w, uint64_t ts, int cpu, struct why_who prev, struct why_who next)
 {
 	struct why_task *t = task_of(w, next);
-	struct waker before = { .comm = prev.pid ? why_name(w, prev.comm.text, prev.comm.n) : 0 };
+	struct waker before = { .comm = prev.pid ? number_of(w, prev.comm.text, prev.comm.n) : 0 };
 	enum why_state state = t->seen ? t->state : WHY_UNKNOWN;
 
 	if (t->dead)
@@ -1103,7 +1104,7 @@ void why_open(struct why *w, uint64_t ts, struct why_who who, struct text_part l
 	} else {
 		until(w, who, ts);
 	}
-	open_window(w, t, why_name(w, label.text, label.n));
+	open_window(w, t, number_of(w, label.text, label.n));
 }
 
 void why_close(struct why *w, uint64_t ts, int32_t pid)

@@ -28,7 +28,8 @@ static int is_small(uint64_t argument)
 	       (argument >> 32 == 0 && (int32_t)argument >> BITS == -1);
 }
 
-const char *why_word(const char *call, const char *file)
+/* Return the word for what the call waits for. */
+static const char *word_for(const char *call, const char *file)
 {
 	/* arrays, not pointers: each wait searches them */
 	static const struct {
@@ -60,7 +61,7 @@ void why_describe(struct why_wait *wait, const char *call, const uint64_t *first
 	struct out o = out_to(wait->detail, sizeof(wait->detail) - 2);
 	const int64_t number = first ? (int32_t)*first : 0;
 
-	wait->on = why_word(call, file);
+	wait->on = word_for(call, file);
 	out_string(&o, call);
 	if (first && !strcmp(wait->on, "futex")) {
 		out_char(&o, '(');

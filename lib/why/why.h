@@ -151,15 +151,10 @@ void why_time(struct why *, uint64_t ts);
 /* ---- wait.c: the words for what a call waits for ---------------------------------------- */
 
 /*
- * Return the word for what the call waits for. file is the file of its descriptor as
- * struct file_known of syscalls.h has it, or "".
- */
-const char *why_word(const char *call, const char *file);
-
-/*
  * Set what a task waits for in this call: its word, and the call with the argument that tells it,
  * as in read(3<pipe:[77]>), futex(0x7f0012345678), wait4(17). first: the first argument; NULL: it
- * is not known; -1 means any, and is left out. file: as for why_word.
+ * is not known; -1 means any, and is left out. file is the file of the descriptor as
+ * struct file_known of syscalls.h has it, or "".
  */
 void why_describe(struct why_wait *, const char *call, const uint64_t *first, const char *file);
 
@@ -211,9 +206,6 @@ uint32_t why_move(struct why_window *, uint32_t from, uint32_t to, const struct 
 
 /* Return the name of a task that had it at ns; 0: not known. */
 uint32_t why_comm(const struct why *, int32_t pid, uint64_t ns);
-
-/* Return the number of a name. */
-uint32_t why_name(struct why *, const char *s, size_t n);
 
 /* Close the windows of all tasks. */
 void why_close_all(struct why *);
