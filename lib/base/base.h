@@ -217,15 +217,15 @@ enum { OPT_WHY = 400 };
 const char *opt_check(const struct opt *, const char *value, char *why);
 
 /*
- * How to check a value of a type: check returns the value as programs take it, or NULL, or "is" tells
- * whether it is one. If check has not said why, the value is not "what". Both NULL: take any value.
+ * How to check a value of a type: check returns the value as programs take it, or NULL, or "is"
+ * tells whether it is one. If check has not said why, the value is not "what". Both NULL: take any.
  */
 struct opt_check {
 	const char *(*check)(const struct opt *, const char *, char *why);
 	int (*is)(const char *);
 	const char *what;
 };
-const char *opt_check_as(const struct opt_check *, const struct opt *, const char *value, char *why);
+const char *opt_check_as(const struct opt_check *, const struct opt *, const char *, char *why);
 
 /* Append to why. Return NULL. */
 const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -91,8 +91,8 @@ static int add_one(struct opt *o, const char *given)
 }
 
 /*
- * Return the comma after the first value, or NULL. A disk's number MAJOR,MINOR has one itself, and a
- * TEXT may contain commas.
+ * Return the comma after the first value, or NULL. A disk's number MAJOR,MINOR has one itself, and
+ * a TEXT may contain commas.
  */
 static char *comma_after(const struct opt *o, char *s)
 {

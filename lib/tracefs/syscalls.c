@@ -142,7 +142,8 @@ int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
 		const char *word = (*v)[i];
 
 		/* is it more than the name of one call? */
-		needed |= word[strcspn(word, "*?[!%")] || (globs_of(word) && !is_call(root, word)) ||
+		needed |= word[strcspn(word, "*?[!%")] ||
+			  (globs_of(word) && !is_call(root, word)) ||
 			  syscall_is_other_name(word + side_length(word));
 		positive |= *word != '!';
 	}
