@@ -393,5 +393,5 @@ void files_free(struct known_files *f)
 	noted_lost(f);
 	free(f->groups.v);
 	*f = (struct known_files){ .live = f->live, .host_paths = f->host_paths,
-				   .named = f->named };
+				   .prints = f->prints };
 }

@@ -188,7 +188,7 @@ static struct group *group_at(struct known_files *f, int group)
 	if (f->held > MOST_MEMORY)
 		noted_lost(f);
 	g = group_new(f, group);
-	if (f->live && f->named && !f->by_kernel && !procfs_begin()) {
+	if (f->live && f->prints && !f->by_kernel && !procfs_begin()) {
 		read_process(f, g, group);
 		procfs_end();
 	}
@@ -200,7 +200,7 @@ int noted_begin(struct known_files *f, int pid)
 	pid_t group = pid;
 	uid_t uid;
 
-	if (!f->live || !f->named || f->by_kernel)
+	if (!f->live || !f->prints || f->by_kernel)
 		return pid;
 	if (task_ids(pid, &group, &uid) < 0)
 		group = pid;
@@ -337,7 +337,7 @@ static void change(struct known_files *f, struct group *g, const struct call *c,
 static struct group *noted_group(struct known_files *f, int group, const struct call *c,
 				 const struct call_values *v)
 {
-	return f->named || (v->returned && !strcmp(c->name, "socket") && v->args[0] == AF_NETLINK) ?
+	return f->prints || (v->returned && !strcmp(c->name, "socket") && v->args[0] == AF_NETLINK) ?
 	       group_at(f, group) : f->groups.n ? find(f, group) : NULL;
 }
 

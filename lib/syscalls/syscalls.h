@@ -536,7 +536,7 @@ struct file_known {
 struct known_files {
 	int live;               /* the host is this one */
 	int host_paths;         /* give the host's paths */
-	int named;              /* files are printed */
+	int prints;             /* files are printed */
 	int by_kernel;          /* the kernel says which files descriptors are */
 	struct table all;
 	uint64_t uses;

@@ -257,7 +257,7 @@ static void use_memory(struct decode *d, struct decode_task *t)
 		memset(t->values.user, 0, sizeof(t->values.user));
 		memset(t->values.entry, 0, sizeof(t->values.entry));
 	}
-	if (t->call && !d->known.by_kernel && (d->known.named || d->known.groups.n))
+	if (t->call && !d->known.by_kernel && (d->known.prints || d->known.groups.n))
 		t->used |= (uint8_t)noted_refer(&d->known, group_of(d, t), t->call, &t->values);
 }
 
@@ -1691,7 +1691,7 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		else
 			*all[i].text = opt_value;
 	d->paths |= d->known.host_paths || d->files;
-	d->known.named = d->names || d->paths;
+	d->known.prints = d->names || d->paths;
 	if (!strcmp(opt_last.name, "path"))
 		d->path_list[d->path_list[0] != NULL] = opt_value;
 	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)

@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	data = input;
 	left = size;
 	memset(groups, 0, sizeof(groups));
-	f.named = 1;
+	f.prints = 1;
 	for (unsigned n = 0; left > size / 4 && n < 200; n++) {
 		step();
 		for (unsigned g = 0; g < GROUPS; g++) {

@@ -209,7 +209,7 @@ static void test_sockets(void)
 	call(A, "socket", 3, AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	EQUAL_TEXT(file(A, 3), "TCPv6");
 	/* without names, only netlink sockets and what becomes of them are noted */
-	f.named = 0;
+	f.prints = 0;
 	noted_lost(&f);
 	opens(A, "/a", AT_FDCWD, 0, 4);
 	EQUAL(f.groups.n, 0);
@@ -217,7 +217,7 @@ static void test_sockets(void)
 	call(A, "dup", 6, 5, 0, 0);
 	EQUAL(noted_file(&f, A, 6)->family, AF_NETLINK);
 	EQUAL(noted_file(&f, A, 6)->protocol, 7);
-	f.named = 1;
+	f.prints = 1;
 }
 
 static void test_kernel(void)
@@ -290,7 +290,7 @@ static void test_live(void)
 }
 
 #define RUN(name) do { \
-	f.named = 1; \
+	f.prints = 1; \
 	TEST(name); \
 	files_free(&f); \
 	EQUAL(f.held, 0); \
