@@ -113,22 +113,20 @@ void noted_lost(struct known_files *f)
 
 /* ---- what procfs says ---- */
 
-/* Return the id of a file that has only this name. */
-static uint64_t id_of(struct known_files *f, const char *name, unsigned family, unsigned protocol,
+/* Return the id of a file of which nothing more is known. */
+static uint64_t id_of(struct known_files *f, struct file_record r, const char *path,
 		      const char *socket)
 {
-	const char *text = *socket ? socket : name;
-	struct file_record r = {
-		.id = text_hash(TEXT_HASH + protocol, text, strlen(text)),
-		.family = (uint16_t)family, .protocol = (uint16_t)protocol,
-	};
+	const char *name = *socket ? socket : path;
 	const struct file_known *known;
 
+	r.id = text_hash(TEXT_HASH + r.flags + r.protocol, name, strlen(name));
 	/* a program may choose names with one hash */
-	while ((known = files_find(f, r.id)) && strcmp(known->name, text))
+	while ((known = files_find(f, r.id)) &&
+	       (strcmp(known->name, name) || known->flags != r.flags))
 		r.id++;
 	if (!known)
-		files_add(f, &r, name, socket, "");
+		files_add(f, &r, path, socket, "");
 	return r.id;
 }
 
@@ -141,7 +139,7 @@ static uint64_t read_link(struct known_files *f, int pid, const char *name)
 	str_format(path, sizeof(path), "%s/%d/%s", path_procfs(), pid, name);
 	n = readlink(path, link + 1, PATH_MAX - 1);
 	link[n > 0 ? n + 1 : 0] = '\0';
-	return n > 0 ? id_of(f, link, 0, 0, "") : 0;
+	return n > 0 ? id_of(f, (struct file_record){ .flags = FILE_SOLID }, link, "") : 0;
 }
 
 /* Does an exec keep the descriptor? */
@@ -228,37 +226,56 @@ static uint64_t flags_of(const struct calls *calls, const struct call *c,
 size_t noted_path(const struct known_files *f, const struct file_known *dir,
 		  const struct call_bytes *path, char *out)
 {
-	const char *from = dir ? dir->path : "";
-	const int absolute = path->n && *path->bytes == '/', mark = !absolute && *from == '?';
 	const size_t given = path->n ? strnlen(path->bytes, path->n) : 0;
+	const int absolute = given && *path->bytes == '/';
+	const char *from = absolute ? "" : dir ? dir->path : "?";
+	const int mark = *from == '?', solid = !absolute && dir && dir->flags & FILE_SOLID;
 	char whole[2 * PATH_MAX];
 	size_t n;
 
 	if (!given || given >= PATH_MAX || path->cut || path->fault ||
-	    (!absolute && from[mark] != '/'))
+	    (!absolute && from[mark] != '/') ||
+	    (!solid && strstr(from, "/..") && !strncmp(path->bytes, "..", 2)))
 		return 0;
-	str_format(whole, sizeof(whole), "%s/%.*s", absolute ? "" : from + mark, (int)given,
+	str_format(whole, sizeof(whole), "%s/%.*s", solid ? "" : from + mark, (int)given,
 		   path->bytes);
 	*out = '?';
-	n = file_join("", "", whole, strlen(whole), out + (mark || f->host_paths),
-		      PATH_MAX - 1);
+	n = file_join(solid ? from + mark : "", "", whole, strlen(whole),
+		      out + (mark || f->host_paths), PATH_MAX - 1);
 	return n ? n + (mark || f->host_paths) : 0;
 }
 
-/* Return the file of the first path of the call, which begins at the descriptor before it; or 0. */
-static uint64_t path_of(struct known_files *f, const struct call *c, const struct call_values *v)
+/* Is the path the name of a file in the directory, with no link in between? */
+static int is_solid(const struct calls *calls, const struct file_known *dir, const char *path,
+		    uint64_t flags)
 {
+	const int other = calls->ppc || *calls->abi->name == 'a'; /* asm/fcntl.h of arm, powerpc */
+	const int link = !(flags & (other ? 0100000 : 0400000)); /* O_NOFOLLOW */
+	const char *name = path + strspn(path, "/");
+	const size_t n = strcspn(name, "/");
+
+	return !name[n + strspn(name + n, "/")] &&
+	       (name > path || (dir && dir->flags & FILE_SOLID)) &&
+	       (!link || n == strspn(name, "."));
+}
+
+/* Return the file of the first path of the call, which begins at the descriptor before it; or 0. */
+static uint64_t path_of(struct known_files *f, const struct calls *calls, const struct call *c,
+			const struct call_values *v, uint64_t flags)
+{
+	const struct file_known *dir;
 	char path[PATH_MAX];
+	unsigned i = 0;
 
-	for (unsigned i = 0; i < c->nargs; i++) {
-		const unsigned at = i && c->args[i - 1].kind == CALL_DIRFD;
-
-		if (c->args[i].kind == CALL_PATH)
-			return v->user[i].bytes && noted_path(f, files_find(f, v->files[i - at]),
-							      &v->user[i], path) ?
-			       id_of(f, path, 0, 0, "") : 0;
-	}
-	return 0;
+	while (i < c->nargs && c->args[i].kind != CALL_PATH)
+		i++;
+	if (i == c->nargs || !v->user[i].bytes)
+		return 0;
+	dir = files_find(f, v->files[i && c->args[i - 1].kind == CALL_DIRFD ? i - 1 : i]);
+	if (!noted_path(f, dir, &v->user[i], path))
+		return 0;
+	flags = is_solid(calls, dir, v->user[i].bytes, flags) ? FILE_SOLID : 0;
+	return id_of(f, (struct file_record){ .flags = (uint16_t)flags }, path, "");
 }
 
 /* Return the file of the descriptor that the call returns, or 0; and whether an exec keeps it. */
@@ -271,7 +288,7 @@ static uint64_t made(struct known_files *f, const struct calls *calls, const str
 
 	*kept = !(flags & O_CLOEXEC);
 	if (!strncmp(c->name, "open", 4) || !strcmp(c->name, "creat"))
-		return flags & K_O_TMPFILE ? 0 : path_of(f, c, v);
+		return flags & K_O_TMPFILE ? 0 : path_of(f, calls, c, v, flags);
 	if (!strncmp(c->name, "fcntl", 5)) {
 		*kept = v->args[1] == F_DUPFD;
 		return v->files[0];
@@ -283,7 +300,8 @@ static uint64_t made(struct known_files *f, const struct calls *calls, const str
 	*kept = !(v->args[1] & O_CLOEXEC);
 	file_put_protocol(&o, (unsigned)v->args[0], v->args[1] & K_SOCK_TYPE_MASK);
 	*o.at = '\0';
-	return id_of(f, "", (unsigned)v->args[0], (unsigned)v->args[2], name);
+	return id_of(f, (struct file_record){ .family = (uint16_t)v->args[0],
+					      .protocol = (uint16_t)v->args[2] }, "", name);
 }
 
 int64_t noted_made(const struct calls *calls, const struct call *c, const struct call_values *v,
@@ -303,8 +321,8 @@ static void set_kept(const struct group *g, uint64_t fd, int kept)
 }
 
 /* Note what a call that has succeeded does to descriptors that it does not return. */
-static void change(struct known_files *f, struct group *g, const struct call *c,
-		   const struct call_values *v)
+static void change(struct known_files *f, struct group *g, const struct calls *calls,
+		   const struct call *c, const struct call_values *v)
 {
 	const uint32_t *a = (uint32_t[]){ (uint32_t)v->args[0], (uint32_t)v->args[1],
 					  (uint32_t)v->args[2] };
@@ -323,7 +341,7 @@ static void change(struct known_files *f, struct group *g, const struct call *c,
 		else if (a[1] == FIONCLEX || a[1] == FIONCLEX_OLD)
 			set_kept(g, a[0], 1);
 	} else if (!strcmp(c->name, "chdir")) {
-		set(f, g, AT_FDCWD, path_of(f, c, v), 1);
+		set(f, g, AT_FDCWD, path_of(f, calls, c, v, 0), 1);
 	} else if (!strcmp(c->name, "fchdir")) {
 		set(f, g, AT_FDCWD, v->files[0], 1);
 	} else if (!strcmp(c->name, "unshare")) {
@@ -389,7 +407,7 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 	}
 	for (unsigned k = 0; k < CALL_RESULTS && noted_made(calls, c, v, k) >= 0; k++)
 		set(f, g, noted_made(calls, c, v, k), id[CALL_ARGS + k], 0);
-	change(f, g, c, v);
+	change(f, g, calls, c, v);
 	return group;
 }
 

@@ -374,6 +374,7 @@ enum {
 	FILE_CUT = 2,                   /* the beginning of the path is missing */
 	FILE_PSEUDO = 4,                /* it is in no directory, as a pipe */
 	FILE_INSIDE = 8,                /* inside_path is known */
+	FILE_SOLID = 1 << 15,           /* noted.c: no link is in the path */
 };
 
 /* ---- user.c: user memory in a trace ------------------------------------------------------ */
@@ -634,7 +635,7 @@ int64_t noted_made(const struct calls *, const struct call *, const struct call_
 
 /*
  * Write a path that a call gives, from a directory (NULL: not known), to out (PATH_MAX bytes).
- * Return the length; 0: not known. No part of it is removed but "." and "/".
+ * Return the length; 0: not known. ".." removes no part of it that may be a link.
  */
 size_t noted_path(const struct known_files *, const struct file_known *dir,
 		  const struct call_bytes *path, char *out);

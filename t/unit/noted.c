@@ -6,7 +6,7 @@
 #include "syscalls/syscalls.h"
 #include "unit.h"
 
-enum { A = 1001, B = 1002, C = 1003 };
+enum { A = 1001, B = 1002, C = 1003, NOFOLLOW = 0400000 };
 
 static struct known_files f;
 static struct calls *abi;
@@ -78,6 +78,20 @@ static void test_open(void)
 	/* the directory may be a link, so it stays */
 	opens(A, "../passwd", 4, 0, 6);
 	EQUAL_TEXT(file(A, 6), "/etc/ssh/../passwd");
+	opens(A, "..", 4, 0, 6);
+	EQUAL_TEXT(file(A, 6), "/etc/ssh/..");
+	opens(A, "../x", 6, 0, 6); /* and it grows no more */
+	EQUAL_TEXT(file(A, 6), "");
+	opens(A, "//etc", AT_FDCWD, NOFOLLOW, 6);
+	opens(A, "ssh/", 6, NOFOLLOW, 7);
+	opens(A, "../passwd", 7, NOFOLLOW, 8);
+	EQUAL_TEXT(file(A, 8), "/etc/passwd");
+	opens(A, "..", 7, NOFOLLOW, 8);
+	opens(A, "..", 8, 0, 8);
+	EQUAL_TEXT(file(A, 8), "/");
+	opens(A, "a/b", 7, NOFOLLOW, 8);
+	opens(A, "../c", 8, NOFOLLOW, 8);
+	EQUAL_TEXT(file(A, 8), "/etc/ssh/a/b/../c");
 	/* a relative path without its directory; a file without a name; a path that is not whole */
 	opens(A, "x", AT_FDCWD, 0, 6);
 	EQUAL_TEXT(file(A, 6), "");
