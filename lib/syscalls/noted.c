@@ -213,7 +213,7 @@ static uint64_t flags_of(const struct calls *calls, const struct call *c,
 			 const struct call_values *v)
 {
 	for (unsigned i = 0; i < c->nargs; i++)
-		if (!strcmp(c->args[i].name, "flags"))
+		if (!strcmp(c->args[i].name, "flags") || !strcmp(c->args[i].name, "type"))
 			return v->args[i];
 		else if (!strcmp(c->args[i].name, "how")) /* IN_ROOT: it is elsewhere */
 			return v->user[i].n < 24 || raw_number(v->user[i].bytes + 16, 8, 0,
@@ -278,30 +278,56 @@ static uint64_t path_of(struct known_files *f, const struct calls *calls, const 
 	return id_of(f, (struct file_record){ .flags = (uint16_t)flags }, path, "");
 }
 
-/* Return the file of the descriptor that the call returns, or 0; and whether an exec keeps it. */
-static uint64_t made(struct known_files *f, const struct calls *calls, const struct call *c,
-		     const struct call_values *v, int *kept)
+/* Return the file of a socket with these arguments of socket(2). */
+static uint64_t socket_of(struct known_files *f, const uint64_t *args)
 {
-	const uint64_t flags = flags_of(calls, c, v);
 	char name[32];
 	struct out o = out_to(name, sizeof(name) - 1);
 
-	*kept = !(flags & O_CLOEXEC);
+	file_put_protocol(&o, (unsigned)args[0], args[1] & K_SOCK_TYPE_MASK);
+	*o.at = '\0';
+	return id_of(f, (struct file_record){ .family = (uint16_t)args[0],
+					      .protocol = (uint16_t)args[2] }, "", name);
+}
+
+/* Return the file of the descriptor that the call returns, or of both that it makes; or 0. */
+static uint64_t made(struct known_files *f, const struct calls *calls, const struct call *c,
+		     const struct call_values *v)
+{
+	static const struct {
+		char call[16], name[24];
+	} all[] = {
+		{ "pipe", "pipe" }, { "epoll_create", "anon_inode:[eventpoll]" },
+		{ "eventfd", "anon_inode:[eventfd]" }, { "signalfd", "anon_inode:[signalfd]" },
+		{ "timerfd_create", "anon_inode:[timerfd]" },
+		{ "inotify_init", "anon_inode:inotify" },
+		{ "fanotify_init", "anon_inode:[fanotify]" },
+		{ "io_uring_setup", "anon_inode:[io_uring]" },
+		{ "perf_event_open", "anon_inode:[perf_event]" },
+		{ "pidfd_open", "anon_inode:[pidfd]" },
+	};
+	const uint64_t flags = flags_of(calls, c, v);
+	const struct file_known *from;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strncmp(c->name, all[i].call, strlen(all[i].call)))
+			return id_of(f, (struct file_record){ 0 }, all[i].name, "");
 	if (!strncmp(c->name, "open", 4) || !strcmp(c->name, "creat"))
 		return flags & K_O_TMPFILE ? 0 : path_of(f, calls, c, v, flags);
-	if (!strncmp(c->name, "fcntl", 5)) {
-		*kept = v->args[1] == F_DUPFD;
+	/* a connection has the protocol of the socket that accepts it */
+	if (!strncmp(c->name, "dup", 3) || !strncmp(c->name, "fcntl", 5) ||
+	    (!strncmp(c->name, "accept", 6) && (from = files_find(f, v->files[0])) && from->family))
 		return v->files[0];
-	}
-	if (!strncmp(c->name, "dup", 3))
-		return v->files[0];
-	if (strcmp(c->name, "socket"))
-		return 0;
-	*kept = !(v->args[1] & O_CLOEXEC);
-	file_put_protocol(&o, (unsigned)v->args[0], v->args[1] & K_SOCK_TYPE_MASK);
-	*o.at = '\0';
-	return id_of(f, (struct file_record){ .family = (uint16_t)v->args[0],
-					      .protocol = (uint16_t)v->args[2] }, "", name);
+	return !strncmp(c->name, "socket", 6) ? socket_of(f, v->args) : 0;
+}
+
+/* Is it known that an exec keeps the descriptors that the call makes? */
+static int keeps(const struct calls *calls, const struct call *c, const struct call_values *v)
+{
+	if (!strncmp(c->name, "fcntl", 5))
+		return v->args[1] == F_DUPFD;
+	return glob_listed("open*,creat,dup*,pipe*,socket*,accept*", c->name) &&
+	       !(flags_of(calls, c, v) & O_CLOEXEC);
 }
 
 int64_t noted_made(const struct calls *calls, const struct call *c, const struct call_values *v,
@@ -382,6 +408,7 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 	       const struct call *c, struct call_values *v)
 {
 	struct group *g = noted_group(f, group, c, v);
+	const int pair = noted_made(calls, c, v, 0) >= 0, makes = pair || c->result.kind == CALL_FD;
 	uint64_t *id = v->files;
 	int kept = 0;
 
@@ -400,13 +427,14 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 		group_new(f, -pid);
 		return -pid;
 	}
-	if (c->result.kind == CALL_FD) {
-		if (!f->by_kernel)
-			id[CALL_ARGS] = made(f, calls, c, v, &kept);
-		set(f, g, v->result, id[CALL_ARGS], kept);
+	if (!f->by_kernel && makes) {
+		kept = keeps(calls, c, v);
+		id[CALL_ARGS] = id[CALL_ARGS + 1] = made(f, calls, c, v);
 	}
-	for (unsigned k = 0; k < CALL_RESULTS && noted_made(calls, c, v, k) >= 0; k++)
-		set(f, g, noted_made(calls, c, v, k), id[CALL_ARGS + k], 0);
+	if (c->result.kind == CALL_FD)
+		set(f, g, v->result, id[CALL_ARGS], kept);
+	for (unsigned k = 0; k < CALL_RESULTS && pair; k++)
+		set(f, g, noted_made(calls, c, v, k), id[CALL_ARGS + k], kept);
 	change(f, g, calls, c, v);
 	return group;
 }

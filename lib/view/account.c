@@ -252,7 +252,7 @@ int account_take(struct show *s, struct decode *d, const struct tool *tool, int 
 	else
 		return 0;
 	account.on = 1;
-	d->on = d->names = 1;
+	d->on = d->names = d->known.prints = 1;
 	s->asked = 1;
 	return 1;
 }

@@ -314,20 +314,28 @@ static const struct file_known *file_of(struct decode *d, const struct decode_ta
 	return t->used ? files_find(&d->known, t->values.files[i]) : NULL;
 }
 
+/* Return the file of a descriptor, as file_of; count it if it is not known. */
+static const struct file_known *named(struct decode *d, const struct decode_task *t, unsigned i,
+				      int64_t fd)
+{
+	const struct file_known *file = d->names ? file_of(d, t, i) : NULL;
+
+	/* dup2(2) mostly has a new one that is not open */
+	d->unnamed += d->names && !file && !d->known.by_kernel && (fd >= 0 || fd == AT_FDCWD) &&
+		      t->values.result != -EBADF &&
+		      (i >= CALL_ARGS || strcmp(t->call->args[i].name, "newfd"));
+	return file;
+}
+
 /* Write the file of a descriptor: of an argument, or of CALL_ARGS, which is the result. */
 static void put_file(struct decode *d, const struct decode_task *t, unsigned i, int64_t fd,
 		     struct out *o)
 {
-	const struct file_known *file = d->names ? file_of(d, t, i) : NULL;
+	const struct file_known *file = named(d, t, i, fd);
 	char path[PATH_MAX];
 
-	if (!file) {
-		/* dup2(2) mostly has a new one that is not open */
-		d->unnamed += d->names && !d->known.by_kernel && (fd >= 0 || fd == AT_FDCWD) &&
-			      t->values.result != -EBADF &&
-			      (i >= CALL_ARGS || strcmp(t->call->args[i].name, "newfd"));
+	if (!file)
 		return;
-	}
 	out_char(o, '<');
 	if (file->family)
 		file_put_known(o, file);
@@ -810,7 +818,9 @@ static void put_json_result(struct decode *d, const struct decode_task *t,
 		out_format(o, "\"ret\":%lld", (long long)v);
 		if (name)
 			out_format(o, ",\"error\":\"%s\"", name);
-		put_json_file(d, t, CALL_ARGS, o);
+		if (t->call && t->call->result.kind == CALL_FD &&
+		    named(d, t, CALL_ARGS, v < 0 ? INT64_MIN : v))
+			put_json_file(d, t, CALL_ARGS, o);
 	}
 	switch (t->fate) {
 	case PAIRING_RETURNED:

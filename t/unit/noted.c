@@ -117,8 +117,10 @@ static void test_open(void)
 		EQUAL_TEXT(file(A, 7), i ? "" : "/c");
 	}
 	/* any other call returns a descriptor that is unknown */
-	call(A, "epoll_create1", 3, 0, 0, 0);
+	call(A, "userfaultfd", 3, 0, 0, 0);
 	EQUAL_TEXT(file(A, 3), "");
+	call(A, "epoll_create1", 3, 0, 0, 0);
+	EQUAL_TEXT(file(A, 3), "anon_inode:[eventpoll]");
 }
 
 static void test_copies_and_ends(void)
@@ -218,10 +220,20 @@ static void test_sockets(void)
 
 	opens(A, "/a", AT_FDCWD, 0, 4);
 	user(0, fds, sizeof(fds));
-	call(A, "pipe2", 0, 0, 0, 0);
-	EQUAL_TEXT(file(A, 4), "");
-	call(A, "socket", 3, AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	EQUAL_TEXT(file(A, 3), "TCPv6");
+	call(A, "pipe2", 0, 0, O_CLOEXEC, 0);
+	EQUAL_TEXT(file(A, 3), "pipe");
+	EQUAL_TEXT(file(A, 4), "pipe");
+	call(A, "accept", 5, 3, 0, 0);
+	EQUAL_TEXT(file(A, 5), "");
+	call(A, "socket", 3, AF_INET6, SOCK_STREAM, 0);
+	call(A, "accept", 5, 3, 0, 0);
+	EQUAL_TEXT(file(A, 5), "TCPv6");
+	user(3, (uint32_t[]){ 6, 7 }, 8);
+	call(A, "socketpair", 0, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	EQUAL_TEXT(file(A, 7), "UNIX-STREAM");
+	noted_exec(&f, A, A);
+	for (int fd = 3; fd < 8; fd++)
+		EQUAL_TEXT(file(A, fd), fd == 3 || fd == 5 ? "TCPv6" : "");
 	/* without names, only netlink sockets and what becomes of them are noted */
 	f.prints = 0;
 	noted_lost(&f);
