@@ -381,8 +381,9 @@ static void change(struct known_files *f, struct group *g, const struct calls *c
 static struct group *noted_group(struct known_files *f, int group, const struct call *c,
 				 const struct call_values *v)
 {
-	return f->prints || (v->returned && !strcmp(c->name, "socket") && v->args[0] == AF_NETLINK) ?
-	       group_at(f, group) : f->groups.n ? find(f, group) : NULL;
+	const int netlink = v->returned && !strcmp(c->name, "socket") && v->args[0] == AF_NETLINK;
+
+	return f->prints || netlink ? group_at(f, group) : f->groups.n ? find(f, group) : NULL;
 }
 
 int noted_refer(struct known_files *f, int group, const struct call *c, struct call_values *v)
