@@ -8,8 +8,7 @@
  *	NAME-PID  [CPU] FLAGS TIME:             the kernel, trace-cmd report
  *	NAME-PID  (TGID) [CPU] FLAGS TIME:      with record-tgid; Android's systrace
  *	NAME-PID  CPUFLAGS TIMEus!:             with latency-format; trace-cmd report -l
- * Two forms have no dash:
- *	NAME PID CPU FLAGS DEPTH NUMBER [TIME] TIMEms (+TIMEms):   latency-format with verbose
+ * One form has no dash:
  *	NAME PID [CPU] TIME:                    perf script; also PID/TID, and without [CPU]
  * (kernel/trace/trace_output.c, trace_print_context and trace_print_lat_context).
  */
@@ -96,70 +95,11 @@ static const char *behind_dash(struct trace_line *l, const char *s, const char *
 	return time_at(l, skip_word(s, end), end, 1);
 }
 
-/* Move back over spaces and a number. Return the number's beginning, or NULL. */
-static const char *number_before(const char *from, const char *s, struct text_part *number)
-{
-	const char *end;
-
-	while (s > from && is_blank(s[-1]))
-		s--;
-	for (end = s; s > from && ((s[-1] >= 'a' && s[-1] <= 'f') || is_digit(s[-1])); s--)
-		;
-	*number = (struct text_part){ s, (size_t)(end - s) };
-	return s > from && s < end && is_blank(s[-1]) ? s : NULL;
-}
-
-static int all_digits(struct text_part p)
-{
-	for (size_t i = 0; i < p.n; i++)
-		if (!is_digit(p.text[i]))
-			return 0;
-	return 1;
-}
-
 /* Set the name of the task: the text up to s, without the spaces around it. */
 static void set_comm(struct trace_line *l, const char *from, const char *s)
 {
 	s = before(from, s, is_blank);
 	l->comm = (struct text_part){ from, (size_t)(s - from) };
-}
-
-/* Read a verbose line whose absolute time begins at the bracket. Return the text after it. */
-static const char *verbose(struct trace_line *l, const char *from, const char *bracket,
-			   const char *end)
-{
-	struct text_part other;
-	const char *s = bracket + 1, *back = bracket;
-
-	while (s < end && (is_digit(*s) || (*s >= 'a' && *s <= 'f')))
-		s++;
-	if (s - bracket < 8 || !begins(s, end, "] "))
-		return NULL;
-	s = spaces(s + 1, end);
-	l->time = digits(&s, end);
-	if (s < end && *s == '.') {
-		s++;
-		l->time.n += 1 + digits(&s, end).n;
-	}
-	if (l->time.n && begins(s, end, "ms")) {
-		s += 2;
-		l->time.n += 2;
-	}
-	if (!l->time.n || !begins(s, end, " (+"))
-		return NULL;
-	for (s += 3; s < end && (is_digit(*s) || *s == '.' || *s == 'm' || *s == 's'); s++)
-		;
-	if (!begins(s, end, "):"))
-		return NULL;
-	for (int i = 0; i < 3; i++) /* the number of the line, the depth, the flags */
-		if (!(back = number_before(from, back, &other)))
-			return NULL;
-	back = number_before(from, back, &l->cpu);
-	back = back ? number_before(from, back, &l->pid) : NULL;
-	if (!back || !all_digits(l->cpu) || !all_digits(l->pid))
-		return NULL;
-	set_comm(l, from, back);
-	return s + 2;
 }
 
 /*
@@ -284,9 +224,6 @@ const char *line_head(struct trace_line *l, const char *s, const char *end)
 			set_comm(l, comm, dash);
 			return next;
 		}
-	for (dash = comm; (dash = memchr(dash, '[', (size_t)(last - dash))); dash++)
-		if ((next = verbose(l, comm, dash, end)))
-			return next;
 	if (after)
 		*l = other;
 	return after;

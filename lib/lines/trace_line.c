@@ -655,28 +655,27 @@ int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
 {
 	const char *s = l->time.text, *end;
 	uint64_t t = 0;
-	int unit = 0;
+	int us;
 
 	*digits = -1;
 	if (!l->time.n)
 		return -1;
 	end = s + l->time.n;
-	if (l->time.n > 2 && end[-1] == 's' && !is_digit(end[-2])) {
-		/* latency-format: "12us", "12.345ms" */
-		unit = end[-2] == 'u' ? 6 : 3;
-		*digits = end[-2] == 'u' ? 6 : -1;
+	us = l->time.n > 2 && !memcmp(end - 2, "us", 2); /* latency-format */
+	if (us) {
+		*digits = 6;
 		end -= 2;
 	}
 	for (; s < end; s++) {
 		if (*s == '.' && *digits < 0) {
-			*digits = unit;
+			*digits = 0;
 			continue;
 		}
 		if (!is_digit(*s) || *digits == 9 ||
 		    t > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
 			return -1;
 		t = 10 * t + (uint64_t)(*s - '0');
-		*digits += *digits >= unit && unit != 6;
+		*digits += *digits >= 0 && !us;
 	}
 	for (int i = *digits; i >= 0 && i < 9; i++) {
 		if (t > UINT64_MAX / 10)
