@@ -162,15 +162,6 @@ static void print_until(struct blk_stream *s, uint64_t time)
 		s->v[i].at -= at;
 }
 
-/* Return the time in ns, by the clock of the records. */
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /*
  * Read all relay files once, and print the records from before this reading. All of those
  * have been read, on every CPU. Some records that the kernel writes during the reading may
@@ -178,7 +169,7 @@ static uint64_t now(void)
  */
 static int look(struct blk_stream *s, int last)
 {
-	uint64_t began = last ? UINT64_MAX : now();
+	uint64_t began = last ? UINT64_MAX : time_ns(CLOCK_MONOTONIC);
 	size_t before = s->bytes.n;
 
 	if (relay_read(&s->relay, last, keep, s) < 0)

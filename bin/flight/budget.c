@@ -94,8 +94,8 @@ static uint32_t rate(const struct flight_budget *b)
 /* Charge the events and the own time since the last call to the bucket, and compute the load. */
 static void charge(struct flight_budget *b)
 {
-	uint64_t at = flight_clock_ns(CLOCK_MONOTONIC), wall = at - b->at;
-	uint64_t own = flight_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t at = time_ns(CLOCK_MONOTONIC), wall = at - b->at;
+	uint64_t own = time_ns(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t spent = flight_cost_count(&b->cost) * b->cost.event;
 
 	b->load = (uint32_t)(spent * MILLION / (wall ? wall : 1));
@@ -246,7 +246,7 @@ void flight_budget_hurry(struct flight_budget *b, int on)
 	if (b->ppm && on) {
 		b->urgent = urgent_begin();
 		/* dumps are not charged */
-		b->own = flight_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		b->own = time_ns(CLOCK_PROCESS_CPUTIME_ID);
 	} else if (b->urgent) {
 		urgent_end();
 	}

@@ -18,14 +18,6 @@ enum { ENOUGH = 200 }; /* events of a sample */
 /* Its events name no call, and the kernel has it whenever it has any of system calls. */
 #define EVERY_CALL "raw_syscalls:sys_enter"
 
-uint64_t flight_clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -40,10 +32,10 @@ static uint64_t time_calls(void)
 
 	for (int i = -CALLS; i < CALLS; i++) {
 		if (!i)
-			begin = flight_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+			begin = time_ns(CLOCK_THREAD_CPUTIME_ID);
 		syscall(SYS_getppid);
 	}
-	return flight_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	return time_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 static int enable(int dir, const char *event, const char *value)

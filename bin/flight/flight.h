@@ -243,9 +243,6 @@ struct flight_cost {
 	uint64_t seen;          /* events when they were counted last */
 };
 
-/* Return the time of the clock, in ns. */
-uint64_t flight_clock_ns(clockid_t);
-
 /*
  * Make an instance for measurements, and measure there what an event costs. Return 0 or -1;
  * call flight_cost_close in both cases.

@@ -32,7 +32,6 @@ static void print_start(pid_t pid)
 {
 	char text[1024] = "", date[TIME_DATE];
 	unsigned long long ticks = 0;
-	struct timespec boot;
 	int64_t us;
 	const char *s;
 
@@ -42,8 +41,7 @@ static void print_start(pid_t pid)
 		s = strchr(s + 1, ' ');
 	if (s++)
 		ticks = text_digits(&s);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	us = time_of_day_us() - (int64_t)boot.tv_sec * 1000000 - boot.tv_nsec / 1000 +
+	us = time_of_day_us() - (int64_t)(time_ns(CLOCK_BOOTTIME) / 1000) +
 	     (int64_t)(ticks * 1000000 / (unsigned long)sysconf(_SC_CLK_TCK));
 	time_date(date, us);
 	stdout_print(" %.10s %.8s", date, date + 11);

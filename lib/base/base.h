@@ -769,9 +769,10 @@ int table_by_key(const void *, const void *);
 /* Sort as qsort(3) does. */
 void array_sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *));
 
-/* ---- time.c, signals.c: the clock for time limits, dates, signals that stop a tool --- */
+/* ---- clock.c, time.c, signals.c: clocks, dates, signals that stop a tool -------------- */
 
-/* Return milliseconds of the monotonic clock. */
+/* Return the time of the clock in ns; that of the monotonic clock in ms and us. */
+uint64_t time_ns(clockid_t);
 long long time_now_ms(void);
 long long time_now_us(void);
 

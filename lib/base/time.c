@@ -11,18 +11,12 @@ long long time_now_ms(void)
 
 long long time_now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+	return (long long)(time_ns(CLOCK_MONOTONIC) / 1000);
 }
 
 int64_t time_of_day_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+	return (int64_t)(time_ns(CLOCK_REALTIME) / 1000);
 }
 
 /*

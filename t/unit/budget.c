@@ -42,7 +42,7 @@ static struct source *source_of(const struct flight_event *e)
 	return s;
 }
 
-uint64_t flight_clock_ns(clockid_t clock)
+uint64_t time_ns(clockid_t clock)
 {
 	return clock == CLOCK_MONOTONIC ? now : own;
 }
