@@ -71,19 +71,10 @@ static void set_pids(struct bpf_code *c)
 	emit_store(c, SIZE_W, FP, PROCESS, R0);
 }
 
-/* Copy n bytes at R3 to a slot. R0 is 0, or an error. */
-static void read_memory(struct bpf_code *c, enum bpf_helper fn, int slot, int n)
-{
-	emit_address(c, R1, FP, slot);
-	emit_mov_imm(c, R2, n);
-	emit_call(c, fn);
-}
-
 /* R8 = the word of user memory at R8; jump to unknown if it is absent */
 static void follow_pointer(struct bpf_code *c)
 {
-	emit_mov(c, R3, R8);
-	read_memory(c, FN_PROBE_READ_USER, READ, 8);
+	emit_copy(c, FN_PROBE_READ_USER, READ, 8, R8, 0);
 	emit_jump_if_imm(c, R0, JNE, 0, "unknown");
 	emit_load(c, SIZE_DW, R8, FP, READ);
 }
@@ -91,8 +82,7 @@ static void follow_pointer(struct bpf_code *c)
 /* R8 = the kernel's word at reg + at; jump to absent if it cannot be read */
 static void read_word(struct bpf_code *c, enum bpf_reg reg, int at, const char *absent)
 {
-	emit_address(c, R3, reg, at);
-	read_memory(c, FN_PROBE_READ_KERNEL, READ, 8);
+	emit_copy(c, FN_PROBE_READ_KERNEL, READ, 8, reg, at);
 	emit_jump_if_imm(c, R0, JNE, 0, absent);
 	emit_load(c, SIZE_DW, R8, FP, READ);
 }
@@ -132,7 +122,7 @@ static void check_words(struct bpf_code *c, const struct otel *o)
 {
 	emit_get(c, R3, R6, otel_place, words);
 	emit_jump_if_imm(c, R3, JEQ, 0, "same_words"); /* the program's own variable */
-	read_memory(c, FN_PROBE_READ_USER, RECORD, 16);
+	emit_copy(c, FN_PROBE_READ_USER, RECORD, 16, R3, 0);
 	emit_jump_if_imm(c, R0, JNE, 0, "other_words");
 	emit_load(c, SIZE_DW, R1, FP, RECORD);
 	emit_get(c, R2, R6, otel_place, word[0]);
@@ -184,8 +174,7 @@ static void read_context(struct bpf_code *c, const struct otel *o, const struct 
 	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
 	emit_jump_if_imm(c, R8, JEQ, 0, "read");
-	emit_mov(c, R3, R8);
-	read_memory(c, FN_PROBE_READ_USER, RECORD, HEAD);
+	emit_copy(c, FN_PROBE_READ_USER, RECORD, HEAD, R8, 0);
 	emit_jump_if_imm(c, R0, JNE, 0, "unknown");
 	emit_load(c, SIZE_B, R1, FP, RECORD + HEAD_VALID);
 	emit_jump_if_imm(c, R1, JNE, 1, "read");
@@ -276,8 +265,7 @@ static void emit_event(struct bpf_code *c, const struct plan *p, const struct ot
 /* Copy a member of the structure at R7 to a slot. */
 static void copy_member(struct bpf_code *c, int at, int slot)
 {
-	emit_address(c, R3, R7, at);
-	read_memory(c, FN_PROBE_READ_KERNEL, slot, 4);
+	emit_copy(c, FN_PROBE_READ_KERNEL, slot, 4, R7, at);
 }
 
 /* A process forks: the child has the same files at the same addresses. */

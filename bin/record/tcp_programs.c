@@ -62,22 +62,13 @@ static int member(const char *structure, const char *name)
 	return at;
 }
 
-/* Copy n bytes of the kernel's memory at from + at to a slot; zeros if it cannot be read. */
-static void read_bytes(struct bpf_code *c, int slot, enum bpf_reg from, int at, int n)
-{
-	emit_address(c, R3, from, at);
-	emit_address(c, R1, FP, slot);
-	emit_mov_imm(c, R2, n);
-	emit_call(c, FN_PROBE_READ_KERNEL);
-}
-
 /* to = the number at from + at */
 static void read_at(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from, int at,
 		    enum bpf_size size)
 {
 	emit_store_imm(c, SIZE_DW, FP, READ, 0);
-	read_bytes(c, READ, from, at, size == SIZE_H ? 2 : size == SIZE_W ? 4 :
-		   size == SIZE_B ? 1 : (int)sizeof(long));
+	emit_copy(c, FN_PROBE_READ_KERNEL, READ, size == SIZE_H ? 2 : size == SIZE_W ? 4 :
+		  size == SIZE_B ? 1 : (int)sizeof(long), from, at);
 	emit_load(c, size, to, FP, READ);
 }
 
@@ -334,19 +325,13 @@ static void keep_connect(struct bpf_code *c)
 	emit_store_imm(c, SIZE_H, FP, TO + 10, 0xffff);
 	emit_store_imm(c, SIZE_DW, FP, PORT, 0);
 	/* family, port and IPv4 address: if they cannot be read, the call fails by EFAULT */
-	emit_mov(c, R3, R8);
-	emit_address(c, R1, FP, ADDRESS);
-	emit_mov_imm(c, R2, 8);
-	emit_call(c, FN_PROBE_READ_USER);
+	emit_copy(c, FN_PROBE_READ_USER, ADDRESS, 8, R8, 0);
 	emit_jump_if_imm(c, R0, JNE, 0, "keep");
 	emit_load(c, SIZE_H, R7, FP, ADDRESS);
 	emit_jump_if_imm(c, R7, JEQ, AF_UNSPEC, "out");
 	emit_jump_if_imm(c, R7, JEQ, AF_INET, "four");
 	emit_jump_if_imm(c, R7, JNE, AF_INET6, "keep");
-	emit_address(c, R3, R8, offsetof(struct sockaddr_in6, sin6_addr));
-	emit_address(c, R1, FP, TO);
-	emit_mov_imm(c, R2, 16);
-	emit_call(c, FN_PROBE_READ_USER);
+	emit_copy(c, FN_PROBE_READ_USER, TO, 16, R8, offsetof(struct sockaddr_in6, sin6_addr));
 	emit_jump(c, "port");
 	emit_label(c, "four");
 	emit_load(c, SIZE_W, R1, FP, ADDRESS + 4);
@@ -404,11 +389,13 @@ static void record_failed(struct bpf_code *c, const struct plan *p)
 	emit_store_imm(c, SIZE_DW, FP, ADDRESS + 8, 0);
 	read_member(c, R7, R6, "sock_common", "skc_family", SIZE_H);
 	emit_jump_if_imm(c, R7, JEQ, AF_INET, "own_four");
-	read_bytes(c, ADDRESS, R6, member("sock_common", "skc_v6_rcv_saddr"), 16);
+	emit_copy(c, FN_PROBE_READ_KERNEL, ADDRESS, 16, R6,
+		  member("sock_common", "skc_v6_rcv_saddr"));
 	emit_jump(c, "own");
 	emit_label(c, "own_four");
 	emit_store_imm(c, SIZE_H, FP, ADDRESS + 10, 0xffff);
-	read_bytes(c, ADDRESS + 12, R6, member("sock_common", "skc_rcv_saddr"), 4);
+	emit_copy(c, FN_PROBE_READ_KERNEL, ADDRESS + 12, 4, R6,
+		  member("sock_common", "skc_rcv_saddr"));
 	emit_label(c, "own");
 	record_address(c, p, ADDRESS, 'L');
 	read_member(c, R7, R6, "inet_sock", "inet_sport", SIZE_H);
@@ -428,6 +415,8 @@ static void record_failed(struct bpf_code *c, const struct plan *p)
 
 /* The programs at events: each field is where the event has it. */
 
+enum { OF_ACCEPT = 1, OF_REQUESTS = 2, OF_SENDS = 4, IN_HEADER = 8 };
+
 static void emit_accept(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	emit_load(c, SIZE_DW, R7, R1, format_field(format, "ret;"));
@@ -436,17 +425,22 @@ static void emit_accept(struct bpf_code *c, const struct plan *p, const char *fo
 	record_accepted(c, p, "out");
 }
 
-/* header: the address is the first member of a structure in user memory */
-static void emit_begin(struct bpf_code *c, const char *format, const char *address, int header)
+/*
+ * A connect begins, or with MSG_FASTOPEN a call that sends. Its address is the field of the event,
+ * or the first member of a structure in user memory there.
+ */
+static void emit_begin(struct bpf_code *c, const char *format, const char *address, unsigned flags)
 {
+	if (flags & OF_SENDS) {
+		emit_load(c, SIZE_DW, R7, R1, format_field(format, " flags;"));
+		emit_alu_imm(c, ALU_AND, R7, MSG_FASTOPEN);
+		emit_jump_if_imm(c, R7, JEQ, 0, "out");
+	}
 	emit_load(c, SIZE_DW, R7, R1, format_field(format, "fd;"));
 	emit_load(c, SIZE_DW, R8, R1, format_field(format, address));
-	if (header) {
+	if (flags & IN_HEADER) {
 		emit_store_imm(c, SIZE_DW, FP, READ, 0);
-		emit_mov(c, R3, R8);
-		emit_address(c, R1, FP, READ);
-		emit_mov_imm(c, R2, sizeof(long));
-		emit_call(c, FN_PROBE_READ_USER);
+		emit_copy(c, FN_PROBE_READ_USER, READ, sizeof(long), R8, 0);
 		emit_load(c, SIZE_DW, R8, FP, READ);
 	}
 	emit_alu_imm(c, ALU_LSH, R7, 32); /* an int in a register */
@@ -455,40 +449,6 @@ static void emit_begin(struct bpf_code *c, const char *format, const char *addre
 	read_socket(c, "out");
 	set_task(c);
 	keep_connect(c);
-}
-
-static void emit_connect(struct bpf_code *c, const struct plan *p, const char *format)
-{
-	(void)p;
-	emit_begin(c, format, "uservaddr;", 0);
-}
-
-/* With MSG_FASTOPEN, a call that sends may connect. */
-static void emit_send_at(struct bpf_code *c, const char *format, const char *address, int header)
-{
-	emit_load(c, SIZE_DW, R7, R1, format_field(format, " flags;"));
-	emit_alu_imm(c, ALU_AND, R7, MSG_FASTOPEN);
-	emit_jump_if_imm(c, R7, JEQ, 0, "out");
-	emit_begin(c, format, address, header);
-}
-
-static void emit_send(struct bpf_code *c, const struct plan *p, const char *format)
-{
-	(void)p;
-	emit_send_at(c, format, "addr;", 0);
-}
-
-static void emit_sendmsg(struct bpf_code *c, const struct plan *p, const char *format)
-{
-	(void)p;
-	emit_send_at(c, format, "msg;", 1);
-}
-
-/* Only the first message can connect, and the call returns its error. */
-static void emit_sendmmsg(struct bpf_code *c, const struct plan *p, const char *format)
-{
-	(void)p;
-	emit_send_at(c, format, "mmsg;", 1);
 }
 
 static void emit_connected(struct bpf_code *c, const struct plan *p, const char *format)
@@ -564,25 +524,25 @@ static void emit_complete(struct bpf_code *c, const struct plan *p, const char *
 
 /* ---- attach -------------------------------------------------------------------------------- */
 
-enum { OF_ACCEPT = 1, OF_REQUESTS = 2 };
-
+/* Of several messages of sendmmsg, only the first can connect, and the call returns its error. */
 static const struct {
 	const char *event;
 	unsigned flags;
 	void (*emit)(struct bpf_code *, const struct plan *, const char *format);
+	const char *address;    /* of the events that emit_begin is for */
 } programs[] = {
-	{ "syscalls/sys_exit_connect", 0, emit_connected },
-	{ "syscalls/sys_enter_connect", 0, emit_connect },
-	{ "syscalls/sys_exit_sendto", 0, emit_connected },
-	{ "syscalls/sys_enter_sendto", 0, emit_send },
-	{ "syscalls/sys_exit_sendmsg", 0, emit_connected },
-	{ "syscalls/sys_enter_sendmsg", 0, emit_sendmsg },
-	{ "syscalls/sys_exit_sendmmsg", 0, emit_connected },
-	{ "syscalls/sys_enter_sendmmsg", 0, emit_sendmmsg },
-	{ "io_uring/io_uring_complete", OF_REQUESTS, emit_complete },
-	{ "io_uring/io_uring_submit_req", OF_REQUESTS, emit_submit },
-	{ "syscalls/sys_exit_accept4", OF_ACCEPT, emit_accept },
-	{ "syscalls/sys_exit_accept", OF_ACCEPT, emit_accept },
+	{ "syscalls/sys_exit_connect", 0, emit_connected, NULL },
+	{ "syscalls/sys_enter_connect", 0, NULL, "uservaddr;" },
+	{ "syscalls/sys_exit_sendto", 0, emit_connected, NULL },
+	{ "syscalls/sys_enter_sendto", OF_SENDS, NULL, "addr;" },
+	{ "syscalls/sys_exit_sendmsg", 0, emit_connected, NULL },
+	{ "syscalls/sys_enter_sendmsg", OF_SENDS | IN_HEADER, NULL, "msg;" },
+	{ "syscalls/sys_exit_sendmmsg", 0, emit_connected, NULL },
+	{ "syscalls/sys_enter_sendmmsg", OF_SENDS | IN_HEADER, NULL, "mmsg;" },
+	{ "io_uring/io_uring_complete", OF_REQUESTS, emit_complete, NULL },
+	{ "io_uring/io_uring_submit_req", OF_REQUESTS, emit_submit, NULL },
+	{ "syscalls/sys_exit_accept4", OF_ACCEPT, emit_accept, NULL },
+	{ "syscalls/sys_exit_accept", OF_ACCEPT, emit_accept, NULL },
 };
 
 /* Return the format of an event, or NULL if this kernel does not have it. */
@@ -610,7 +570,10 @@ static int attach_programs(struct plan *p, struct bpf_code *c, int accepts)
 		if (!format) /* an architecture without accept, a kernel without events of calls */
 			continue;
 		memset(c, 0, sizeof(*c));
-		programs[i].emit(c, p, format);
+		if (programs[i].address)
+			emit_begin(c, format, programs[i].address, flags);
+		else
+			programs[i].emit(c, p, format);
 		emit_out(c, 0);
 		free(format);
 		r = missing ? err_msg("the kernel has no member %s", missing) :

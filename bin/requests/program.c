@@ -19,10 +19,7 @@ void dt_emit_update(struct bpf_code *c, int map, int slot, int how)
 
 void dt_emit_field(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at)
 {
-	emit_address(c, R1, FP, WORD);
-	emit_mov_imm(c, R2, w == SIZE_B ? 1 : 4);
-	emit_address(c, R3, R6, at);
-	emit_call(c, FN_PROBE_READ_KERNEL);
+	emit_copy(c, FN_PROBE_READ_KERNEL, WORD, w == SIZE_B ? 1 : 4, R6, at);
 	emit_load(c, w, to, FP, WORD);
 }
 

@@ -129,6 +129,8 @@ void emit_delete(struct bpf_code *, int map, int key);
 /* Copy the text with its NUL to to + at, in whole steps of 8 bytes. Overwrites R1. */
 void emit_string(struct bpf_code *, enum bpf_reg to, int at, const char *text);
 void emit_call(struct bpf_code *, enum bpf_helper);
+/* Copy n bytes at from + at to FP + slot, by a helper of memory. R0 is 0, or an error. */
+void emit_copy(struct bpf_code *, enum bpf_helper, int slot, int n, enum bpf_reg from, int at);
 /*
  * R0 = R1, the address of a structure of this BTF id, whose members can be loaded without calls. A
  * load of memory that is not there gives 0. function: the id of bpf_rdonly_cast (Linux 6.2).

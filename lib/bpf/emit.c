@@ -216,6 +216,14 @@ void emit_call(struct bpf_code *c, enum bpf_helper h)
 	emit(c, BPF_JMP | CALL, R0, R0, 0, (int32_t)h);
 }
 
+void emit_copy(struct bpf_code *c, enum bpf_helper h, int slot, int n, enum bpf_reg from, int at)
+{
+	emit_address(c, R3, from, at);
+	emit_address(c, R1, FP, slot);
+	emit_mov_imm(c, R2, n);
+	emit_call(c, h);
+}
+
 void emit_cast(struct bpf_code *c, uint32_t function, uint32_t type)
 {
 	emit_mov_imm(c, R2, (int32_t)type);
