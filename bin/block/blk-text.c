@@ -122,9 +122,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct blk_position *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return x->time != y->time ? ASCENDING(x->time, y->time) : ASCENDING(x->at, y->at);
 }
 
 /* Print the records from before this time, and keep the others. */

@@ -18,7 +18,7 @@ static int by_number(const void *a, const void *b)
 {
 	const struct relay_file *x = a, *y = b;
 
-	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+	return ASCENDING(x->cpu, y->cpu);
 }
 
 /* Open a relay file and append it to r. Return 0 or -1. */

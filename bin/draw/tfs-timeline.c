@@ -354,18 +354,13 @@ static int by_most(const void *a, const void *b)
 {
 	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
 
-	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
+	return x->n != y->n ? ASCENDING(y->n, x->n) : table_by_key(a, b);
 }
 
 /* Return the first thread of the lane's process, or the lane itself. */
 static struct lane *leader(struct lane *l)
 {
 	return l->process ? l->process : l;
-}
-
-static int ascending(uint64_t x, uint64_t y)
-{
-	return (x > y) - (x < y);
 }
 
 /*
@@ -379,11 +374,11 @@ static int by_first(const void *a, const void *b)
 
 	if (px != py)
 		return px->process_first != py->process_first ?
-		       ascending(px->process_first, py->process_first) :
+		       ASCENDING(px->process_first, py->process_first) :
 		       strcmp(px->entry.key, py->entry.key);
 	if (x == px || y == py)
 		return x == px ? -(x != y) : 1;
-	return x->first != y->first ? ascending(x->first, y->first) : table_by_key(a, b);
+	return x->first != y->first ? ASCENDING(x->first, y->first) : table_by_key(a, b);
 }
 
 /* Remove the wake-ups from the lane if the trace has switches: bars show the waits. */
@@ -435,12 +430,11 @@ static enum kind layer(const struct mark *m)
 static int by_layer(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
+	int r = ASCENDING(layer(x), layer(y));
 
-	if (layer(x) != layer(y))
-		return layer(x) < layer(y) ? -1 : 1;
-	if (x->from != y->from)
-		return ascending(x->from, y->from);
-	return x->to != y->to ? ascending(x->to, y->to) : strcmp(x->name, y->name);
+	r = r ? r : ASCENDING(x->from, y->from);
+	r = r ? r : ASCENDING(x->to, y->to);
+	return r ? r : strcmp(x->name, y->name);
 }
 
 /* Return the place of a time, in hundredths of a pixel from the left. */
@@ -624,7 +618,7 @@ static int by_wait(const void *a, const void *b)
 {
 	const struct arrow *x = a, *y = b;
 
-	return x->wait != y->wait ? ascending(y->wait, x->wait) : ascending(x->time, y->time);
+	return x->wait != y->wait ? ASCENDING(y->wait, x->wait) : ASCENDING(x->time, y->time);
 }
 
 /* Draw the arrows of the longest waits, and show those of waits that can be seen well. */

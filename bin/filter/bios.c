@@ -55,7 +55,7 @@ static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return ASCENDING(*x, *y);
 }
 
 static void forget_older_half(struct bios *b)

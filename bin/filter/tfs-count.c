@@ -49,7 +49,7 @@ static int order(const void *a, const void *b)
 {
 	const struct counted *x = *(struct counted *const *)a, *y = *(struct counted *const *)b;
 
-	return x->n != y->n && !by_name ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
+	return x->n != y->n && !by_name ? ASCENDING(y->n, x->n) : table_by_key(a, b);
 }
 
 /* If no event has had any of the keys, say so. */

@@ -105,7 +105,7 @@ static int order(const void *a, const void *b)
 {
 	const struct hist *x = *(struct hist *const *)a, *y = *(struct hist *const *)b;
 
-	return x->n != y->n ? x->n < y->n ? 1 : -1 : table_by_key(a, b);
+	return x->n != y->n ? ASCENDING(y->n, x->n) : table_by_key(a, b);
 }
 
 /* Format 2^power as bpftrace does: 512, 1K, 64M. */

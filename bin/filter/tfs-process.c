@@ -527,9 +527,7 @@ static int by_start(const void *a, const void *b)
 	const struct process *x = (*(struct living *const *)a)->process;
 	const struct process *y = (*(struct living *const *)b)->process;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return x->start != y->start ? ASCENDING(x->start, y->start) : ASCENDING(x->pid, y->pid);
 }
 
 static void print_tree(void)

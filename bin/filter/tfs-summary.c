@@ -429,11 +429,6 @@ static void each_event(const struct trace_line *l)
 
 static enum summary_column sort_column = TOTAL;
 
-static int compare_numbers(unsigned long long a, unsigned long long b)
-{
-	return (a < b) - (a > b);
-}
-
 /* Return a time of the sums, 0 without a timed call. */
 static struct decimal time_of(const struct sums *v, enum summary_column c)
 {
@@ -455,15 +450,15 @@ static int order(const void *a, const void *b)
 	if (c == NAME)
 		return table_by_key(a, b);
 	if (c == ERRORS) {
-		differ = compare_numbers(x->errors, y->errors);
+		differ = ASCENDING(y->errors, x->errors);
 	} else if (c >= ADDED && c < TOTAL) {
-		differ = compare_numbers(x->added[c - ADDED], y->added[c - ADDED]);
+		differ = ASCENDING(y->added[c - ADDED], x->added[c - ADDED]);
 	} else if (c >= TOTAL) {
 		v = time_of(x, c);
 		w = time_of(y, c);
 		differ = decimal_compare(&w, &v);
 	}
-	differ = differ ? differ : compare_numbers(x->calls, y->calls);
+	differ = differ ? differ : ASCENDING(y->calls, x->calls);
 	return differ ? differ : table_by_key(a, b);
 }
 

@@ -24,7 +24,7 @@ static int by_cost(const void *a, const void *b)
 {
 	const struct flight_event *x = a, *y = b;
 
-	return x->sampled != y->sampled ? (x->sampled < y->sampled ? 1 : -1) :
+	return x->sampled != y->sampled ? ASCENDING(y->sampled, x->sampled) :
 	       strcmp(x->name, y->name);
 }
 

@@ -22,7 +22,7 @@ static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return ASCENDING(*x, *y);
 }
 
 /* Return the CPU time of the calls, in ns. The first ones after a change are slow. */

@@ -89,10 +89,7 @@ int main(int argc, char **argv)
 
 	name = dt_name();
 	opt_next(&tool, argc, argv);
-	if (!dt_name_ok(name))
-		usage_error(&tool,
-			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
-			    name);
+	dt_check_name(&tool, name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (strcmp(command, "add") && strcmp(command, "remove"))

@@ -18,7 +18,11 @@
 #include "bpf/bpf.h"
 #include "requests.h"
 
-static const struct tool tool = { TOOL_DT_PID };
+static const char *name;
+
+static const struct tool tool = {
+	TOOL_DT_PID, .places = (const struct opt_place[]){ { 'N', .text = &name }, { 0 } },
+};
 
 /* Print the tasks of the map. Return an exit status. */
 static int print_list(int map)
@@ -41,17 +45,6 @@ static int print_list(int map)
 	pids_clear(&all);
 	stdout_flush();
 	return n ? DONE : err_no("the request probe follows no task");
-}
-
-/* Add the tasks to the map. Return 0, or -1, reported. */
-static int add(int map, const struct pids *s)
-{
-	static const struct dt_task by_hand = { .count = 1 };
-
-	for (size_t i = 0; i < s->n; i++)
-		if (bpf_update(map, &s->v[i], &by_hand) < 0)
-			return err_capability(CAPS_BPF, "unable to follow task %d", (int)s->v[i]);
-	return 0;
 }
 
 /*
@@ -79,18 +72,13 @@ static int check(const struct pids *s, int of_processes)
 
 int main(int argc, char **argv)
 {
-	const char *name = dt_name(), *command;
-	struct dt_settings settings;
 	static struct pids s;
-	uint32_t zero = 0;
-	int map, r = 0;
+	const char *command;
+	int map, flags, r = 0;
 
-	while (opt_next(&tool, argc, argv) != -1)
-		name = opt_value;
-	if (!dt_name_ok(name))
-		usage_error(&tool,
-			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
-			    name);
+	name = dt_name();
+	opt_next(&tool, argc, argv);
+	dt_check_name(&tool, name);
 	argv += opt_index;
 	command = *argv ? *argv++ : "";
 	if (!strcmp(command, "list")) {
@@ -103,20 +91,16 @@ int main(int argc, char **argv)
 			    "no command; give add, remove or list%s", command);
 	if (pids_operands(&tool, argv, &s) < 0)
 		return REFUSED;
-	map = dt_open(name, DT_SETTINGS);
+	flags = dt_flags(name);
+	map = flags < 0 ? -1 : dt_open(name, DT_PIDS);
 	if (map < 0)
 		return REFUSED;
-	if (bpf_lookup(map, &zero, &settings) < 0) {
-		err_capability(CAPS_BPF, "unable to read the settings of the request probe %s",
-			       name);
-		return REFUSED;
+	if (*command == 'a') {
+		r = check(&s, flags & DT_GROUP);
+		for (size_t i = 0; !r && i < s.n; i++)
+			r = dt_follow(map, s.v[i]);
+		return r < 0 ? REFUSED : DONE;
 	}
-	map = dt_open(name, DT_PIDS);
-	if (map < 0)
-		return REFUSED;
-	if (*command == 'a')
-		return check(&s, settings.flags & DT_GROUP) < 0 || add(map, &s) < 0 ?
-		       REFUSED : DONE;
 	for (size_t i = 0; i < s.n; i++)
 		r |= bpf_delete(map, &s.v[i]) < 0;
 	return r ? err_no("the request probe %s did not follow all of these tasks", name) : DONE;

@@ -171,10 +171,7 @@ int main(int argc, char **argv)
 			name = opt_value;
 		}
 	of_session = name == dt_name() && getenv("TFS_PROBE") && getenv("TFS_INSTANCE");
-	if (!dt_name_ok(name))
-		usage_error(&tool,
-			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
-			    name);
+	dt_check_name(&tool, name);
 	command = argv[opt_index];
 	rest = command ? &argv[opt_index + 1] : NULL;
 	if (command && !strcmp(command, "marks") && *rest && !strcmp(*rest, "--"))

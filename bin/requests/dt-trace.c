@@ -15,7 +15,14 @@
 #include "live/live.h"
 #include "requests.h"
 
-static const struct tool tool = { TOOL_DT_TRACE };
+static const char *name;
+static int waiting;
+
+static const struct tool tool = {
+	TOOL_DT_TRACE, .places = (const struct opt_place[]){
+		{ 'N', .text = &name }, { 'w', .flag = &waiting }, { 0 },
+	},
+};
 
 /* Is a task of the map in a window? */
 static int serving(int map)
@@ -38,7 +45,7 @@ static int serving(int map)
  * Wait until the answer changes or a signal comes. The programs write a mark for each window: look
  * at the map whenever a mark comes. Return 0, or not 0 with an error message.
  */
-static int wait_for_change(const char *name, int map)
+static int wait_for_change(int map)
 {
 	struct channel ch;
 	int stop = wait_stop_signals(), held = stop < 0 ? -1 : dt_reader_add(name, &ch, -1);
@@ -68,21 +75,14 @@ static int wait_for_change(const char *name, int map)
 
 int main(int argc, char **argv)
 {
-	const char *name = dt_name();
-	int c, map, waiting = 0;
+	int map;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		if (c == 'w')
-			waiting = 1;
-		else
-			name = opt_value;
-	if (!dt_name_ok(name))
-		usage_error(&tool,
-			    "not a request probe's name: '%.80s'; use letters, digits, _ . -",
-			    name);
+	name = dt_name();
+	opt_next(&tool, argc, argv);
+	dt_check_name(&tool, name);
 	opt_end(&tool, argv[opt_index]);
 	map = dt_open(name, DT_PIDS);
-	if (map < 0 || (waiting && wait_for_change(name, map) < 0))
+	if (map < 0 || (waiting && wait_for_change(map) < 0))
 		return REFUSED;
 	stdout_print("%d\n", serving(map));
 	stdout_flush();

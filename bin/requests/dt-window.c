@@ -58,7 +58,7 @@ struct held {
 };
 
 struct filter {
-	struct comments comments;       /* only for lines that are not understood */
+	struct input in;        /* its comments are only for lines that are not understood */
 	int by_group, one_probe, by_sockets;
 	uint64_t id;                    /* one_probe: of that request probe */
 	struct pids always;
@@ -218,8 +218,7 @@ static int heads_block(const struct trace_line *l)
 /* Print the line. A NUL, which only a hostile trace has, becomes a question mark. */
 static void pass(char *line, size_t n)
 {
-	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
-		;
+	text_mask_nul(line, n);
 	stdout_print("%s\n", line);
 }
 
@@ -361,7 +360,7 @@ static void each_line(struct filter *f, char *line, size_t n)
 	struct socket_send *send;
 	uint64_t tid;
 
-	f->comments.lines += lost || *line == '#';
+	f->in.comments.lines += lost || *line == '#';
 	if (lost) {
 		take_what_is_known(f, 1);
 		pass(line, n);
@@ -375,7 +374,7 @@ static void each_line(struct filter *f, char *line, size_t n)
 			pass(line, n);
 		return;
 	}
-	is_event = comments_event(&f->comments, &l, line, n);
+	is_event = comments_event(&f->in.comments, &l, line, n);
 	sock = f->by_sockets && is_event ? sock_event(&l) : SOCK_NONE;
 	send = send_of(f, sock, &l);
 	begins = send && sock == SOCK_SENDS;
@@ -426,9 +425,7 @@ static int parse_id(const char *s, uint64_t *id)
 int main(int argc, char **argv)
 {
 	static struct filter f; /* large; an initializer would put it into the program's file */
-	static struct line_reader in;
-	char *line, text[COMMENTS_MISSED];
-	ssize_t n;
+	char text[COMMENTS_MISSED];
 	int c;
 
 	f.windows.size = sizeof(struct window);
@@ -461,13 +458,13 @@ int main(int argc, char **argv)
 	f.last = &f.first;
 
 	input_begin();
-	while ((n = line_read(&in, &line)) >= 0)
-		each_line(&f, line, (size_t)n);
-	if (in.failed)
+	while (input_read(&f.in))
+		each_line(&f, f.in.line, f.in.n);
+	if (f.in.in.failed)
 		return REFUSED;
 	take_what_is_known(&f, 1);
 	stdout_flush();
-	if (comments_missed(&f.comments, text, sizeof(text)))
+	if (comments_missed(&f.in.comments, text, sizeof(text)))
 		err_note("not understood, and treated like the event before: %s", text);
 	if (f.by_sockets)
 		tell_missing(&f);

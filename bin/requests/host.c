@@ -17,8 +17,7 @@ int dt_host_next(struct dt_host *h)
 		return h->in.failed ? -1 : 0;
 	h->n = (size_t)n;
 	/* replace NUL bytes, which only a damaged or hostile trace has */
-	for (char *nul; (nul = memchr(h->line, '\0', h->n)); *nul = '?')
-		;
+	text_mask_nul(h->line, h->n);
 	/* the head of a stack and a "lost" line of JSON have a time, too, but are not events */
 	h->event = comments_event(&h->comments, &h->l, h->line, h->n);
 	h->timed = (h->event || h->l.stack || h->l.json) &&

@@ -13,14 +13,11 @@ static unsigned side(const struct dt_point *p)
 static int by_key(const void *a, const void *b)
 {
 	const struct dt_point *x = a, *y = b;
+	int r = ASCENDING(x->key, y->key);
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (side(x) != side(y))
-		return side(x) < side(y) ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	r = r ? r : ASCENDING(side(x), side(y));
+	r = r ? r : ASCENDING(x->time, y->time);
+	return r ? r : ASCENDING(x->order, y->order);
 }
 
 /* Do all points have the same actor? It tried again, or two request probes have seen it. */

@@ -182,9 +182,11 @@ const char *dt_name(void)
 }
 
 /* The name may be that of a session's instance, which may be long. */
-int dt_name_ok(const char *name)
+void dt_check_name(const struct tool *t, const char *name)
 {
-	return text_name_fits(name, DT_NAME - 1);
+	if (!text_name_fits(name, DT_NAME - 1))
+		usage_error(t, "not a request probe's name: '%.80s'; use letters, digits, _ . -",
+			    name);
 }
 
 int dt_ready(void)
@@ -209,6 +211,21 @@ int dt_open(const char *name, const char *what)
 	if (fd < 0 && errno == ENOENT)
 		err_msg("the request probe %s is off; begin it with dt-probe on", name);
 	return fd;
+}
+
+int dt_flags(const char *name)
+{
+	struct dt_settings s;
+	uint32_t zero = 0;
+	int map = dt_open(name, DT_SETTINGS), r;
+
+	if (map < 0)
+		return -1;
+	r = bpf_lookup(map, &zero, &s) < 0 ?
+	    err_capability(CAPS_BPF, "unable to read the settings of the request probe %s", name) :
+	    (int)s.flags;
+	close(map);
+	return r;
 }
 
 int dt_remove_directory(const char *name)

@@ -28,6 +28,14 @@ int dt_tasks(int map, int by_hand, struct pids *out)
 	return pids_sort(out);
 }
 
+int dt_follow(int map, pid_t pid)
+{
+	static const struct dt_task by_hand = { .count = 1 };
+
+	return bpf_update(map, &pid, &by_hand) < 0 ?
+	       err_capability(CAPS_BPF, "unable to follow task %d", (int)pid) : 0;
+}
+
 int dt_lock(const char *name, int how)
 {
 	int fd = dt_open_probe(name);

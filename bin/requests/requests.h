@@ -149,8 +149,8 @@ int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 /* Return the name to use without an option: $TFS_PROBE, or "dt". */
 const char *dt_name(void);
 
-/* Is it a name: less than DT_NAME of [A-Za-z0-9_.-], not beginning with a dot or dash? */
-int dt_name_ok(const char *name);
+/* Exit MISUSED unless it is less than DT_NAME of [A-Za-z0-9_.-], not a dot or dash first. */
+void dt_check_name(const struct tool *, const char *name);
 
 /* Is bpffs mounted? Return 0 or -1. */
 int dt_ready(void);
@@ -167,6 +167,9 @@ int dt_pin(const char *name, const char *what, int fd);
 int dt_pinned(const char *name, const char *what);
 int dt_unpin(const char *name, const char *what);
 int dt_open(const char *name, const char *what);
+
+/* Return the flags of the request probe, such as DT_GROUP. */
+int dt_flags(const char *name);
 
 /* ---- readers.c: programs that read the marks of a request probe ------------------------- */
 
@@ -188,6 +191,9 @@ void dt_reader_remove(const char *name, const struct channel *);
 
 /* Append the tasks of the map "pids" to out, sorted: all, or those that a user has added. */
 int dt_tasks(int map, int by_hand, struct pids *out);
+
+/* Add a task to the map, as a user does. */
+int dt_follow(int map, pid_t);
 
 /*
  * Prevent the end of the request probe while the returned descriptor is open, in order to

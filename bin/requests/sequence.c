@@ -29,9 +29,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct dt_point *x = *(struct dt_point *const *)a, *y = *(struct dt_point *const *)b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return x->time != y->time ? ASCENDING(x->time, y->time) : ASCENDING(x->order, y->order);
 }
 
 const struct dt_point *sequence_peer(const struct sequence *s, const struct dt_point *p)
@@ -73,12 +71,10 @@ static int by_host(const void *a, const void *b)
 {
 	const struct sequence_lane *x = *(struct sequence_lane *const *)a;
 	const struct sequence_lane *y = *(struct sequence_lane *const *)b;
+	int r = ASCENDING(x->actor->host, y->actor->host);
 
-	if (x->actor->host != y->actor->host)
-		return x->actor->host < y->actor->host ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return x->actor->tid < y->actor->tid ? -1 : 1;
+	r = r ? r : ASCENDING(x->first, y->first);
+	return r ? r : ASCENDING(x->actor->tid, y->actor->tid);
 }
 
 /* Begin or end a window. If a window is open when the next begins, its end is missing. */

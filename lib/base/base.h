@@ -769,6 +769,9 @@ int table_by_key(const void *, const void *);
 /* Sort as qsort(3) does. */
 void array_sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *));
 
+/* For compare: the order of two numbers, which are evaluated twice. */
+#define ASCENDING(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* ---- clock.c, time.c, signals.c: clocks, dates, signals that stop a tool -------------- */
 
 /* Return the time of the clock in ns; that of the monotonic clock in ms and us. */

@@ -60,23 +60,6 @@ static int hook_env(const struct request *rq, const char **variables)
 	return instance;
 }
 
-/* Return the flags of the probe, such as DT_GROUP, or -1, reported. */
-static int flags_of(const struct request *rq)
-{
-	int map = dt_open(recording_name(rq), DT_SETTINGS), r;
-	struct dt_settings s;
-	uint32_t zero = 0;
-
-	if (map < 0)
-		return -1;
-	if (bpf_lookup(map, &zero, &s) < 0)
-		r = err_capability(CAPS_BPF, "unable to read the settings of the request probe");
-	else
-		r = (int)s.flags;
-	close(map);
-	return r;
-}
-
 /*
  * Add the selected tasks, their threads and descendants to the probe, until a look finds no new
  * task; from then on the probe follows their children. Begin the window of each task with a line in
@@ -84,11 +67,10 @@ static int flags_of(const struct request *rq)
  */
 static int add_selected(const struct request *rq)
 {
-	static const struct dt_task by_hand = { .count = 1 };
 	struct pids known = { 0 }, now = { 0 };
 	int map = dt_open(recording_name(rq), DT_PIDS), r;
 	uint32_t id = map < 0 ? 0 : bpf_id(map);
-	int flags = map < 0 ? -1 : flags_of(rq);
+	int flags = map < 0 ? -1 : dt_flags(recording_name(rq));
 	int which = SELECT_DESCENDANTS | SELECT_GONE_OK;
 	char line[64];
 
@@ -103,8 +85,7 @@ static int add_selected(const struct request *rq)
 		pids_minus(&now, &known);
 		for (size_t i = 0; !r && i < now.n; i++) {
 			str_format(line, sizeof(line), "dtB %x %d 0", id, (int)now.v[i]);
-			r = bpf_update(map, &now.v[i], &by_hand) < 0 ?
-			    err_capability(CAPS_BPF, "unable to follow task %d", (int)now.v[i]) :
+			r = dt_follow(map, now.v[i]) < 0 ? -1 :
 			    ctl_write(instance, "trace_marker", line, 0);
 			pids_add(&known, now.v[i]);
 		}
