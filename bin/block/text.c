@@ -75,25 +75,6 @@ void blk_learn(struct table *names, const struct blk_record *r)
 
 /* ---- a line ----------------------------------------------------------------- */
 
-struct line {
-	char *text;
-	size_t n, size;
-};
-
-static void add(struct line *, const char *f, ...) __attribute__((format(printf, 2, 3)));
-
-/* Append the text, as much of it as fits. */
-static void add(struct line *l, const char *f, ...)
-{
-	va_list ap;
-	size_t n, room = l->size - l->n;
-
-	va_start(ap, f);
-	n = str_vformat(l->text + l->n, room, f, ap);
-	va_end(ap);
-	l->n += n < room ? n : room - 1;
-}
-
 /* Write blkparse's RWBS field to s. */
 static const char *rwbs_field(const struct blk_record *r, char *s)
 {
@@ -123,18 +104,18 @@ static unsigned minor_of(uint32_t device)
 	return device & 0xfffff;
 }
 
-static void head(struct line *l, const struct blk_record *r, uint32_t device, uint64_t start,
+static void head(struct out *o, const struct blk_record *r, uint32_t device, uint64_t start,
 		 const char *act, const char *rwbs)
 {
 	uint64_t t = r->time - start;
 
-	add(l, "%3u,%-3u %2u %8d %5d.%09u %5u %2s %3s ", major_of(device), minor_of(device), r->cpu,
-	    (int32_t)r->sequence, (int32_t)(t / 1000000000), (unsigned)(t % 1000000000), r->pid,
-	    act, rwbs);
+	out_format(o, "%3u,%-3u %2u %8d %5d.%09u %5u %2s %3s ", major_of(device), minor_of(device),
+		   r->cpu, (int32_t)r->sequence, (int32_t)(t / 1000000000),
+		   (unsigned)(t % 1000000000), r->pid, act, rwbs);
 }
 
 /* Append the bytes of a command in a packet, without the zeros at its end. */
-static void command(struct line *l, const struct blk_record *r)
+static void command(struct out *o, const struct blk_record *r)
 {
 	size_t n = r->npayload;
 
@@ -142,18 +123,18 @@ static void command(struct line *l, const struct blk_record *r)
 		return;
 	while (n && !r->payload[n - 1])
 		n--;
-	add(l, "(");
+	out_format(o, "(");
 	for (size_t i = 0; i < n + (n < r->npayload); i++)
-		add(l, "%s%02x", i ? " " : "", r->payload[i]);
-	add(l, n < r->npayload ? " ..) " : ") ");
+		out_format(o, "%s%02x", i ? " " : "", r->payload[i]);
+	out_format(o, n < r->npayload ? " ..) " : ") ");
 }
 
-static void sectors(struct line *l, const struct blk_record *r)
+static void sectors(struct out *o, const struct blk_record *r)
 {
-	add(l, "%llu + %u ", (unsigned long long)r->sector, r->bytes >> 9);
+	out_format(o, "%llu + %u ", (unsigned long long)r->sector, r->bytes >> 9);
 }
 
-static void tail(struct line *l, const struct blk_record *r, const char *comm)
+static void tail(struct out *o, const struct blk_record *r, const char *comm)
 {
 	int pc = r->action >> 16 & IS_PC;
 	const uint8_t *p = r->payload;
@@ -162,46 +143,46 @@ static void tail(struct line *l, const struct blk_record *r, const char *comm)
 	case BLK_REQUEUE:
 	case BLK_COMPLETE:
 		if (pc && r->act == BLK_COMPLETE)
-			command(l, r);
+			command(o, r);
 		else if (!pc && r->bytes >> 9)
-			sectors(l, r);
+			sectors(o, r);
 		else if (!pc)
-			add(l, "%llu ", (unsigned long long)r->sector);
-		add(l, "[%u]\n", r->error);
+			out_format(o, "%llu ", (unsigned long long)r->sector);
+		out_format(o, "[%u]\n", r->error);
 		return;
 	case BLK_REMAP: /* payload: source device, target device, sector */
 		if (r->npayload >= 16)
-			add(l, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
+			out_format(o, "%llu + %u <- (%u,%u) %llu", (unsigned long long)r->sector,
 			    r->bytes >> 9, major_of((uint32_t)word(p, 4, 1)),
 			    minor_of((uint32_t)word(p, 4, 1)),
 			    (unsigned long long)word(p + 8, 8, 1));
 		break;
 	case BLK_UNPLUG:
 	case BLK_UNPLUG_TIMER:
-		add(l, "[%s]", comm);
+		out_format(o, "[%s]", comm);
 		if (r->npayload >= 8)
-			add(l, " %u", (unsigned)word(p, 8, 1));
+			out_format(o, " %u", (unsigned)word(p, 8, 1));
 		break;
 	case BLK_SPLIT:
-		add(l, "%llu / ", (unsigned long long)r->sector);
+		out_format(o, "%llu / ", (unsigned long long)r->sector);
 		if (r->npayload >= 8)
-			add(l, "%u ", (unsigned)word(p, 8, 1));
-		add(l, "[%s]", comm);
+			out_format(o, "%u ", (unsigned)word(p, 8, 1));
+		out_format(o, "[%s]", comm);
 		break;
 	default:
 		if (pc && r->act != BLK_GETRQ && r->act != BLK_SLEEPRQ) {
-			add(l, "%u ", r->bytes);
+			out_format(o, "%u ", r->bytes);
 			if (r->act != BLK_QUEUE)
-				command(l, r);
+				command(o, r);
 		} else if (r->act != BLK_PLUG && r->bytes >> 9) {
-			sectors(l, r);
+			sectors(o, r);
 		}
-		add(l, "[%s]", comm);
+		out_format(o, "[%s]", comm);
 	}
-	add(l, "\n");
+	out_format(o, "\n");
 }
 
-static void message(struct line *l, const struct blk_record *r, uint64_t start)
+static void message(struct out *o, const struct blk_record *r, uint64_t start)
 {
 	struct blk_record plainly = *r;
 	char text[1024];
@@ -209,10 +190,10 @@ static void message(struct line *l, const struct blk_record *r, uint64_t start)
 
 	n -= r->payload[n - 1] == '\n';
 	plainly.sequence = plainly.pid = 0;
-	head(l, &plainly, r->device, start, "m", "N");
+	head(o, &plainly, r->device, start, "m", "N");
 	str_format(text, sizeof(text), "%.*s", (int)n, (const char *)r->payload);
 	text_mask_controls(text, text + strlen(text));
-	add(l, "%s\n", text);
+	out_format(o, "%s\n", text);
 }
 
 size_t blk_line(const struct table *names, const struct blk_record *r, uint64_t start, char *text,
@@ -222,7 +203,7 @@ size_t blk_line(const struct table *names, const struct blk_record *r, uint64_t 
 		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A",
 	};
 	const struct blk_name *name = table_find(names, (const char *)&r->pid, sizeof(r->pid));
-	struct line l = { .text = text, .size = size };
+	struct out o = out_to(text, size);
 	uint32_t device = r->device;
 	char rwbs[8];
 
@@ -232,13 +213,13 @@ size_t blk_line(const struct table *names, const struct blk_record *r, uint64_t 
 	if (!r->note && r->act == BLK_REMAP && r->npayload >= 16)
 		device = (uint32_t)word(r->payload + 4, 4, 1);
 	if (r->note) {
-		message(&l, r, start);
+		message(&o, r, start);
 	} else {
-		head(&l, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0],
+		head(&o, r, device, start, acts[r->act < BLK_ABORT ? r->act : 0],
 		     rwbs_field(r, rwbs));
-		tail(&l, r, name ? name->comm : "(null)");
+		tail(&o, r, name ? name->comm : "(null)");
 	}
-	if (l.n == size - 1)
-		text[l.n - 1] = '\n'; /* the line was cut */
-	return l.n;
+	if (o.cut)
+		o.at[-1] = '\n';
+	return (size_t)(o.at - text);
 }

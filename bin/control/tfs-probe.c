@@ -198,23 +198,11 @@ static int check_words(const char *event, const char *probe)
 /* Parse a number as strtoull(3) does with base 0, without a sign. Return 0, or -1, silent. */
 static int parse_offset(const char *s, uint64_t *n)
 {
-	unsigned base = *s != '0' ? 10 : (s[1] | 0x20) == 'x' ? 16 : 8, digit;
-	uint64_t v = 0;
+	char *end;
 
-	s += base == 16 ? 2 : 0;
-	if (!*s)
-		return -1;
-	for (; *s; s++) {
-		int letter = *s | 0x20;
-
-		digit = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') :
-			letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a' + 10) : base;
-		if (digit >= base || v > (UINT64_MAX - digit) / base)
-			return -1;
-		v = v * base + digit;
-	}
-	*n = v;
-	return 0;
+	errno = 0;
+	*n = strtoull(s, &end, 0);
+	return *s < '0' || *s > '9' || *end || errno ? -1 : 0;
 }
 
 /*
@@ -411,8 +399,7 @@ static int add_place(void *arg, const struct elf_usdt *u)
 	char number[64];
 	size_t n = made_n - s->first + 1;
 
-	s->text.n = 0;
-	strbuf_puts(&s->text, u->provider);
+	strbuf_puts(strbuf_empty(&s->text), u->provider);
 	strbuf_puts(&s->text, ":");
 	strbuf_puts(&s->text, u->name);
 	if (strcmp(s->text.text, s->probe)) {

@@ -188,8 +188,7 @@ static void add_record(struct otlp *o, const struct out *record)
 		strbuf_puts(b, same ? "," : RESOURCE_END ",");
 	if (!same) {
 		strbuf_add(b, o->next_resource.text, o->next_resource.n);
-		o->resource.n = 0;
-		strbuf_add(&o->resource, o->next_resource.text, o->next_resource.n);
+		strbuf_add(strbuf_empty(&o->resource), o->next_resource.text, o->next_resource.n);
 	}
 	strbuf_add(b, o->record.text, n);
 }

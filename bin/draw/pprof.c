@@ -27,8 +27,7 @@ static struct string *string_of(char kind, struct text_part text)
 {
 	struct string *s;
 
-	profile.key.n = 0;
-	strbuf_add(&profile.key, &kind, 1);
+	strbuf_add(strbuf_empty(&profile.key), &kind, 1);
 	strbuf_add(&profile.key, text.text, text.n);
 	s = table_at(&profile.strings, profile.key.text, profile.key.n);
 	if (!s->id) {

@@ -42,8 +42,7 @@ struct pair {
 
 void task_key(struct strbuf *key, const struct trace_line *l, struct text_part id)
 {
-	key->n = 0;
-	strbuf_add(key, l->host.text, l->host.n);
+	strbuf_add(strbuf_empty(key), l->host.text, l->host.n);
 	strbuf_puts(key, "\t");
 	strbuf_add(key, id.text, id.n);
 }

@@ -189,8 +189,7 @@ static void take(const char *line, size_t n)
 	if (!r.time && n > 2) { /* the counts at the end of a trace */
 		str_format(head, sizeof(head), "{\"timeUnixNano\":\"%llu\",",
 			   (unsigned long long)(last ? last : (uint64_t)time_of_day_us() * 1000));
-		dated.n = 0;
-		strbuf_puts(&dated, head);
+		strbuf_puts(strbuf_empty(&dated), head);
 		strbuf_add(&dated, line + 1, n - 1);
 		export_read(&r, dated.text, dated.n);
 	}

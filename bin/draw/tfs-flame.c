@@ -265,8 +265,7 @@ static void put_waker(const struct last_event *e, struct strbuf *to)
 	const char *s = e->frames.text, *end = s + e->frames.n, *next;
 	int hard = e->hard;
 
-	to->n = 0;
-	strbuf_puts(to, EDGE WAKER EDGE);
+	strbuf_puts(strbuf_empty(to), EDGE WAKER EDGE);
 	for (; s < end; s = next) {
 		next = (const char *)memchr(s, *EDGE, (size_t)(end - s)) + 1;
 		for (size_t i = 0; i < sizeof(interrupts) / sizeof(*interrupts); i++)
@@ -291,8 +290,7 @@ static void count_stack(struct flame *f, struct last_event *e)
 		put_waker(e, &e->off->waker);
 	} else if (e->frames.n) {
 		end = text + e->frames.n;
-		f->key.n = 0;
-		strbuf_add(&f->key, e->task.text, e->task.n);
+		strbuf_add(strbuf_empty(&f->key), e->task.text, e->task.n);
 		strbuf_puts(&f->key, EDGE);
 		strbuf_add(&f->key, e->roots.text, e->roots.n);
 		while (end-- > text) { /* end: the EDGE after the frame */
@@ -302,8 +300,7 @@ static void count_stack(struct flame *f, struct last_event *e)
 			end = s;
 		}
 		if (e->off) {
-			e->off->stack.n = 0;
-			strbuf_add(&e->off->stack, f->key.text, f->key.n);
+			strbuf_add(strbuf_empty(&e->off->stack), f->key.text, f->key.n);
 		} else {
 			stack = table_at(&f->stacks, f->key.text, f->key.n);
 			stack->n++;
@@ -532,8 +529,7 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	if (width < NARROWEST)
 		return;
 	d->used[kind] = 1;
-	w->n = 0;
-	strbuf_format(w, "<g class='%c", "ckuv"[kind]);
+	strbuf_format(strbuf_empty(w), "<g class='%c", "ckuv"[kind]);
 	if (kind != KEY)
 		strbuf_format(w, "%u", svg_shade(name, (size_t)(end - name), 6));
 	svg_item(w, o->from, n);

@@ -297,8 +297,7 @@ static void read_event(struct timeline *t, const struct trace_line *l, uint64_t 
 	if (!pid.n)
 		pid = (struct text_part){ "-", 1 };
 	label = by_cpu ? cpu_label(t, l) : task_label(t, l, comm, pid);
-	t->words.n = 0;
-	strbuf_puts(&t->words, call ? "" : l->prefix);
+	strbuf_puts(strbuf_empty(&t->words), call ? "" : l->prefix);
 	strbuf_add(&t->words, l->event.text, l->event.n);
 	m.name = keep_words(t);
 	add_mark(t, by_cpu ? lane_of(t, &t->cpus, l, l->cpu) : lane_of(t, &t->tasks, l, pid),
@@ -478,8 +477,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	struct strbuf *w = &t->words;
 
 	t->used[m->kind] = 1;
-	w->n = 0;
-	strbuf_format(w, "<g class='%s", looks[m->kind].kind);
+	strbuf_format(strbuf_empty(w), "<g class='%s", looks[m->kind].kind);
 	if (m->kind == CALLED || (by_cpu && m->kind == RAN))
 		strbuf_format(w, " p%u", svg_shade(name, n, 8));
 	svg_item(w, from, time > least ? time : least);
@@ -521,8 +519,7 @@ static void draw_label(struct timeline *t, const char *kind, unsigned x, uint64_
 {
 	struct strbuf *w = &t->words;
 
-	w->n = 0;
-	strbuf_format(w, "<g class='label%s'><title>", kind);
+	strbuf_format(strbuf_empty(w), "<g class='label%s'><title>", kind);
 	svg_text(w, text, n, SIZE_MAX);
 	strbuf_puts(w, "</title>");
 	svg_text_at(w, x * 100, (y + 14) * 100, text, n, (LEFT - 8 - x) * 100 / SVG_LETTER);
@@ -561,8 +558,7 @@ static void draw_axis(struct timeline *t, uint64_t y, uint64_t bottom)
 	for (uint64_t part = 10; digits && part <= step; part *= 10)
 		digits--;
 	for (time = 0; time <= all; time += step) {
-		w->n = 0;
-		strbuf_puts(w, bottom ? "<path d='M" : "<text x='");
+		strbuf_puts(strbuf_empty(w), bottom ? "<path d='M" : "<text x='");
 		svg_number(w, across(t, t->begin + time));
 		if (bottom) {
 			strbuf_format(w, " %dV%llu'/>\n", HEAD - 4, (unsigned long long)bottom);
@@ -637,8 +633,7 @@ static void draw_arrows(struct timeline *t)
 
 		if (!a->from->y || !a->to->y)
 			continue;
-		w->n = 0;
-		strbuf_format(w, "<path class='a' data-f='%llu' data-t='%llu' data-n='%llu' "
+		strbuf_format(strbuf_empty(w), "<path class='a' data-f='%llu' data-t='%llu' data-n='%llu' "
 			      "data-y='%llu %llu' d='M", time,
 			      (unsigned long long)(a->begin - t->begin),
 			      (unsigned long long)a->wait, from, to);
@@ -683,8 +678,7 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 	unsigned long long begin = t->begin, second = 1000000000;
 	struct strbuf *w = &t->words;
 
-	w->n = 0;
-	strbuf_format(w, "%llu event%s from ", t->events, t->events == 1 ? "" : "s");
+	strbuf_format(strbuf_empty(w), "%llu event%s from ", t->events, t->events == 1 ? "" : "s");
 	strbuf_format(w, t->digits < 0 ? "%llu" : "%llu.%06llu s",
 		      t->digits < 0 ? begin : begin / second, begin % second / 1000);
 	svg_picture_head(p, w->text, (const struct svg_key []){

@@ -66,8 +66,7 @@ static struct track *track_at(const struct track *parent, char kind, struct text
 	static struct strbuf w;
 	struct track *t;
 
-	w.n = 0;
-	strbuf_add(&w, (const char *)&parent->uuid, sizeof(parent->uuid));
+	strbuf_add(strbuf_empty(&w), (const char *)&parent->uuid, sizeof(parent->uuid));
 	strbuf_add(&w, &kind, 1);
 	strbuf_add(&w, key.text, key.n);
 	t = table_at(kind == THREAD ? &all.threads : &all.tracks, w.text, w.n);

@@ -8,8 +8,7 @@
 
 void latency_event_set(struct latency *t, struct latency_event *m, const struct trace_line *l)
 {
-	t->event.n = 0;
-	strbuf_puts(&t->event, l->prefix);
+	strbuf_puts(strbuf_empty(&t->event), l->prefix);
 	strbuf_add(&t->event, l->event.text, l->event.n);
 	m->l = l;
 	m->event = t->event.text;
@@ -30,8 +29,7 @@ static int is_of_task(const char *key)
 
 char *latency_task_fields(struct latency *t, const struct trace_line *l)
 {
-	t->fields.n = 0;
-	strbuf_puts(&t->fields, "");
+	strbuf_puts(strbuf_empty(&t->fields), "");
 	for (size_t i = 0; t->keys[i]; i++)
 		if (is_of_task(t->keys[i])) {
 			trace_line_add_field(&t->fields, l, t->names[i],
@@ -112,8 +110,7 @@ void latency_start_print(struct latency *t, const struct latency_start *b,
 		return;
 	/* three more digits if one of the times has nanoseconds */
 	decimal_text(text, &lat, m->digits > 6 || (m->digits >= 0 && b->digits > 6));
-	t->fields.n = 0;
-	strbuf_add(&t->fields, b->carried, b->n);
+	strbuf_add(strbuf_empty(&t->fields), b->carried, b->n);
 	strbuf_format(&t->fields, m->l->json ? ",\"lat\":%s" : " lat=%s", text);
 	add_fields(t, b, m);
 	stdout_print("%s\n", t->line.text);

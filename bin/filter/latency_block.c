@@ -70,8 +70,7 @@ static int read_place(const struct trace_line *l, struct disk_place *p)
 
 static void set_key(struct latency *t, const struct trace_line *l, const struct disk_place *p)
 {
-	t->key.n = 0;
-	strbuf_format(&t->key, "%llu %.*s %.*s ", (unsigned long long)p->sector, (int)p->dev.n,
+	strbuf_format(strbuf_empty(&t->key), "%llu %.*s %.*s ", (unsigned long long)p->sector, (int)p->dev.n,
 		      p->dev.text, (int)p->rwbs.n, p->rwbs.text);
 	latency_key_origin(t, l);
 }
@@ -161,8 +160,7 @@ static struct bios *bios_of(struct latency *t, const struct trace_line *l,
 			    const struct disk_place *p, char operation, int make)
 {
 	t->bios.size = sizeof(struct bios);
-	t->key.n = 0;
-	strbuf_format(&t->key, "%c%.*s ", operation, (int)p->dev.n, p->dev.text);
+	strbuf_format(strbuf_empty(&t->key), "%c%.*s ", operation, (int)p->dev.n, p->dev.text);
 	latency_key_origin(t, l);
 	return make ? table_at(&t->bios, t->key.text, t->key.n) :
 		      table_find(&t->bios, t->key.text, t->key.n);

@@ -44,8 +44,7 @@ static int is_followed(const struct latency *t, pid_t pid)
 /* Return the entry of a followed task. */
 static struct waiter *waiter(struct latency *t, const struct trace_line *l, pid_t pid)
 {
-	t->key.n = 0;
-	strbuf_format(&t->key, "%d", (int)pid);
+	strbuf_format(strbuf_empty(&t->key), "%d", (int)pid);
 	latency_key_origin(t, l);
 	return table_at(&t->open, t->key.text, t->key.n);
 }

@@ -72,8 +72,7 @@ static int identify(struct line_calls *c, const struct trace_line *l, struct pai
 			strbuf_format(&c->name, "syscall_0x%llx", (unsigned long long)e->id);
 	}
 	if (name && name != c->name.text) {
-		c->name.n = 0;
-		strbuf_puts(&c->name, name);
+		strbuf_puts(strbuf_empty(&c->name), name);
 	}
 	if (e->id != PAIRING_FORGOTTEN)
 		e->id = text_hash(TEXT_HASH, c->name.text, c->name.n);
@@ -95,8 +94,7 @@ static struct call_task *task_of(struct line_calls *c, const struct trace_line *
 	struct pairing_task *surplus;
 	struct call_task *t;
 
-	c->key.n = 0;
-	strbuf_puts(&c->key, l->json ? "j" : "t");
+	strbuf_puts(strbuf_empty(&c->key), l->json ? "j" : "t");
 	strbuf_add(&c->key, pid.text, pid.n);
 	strbuf_puts(&c->key, " ");
 	strbuf_add(&c->key, l->host.text, l->host.n);

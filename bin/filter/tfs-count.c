@@ -98,8 +98,7 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
 		stdout_print("}\n");
 		return;
 	}
-	values.n = 0;
-	strbuf_puts(&values, c->entry.key);
+	strbuf_puts(strbuf_empty(&values), c->entry.key);
 	if (header)
 		trace_line_shorten(values.text);
 	stdout_print("%7llu ", c->n);

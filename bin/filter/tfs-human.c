@@ -59,8 +59,7 @@ static void set_head(struct people_event *e, const struct trace_line *l, const c
 	int digits;
 
 	*e = (struct people_event){ .time = l->time, .pid = l->pid };
-	name.n = 0;
-	trace_line_add_string(&name, l, l->comm);
+	trace_line_add_string(strbuf_empty(&name), l, l->comm);
 	e->comm = (struct text_part){ name.text, name.n };
 	if (l->host.n)
 		e->host = (struct text_part){ s, trace_line_host(s, n, &(struct text_part){ 0 }) };

@@ -75,8 +75,7 @@ static const struct strbuf *key_of(uint64_t pid)
 {
 	static struct strbuf key;
 
-	key.n = 0;
-	strbuf_add(&key, (const char *)&pid, sizeof(pid));
+	strbuf_add(strbuf_empty(&key), (const char *)&pid, sizeof(pid));
 	strbuf_add(&key, in.l.host.text, in.l.host.n);
 	return &key;
 }
@@ -140,8 +139,7 @@ static void drop(struct process *p)
 /* Set a string to a part of the line, with the escapes of text. */
 static void keep(char **to, const struct trace_line *l, struct text_part part)
 {
-	text.n = 0;
-	trace_line_add_string(&text, l, part);
+	trace_line_add_string(strbuf_empty(&text), l, part);
 	free(*to);
 	*to = xstrdup(text.n ? text.text : "");
 }
@@ -589,11 +587,9 @@ static void add_running(void)
 			continue;
 		p->asked = p->shown = 1;
 		p->maker = (uint64_t)task.ppid;
-		text.n = 0;
-		strbuf_escaped(&text, task.comm, strlen(task.comm), ESCAPE_TEXT);
+		strbuf_escaped(strbuf_empty(&text), task.comm, strlen(task.comm), ESCAPE_TEXT);
 		p->name = xstrdup(text.text);
-		text.n = 0;
-		strbuf_format(&text, "%u", (unsigned)uid);
+		strbuf_format(strbuf_empty(&text), "%u", (unsigned)uid);
 		p->uid = xstrdup(text.text);
 		if (tree)
 			hang(p, &root);

@@ -186,8 +186,7 @@ static void make_row_key(const struct trace_line *l, size_t kind)
 
 	if (!named)
 		trace_line_values(&values, l, *sum.keys ? sum.keys : kinds[kind].keys);
-	sum.key.n = 0;
-	strbuf_format(&sum.key, "%c", '0' + (int)kind);
+	strbuf_format(strbuf_empty(&sum.key), "%c", '0' + (int)kind);
 	strbuf_puts(&sum.key, named ? calls.name.text : values.text);
 }
 
@@ -208,8 +207,7 @@ static void count_error(const struct trace_line *l, struct row *r)
 	else if (!name.n && !line_calls_result(l, &number))
 		number = error_of_result(number);
 	known = number ? name_of_error(number) : NULL;
-	sum.key.n = 0;
-	strbuf_add(&sum.key, (const char *)&r, sizeof(r));
+	strbuf_add(strbuf_empty(&sum.key), (const char *)&r, sizeof(r));
 	if (known || !number)
 		strbuf_format(&sum.key, "%.*s", known ? (int)strlen(known) : (int)name.n,
 			      known ? known : name.text);
@@ -408,8 +406,7 @@ static void each_event(const struct trace_line *l)
 		return;
 	}
 	lat = trace_line_key(l, "lat");
-	sum.event.n = 0;
-	strbuf_add(&sum.event, l->event.text, l->event.n);
+	strbuf_add(strbuf_empty(&sum.event), l->event.text, l->event.n);
 	while (!glob_matches(kinds[kind].glob, sum.event.text))
 		kind++;
 	r = row_of(lat.text ? &sum.rows : &sum.untimed, l, kind);
@@ -624,8 +621,7 @@ static void put_labels(struct strbuf *labels, const char *key)
 	static struct strbuf values;
 	const char *const *keys = *sum.keys ? sum.keys : name;
 
-	values.n = 0;
-	strbuf_puts(&values, key + 1);
+	strbuf_puts(strbuf_empty(&values), key + 1);
 	for (char *tab = values.text; !*sum.keys && (tab = strchr(tab, '\t'));)
 		*tab = ' ';
 	metrics_labels(labels, keys, values.text);
@@ -718,8 +714,7 @@ static void print_table(const struct interval_now *at)
 		struct row *r = (struct row *)rows.v[i];
 
 		if (i < most && i < at->rows) {
-			name.n = 0;
-			strbuf_puts(&name, r->entry.key);
+			strbuf_puts(strbuf_empty(&name), r->entry.key);
 			trace_line_shorten(name.text + 1);
 			json ? print_object(&r->now, name.text) :
 			       print_row(&r->now, name.text + 1);

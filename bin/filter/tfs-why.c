@@ -90,8 +90,7 @@ static struct why_who who_at(const struct trace_line *l, const char *pid, const 
 	if (name.n)
 		name = strbuf_unescaped(&text[turn], name, 0);
 	if (name.n && l->host.n) {
-		named[turn].n = 0;
-		strbuf_add(&named[turn], l->host.text, l->host.n);
+		strbuf_add(strbuf_empty(&named[turn]), l->host.text, l->host.n);
 		strbuf_add(&named[turn], ":", 1);
 		strbuf_add(&named[turn], name.text, name.n);
 		name = (struct text_part){ named[turn].text, named[turn].n };

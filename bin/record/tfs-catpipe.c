@@ -318,16 +318,6 @@ static void read_traced(struct stream *s)
 	s->show.traced = s->traced.n > 0;
 }
 
-/* Does the instance record the event of this control file? */
-static int is_on(const struct stream *s, const char *path)
-{
-	char *text = file_read(s->dir, path, NULL);
-	int on = text && *text == '1';
-
-	free(text);
-	return on;
-}
-
 /*
  * Open the raw sub-buffers. If only the kernel can print this instance's lines, set
  * s->text instead. Return 0, or -1, reported.
@@ -376,8 +366,9 @@ static int open_raw(struct stream *s, const char *root)
 	s->to.meanwhile = keep_events;
 	s->to.arg = s;
 	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS) ||
-	    (s->show.tells && (is_on(s, "events/sched/sched_process_exit/enable") ||
-			       is_on(s, "events/signal/signal_deliver/enable")))) {
+	    (s->show.tells &&
+	     (file_begins(s->dir, "events/sched/sched_process_exit/enable", '1') ||
+	      file_begins(s->dir, "events/signal/signal_deliver/enable", '1')))) {
 		taskstats_open(&s->exits, s->live.ncpus);
 		s->show.facts.ended = taskstats_exit_code;
 		s->show.facts.killed = taskstats_killed_code;

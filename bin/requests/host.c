@@ -71,8 +71,7 @@ void dt_host_print(const struct dt_host *h, size_t wide)
 		while (!h->l.json && from - line > 1 && from[-2] == ' ')
 			from--;
 		strbuf_add(&w, line, (size_t)(from - line));
-		time.n = 0;
-		strbuf_seconds(&time, h->timed ? h->time : h->date, h->digits_now);
+		strbuf_seconds(strbuf_empty(&time), h->timed ? h->time : h->date, h->digits_now);
 		strbuf_format(&w, "%*s", h->timed && !h->l.json ? (int)(to - from) : 0, time.text);
 		line = to;
 	}

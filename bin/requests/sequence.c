@@ -298,8 +298,7 @@ void sequence_event(struct sequence *s, unsigned host, const struct trace_line *
 		return;
 	}
 	lane->ticks = xgrow(lane->ticks, lane->nticks, &lane->ticks_room, sizeof(*lane->ticks));
-	s->words.n = 0;
-	strbuf_puts(&s->words, l->prefix);
+	strbuf_puts(strbuf_empty(&s->words), l->prefix);
 	strbuf_add(&s->words, l->event.text, l->event.n);
 	name = table_at(&s->names, s->words.text, s->words.n);
 	lane->ticks[lane->nticks++] = (struct sequence_tick){ y, time, name->key, 0 };

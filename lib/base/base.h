@@ -701,6 +701,13 @@ void strbuf_escaped(struct strbuf *, const char *, size_t n, enum escape);
  */
 struct text_part strbuf_unescaped(struct strbuf *, struct text_part, int json);
 
+/* Empty the text, and return it for a function that appends to it. */
+static inline struct strbuf *strbuf_empty(struct strbuf *w)
+{
+	w->n = 0;
+	return w;
+}
+
 /* Make room for n bytes and a NUL, and return the place after the text. */
 char *strbuf_room(struct strbuf *, size_t n);
 

@@ -174,8 +174,7 @@ void svg_label(unsigned x, uint64_t y, const char *s, size_t n, size_t most)
 {
 	static struct strbuf w;
 
-	w.n = 0;
-	svg_text(&w, s, n, most);
+	svg_text(strbuf_empty(&w), s, n, most);
 	if (w.n)
 		stdout_print("<text x='%u' y='%llu'>%s</text>\n", x, (unsigned long long)y, w.text);
 }
@@ -190,8 +189,7 @@ void svg_picture_begin(const struct svg_picture *p)
 {
 	static struct strbuf w;
 
-	w.n = 0;
-	svg_text(&w, p->title, strlen(p->title), SIZE_MAX);
+	svg_text(strbuf_empty(&w), p->title, strlen(p->title), SIZE_MAX);
 	stdout_print("<?xml version='1.0' encoding='UTF-8'?>\n"
 		     "<svg xmlns='http://www.w3.org/2000/svg' class='%s' width='%llu' "
 		     "height='%llu' viewBox='0 0 %llu %llu' data-n='%llu' data-left='%u' "
@@ -221,8 +219,7 @@ void svg_picture_head(const struct svg_picture *p, const char *detail,
 	for (size_t i = 0; i < nkeys; i++) {
 		if (!keys[i].used)
 			continue;
-		w.n = 0;
-		svg_text(&w, keys[i].label, strlen(keys[i].label), 40);
+		svg_text(strbuf_empty(&w), keys[i].label, strlen(keys[i].label), 40);
 		stdout_print("<g class='key'><rect class='%s' x='%u' y='54' width='12' "
 			     "height='10'/><text x='%u' y='63'>%s</text></g>\n",
 			     keys[i].kind, x, x + 16, w.text);

@@ -206,8 +206,7 @@ static void print_object(const char *line)
 	static struct strbuf text;
 
 	line += strspn(line, "# ");
-	text.n = 0;
-	strbuf_escaped(&text, line, strlen(line), ESCAPE_JSON);
+	strbuf_escaped(strbuf_empty(&text), line, strlen(line), ESCAPE_JSON);
 	stdout_print("{\"comment\":\"%s\"}\n", text.text);
 }
 

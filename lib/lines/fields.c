@@ -17,8 +17,7 @@ size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const cha
 {
 	size_t there = 0;
 
-	w->n = 0;
-	strbuf_add(w, "", 0);
+	strbuf_add(strbuf_empty(w), "", 0);
 	for (const char *const *k = keys; *k; k++) {
 		struct text_part p = trace_line_key(l, *k);
 
@@ -103,8 +102,7 @@ void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const 
 	/* the first member of an object has no comma in front */
 	const size_t comma = l->json && end[-1] == '{';
 
-	w->n = 0;
-	strbuf_add(w, line, (size_t)(end - line));
+	strbuf_add(strbuf_empty(w), line, (size_t)(end - line));
 	strbuf_add(w, fields->text + comma, fields->n - comma);
 	if (l->context.n)
 		strbuf_add(w, context.text, context.n);
@@ -116,8 +114,7 @@ void json_print_string(const char *name, struct text_part s)
 {
 	static struct strbuf quoted;
 
-	quoted.n = 0;
-	strbuf_puts(&quoted, ",\"");
+	strbuf_puts(strbuf_empty(&quoted), ",\"");
 	strbuf_escaped(&quoted, name, strlen(name), ESCAPE_JSON);
 	strbuf_puts(&quoted, s.text ? "\":\"" : "\":null");
 	strbuf_escaped(&quoted, s.text, s.n, ESCAPE_JSON);

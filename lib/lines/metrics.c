@@ -28,8 +28,7 @@ void metrics_family(const char *name, const char *type, const char *help)
 
 void metrics_labels(struct strbuf *to, const char *const *keys, const char *values)
 {
-	to->n = 0;
-	strbuf_puts(to, "");
+	strbuf_puts(strbuf_empty(to), "");
 	for (const char *s = values; *keys; keys++) {
 		const char *name = *keys + (**keys == '.');
 		size_t n = strcspn(s, "\t");
