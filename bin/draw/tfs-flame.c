@@ -205,7 +205,7 @@ static void weigh(struct flame *f, const struct trace_line *l, struct last_event
 	last->weight = 0;
 	last->off = NULL;
 	last->wakes = trace_line_wakes(l);
-	last->hard = l->flags.n > 2 && strchr("hHzZ", l->flags.text[2]);
+	last->hard = trace_line_within(l, "hHzZ");
 	if (!weights || trace_line_time(l, &now, &digits) < 0)
 		return;
 	if (!*f->weight)

@@ -214,9 +214,8 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 static struct lane *waker_of(struct timeline *t, const struct trace_line *l)
 {
 	struct lane *waker = task_of(t, l, l->pid);
-	char flag = l->flags.n > 2 ? l->flags.text[2] : '.';
 
-	return strchr("hHzZ", flag) || (flag == 's' && waker && !waker->call) ? NULL : waker;
+	return trace_line_within(l, waker && !waker->call ? "hHzZs" : "hHzZ") ? NULL : waker;
 }
 
 /* The task of a wake-up begins to wait for a CPU. */
@@ -633,8 +632,8 @@ static void draw_arrows(struct timeline *t)
 
 		if (!a->from->y || !a->to->y)
 			continue;
-		strbuf_format(strbuf_empty(w), "<path class='a' data-f='%llu' data-t='%llu' data-n='%llu' "
-			      "data-y='%llu %llu' d='M", time,
+		strbuf_format(strbuf_empty(w), "<path class='a' data-f='%llu' data-t='%llu' "
+			      "data-n='%llu' data-y='%llu %llu' d='M", time,
 			      (unsigned long long)(a->begin - t->begin),
 			      (unsigned long long)a->wait, from, to);
 		svg_number(w, across(t, a->time));

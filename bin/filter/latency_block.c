@@ -70,8 +70,8 @@ static int read_place(const struct trace_line *l, struct disk_place *p)
 
 static void set_key(struct latency *t, const struct trace_line *l, const struct disk_place *p)
 {
-	strbuf_format(strbuf_empty(&t->key), "%llu %.*s %.*s ", (unsigned long long)p->sector, (int)p->dev.n,
-		      p->dev.text, (int)p->rwbs.n, p->rwbs.text);
+	strbuf_format(strbuf_empty(&t->key), "%llu %.*s %.*s ", (unsigned long long)p->sector,
+		      (int)p->dev.n, p->dev.text, (int)p->rwbs.n, p->rwbs.text);
 	latency_key_origin(t, l);
 }
 

@@ -45,15 +45,6 @@ static struct line_calls line_calls = { .pairing.tasks.size = sizeof(struct call
 
 /* ---- what a line says ---- */
 
-static int64_t number(const struct trace_line *l, const char *key)
-{
-	struct decimal v;
-
-	if (decimal_parse(&v, trace_line_key(l, key)) < 0)
-		return 0;
-	return v.negative ? -(int64_t)v.whole : (int64_t)v.whole;
-}
-
 /* Return the number of the line's host, by which dt-join has begun the line; others have 0. */
 static int host_of(const struct trace_line *l)
 {
@@ -95,7 +86,7 @@ static struct why_who who_at(const struct trace_line *l, const char *pid, const 
 		strbuf_add(&named[turn], name.text, name.n);
 		name = (struct text_part){ named[turn].text, named[turn].n };
 	}
-	return (struct why_who){ pid_of(l, number(l, pid)), name };
+	return (struct why_who){ pid_of(l, trace_line_integer(l, pid)), name };
 }
 
 static enum why_leave leave_of(const struct trace_line *l)
@@ -210,14 +201,6 @@ static int take_irq(const struct trace_line *l, uint64_t ts, int cpu, struct why
 	return 0;
 }
 
-static int has_flag(const struct trace_line *l, const char *flags)
-{
-	for (; *flags; flags++)
-		if (l->flags.n > 2 && l->flags.text[2] == *flags)
-			return 1;
-	return 0;
-}
-
 /* Open and close the windows of requests, and follow their messages. */
 static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 		      const struct dt_mark *mark)
@@ -263,7 +246,7 @@ static void take_window(const struct trace_line *l, uint64_t ts, struct why_who 
 static void take_event(const struct trace_line *l, uint64_t ts)
 {
 	struct why_who by = who_at(l, "pid", "comm");
-	int cpu = (int)(number(l, "cpu") % 65536) + host_of(l) * 65536;
+	int cpu = (int)(trace_line_integer(l, "cpu") % 65536) + host_of(l) * 65536;
 	const char *child, *comm;
 	char disk[40], *comma;
 	struct text_part part;
@@ -272,14 +255,14 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 		why_switch(&why, ts, cpu, who_at(l, "prev_pid", "prev_comm"), leave_of(l),
 			   who_at(l, "next_pid", "next_comm"));
 	} else if (trace_line_wakes(l)) {
-		why_waking(&why, ts, cpu, by, has_flag(l, "sH"), has_flag(l, "hHzZ"),
-			   who_at(l, ".pid", ".comm"));
+		why_waking(&why, ts, cpu, by, trace_line_within(l, "sH"),
+			   trace_line_within(l, "hHzZ"), who_at(l, ".pid", ".comm"));
 	} else if (trace_line_born(l, &child, &comm)) {
 		why_new_task(&why, ts, by, who_at(l, child, comm));
 	} else if (text_part_is(l->event, "sched_process_exec")) {
-		why_exec(&why, ts, by, (int32_t)number(l, "old_pid"));
+		why_exec(&why, ts, by, (int32_t)trace_line_integer(l, "old_pid"));
 	} else if ((text_part_is(l->event, "block_bio_queue") ||
-		    text_part_is(l->event, "block_rq_issue")) && !has_flag(l, "shHzZ")) {
+		    text_part_is(l->event, "block_rq_issue")) && !trace_line_within(l, "shHzZ")) {
 		part = trace_line_key(l, "dev");
 		str_format(disk, sizeof(disk), "%.*s", (int)(part.n < 20 ? part.n : 0), part.text);
 		if ((comma = strchr(disk, ',')))
@@ -288,12 +271,12 @@ static void take_event(const struct trace_line *l, uint64_t ts)
 		str_format(disk + strlen(disk), 16, " %.*s", (int)(part.n < 12 ? part.n : 0),
 			   part.text);
 		why_disk(&why, ts, by, disk);
-	} else if (text_part_is(l->event, "task_throttled") && !has_flag(l, "shHzZ")) {
+	} else if (text_part_is(l->event, "task_throttled") && !trace_line_within(l, "shHzZ")) {
 		why_throttled(&why, ts, by);
 	} else if (text_part_is(l->event, "signal_deliver")) {
-		why_signal(&why, ts, by, (int)number(l, "sig"));
+		why_signal(&why, ts, by, (int)trace_line_integer(l, "sig"));
 	} else if (text_part_is(l->event, "page_fault_user")) {
-		why_fault(&why, ts, by, (uint64_t)number(l, "address"));
+		why_fault(&why, ts, by, (uint64_t)trace_line_integer(l, "address"));
 	} else if (!take_call(l, ts, by) && !take_irq(l, ts, cpu, by)) {
 		why_time(&why, ts);
 	}

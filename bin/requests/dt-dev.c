@@ -8,6 +8,7 @@
  * Exit: 0 done, 1 remove: the request probe did not mark at a device, 100 usage error,
  * 111 refused.
  */
+#include <net/if.h>
 #include <sched.h>
 #include <sys/stat.h>
 
@@ -57,25 +58,18 @@ static int add(char **devices)
  */
 static int list_all(char **all)
 {
-	char path[PATH_MAX], *line, *colon, *device;
+	const struct if_nameindex *v = if_nameindex(); /* until exit */
 	size_t n = 0;
 
-	str_format(path, sizeof(path), "%s/thread-self/net/dev", path_procfs());
-	line = file_read(AT_FDCWD, path, NULL); /* until exit */
-	if (!line)
+	if (!v)
 		return err_errno("unable to list the devices");
-	/* "  eth0: 1 2 ...", below headings with columns */
-	line = strrchr(line, '|');
-	for (; line && (line = strchr(line, '\n')) && (colon = strchr(line, ':'));
-	     line = colon + 1) {
-		device = line + strspn(line, " \n");
-		*colon = '\0';
-		if (!dt_device_ok(device))
+	for (; v->if_name; v++) {
+		if (!dt_device_ok(v->if_name))
 			continue;
 		if (n == DEVICES)
 			return err_msg("more than %d devices; name the devices at which to "
 				       "mark", DEVICES);
-		all[n++] = device;
+		all[n++] = v->if_name;
 	}
 	return 0;
 }

@@ -309,9 +309,9 @@ static void put_title(struct sequence *s)
 
 	for (size_t i = 0; i < s->nlanes; i++)
 		hosts += !i || s->lanes[i]->actor->host != s->lanes[i - 1]->actor->host;
-	strbuf_format(strbuf_empty(&s->words), "%llu message%s, %u host%s, %zu thread%s", s->messages,
-		      s->messages == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", s->nlanes,
-		      s->nlanes == 1 ? "" : "s");
+	strbuf_format(strbuf_empty(&s->words), "%llu message%s, %u host%s, %zu thread%s",
+		      s->messages, s->messages == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s",
+		      s->nlanes, s->nlanes == 1 ? "" : "s");
 	if (!s->nrows)
 		return;
 	strbuf_puts(&s->words, " from ");

@@ -68,23 +68,6 @@ enum sock_event sock_event(const struct trace_line *l)
 	return SOCK_NONE;
 }
 
-/* Return a field as a number; 0 if there is no such field. */
-static int64_t number_in(const struct trace_line *l, const char *key)
-{
-	struct text_part p = trace_line_key(l, key);
-	int negative;
-	uint64_t n;
-
-	if (!p.n)
-		return 0;
-	negative = p.n && *p.text == '-';
-	p.text += negative;
-	p.n -= (size_t)negative;
-	if (text_part_number(p, 10, &n) < 0 || n > (uint64_t)INT_MAX + 1)
-		return 0;
-	return negative ? -(int64_t)n : (int64_t)n;
-}
-
 /*
  * Store the socket's address in this field: "0x1f" in JSON, and in text, where the kernel's option
  * fields has "0x1f (31)", of which trace_line_key returns the 31. Return 0, or -1, reported.
@@ -126,7 +109,7 @@ static void make_key(struct sockets *s, const struct trace_line *l, int other)
 	int known = six.n && *six.text != '<';
 
 	trace_line_values(&s->key, l, keys[!known][other]);
-	if (!known && number_in(l, "family") == AF_INET6 &&
+	if (!known && trace_line_integer(l, "family") == AF_INET6 &&
 	    !table_find(&s->flows, s->key.text, s->key.n))
 		trace_line_values(&s->key, l, keys[2][other]);
 }
@@ -242,10 +225,11 @@ static void connect_socket(struct sockets *s, struct socket *k, const struct tra
 
 static void take_state(struct sockets *s, const struct trace_line *l, struct text_part at)
 {
-	int64_t old = number_in(l, "oldstate");
+	int64_t old = trace_line_integer(l, "oldstate");
 	struct socket *k = find_socket(s, at);
 
-	if (number_in(l, "newstate") != TCP_ESTABLISHED || number_in(l, "protocol") != IPPROTO_TCP)
+	if (trace_line_integer(l, "newstate") != TCP_ESTABLISHED ||
+	    trace_line_integer(l, "protocol") != IPPROTO_TCP)
 		return;
 	if (k)
 		forget_socket(s, k);
@@ -307,7 +291,8 @@ int socket_send_end(struct socket_send *send, const struct trace_line *l)
 		return -1;
 	memcpy(send->socket, at.text, at.n);
 	send->socket[at.n] = '\0';
-	send->n = number_in(l, "protocol") == IPPROTO_TCP ? number_in(l, "ret") : 0;
+	send->n = trace_line_integer(l, "protocol") == IPPROTO_TCP ?
+		  trace_line_integer(l, "ret") : 0;
 	send->over = 1;
 	return 0;
 }
@@ -390,11 +375,11 @@ static void take_received(struct sockets *s, const struct trace_line *l, struct 
 	struct socket *k = find_socket(s, at);
 	struct thread *t = table_find(&s->threads, (const char *)&task, sizeof(task));
 	struct socket *answer;
-	int64_t n = number_in(l, "ret");
+	int64_t n = trace_line_integer(l, "ret");
 	uint64_t to;
 	int marked;
 
-	if (!k || !k->in || n <= 0 || number_in(l, "flags") & (MSG_PEEK | MSG_ERRQUEUE))
+	if (!k || !k->in || n <= 0 || trace_line_integer(l, "flags") & (MSG_PEEK | MSG_ERRQUEUE))
 		return;
 	to = k->in->read + (uint64_t)n;
 	marked = take_marked(k->in, to);

@@ -105,6 +105,15 @@ int decimal_power(const struct decimal *v)
 	return v->negative ? -1 - power : power;
 }
 
+int64_t trace_line_integer(const struct trace_line *l, const char *key)
+{
+	struct decimal v;
+
+	if (decimal_parse(&v, trace_line_key(l, key)) < 0)
+		return 0;
+	return (int64_t)(v.negative ? 0 - v.whole : v.whole);
+}
+
 int64_t decimal_latency(struct text_part p, int counts)
 {
 	struct decimal v;

@@ -150,6 +150,12 @@ extern const char *const trace_line_waits[];
 /* Return what the task does that leaves its CPU in this sched_switch, by its prev_state. */
 enum task_wait trace_line_wait(const struct trace_line *);
 
+/*
+ * Has the event one of these letters as its context: s in a softirq, h or H in a hardirq, z or Z in
+ * an NMI? Only text has them.
+ */
+int trace_line_within(const struct trace_line *, const char *letters);
+
 /* Does the event wake up the task .pid? */
 int trace_line_wakes(const struct trace_line *);
 
@@ -216,6 +222,9 @@ struct decimal {
  * bits. Return 0, or -1, silent, if the part is not a number or exceeds 64 bits.
  */
 int decimal_parse(struct decimal *, struct text_part);
+
+/* Return the number that the key names, without its fraction; 0 if there is none. */
+int64_t trace_line_integer(const struct trace_line *, const char *key);
 
 /*
  * Convert a latency from microseconds to nanoseconds. counts: the latency is in units of a clock

@@ -28,6 +28,11 @@ enum task_wait trace_line_wait(const struct trace_line *l)
 	       *p.text == 'D' ? WAIT_BLOCKED : WAIT_ASLEEP;
 }
 
+int trace_line_within(const struct trace_line *l, const char *letters)
+{
+	return l->flags.n > 2 && strchr(letters, l->flags.text[2]);
+}
+
 int trace_line_wakes(const struct trace_line *l)
 {
 	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
