@@ -12,10 +12,10 @@
 #define NO_TASK (K_PID_MAX_LIMIT - 1)
 
 int flight_beside_make(struct flight_beside *b, int top, int dir, const char *instance,
-		       const char *suffix)
+		       const char *suffix, const char *kb)
 {
 	char *clock, *name;
-	int r = 0;
+	int r;
 
 	if (!instance)
 		instance = getenv("TFS_INSTANCE");
@@ -26,9 +26,10 @@ int flight_beside_make(struct flight_beside *b, int top, int dir, const char *in
 	if (b->dir < 0)
 		return err_file("unable to make instance %s", b->name);
 	b->made = 1;
+	r = ctl_write(b->dir, "buffer_size_kb", kb, 0);
 	clock = file_read(dir, "trace_clock", NULL);
 	name = clock ? strchr(clock, '[') : NULL;
-	if (name) {
+	if (name && !r) {
 		name[strcspn(name, "]")] = '\0';
 		r = ctl_write(b->dir, "trace_clock", name + 1, 0);
 	}

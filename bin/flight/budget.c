@@ -168,8 +168,8 @@ static int can_reduce(struct flight_budget *b)
 		if (!b->known)
 			e->costly = 0;
 		e->stays = !strncmp(e->name, "task:", 5);
-		for (size_t i = 0; i < b->trigger->n; i++)
-			e->stays |= !strcmp(e->name, b->trigger->events[i]);
+		for (size_t i = 0; i < b->trigger->events.n; i++)
+			e->stays |= !strcmp(e->name, b->trigger->events.v[i]);
 		can |= !e->off && !e->stays;
 	}
 	return can;

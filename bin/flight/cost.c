@@ -90,8 +90,7 @@ int flight_cost_open(struct flight_cost *c, int top, const char *instance)
 	char pid[16];
 
 	str_format(pid, sizeof(pid), "%d", (int)task_self());
-	if (flight_beside_make(&c->beside, top, c->dir, instance, BUDGET_SUFFIX) < 0 ||
-	    ctl_write(c->beside.dir, "buffer_size_kb", "128", 0) < 0 ||
+	if (flight_beside_make(&c->beside, top, c->dir, instance, BUDGET_SUFFIX, "128") < 0 ||
 	    ctl_write(c->beside.dir, "set_event_pid", pid, 0) < 0)
 		return -1;
 	copy(c, "options/stacktrace");

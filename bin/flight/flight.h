@@ -129,12 +129,12 @@ struct flight_beside {
 };
 
 /*
- * Make the instance whose name is that of the instance (NULL: $TFS_INSTANCE) and the suffix,
- * with the trace clock of the instance at dir; top is the tracefs root. Return 0 or -1; call
- * flight_beside_remove in both cases.
+ * Make the instance whose name is that of the instance (NULL: $TFS_INSTANCE) and the suffix, with
+ * buffers of so many KB and the trace clock of the instance at dir; top is the tracefs root. Return
+ * 0 or -1; call flight_beside_remove in both cases.
  */
 int flight_beside_make(struct flight_beside *, int top, int dir, const char *instance,
-		       const char *suffix);
+		       const char *suffix, const char *kb);
 
 /*
  * Copy the pid filter of the instance at from, but leave the tasks in us out of the list of
@@ -150,8 +150,7 @@ void flight_beside_remove(const struct flight_beside *);
 /* An instance that records only the triggers. */
 struct flight_trigger {
 	/* set by the caller */
-	const char **events;    /* n names SYSTEM:EVENT; no instance is made for none */
-	size_t n;
+	struct opt_list events; /* SYSTEM:EVENT; no instance is made for none */
 	const char *filter;     /* filter of each event; NULL: none */
 
 	int pipe;               /* polls readable after a trigger was recorded; -1: no triggers */
@@ -182,8 +181,7 @@ void flight_trigger_close(struct flight_trigger *);
 struct flight_slow {
 	/* set by the caller */
 	unsigned long us;       /* a call that takes so long starts a dump; 0: none does */
-	const char **calls;     /* n names of calls; n is 0: all */
-	size_t n;
+	struct opt_list calls;  /* names of calls; none: all */
 
 	uint64_t newest;        /* time of the newest return of a slow call */
 	char line[128];         /* from flight_slow_take or _lost, for the reader of the paths */

@@ -14,9 +14,10 @@
 #include "pairing/pairing.h"
 #include "flight.h"
 
+#define SOME_KB "1024"          /* of the buffer of each CPU if only some calls are recorded */
+#define ALL_KB "4096"           /* if all are: about 60,000 */
+
 enum {
-	SOME_KB = 1024,         /* of the buffer of each CPU if only some calls are recorded */
-	ALL_KB = 4096,          /* if all are: about 60,000 */
 	LOOK_MS = 20,
 	FILLS = 64,             /* of one look, because the calls may come faster than we read */
 };
@@ -35,11 +36,11 @@ static int enable_calls(const struct flight_slow *s)
 	static const char *const sides[] = { "enter", "exit" };
 	char file[PATH_MAX];
 
-	if (!s->n)
+	if (!s->calls.n)
 		return ctl_write(s->beside.dir, "events/syscalls/enable", "1", 0);
-	for (size_t i = 0; i < s->n * 2; i++) {
+	for (size_t i = 0; i < s->calls.n * 2; i++) {
 		str_format(file, sizeof(file), "events/syscalls/sys_%s_%s/enable", sides[i % 2],
-			   s->calls[i / 2]);
+			   s->calls.v[i / 2]);
 		if (ctl_write(s->beside.dir, file, "1", 0) < 0)
 			return -1;
 	}
@@ -49,15 +50,13 @@ static int enable_calls(const struct flight_slow *s)
 int flight_slow_open(struct flight_slow *s, int top, int dir, const char *instance)
 {
 	struct pids us = { .v = &s->self, .n = 1 };
-	char size[16];
 
 	if (!s->us)
 		return 0;
 	s->self = task_self();
 	s->pairing.tasks.size = sizeof(struct slow_task);
-	str_format(size, sizeof(size), "%d", s->n ? SOME_KB : ALL_KB);
-	if (flight_beside_make(&s->beside, top, dir, instance, SLOW_SUFFIX) < 0 ||
-	    ctl_write(s->beside.dir, "buffer_size_kb", size, 0) < 0 ||
+	if (flight_beside_make(&s->beside, top, dir, instance, SLOW_SUFFIX,
+			       s->calls.n ? SOME_KB : ALL_KB) < 0 ||
 	    flight_beside_pids(&s->beside, dir, &us) < 0 ||
 	    live_open(&s->live, s->beside.dir) < 0 || enable_calls(s) < 0)
 		return -1;

@@ -57,8 +57,6 @@ struct flight {
 };
 
 static struct flight f;
-static struct opt_list triggers = { .v = OPT_LIST(NULL) };
-static struct opt_list calls = { .v = OPT_LIST(NULL) };
 
 static const struct tool tool = {
 	TOOL_TFS_FLIGHT,
@@ -69,9 +67,9 @@ static const struct tool tool = {
 		{ 'P', .flag = &f.persists }, { 'L', .flag = &f.locked },
 		{ 'n', .flag = &f.show.hide_names }, { 'l', .flag = &f.dumps.packets },
 		{ 'b', .number = &f.back }, { 'c', .number = &f.dumps.keep },
-		{ 't', .list = &triggers }, { 'd', .number = &f.ready },
+		{ 't', .list = &f.trigger.events }, { 'd', .number = &f.ready },
 		{ 'D', .flag = &f.show.dated }, { 'f', .text = &f.trigger.filter },
-		{ 'S', .number = &f.slow.us }, { 'C', .list = &calls }, { 0 },
+		{ 'S', .number = &f.slow.us }, { 'C', .list = &f.slow.calls }, { 0 },
 	},
 };
 
@@ -402,22 +400,19 @@ int main(int argc, char **argv)
 
 	f.dumps.keep = 10;
 	f.controls.notify = -1;
+	f.trigger.events.v = f.slow.calls.v = OPT_LIST(NULL);
 	while ((letter = opt_next(&tool, argc, argv)) != -1)
 		take_option(letter);
-	for (const char **t = triggers.v; *t; t++)
+	for (const char **t = f.trigger.events.v; *t; t++)
 		if (!strchr(*t, ':') || strchr(*t, '/'))
 			usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", *t);
-	f.trigger.events = triggers.v;
-	f.trigger.n = triggers.n;
-	f.slow.calls = calls.v;
-	f.slow.n = calls.n;
 	if (argv[opt_index])
 		opt_end(&tool, argv[opt_index + 1]);
 	if (f.raw && f.show.asked)
 		usage_error(&tool, "-j and -H are for text, and -r makes none; leave one out");
-	if (f.trigger.filter && !f.trigger.n)
+	if (f.trigger.filter && !f.trigger.events.n)
 		usage_error(&tool, "-f needs -t");
-	if (f.slow.n && !f.slow.us)
+	if (f.slow.calls.n && !f.slow.us)
 		usage_error(&tool, "-C needs -S");
 	instance_require(&tool, opt_root, opt_instance);
 

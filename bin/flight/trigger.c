@@ -34,21 +34,19 @@ int flight_trigger_open(struct flight_trigger *t, int top, int dir, const char *
 	struct pids us = { .v = &self, .n = 1 };
 
 	t->pipe = -1;
-	if (!t->n)
+	if (!t->events.n)
 		return 0;
-	if (flight_beside_make(&t->beside, top, dir, instance, TRIGGER_SUFFIX) < 0)
-		return -1;
-	t->dir = t->beside.dir;
-	if (ctl_write(t->dir, "buffer_size_kb", "8", 0) < 0 ||
+	if (flight_beside_make(&t->beside, top, dir, instance, TRIGGER_SUFFIX, "8") < 0 ||
 	    flight_beside_pids(&t->beside, dir, &us) < 0)
 		return -1;
+	t->dir = t->beside.dir;
 	t->pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (t->pipe < 0)
 		return err_file("unable to open trace_pipe of %s", t->beside.name);
 	if (live_open(&t->live, t->dir) < 0)
 		return -1;
-	for (size_t i = 0; i < t->n; i++)
-		if (enable_event(t, t->events[i], &us) < 0)
+	for (size_t i = 0; i < t->events.n; i++)
+		if (enable_event(t, t->events.v[i], &us) < 0)
 			return -1;
 	return 0;
 }

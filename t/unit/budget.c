@@ -395,8 +395,8 @@ static void test_stays(void)
 				{ "sched:exit", 16000, 0 }, { 0 } };
 
 	triggers[0] = "sched:oom";
-	trigger.events = triggers;
-	trigger.n = 1;
+	trigger.events.v = triggers;
+	trigger.events.n = 1;
 	begin(two, PERCENT);
 	wait_ms(5000);
 	EQUAL(enabled("sched:exit"), 0);
@@ -408,7 +408,7 @@ static void test_stays(void)
 	two[0].rate = two[1].rate = 0;
 	CHECK(wait_until("# budget: all: ", 60000) < 12000);
 	end();
-	trigger.n = 0;
+	trigger.events.n = 0;
 }
 
 /* While the recording is stopped there is no step. */
