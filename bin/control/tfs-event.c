@@ -119,14 +119,13 @@ static int select_events(struct event_names *all, char **globs)
 
 /* ---- change the events, and undo the changes after a refusal ------------------------ */
 
+static int dir;                 /* the instance */
+static int fresh;               /* none of its events was enabled */
+
 struct change {
-	int dir;
 	const char *name;
-	const char *filter;     /* NULL: leave the filter unchanged */
 	char *old_filter;
-	const char *const *triggers;
 	size_t attached;        /* number of triggers that tfs-event has attached */
-	int fresh;              /* no event of the instance was enabled */
 	int enabled;            /* by tfs-event */
 };
 
@@ -136,7 +135,7 @@ static int write_record(const struct change *c, const char *file, const char *re
 	char path[PATH_MAX];
 
 	ctl_event_file(path, c->name, file);
-	return ctl_explain(c->dir, path, record, 0);
+	return ctl_explain(dir, path, record, 0);
 }
 
 /*
@@ -148,14 +147,14 @@ static int write_filter(struct change *c)
 	char path[PATH_MAX], line[PATH_MAX + 24], *end;
 	size_t n;
 
-	if (!c->filter)
+	if (!filter)
 		return 0;
 	ctl_event_file(path, c->name, "filter");
-	c->old_filter = file_read(c->dir, path, NULL);
+	c->old_filter = file_read(dir, path, NULL);
 	end = c->old_filter ? strchr(c->old_filter, '\n') : NULL;
 	if (end)
 		*end = '\0';
-	if (!write_record(c, "filter", c->filter))
+	if (!write_record(c, "filter", filter))
 		return 0;
 	/* with two spaces, as the lines of the kernel above it */
 	ctl_event_file(path, c->name, "format");
@@ -166,8 +165,8 @@ static int write_filter(struct change *c)
 
 static int attach_triggers(struct change *c)
 {
-	for (; c->triggers[c->attached]; c->attached++)
-		if (write_record(c, "trigger", c->triggers[c->attached]) < 0)
+	for (; triggers.v[c->attached]; c->attached++)
+		if (write_record(c, "trigger", triggers.v[c->attached]) < 0)
 			return -1;
 	return 0;
 }
@@ -177,7 +176,7 @@ static int enable(struct change *c)
 	char path[PATH_MAX];
 
 	ctl_event_file(path, c->name, "enable");
-	if (!c->fresh && file_begins(c->dir, path, '1'))
+	if (!fresh && file_begins(dir, path, '1'))
 		return 0;
 	c->enabled = 1;
 	return write_record(c, "enable", "1");
@@ -189,16 +188,16 @@ static void undo(struct change *c)
 
 	if (c->enabled) {
 		ctl_event_file(path, c->name, "enable");
-		ctl_try(c->dir, path, "0", 0);
+		ctl_try(dir, path, "0", 0);
 	}
 	ctl_event_file(path, c->name, "trigger");
 	while (c->attached) {
-		str_format(record, sizeof(record), "!%s", c->triggers[--c->attached]);
-		ctl_try(c->dir, path, record, 0);
+		str_format(record, sizeof(record), "!%s", triggers.v[--c->attached]);
+		ctl_try(dir, path, record, 0);
 	}
 	if (c->old_filter) {
 		ctl_event_file(path, c->name, "filter");
-		ctl_try(c->dir, path, strcmp(c->old_filter, "none") ? c->old_filter : "0", 0);
+		ctl_try(dir, path, strcmp(c->old_filter, "none") ? c->old_filter : "0", 0);
 	}
 }
 
@@ -221,7 +220,7 @@ int main(int argc, char **argv)
 {
 	static struct change *changes;
 	static struct event_names events;
-	int dir, top, fresh;
+	int top;
 	char *text;
 
 	opt_next(&tool, argc, argv);
@@ -252,8 +251,6 @@ int main(int argc, char **argv)
 	fresh = file_begins(dir, "set_event", '\0');
 	changes = xcalloc(events.n, sizeof(*changes));
 	for (size_t i = 0; i < events.n; i++)
-		changes[i] = (struct change){ .dir = dir, .name = events.name[i],
-					      .filter = filter, .triggers = triggers.v,
-					      .fresh = fresh };
+		changes[i].name = events.name[i];
 	return apply(changes, events.n) < 0 ? REFUSED : DONE;
 }

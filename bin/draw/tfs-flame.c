@@ -245,11 +245,6 @@ static void forget_off(struct flame *f)
 	table_clear(&f->off);
 }
 
-static int begins(const char *s, const char *end, const char *word)
-{
-	return (size_t)(end - s) >= strlen(word) && !memcmp(s, word, strlen(word));
-}
-
 /*
  * Set to to the stack of a wake-up, with its innermost frame first, and then its task. What an
  * interrupt has interrupted has nothing to do with the wake-up.
@@ -269,7 +264,8 @@ static void put_waker(const struct last_event *e, struct strbuf *to)
 	for (; s < end; s = next) {
 		next = (const char *)memchr(s, *EDGE, (size_t)(end - s)) + 1;
 		for (size_t i = 0; i < sizeof(interrupts) / sizeof(*interrupts); i++)
-			if (begins(s, next, interrupts[i]))
+			if (text_part_begins((struct text_part){ s, (size_t)(next - s) },
+					     interrupts[i]))
 				hard = 1, end = s;
 		if (s < end)
 			strbuf_add(to, s, (size_t)(next - s));
@@ -320,23 +316,20 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 	/* innermost functions that make the trace itself */
 	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
 	struct trace_frame frame;
-	const char *s, *end;
 
 	if (!trace_line_frame(&frame, line, n)) {
 		f->now = NULL;
 		return;
 	}
-	s = frame.name.text;
-	end = s + frame.name.n;
 	for (size_t i = 0; !f->now->frames.n && i < sizeof(own) / sizeof(*own); i++)
-		if (frame.name.n > strlen(own[i]) && begins(s, end, own[i]))
+		if (frame.name.n > strlen(own[i]) && text_part_begins(frame.name, own[i]))
 			return;
 	/* trace-cmd also prints the free places of a program's stack */
 	if (!frame.name.n || text_part_is(frame.name, "0x0"))
 		return;
 	if (f->user || frame.user)
 		strbuf_add(&f->now->frames, (const char []){ USER }, 1);
-	add_frame(&f->now->frames, s, frame.name.n);
+	add_frame(&f->now->frames, frame.name.text, frame.name.n);
 	strbuf_puts(&f->now->frames, EDGE);
 }
 
@@ -374,7 +367,7 @@ static void read_event(struct flame *f, int event)
 	f->user = last->user = l->stack == TRACE_LINE_USER_STACK;
 	f->now = last;
 	/* trace-cmd prints the first frame behind the title */
-	if (begins(l->body.text, l->body.text + l->body.n, "=> "))
+	if (text_part_begins(l->body, "=> "))
 		read_frame(f, l->body.text, l->body.n);
 }
 

@@ -178,6 +178,7 @@ int main(int argc, char **argv)
 			    every ? "--every" : "--json");
 	header &= !json;
 	f.comments.json = json;
+	f.metrics = metrics;
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_table);
@@ -197,10 +198,7 @@ int main(int argc, char **argv)
 	if (f.in.failed)
 		return REFUSED;
 	interval_end();
-	if (metrics) {
-		metrics_end(&f.comments);
-		return table.n ? DONE : err_no("no event in the trace");
-	}
-	tell_missing();
+	if (!metrics)
+		tell_missing();
 	return input_end(&f, table.n ? NULL : "no event in the trace");
 }

@@ -262,7 +262,7 @@ static void print_hists(const struct interval_now *at)
 /* Print a comment line such as "# not in 3 events" unless n is 0. */
 static void print_count(const char *what, unsigned long long n, const char *noun)
 {
-	if (n)
+	if (n && !metrics)
 		stdout_print("# %s %llu %s%s\n", what, n, noun, n == 1 ? "" : "s");
 }
 
@@ -316,6 +316,7 @@ int main(int argc, char **argv)
 	opt_next(&tool, argc, argv);
 	if (metrics && every)
 		usage_error(&tool, "--metrics cannot be combined with --every");
+	f.metrics = metrics;
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&f, every, print_hists);
@@ -325,10 +326,6 @@ int main(int argc, char **argv)
 	if (f.in.failed)
 		return REFUSED;
 	interval_end();
-	if (metrics) {
-		metrics_end(&f.comments);
-		return hists.n ? DONE : err_no("no number in the trace");
-	}
 	print_count("not in", no_key, "event");
 	print_count("no number in", no_number, "event");
 	print_count("no number in", events ? 0 : other_lines, "line");

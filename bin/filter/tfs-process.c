@@ -306,8 +306,8 @@ static void born(const struct trace_line *l)
 		bury(p);
 		put(p);
 	}
-	if (!maker && text_part_number(l->pid, 10, &maker) < 0)
-		maker = 0;
+	if (!maker)
+		maker = number(l, "pid");
 	p = process_of(pid);
 	p->shown = 1;
 	p->maker = maker;
@@ -331,11 +331,10 @@ static void born(const struct trace_line *l)
  */
 static void renamed(const struct trace_line *l)
 {
+	uint64_t pid = number(l, "pid");
 	struct process *p;
-	uint64_t pid;
 
-	if (!text_part_is(trace_line_key(l, "oldcomm"), "tfs-run") ||
-	    text_part_number(l->pid, 10, &pid) < 0 || !pid)
+	if (!pid || !text_part_is(trace_line_key(l, "oldcomm"), "tfs-run"))
 		return;
 	p = process_of(pid);
 	if (p->digits == UNTIMED && trace_line_time(l, &p->start, &p->digits) < 0)
@@ -348,10 +347,10 @@ static struct { uint64_t thread, process; } execer;
 /* Return the process of this line, which executes a program. */
 static struct process *executes(const struct trace_line *l)
 {
-	uint64_t pid;
+	uint64_t pid = number(l, "pid");
 	struct process *p;
 
-	if (text_part_number(l->pid, 10, &pid) < 0 || !pid)
+	if (!pid)
 		return NULL;
 	p = process_of(pid == execer.thread ? execer.process : pid);
 	p->shown = 1;

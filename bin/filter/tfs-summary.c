@@ -842,6 +842,7 @@ int main(int argc, char **argv)
 	while (sum.keys[ngiven] && ngiven < sizeof(found))
 		ngiven++;
 	in.comments.json = json;
+	in.metrics = metrics;
 	input_file(&tool, argv + opt_index);
 
 	interval_begin(&in, every, print_table);
@@ -860,12 +861,9 @@ int main(int argc, char **argv)
 	if ((sum.rows.n || sum.untimed.n) && missing_key())
 		return tell_missing(missing_key());
 	interval_end();
-	if (metrics) {
-		metrics_end(&in.comments);
-		return sum.rows.n || sum.untimed.n ? DONE : err_no("no event in the trace");
-	}
-	print_counts();
-	if (sum.rows.n || sum.untimed.n || !sum.other)
+	if (!metrics)
+		print_counts();
+	if (sum.rows.n || sum.untimed.n || !sum.other || metrics)
 		return input_end(&in, sum.rows.n || sum.untimed.n ? NULL : "no event in the trace");
 	input_end(&in, NULL);
 	err_msg("unable to sum up lines that are not events; leave the summary out");

@@ -77,7 +77,7 @@ static struct {
 	struct table files, processes;
 	size_t bytes;                   /* of functions and texts */
 	uint64_t now;                   /* of the last record, by the clock of perf; 0: not known */
-	struct {
+	struct known_task {
 		int pid;
 		pid_t tgid;             /* 0: not known */
 		int asked;              /* procfs was asked for it */
@@ -397,10 +397,8 @@ static void learn(void)
 			forget_all(&all.processes);
 			break;
 		case K_PERF_RECORD_FORK:
-			all.tasks[(unsigned)m->fork.pid % TASKS].pid = m->fork.pid;
-			all.tasks[(unsigned)m->fork.pid % TASKS].tgid = m->fork.tgid;
-			all.tasks[(unsigned)m->fork.pid % TASKS].asked = 1;
-			all.tasks[(unsigned)m->fork.pid % TASKS].caller = 0;
+			all.tasks[(unsigned)m->fork.pid % TASKS] = (struct known_task){
+				.pid = m->fork.pid, .tgid = m->fork.tgid, .asked = 1 };
 			if (m->fork.tgid != m->fork.parent_tgid)
 				begin_process(m->fork.tgid, m->fork.parent_tgid);
 			break;
@@ -421,30 +419,25 @@ static void learn(void)
 		}
 }
 
-/* Return the index of the task in all.tasks. */
-static size_t task_of(int pid)
+static struct known_task *task_of(int pid)
 {
-	size_t i = (unsigned)pid % TASKS;
+	struct known_task *t = &all.tasks[(unsigned)pid % TASKS];
 
-	if (all.tasks[i].pid != pid) {
-		all.tasks[i].pid = pid;
-		all.tasks[i].tgid = 0;
-		all.tasks[i].caller = 0;
-		all.tasks[i].asked = 0;
+	if (t->pid != pid)
+		*t = (struct known_task){ .pid = pid };
+	if (!t->asked && table_find(&all.processes, (const char *)&pid, sizeof(pid))) {
+		t->tgid = pid;
+		t->asked = 1;
 	}
-	if (!all.tasks[i].asked && table_find(&all.processes, (const char *)&pid, sizeof(pid))) {
-		all.tasks[i].tgid = pid;
-		all.tasks[i].asked = 1;
-	}
-	if (!all.tasks[i].asked && !procfs_begin()) {
+	if (!t->asked && !procfs_begin()) {
 		uid_t uid;
 
-		all.tasks[i].asked = 1;
-		if (task_ids(pid, &all.tasks[i].tgid, &uid) < 0)
-			all.tasks[i].tgid = 0;
+		t->asked = 1;
+		if (task_ids(pid, &t->tgid, &uid) < 0)
+			t->tgid = 0;
 		procfs_end();
 	}
-	return i;
+	return t;
 }
 
 /* Has the program mapped another file where the region was, before or after it? */
@@ -460,7 +453,7 @@ static int is_shared(const struct process_maps *p, const struct region *r)
 /* Return what the task maps at the address, or NULL if that is not known. */
 static const struct region *find(const struct event_set *evs, int pid, uint64_t address)
 {
-	pid_t tgid = all.tasks[task_of(pid)].tgid;
+	pid_t tgid = task_of(pid)->tgid;
 	const char *name = line_task_name(evs, pid);
 	struct process_maps *p;
 	const struct region *r;
@@ -523,8 +516,8 @@ int programs_put(const struct event_set *evs, struct out *o, int pid, uint64_t a
 /* Does the kernel tell what the process of the task maps? */
 static int is_told(int pid)
 {
-	const size_t i = (unsigned)pid % TASKS;
-	const pid_t tgid = all.tasks[i].pid == pid && all.tasks[i].tgid ? all.tasks[i].tgid : pid;
+	const struct known_task *t = &all.tasks[(unsigned)pid % TASKS];
+	const pid_t tgid = t->pid == pid && t->tgid ? t->tgid : pid;
 	const struct process_maps *p;
 
 	p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
@@ -538,7 +531,7 @@ uint64_t programs_record(struct line_format *l, const struct record *r)
 	int pid = record_pid(evs, r), new = record_names_task(evs, r);
 	const struct field *f = e ? event_field(e, new ? "pid" : "parent_ip") : NULL;
 	struct field_data v = { .u = 0 };
-	size_t i;
+	struct known_task *t;
 
 	if (f && field_value(evs, f, r, &v) < 0)
 		f = NULL;
@@ -563,9 +556,9 @@ uint64_t programs_record(struct line_format *l, const struct record *r)
 	find(evs, pid, v.u);
 	if (new)
 		return 0;
-	i = task_of(pid);
-	evs->caller = all.tasks[i].caller;
-	all.tasks[i].caller = v.u;
+	t = task_of(pid);
+	evs->caller = t->caller;
+	t->caller = v.u;
 	return v.u;
 }
 

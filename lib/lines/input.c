@@ -89,7 +89,10 @@ int input_event(struct input *f)
 
 int input_end(struct input *f, const char *nothing)
 {
-	comments_print(&f->comments);
+	if (f->metrics)
+		metrics_end(&f->comments);
+	else
+		comments_print(&f->comments);
 	stdout_flush();
 	return nothing ? err_no("%s", nothing) : DONE;
 }

@@ -349,6 +349,7 @@ struct input {
 	struct trace_line l;    /* of input_event */
 	char *line;             /* of n bytes, valid until the next input_read */
 	size_t n;
+	int metrics;            /* input_end ends the output as metrics */
 };
 
 /*

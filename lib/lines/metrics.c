@@ -84,5 +84,4 @@ void metrics_end(const struct comments *c)
 	stdout_print("tfs_lost_events_total %llu\n", lost);
 	metrics_family("tfs_unknown_lines_total", "counter", "Lines that were not understood.");
 	stdout_print("tfs_unknown_lines_total %llu\n", c->missed);
-	stdout_flush();
 }
