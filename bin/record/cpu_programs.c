@@ -71,8 +71,7 @@ static void emit_begins_to_end(struct bpf_code *c)
 	emit_jump(c, "known");
 	emit_label(c, "new");
 	emit_load(c, SIZE_DW, R1, R6, at[SIGNAL]);
-	emit_load(c, SIZE_DW, R1, R1, at[RAN_BEFORE]);
-	emit_store(c, SIZE_DW, FP, VALUE + (int)offsetof(struct ending, ns), R1);
+	emit_move(c, SIZE_DW, FP, VALUE + (int)offsetof(struct ending, ns), R1, at[RAN_BEFORE]);
 	emit_store_imm(c, SIZE_DW, FP, VALUE + (int)offsetof(struct ending, tasks), 0);
 	emit_update(c, endings, CPU_KEY, FP, VALUE, UPDATE_NEW);
 	emit_find(c, endings, CPU_KEY, R8, "out");

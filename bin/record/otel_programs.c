@@ -99,8 +99,7 @@ static void send_note(struct bpf_code *c, const struct otel *o)
 /* If the task R9 maps more or less code than at the last look, look at the place R6 again. */
 static void see_code(struct bpf_code *c, const struct otel *o, const struct offsets *at)
 {
-	emit_get(c, R1, R6, otel_place, state);
-	emit_jump_if_imm(c, R1, JEQ, OTEL_FOUND, "is_found");
+	emit_jump_if_member(c, R6, otel_place, state, JEQ, OTEL_FOUND, "is_found");
 	read_word(c, R9, at->mm, "same_code");
 	read_word(c, R8, at->code, "same_code");
 	emit_get(c, R1, R6, otel_place, code);
@@ -108,8 +107,7 @@ static void see_code(struct bpf_code *c, const struct otel *o, const struct offs
 	emit_set(c, R6, otel_place, code, R8);
 	emit_set_imm(c, R6, otel_place, pending, 1);
 	emit_label(c, "same_code");
-	emit_get(c, R1, R6, otel_place, pending);
-	emit_jump_if_imm(c, R1, JEQ, 0, "is_found");
+	emit_jump_if_member(c, R6, otel_place, pending, JEQ, 0, "is_found");
 	send_note(c, o);
 	emit_label(c, "is_found");
 }
@@ -146,14 +144,12 @@ static void read_context(struct bpf_code *c, const struct otel *o, const struct 
 	emit_get(c, R1, R6, otel_place, state);
 	emit_jump_if_imm(c, R1, JEQ, OTEL_FOUND, "found");
 	emit_jump_if_imm(c, R1, JEQ, OTEL_UNKNOWN, "unknown");
-	emit_get(c, R1, R6, otel_place, pending);
-	emit_jump_if_imm(c, R1, JNE, 0, "unknown");
+	emit_jump_if_member(c, R6, otel_place, pending, JNE, 0, "unknown");
 	emit_jump(c, "read");
 	emit_label(c, "found");
 	check_words(c, o);
 	read_word(c, R9, at->thread_pointer, "unknown");
-	emit_get(c, R1, R6, otel_place, module);
-	emit_jump_if_imm(c, R1, JEQ, 0, "static");
+	emit_jump_if_member(c, R6, otel_place, module, JEQ, 0, "static");
 	emit_get(c, R1, R6, otel_place, dtv);
 	emit_alu(c, ALU_ADD, R8, R1);
 	follow_pointer(c);
@@ -204,8 +200,7 @@ static void record(struct bpf_code *c, const struct plan *p)
 	const int trace = FIELDS + (int)offsetof(struct otel_record, trace);
 
 	for (int i = 0; i < 3; i++) {
-		emit_load(c, SIZE_DW, R1, FP, TRACE + 8 * i);
-		emit_store(c, SIZE_DW, FP, trace + 8 * i, R1);
+		emit_move(c, SIZE_DW, FP, trace + 8 * i, FP, TRACE + 8 * i);
 	}
 	emit_store_imm(c, SIZE_DW, FP, FIELDS + (int)offsetof(struct otel_record, state), 0);
 	emit_load(c, SIZE_DW, R1, FP, STATE); /* the flags are above it */
@@ -238,8 +233,7 @@ static void record_context(struct bpf_code *c, const struct plan *p, const struc
 	emit_jump(c, "is_kept");
 	emit_label(c, "has_entry");
 	for (int slot = TRACE; slot <= PRINTED; slot += 8) {
-		emit_load(c, SIZE_DW, R1, FP, slot);
-		emit_store(c, SIZE_DW, R7, slot - TRACE, R1);
+		emit_move(c, SIZE_DW, R7, slot - TRACE, FP, slot);
 	}
 	emit_label(c, "is_kept");
 	record(c, p);
@@ -282,8 +276,7 @@ static void emit_fork(struct bpf_code *c, const struct otel *o, const struct off
 	emit_load(c, SIZE_W, R1, FP, PROCESS);
 	emit_jump_if(c, R1, JEQ, R8, "out"); /* a thread */
 	for (int i = 0; i < (int)sizeof(struct otel_place); i += 8) {
-		emit_load(c, SIZE_DW, R1, R6, i);
-		emit_store(c, SIZE_DW, FP, PLACE + i, R1);
+		emit_move(c, SIZE_DW, FP, PLACE + i, R6, i);
 	}
 	emit_update(c, o->places, PROCESS, FP, PLACE, UPDATE_ANY);
 	emit_out(c, 0);

@@ -334,8 +334,7 @@ static void keep_connect(struct bpf_code *c)
 	emit_copy(c, FN_PROBE_READ_USER, TO, 16, R8, offsetof(struct sockaddr_in6, sin6_addr));
 	emit_jump(c, "port");
 	emit_label(c, "four");
-	emit_load(c, SIZE_W, R1, FP, ADDRESS + 4);
-	emit_store(c, SIZE_W, FP, TO + 12, R1);
+	emit_move(c, SIZE_W, FP, TO + 12, FP, ADDRESS + 4);
 	emit_label(c, "port");
 	emit_load(c, SIZE_H, R1, FP, ADDRESS + 2);
 	emit_from_be(c, R1, 16);
@@ -367,8 +366,7 @@ static void record_failed(struct bpf_code *c, const struct plan *p)
 
 	emit_find(c, connects, KEY, R7, "out");
 	for (int i = 0; i < (int)sizeof(struct connecting); i += 8) {
-		emit_load(c, SIZE_DW, R1, R7, i);
-		emit_store(c, SIZE_DW, FP, VALUE + i, R1);
+		emit_move(c, SIZE_DW, FP, VALUE + i, R7, i);
 	}
 	emit_load(c, SIZE_DW, R6, FP, VALUE);
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);

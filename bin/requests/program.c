@@ -120,10 +120,8 @@ void dt_emit_mark(struct bpf_code *c, const struct dt_plan *p, char what)
 	emit_string(c, FP, AT + (int)offsetof(struct mark_record, what), name);
 	emit_store_imm(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, probe),
 		       (int32_t)p->id);
-	emit_load(c, SIZE_W, R1, FP, WHO);
-	emit_store(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, task), R1);
-	emit_load(c, SIZE_DW, R1, FP, MESSAGE);
-	emit_store(c, SIZE_DW, FP, AT + (int)offsetof(struct mark_record, key), R1);
+	emit_move(c, SIZE_W, FP, AT + (int)offsetof(struct mark_record, task), FP, WHO);
+	emit_move(c, SIZE_DW, FP, AT + (int)offsetof(struct mark_record, key), FP, MESSAGE);
 	emit_head(c, FP, MARK_RECORD, RECORD_MARK);
 	emit_to_readers(c, &p->readers, MARK_RECORD,
 			sizeof(struct ring_head) + sizeof(struct mark_record), READERS);
@@ -187,10 +185,8 @@ void dt_emit_socket_key(struct bpf_code *c, const struct dt_plan *p, size_t scra
 	emit_store(c, SIZE_DW, FP, SOCKET, R1);
 	emit_store_imm(c, SIZE_W, FP, WORD, 0);
 	emit_find(c, p->state, WORD, R0, "out");
-	emit_load(c, SIZE_DW, R1, FP, SOCKET);
-	emit_store(c, SIZE_DW, R0, (int)scratch, R1);
-	emit_load(c, SIZE_DW, R1, R0, (int)scratch);
-	emit_store(c, SIZE_DW, FP, SOCKET, R1);
+	emit_move(c, SIZE_DW, R0, (int)scratch, FP, SOCKET);
+	emit_move(c, SIZE_DW, FP, SOCKET, R0, (int)scratch);
 	emit_mov(c, R8, R0);
 }
 

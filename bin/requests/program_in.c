@@ -83,13 +83,11 @@ static void check_sender(struct bpf_code *c, const struct dt_plan *p)
 	emit_store_imm(c, SIZE_W, FP, NETWORK + 8, 0);
 	emit_store_imm(c, SIZE_H, FP, NETWORK + 12, 0);
 	emit_store_imm(c, SIZE_H, FP, NETWORK + 14, 0xffff);
-	emit_load(c, SIZE_W, R1, FP, IP + 12);
-	emit_store(c, SIZE_W, FP, NETWORK + 16, R1);
+	emit_move(c, SIZE_W, FP, NETWORK + 16, FP, IP + 12);
 	emit_jump(c, "has_network");
 	emit_label(c, "from_ip6");
 	for (int i = 0; i < 16; i += 4) {
-		emit_load(c, SIZE_W, R1, FP, IP + 8 + i);
-		emit_store(c, SIZE_W, FP, NETWORK + 4 + i, R1);
+		emit_move(c, SIZE_W, FP, NETWORK + 4 + i, FP, IP + 8 + i);
 	}
 	emit_label(c, "has_network");
 	emit_find(c, p->from, NETWORK, R0, "stranger");
@@ -197,17 +195,14 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p)
 	emit_find(c, p->sent, SOCKET, R0, "unknown");
 	emit_label(c, "seen");
 	emit_mov(c, R7, R0);
-	emit_get(c, R1, R7, dt_sent, flags);
-	emit_jump_if_imm(c, R1, JSET, SENT_PASSIVE, "request");
+	emit_jump_if_member(c, R7, dt_sent, flags, JSET, SENT_PASSIVE, "request");
 	emit_get(c, R8, R7, dt_sent, tag);
 	emit_jump_if_imm(c, R8, JEQ, 0, "opened");
 	emit_store(c, SIZE_DW, FP, WORD, R8);
 	emit_find(c, p->sent, WORD, R0, "opened");
-	emit_get(c, R1, R0, dt_sent, asked);
-	emit_jump_if_imm(c, R1, JNE, 0, "known");
+	emit_jump_if_member(c, R0, dt_sent, asked, JNE, 0, "known");
 	emit_label(c, "opened");
-	emit_get(c, R1, R7, dt_sent, flags);
-	emit_jump_if_imm(c, R1, JSET, SENT_ACTIVE, "unknown");
+	emit_jump_if_member(c, R7, dt_sent, flags, JSET, SENT_ACTIVE, "unknown");
 	emit_set_imm(c, R7, dt_sent, asked, 1);
 	emit_label(c, "unknown");
 	emit_mov_imm(c, R8, 0);
@@ -322,8 +317,7 @@ static void forget_range(struct bpf_code *c, const struct dt_plan *p)
 static void leave_window(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_find(c, p->pids, WHO, R7, "out");
-	emit_get(c, R1, R7, dt_task, tag);
-	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	emit_jump_if_member(c, R7, dt_task, tag, JEQ, 0, "out");
 	emit_find(c, p->sent, SOCKET, R8, "elsewhere");
 	dt_emit_field(c, SIZE_W, R9, p->copied_seq);
 	emit_get(c, R1, R8, dt_sent, copied);

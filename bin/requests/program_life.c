@@ -113,8 +113,7 @@ void dt_fork(struct bpf_code *c, const struct dt_plan *p)
 	emit_load(c, SIZE_DW, R6, R1, 8);
 	dt_emit_current(c, p);
 	emit_find(c, p->pids, WHO, R0, "out");
-	emit_get(c, R1, R0, dt_task, tag);
-	emit_jump_if_imm(c, R1, JNE, 0, "out");
+	emit_jump_if_member(c, R0, dt_task, tag, JNE, 0, "out");
 	dt_emit_field(c, SIZE_W, R7, p->flags & DT_GROUP ? p->tgid : p->pid);
 	emit_load(c, SIZE_W, R1, FP, WHO);
 	emit_jump_if(c, R1, JEQ, R7, "out"); /* a thread of the process */
@@ -163,8 +162,7 @@ void dt_wait(struct bpf_code *c, const struct dt_plan *p)
 	emit_jump(c, "out");
 	emit_label(c, "waits");
 	dt_emit_current_traced(c, p);
-	emit_get(c, R1, R7, dt_task, tag);
-	emit_jump_if_imm(c, R1, JEQ, 0, "out");
+	emit_jump_if_member(c, R7, dt_task, tag, JEQ, 0, "out");
 	dt_emit_end_window(c, p);
 	emit_out(c, 0);
 }

@@ -99,6 +99,9 @@ void emit_mov_imm(struct bpf_code *, enum bpf_reg to, int32_t n);
 void emit_load(struct bpf_code *, enum bpf_size, enum bpf_reg to, enum bpf_reg from, int at);
 void emit_store(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at, enum bpf_reg from);
 void emit_store_imm(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at, int32_t n);
+/* *(to + at) = *(from + from_at). Overwrites R1. */
+void emit_move(struct bpf_code *, enum bpf_size, enum bpf_reg to, int at, enum bpf_reg from,
+	       int from_at);
 /* to = to OPERATION from, on 64 bits; the 32 forms use the low half and clear the high one */
 void emit_alu(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg from);
 void emit_alu32(struct bpf_code *, enum bpf_alu, enum bpf_reg to, enum bpf_reg from);
@@ -152,6 +155,10 @@ void emit_out(struct bpf_code *, int32_t n);
 	emit_store(c, BPF_SIZE_OF(TAG, MEMBER), reg, (int)offsetof(struct TAG, MEMBER), from)
 #define emit_set_imm(c, reg, TAG, MEMBER, n) \
 	emit_store_imm(c, BPF_SIZE_OF(TAG, MEMBER), reg, (int)offsetof(struct TAG, MEMBER), n)
+
+/* Jump if reg->MEMBER CONDITION n. Overwrites R1. */
+#define emit_jump_if_member(c, reg, TAG, MEMBER, is, n, to) \
+	(emit_get(c, R1, reg, TAG, MEMBER), emit_jump_if_imm(c, R1, is, n, to))
 
 /*
  * Labels are names. emit_label gives the next instruction its name, once in a program. A

@@ -49,6 +49,13 @@ void emit_store_imm(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at
 	emit(c, BPF_ST | MEMORY | (int)w, to, R0, at, n);
 }
 
+void emit_move(struct bpf_code *c, enum bpf_size w, enum bpf_reg to, int at, enum bpf_reg from,
+	       int from_at)
+{
+	emit_load(c, w, R1, from, from_at);
+	emit_store(c, w, to, at, R1);
+}
+
 void emit_alu(struct bpf_code *c, enum bpf_alu a, enum bpf_reg to, enum bpf_reg from)
 {
 	emit(c, BPF_ALU64 | BY_REGISTER | (int)a, to, from, 0, 0);
