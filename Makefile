@@ -243,7 +243,7 @@ build/gen/allowed.h: build/gen/syscall_numbers.h lib/base/allowed.in
 # the tables of system calls, compiled
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
 	$(sort $(wildcard lib/syscalls/data/sets/*.in)) \
-	$(addprefix lib/syscalls/data/,layouts.in netlink.in calls.in)
+	$(addprefix lib/syscalls/data/,layouts.in netlink.in files.in calls.in)
 build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new

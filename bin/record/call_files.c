@@ -458,6 +458,8 @@ static void begin_file(struct bpf_code *c, const struct programs *m)
 	set_file(c, mode, R1);
 	get(c, m, SIZE_DW, R1, R8, AT(I_INO));
 	set_file(c, inode, R1);
+	get(c, m, SIZE_W, R1, R8, AT(I_GENERATION));
+	set_file(c, generation, R1);
 	get(c, m, SIZE_DW, R8, R8, AT(I_SB));
 	get(c, m, SIZE_W, R1, R8, AT(S_DEV));
 	set_file(c, device, R1);
@@ -467,6 +469,23 @@ static void begin_file(struct bpf_code *c, const struct programs *m)
 	get(c, m, SIZE_DW, R8, R8, AT(MNT_NS));
 	get(c, m, SIZE_W, R1, R8, AT(NS_OF_MOUNTS) + AT(NS_INUM));
 	set_file(c, space, R1);
+}
+
+/* Note the root directory of the task in the record: R9 has its flags. Overwrites R8. */
+static void write_root(struct bpf_code *c, const struct programs *m)
+{
+	emit_scope(c);
+	load_stack(c, R8, ROOT_MOUNT);
+	get(c, m, SIZE_W, R1, R8, AT(MNT_ID));
+	set_file(c, root, R1);
+	get(c, m, SIZE_DW, R1, R8, AT(MNT) + AT(MNT_ROOT));
+	load_stack(c, R2, ROOT);
+	emit_jump_if(c, R1, JEQ, R2, "mounted");
+	emit_alu_imm(c, ALU_OR, R9, FILE_CHROOT);
+	emit_label(c, "mounted");
+	emit_mov(c, R1, R9);
+	set_file(c, flags, R1);
+	emit_scope_end(c);
 }
 
 /* R9 = FILE_DELETED, or 0: is the dentry in no directory any more, and no root? Overwrites R8. */
@@ -528,8 +547,7 @@ static void write_file(struct bpf_code *c, const struct programs *m)
 {
 	begin_file(c, m);
 	load_deleted(c, m);
-	emit_mov(c, R1, R9);
-	set_file(c, flags, R1);
+	write_root(c, m);
 	load(c, R1, END_OF_WALK);
 	emit_jump_if_imm(c, R1, JNE, TOO_LONG, "whole_path");
 	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
@@ -746,6 +764,11 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	get(c, m, SIZE_DW, R1, R9, AT(I_INO));
 	mix(c);
 	get(c, m, SIZE_H, R1, R9, AT(I_MODE));
+	mix(c);
+	get(c, m, SIZE_W, R1, R9, AT(I_GENERATION));
+	mix(c);
+	load_stack(c, R8, ROOT_MOUNT);
+	get(c, m, SIZE_W, R1, R8, AT(MNT_ID));
 	mix(c);
 	get(c, m, SIZE_DW, R8, R9, AT(I_SB));
 	get(c, m, SIZE_W, R1, R8, AT(S_DEV));

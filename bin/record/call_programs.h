@@ -214,7 +214,8 @@ enum { STEP_MEMBERS(STEP_NAME) STEPS };
 	X(PATH_DENTRY, path, dentry) X(D_HASH, dentry, d_hash) X(PPREV, hlist_bl_node, pprev) \
 	X(D_PARENT, dentry, d_parent) X(D_NAME, dentry, d_name) X(D_INODE, dentry, d_inode) \
 	X(HASH, qstr, hash) X(LENGTH, qstr, len) X(NAME, qstr, name) X(I_MODE, inode, i_mode) \
-	X(I_INO, inode, i_ino) X(I_SB, inode, i_sb) X(S_DEV, super_block, s_dev) \
+	X(I_INO, inode, i_ino) X(I_GENERATION, inode, i_generation) \
+	X(I_SB, inode, i_sb) X(S_DEV, super_block, s_dev) \
 	X(S_MAGIC, super_block, s_magic) X(MNT, mount, mnt) X(MNT_PARENT, mount, mnt_parent) \
 	X(MNT_MOUNTPOINT, mount, mnt_mountpoint) X(MNT_ID, mount, mnt_id) \
 	X(MNT_ROOT, vfsmount, mnt_root) X(I_PRIVATE, inode, i_private) \

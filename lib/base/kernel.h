@@ -60,13 +60,16 @@ enum { K_CLOSE_RANGE_UNSHARE = 2, K_CLOSE_RANGE_CLOEXEC = 4 };
 /* fcntl.h; the bit of O_TMPFILE that is not O_DIRECTORY */
 enum { K_O_TMPFILE = 020000000 }; /* O_TMPFILE & ~O_DIRECTORY */
 
+/* linux/fs.h */
+enum { K_RENAME_EXCHANGE = 2 };
+
 /* linux/stat.h sys/stat.h */
 enum { K_UTIME_NOW = 0x3fffffff, K_UTIME_OMIT = 0x3ffffffe };
 
 /* linux/stat.h linux/fcntl.h; struct statx */
-enum { K_STATX_TYPE = 1, K_AT_STATX_DONT_SYNC = 0x4000 };
+enum { K_STATX_TYPE = 1, K_STATX_INO = 0x100, K_AT_STATX_DONT_SYNC = 0x4000 };
 struct k_statx {
-	uint64_t before[17];
+	uint64_t before[4], inode, between[12];
 	uint32_t major, minor;  /* stx_dev_major, stx_dev_minor */
 	uint64_t after[14];
 };

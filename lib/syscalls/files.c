@@ -207,8 +207,9 @@ void files_add(struct known_files *f, const struct file_record *r, const char *p
 	to = table_at(&f->all, (const char *)&r->id, sizeof(r->id));
 	free(to->path);
 	to->id = r->id;
-	to->inode = r->inode;
-	to->device = r->device;
+	to->is = (struct file_identity){ r->inode, r->device, r->generation };
+	/* all root directories in a mount, but for that of the mount itself, are one */
+	to->root = r->root ^ (r->flags & FILE_CHROOT ? ROOT_BELOW : 0);
 	to->space = r->space;
 	to->mode = r->mode;
 	to->flags = r->flags;
@@ -296,39 +297,38 @@ void file_put_known(struct out *o, const struct file_known *f)
 	file_put_name(o, name);
 }
 
-/* ---- what no record says ------------------------------------------------------------------- */
+/* A file without a name got one. */
+struct named {
+	struct table_entry entry;
+	char *path;
+};
 
-size_t files_resolve(const struct known_files *f, int pid, const char *path, int last, char *out)
+void files_name(struct known_files *f, const struct file_identity *is, const char *path)
 {
-	char link[PATH_MAX], root[PATH_MAX];
-	int dir = -1, fd = -1;
-	ssize_t n = -1, skip = 0;
+	struct named *to;
 
-	if (!f->live || f->host_paths || procfs_begin() < 0)
-		return 0;
-	str_format(link, sizeof(link), "%s/%d/root", path_procfs(), pid);
-	dir = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	skip = readlink(link, root, sizeof(root));
-	if (dir >= 0)
-		fd = path_open_cached(dir, path, O_PATH | (last ? 0 : O_NOFOLLOW), PATH_LINKS);
-	if (fd >= 0) {
-		str_format(link, sizeof(link), "%s/self/fd/%d", path_procfs(), fd);
-		n = readlink(link, out, PATH_MAX - 1);
+	for (size_t i = 0; f->linked.n && i < f->linked.room; i++) {
+		to = (struct named *)(void *)f->linked.v[i];
+		if (to && !strcmp(to->path, path)) {
+			free(to->path);
+			table_remove(&f->linked, to);
+			break; /* one file has a name at a time */
+		}
 	}
-	fd_close(fd);
-	fd_close(dir);
-	procfs_end();
-	if (n <= 0 || skip <= 0)
-		return 0;
-	out[n] = '\0';
-	root[skip < (ssize_t)sizeof(root) ? skip : 0] = '\0';
-	if (!path_is_below(out, root))
-		return 0;
-	if (root[1]) {
-		n -= skip;
-		memmove(out, n ? out + skip : "/", (size_t)n + 1);
-	}
-	return strlen(out);
+	if (!is || f->linked.n >= FILES_MOST / 64)
+		return;
+	f->linked.size = sizeof(*to);
+	to = table_at(&f->linked, (const char *)is, sizeof(*is));
+	free(to->path);
+	to->path = xstrdup(path);
+}
+
+const char *files_named(struct known_files *f, const struct file_identity *is)
+{
+	const struct named *at = f->linked.n ?
+				 table_find(&f->linked, (const char *)is, sizeof(*is)) : NULL;
+
+	return at ? at->path : NULL;
 }
 
 /* ---- the paths of the host ----------------------------------------------------------------- */
@@ -339,7 +339,7 @@ static int find_on_host(struct known_files *f, const struct file_known *file, ch
 	if (!*file->inside)
 		return -1;
 	for (int again = 0; again < 2; again++) {
-		if (f->host && !mounts_find(f->host, file->device, file->inside, out))
+		if (f->host && !mounts_find(f->host, file->is.device, file->inside, out))
 			return 0;
 		/* perhaps it was mounted by now; but not for each file */
 		if (!f->live || (f->host && f->host_read == time_now_ms() / 1024))
@@ -385,6 +385,11 @@ void files_free(struct known_files *f)
 {
 	mounts_free(f->host);
 	mounts_free(f->mounts);
+	for (size_t i = 0; i < f->linked.room; i++)
+		if (f->linked.v[i])
+			free(((struct named *)(void *)f->linked.v[i])->path);
+	table_clear(&f->linked);
+	free(f->linked.v);
 	for (size_t i = 0; i < f->all.room; i++)
 		if (f->all.v[i])
 			free(((struct file_known *)(void *)f->all.v[i])->path);

@@ -2,9 +2,9 @@
 /*
  * mounts.c - where the files of a file system are on the host
  *
- * A file system is known by its device. Words 2 to 4 of a line of mountinfo are the device, the
- * directory of the file system that is mounted, and the directory where it is mounted
- * (proc_pid_mountinfo(5)). The kernel writes a space in a directory as \040.
+ * A file system is known by its device. Words 0 and 2 to 4 of a line of mountinfo are the id of the
+ * mount, the device, the directory of the file system that is mounted, and the directory where it
+ * is mounted (proc_pid_mountinfo(5)). The kernel writes a space in a directory as \040.
  */
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,6 +16,7 @@
 /* A line of mountinfo. */
 struct line {
 	const char *device, *root, *at;
+	unsigned long id;
 	size_t number;                  /* of the line */
 };
 
@@ -51,9 +52,10 @@ static int replace(const char *path, const char *from, const char *to, char *out
 int path_open_cached(int root, const char *path, int flags, int how)
 {
 	struct k_open_how h = { (uint64_t)(unsigned)(flags | O_CLOEXEC), 0,
-				K_RESOLVE_CACHED | K_RESOLVE_NO_MAGICLINKS };
+				K_RESOLVE_CACHED };
 
-	h.resolve |= (root >= 0 ? K_RESOLVE_IN_ROOT : 0u) |
+	h.resolve |= (how == PATH_MAGIC ? 0u : K_RESOLVE_NO_MAGICLINKS) |
+		     (root >= 0 ? K_RESOLVE_IN_ROOT : 0u) |
 		     (how == PATH_NO_LINKS ? K_RESOLVE_NO_SYMLINKS : 0u);
 	return (int)syscall(K_NR_openat2, root, path, &h, sizeof(h));
 }
@@ -107,7 +109,7 @@ static void read_lines(struct mounts *l, pid_t pid)
 
 		next = s + strcspn(s, "\n");
 		next += *next == '\n';
-		s += strcspn(s, " \n");
+		w.id = strtoul(s, &s, 10);
 		s += strspn(s, " ");
 		s += strcspn(s, " \n");
 		s += strspn(s, " ");
@@ -176,6 +178,19 @@ int mounts_find(const struct mounts *m, uint32_t device, const char *inside, cha
 	str_format(text, sizeof(text), "%u:%u", device >> 20, device & 0xfffff);
 	w = on_host(m, &file);
 	return w ? replace(inside, w->root, w->at, out) : -1;
+}
+
+int mounts_device(const struct mounts *m, uint64_t id, uint32_t *device)
+{
+	char *end;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].id == id) {
+			*device = (uint32_t)strtoul(m->v[i].device, &end, 10) << 20;
+			*device |= (uint32_t)strtoul(end + 1, NULL, 10);
+			return 0;
+		}
+	return -1;
 }
 
 int mounts_between(const struct mounts *m, const char *from, const char *to)

@@ -18,6 +18,9 @@ void mounts_free(struct mounts *);
  */
 int mounts_find(const struct mounts *, uint32_t device, const char *inside, char *out);
 
+/* Set device to that of the mount with this id. Return 0; -1: it is not there. */
+int mounts_device(const struct mounts *, uint64_t id, uint32_t *device);
+
 /* Is anything mounted on the way from a directory to a path below it? Also 1 if it is not known. */
 int mounts_between(const struct mounts *, const char *from, const char *to);
 
@@ -26,7 +29,7 @@ int mounts_between(const struct mounts *, const char *from, const char *to);
  * of the task, such as FUSE, could let this program wait. Follow links, but none of procfs. If
  * root is a descriptor, it is the root directory of the path. Return a descriptor, or -1.
  */
-enum { PATH_LINKS, PATH_NO_LINKS };
+enum { PATH_LINKS, PATH_NO_LINKS, PATH_MAGIC /* those of procfs, too */ };
 int path_open_cached(int root, const char *path, int flags, int how);
 
 /* Is the path the directory, or below it? */

@@ -57,7 +57,9 @@ static const struct {
 		  FIELD("u16", "family", "44", "2", "0") FIELD("u16", "type", "46", "2", "0")
 		  FIELD("u16", "protocol", "48", "2", "0")
 		  FIELD("__data_loc char[]", "inside", "52", "4", "0")
-		  FIELD("u32", "space", "56", "4", "0"), 0,
+		  FIELD("u32", "space", "56", "4", "0")
+		  FIELD("u32", "generation", "60", "4", "0")
+		  FIELD("u32", "root", "64", "4", "0"), 0,
 	  "id=%llx device=%u:%u inode=%llu mode=%o flags=%x path=\"%s\" socket=\"%s\" "
 	  "inside=\"%s\"",
 	  "REC->id, REC->device >> 20, REC->device & 0xfffff, REC->inode, REC->mode, REC->flags, "

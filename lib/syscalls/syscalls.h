@@ -79,8 +79,30 @@ struct call_arg {
 	uint16_t set;           /* private: the set or layout */
 };
 
+/* What calls do to files: a bit each */
+#define CALL_DOES(X) \
+	X(OPENED, opened) X(WRITTEN, written) X(RESIZED, resized) X(RENAMED, renamed) \
+	X(LINKED, linked) X(REMOVED, removed) X(MADE, made) X(CHANGED, changed) X(SYNCED, synced) \
+	X(READ, read)
+#define DOES_NUMBER(NAME, word) DOES_##NAME##_NUMBER,
+#define DOES_BIT(NAME, word) DOES_##NAME = 1 << DOES_##NAME##_NUMBER,
+enum { CALL_DOES(DOES_NUMBER) DOES_ALL };
+enum { CALL_DOES(DOES_BIT) };
+
+/* Is a symbolic link itself the file of its path? The lower bits have the argument of flags. */
+enum { LINK_ITSELF = 1, LINK_IF = 8, LINK_UNLESS = 16 };
+
+/* What a call does to which files: data/files.in */
+struct call_files {
+	uint16_t does;
+	struct {
+		uint8_t arg, link; /* 1 + the argument; 0: none */
+	} file[2];
+};
+
 struct call {
 	const char *name;       /* without sys_ */
+	const struct call_files *files;
 	uint8_t nargs;
 	struct call_arg args[CALL_ARGS];
 	struct call_arg result;
@@ -139,6 +161,11 @@ int call_makes_pair(const struct calls *, const struct call_arg *);
 
 /* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
 int calls_big_endian(const struct calls *);
+
+/*
+ * Return what calls do by words with commas between, as in data/files.in, or 0 for an unknown one.
+ */
+unsigned calls_does(const char *words);
 
 /* Return the highest number of a call. */
 unsigned calls_most(const struct calls *);
@@ -362,6 +389,8 @@ struct file_record {
 	uint16_t inside;                /* in a ring: where the names of inside_path begin */
 	uint32_t inside_path;           /* __data_loc; from the root of its file system */
 	uint32_t space;                 /* the inode of the namespace of its mount; 0: none */
+	uint32_t generation;            /* of the inode, which another file may have later */
+	uint32_t root;                  /* the id of the mount with the task's root directory */
 };
 
 /* The names of a socket of IPv4 or IPv6, in a ring: its own address, and that of its peer */
@@ -374,6 +403,7 @@ enum {
 	FILE_CUT = 2,                   /* the beginning of the path is missing */
 	FILE_PSEUDO = 4,                /* it is in no directory, as a pipe */
 	FILE_INSIDE = 8,                /* inside_path is known */
+	FILE_CHROOT = 16,               /* the task's root directory is not that of a mount */
 	FILE_SOLID = 1 << 15,           /* noted.c: no link is in the path */
 };
 
@@ -523,10 +553,17 @@ size_t file_inside(const struct file_record *f, const char *names, size_t n, cha
 size_t file_socket(const struct file_record *f, const char *names, size_t n, char *text,
 		   size_t size);
 
+/* Which file it is: the inode, the device as the kernel has it, and the generation, or 0 */
+struct file_identity {
+	uint64_t inode;                 /* 0: not known */
+	uint32_t device, generation;
+};
+
 struct file_known {
 	struct table_entry entry;
-	uint64_t id, inode, used;
-	uint32_t device, space;
+	struct file_identity is;
+	uint64_t id, used;
+	uint32_t space, root;           /* its path begins at this root directory */
 	uint16_t mode, flags, family, protocol;
 	char *path;
 	const char *name;       /* the path, or the addresses of a socket; it lies in path */
@@ -545,6 +582,7 @@ struct known_files {
 	int64_t host_read;      /* when */
 	struct table groups;    /* noted.c; */
 	size_t held;            /* the bytes of it */
+	struct table linked;    /* of files_name */
 	struct mounts *mounts;  /* those of a namespace, */
 	uint32_t space;         /* with this inode */
 	uint64_t own;           /* the inode of that of this program */
@@ -577,11 +615,11 @@ const char *files_path(struct known_files *, const struct file_known *, char *ou
 int files_between(struct known_files *, int pid, const struct file_known *from, const char *to);
 
 /*
- * Write where the links of a path lead, as the task sees it now, to out (PATH_MAX bytes): what the
- * kernel has in its cache of names. last: also if the path itself is that of a link. Return the
- * length; 0: it is not known any more.
+ * Note that a file without a name, as of O_TMPFILE, got this one; is NULL: the name is gone.
+ * Return the name of a file, or NULL.
  */
-size_t files_resolve(const struct known_files *, int pid, const char *path, int last, char *out);
+void files_name(struct known_files *, const struct file_identity *is, const char *path);
+const char *files_named(struct known_files *, const struct file_identity *is);
 
 /* Write a name, which must not look like the result of a call after its arguments. */
 void file_put_name(struct out *, const char *name);
@@ -589,6 +627,53 @@ void file_put_known(struct out *, const struct file_known *);
 
 /* Write the kind of a socket, as TCPv6. */
 void file_put_protocol(struct out *, unsigned family, unsigned type);
+
+/* ---- wanted.c: the files of --path ----------------------------------------------------------- */
+
+/*
+ * Write where the links of a path lead now to out (PATH_MAX bytes), in the root directory of a
+ * task, or here: of this program. It is what the kernel has in its cache of names. last: also if
+ * the path itself is that of a link. Set is, if it is not NULL, to the identity of the file. Return
+ * the length; 0: it is not known any more.
+ */
+size_t file_resolve(int pid, int here, const char *path, int last, char *out,
+		    struct file_identity *is);
+
+/*
+ * Return the root directory of this program: the id of its mount, with this bit if it is another
+ * directory of the mount than the first; 0: not known.
+ */
+#define ROOT_BELOW (1u << 31)
+uint32_t file_root(void);
+
+/*
+ * The wanted paths: each is that of a file, which all its names are, or of a directory with all
+ * below it, or a glob of names. All zero at first; add the paths, then call wanted_begin with
+ * file_root, or 0 if the trace is not live.
+ */
+enum { WANTED_MOST = 2, WANTED_ROOTS = 4096 };
+struct wanted {
+	const char *path[WANTED_MOST];
+	unsigned n;
+	uint32_t root;          /* private */
+	struct table known, names; /* private: what the paths lead to, and other names of that */
+};
+void wanted_add(struct wanted *, const char *path);
+void wanted_begin(struct wanted *, uint32_t root);
+
+/* A file as a call has it: its identity, and its path in a root directory; 0, NULL: not known */
+struct file_seen {
+	struct file_identity is;
+	uint32_t root;
+	const char *path;
+	unsigned flags;         /* as in struct file_record */
+	int known;              /* a record has it all: the path led to the inode at that moment */
+};
+int wanted_is(struct wanted *, const struct file_seen *);
+
+/* A file got another name, or lost its name: to is NULL. */
+void wanted_name(struct wanted *, const struct file_seen *from, const struct file_seen *to);
+void wanted_free(struct wanted *);
 
 /* ---- noted.c: the files of descriptors that no record names -------------------------------- */
 

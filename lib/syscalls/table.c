@@ -135,6 +135,7 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 	uint8_t at[CALL_ARGS];
 
 	e->call.name = call_texts + d->name;
+	e->call.files = &call_does[d->does];
 	make_call(c, &e->call, call_lists + d->args, d->nargs, at);
 	for (unsigned i = 0; i < d->nvariants; i++) {
 		const struct call_variant_data *v = &call_variants[d->variants + i];
@@ -142,6 +143,7 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 		if (!(v->abis & c->bit))
 			continue;
 		(++e)->call.name = first->call.name;
+		e->call.files = first->call.files;
 		make_call(c, &e->call, call_lists + v->args, v->nargs, at);
 		for (unsigned k = 0; k < 2; k++) {
 			e->when[k] = call_conditions[v->when[k]];
@@ -201,6 +203,26 @@ int calls_variant(const struct call *call, unsigned i, struct call_variant *v)
 		return 1;
 	}
 	return 0;
+}
+
+unsigned calls_does(const char *words)
+{
+#define DOES_WORD(NAME, word) #word,
+	static const char *const all[] = { CALL_DOES(DOES_WORD) };
+	unsigned does = 0, known;
+
+	for (;; words++) {
+		const size_t n = strcspn(words, ",");
+
+		known = 0;
+		for (unsigned i = 0; i < DOES_ALL; i++)
+			if (strlen(all[i]) == n && !strncmp(all[i], words, n))
+				known = 1u << i;
+		does |= known;
+		words += n;
+		if (!known || !*words)
+			return known ? does : 0;
+	}
 }
 
 unsigned calls_most(const struct calls *c)

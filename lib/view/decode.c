@@ -284,28 +284,6 @@ static int picks_result(const struct decode *d, int64_t result, int trapped, int
 	return !d->by_error || (error && d->errors[error / 64] >> error % 64 & 1);
 }
 
-/* Do the options select a call by its arguments? */
-static int picks_arguments(const struct decode *d, const struct decode_task *t)
-{
-	const struct call *c = t->call;
-	int fd = !d->by_fd, path = !d->path || d->files;
-
-	if (fd && path)
-		return 1;
-	if (!c)
-		return 0;
-	for (unsigned i = 0; i < c->nargs; i++) {
-		unsigned kind = c->args[i].kind;
-
-		if (kind == CALL_FD || kind == CALL_DIRFD)
-			fd |= (int32_t)t->values.args[i] == d->fd;
-		if (kind == CALL_PATH && d->path && t->values.user[i].bytes)
-			path |= glob_matches(d->path, t->values.user[i].bytes);
-	}
-	fd |= c->result.kind == CALL_FD && t->values.returned && t->values.result == d->fd;
-	return fd && path;
-}
-
 /* ---- lines and JSON ---- */
 
 /* Return the file of an argument, or of CALL_ARGS, which is the result; NULL: it is not known. */
@@ -404,6 +382,155 @@ static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigne
 	n = str_format(to, sizeof(to), "%s%s%s", mark ? "?" : "", from[1] ? from : "",
 		       path + (file->path[1] ? strlen(file->path) : 0));
 	return n < size ? str_format(path, size, "%s", to) : 0;
+}
+
+/* Is a path of the call that of a symbolic link itself, not that of the file it leads to? */
+static int names_link(const struct decode_task *t, unsigned i)
+{
+	const struct call_files *f = t->call->files;
+
+	for (unsigned k = 0; k < 2; k++) {
+		const unsigned link = f->file[k].link;
+		const uint64_t flags = t->values.args[link % LINK_IF % CALL_ARGS];
+
+		if (f->file[k].arg == i + 1)
+			return link >= LINK_UNLESS ? !(flags & AT_SYMLINK_FOLLOW) :
+			       link >= LINK_IF ? (flags & AT_SYMLINK_NOFOLLOW) != 0 : link != 0;
+	}
+	/* stat and the like */
+	for (unsigned k = 0; k < t->call->nargs; k++)
+		if (strstr(t->call->args[k].name, "flag") && t->call->result.kind != CALL_FD)
+			return (t->values.args[k] & AT_SYMLINK_NOFOLLOW) != 0;
+	return 0;
+}
+
+/* Has the call taken the name that is argument i away from its file? */
+static int takes_name(const struct decode_task *t, unsigned i)
+{
+	return t->values.result >= 0 && t->call->files->file[0].arg == i + 1 &&
+	       t->call->files->does & (DOES_RENAMED | DOES_REMOVED);
+}
+
+/* Return the descriptor that a path of procfs is for its task, or -1. */
+static int own_descriptor(const char *path)
+{
+	static const char *const before[] = { "/proc/self/fd/", "/proc/thread-self/fd/",
+					      "/dev/fd/" };
+	unsigned long n;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++)
+		if (begins(path, before[i]) &&
+		    !text_number(path + strlen(before[i]), 0, INT_MAX, &n))
+			return (int)n;
+	return -1;
+}
+
+/*
+ * Leave links of procfs to the root directory of the task itself out of a path, and those to its
+ * directory: it is other than a program's that looks. Return the length.
+ */
+static size_t skip_links(const struct decode_task *t, const struct file_known *cwd, char *path)
+{
+	char own[32], to[PATH_MAX];
+	size_t n;
+
+	str_format(own, sizeof(own), "/proc/%d/", t->group);
+	for (;;) {
+		n = begins(path, "/proc/self/") ? strlen("/proc/self/") :
+		    begins(path, "/proc/thread-self/") ? strlen("/proc/thread-self/") :
+		    begins(path, own) ? strlen(own) : 0;
+		if (n && begins(path + n, "root/"))
+			memmove(path, path + n + 4, strlen(path + n + 4) + 1);
+		else if (n && cwd && begins(path + n, "cwd/") &&
+			 str_format(to, sizeof(to), "%s%s", cwd->path[1] ? cwd->path : "",
+				    path + n + 3) < sizeof(to))
+			strcpy(path, to);
+		else
+			return strlen(path);
+	}
+}
+
+/*
+ * Find the file of argument i, a descriptor or path, or of CALL_ARGS, which is the result. Write
+ * its path to out (PATH_MAX + 1 bytes). Return the length; 0: it is not known, or in no directory.
+ */
+static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i,
+		       struct file_seen *seen, char *out)
+{
+	int path = i < CALL_ARGS && t->call->args[i].kind == CALL_PATH;
+	const unsigned at = path && i && t->call->args[i - 1].kind == CALL_DIRFD ? i - 1 : i;
+	const struct file_known *f = file_of(d, t, at);
+	const char *name;
+	char host[PATH_MAX];
+	size_t n;
+	int fd;
+
+	*seen = (struct file_seen){ .path = out, .root = f ? f->root : 0 };
+	*out = '\0';
+	n = path ? absolute_of(d, t, i, out, PATH_MAX) : 0;
+	n = n ? skip_links(t, f, out) : 0;
+	if (path && !names_link(t, i) && (fd = own_descriptor(out)) >= 0) {
+		f = noted_file(&d->known, t->group, fd);
+		path = !f;
+	}
+	if (!path) {
+		if (!f || f->path[*f->path == '?'] != '/' || strlen(f->path) > PATH_MAX)
+			return 0;
+		seen->is = f->is;
+		seen->flags = f->flags;
+		seen->known = d->known.by_kernel;
+		name = f->flags & FILE_DELETED ? files_named(&d->known, &f->is) : NULL;
+		return str_format(out, PATH_MAX + 1, "%s",
+				  name ? name : files_path(&d->known, f, host));
+	}
+	if (n && d->known.live && d->known.by_kernel && !d->known.host_paths &&
+	    file_resolve(t->pid, f && f->root == d->root, out, !names_link(t, i), host,
+			 d->wanted.n && !takes_name(t, i) ? &seen->is : NULL))
+		n = str_format(out, PATH_MAX, "%s", host);
+	return n;
+}
+
+/* Is a file of the call wanted, by a descriptor, its result, or a path? */
+static int picks_path(struct decode *d, const struct decode_task *t)
+{
+	const struct call *c = t->call;
+	char path[PATH_MAX + 1];
+	struct file_seen seen;
+
+	for (unsigned i = 0; i <= CALL_ARGS; i++) {
+		const unsigned kind = i == CALL_ARGS ? c->result.kind :
+				      i < c->nargs ? c->args[i].kind : CALL_NONE;
+		const char *given = i < CALL_ARGS ? t->values.user[i].bytes : NULL;
+
+		if (kind == CALL_PATH && given) {
+			seen = (struct file_seen){ .path = given };
+			if (wanted_is(&d->wanted, &seen))
+				return 1;
+		}
+		if (d->known.by_kernel &&
+		    (kind == CALL_FD || kind == CALL_DIRFD || kind == CALL_PATH) &&
+		    see_file(d, t, i, &seen, path) &&
+		    wanted_is(&d->wanted, &seen))
+			return 1;
+	}
+	return 0;
+}
+
+/* Do the options select a call by its arguments? */
+static int picks_arguments(struct decode *d, const struct decode_task *t)
+{
+	const struct call *c = t->call;
+	int fd = !d->by_fd, path = !d->wanted.n || d->files;
+
+	if (fd && path)
+		return 1;
+	if (!c)
+		return 0;
+	for (unsigned i = 0; i < c->nargs; i++)
+		if (c->args[i].kind == CALL_FD || c->args[i].kind == CALL_DIRFD)
+			fd |= (int32_t)t->values.args[i] == d->fd;
+	fd |= c->result.kind == CALL_FD && t->values.returned && t->values.result == d->fd;
+	return fd && (path || picks_path(d, t));
 }
 
 /* Write a path that begins at the root. Return 0 if it is not known. */
@@ -570,91 +697,42 @@ struct file_call {
 	struct {
 		const char *name;       /* of the field */
 		char path[PATH_MAX + 1];
+		struct file_seen seen;
 	} file[2];
 };
 
-/* Return the flags of an open, or -1 if the call is none. They have the same values in all ABIs. */
-static int64_t open_flags(const struct decode *d, const struct decode_task *t)
+/* Return the argument flags of a call, or none. */
+static uint64_t flags_of(const struct decode_task *t, uint64_t none)
 {
-	uint64_t flags = O_RDWR;
-
-	if (t->call->result.kind != CALL_FD || begins(t->call->name, "creat"))
-		return t->call->result.kind == CALL_FD ? O_WRONLY : -1;
-	if (!strcmp(t->call->name, "openat2")) {
-		if (t->values.user[2].bytes && t->values.user[2].n >= sizeof(flags))
-			flags = raw_number(t->values.user[2].bytes, sizeof(flags), 0,
-					   d->show->line->events->big);
-		return (int64_t)flags;
-	}
-	return (int64_t)t->values.args[begins(t->call->name, "openat") ? 2 : 1];
-}
-
-/* Is the path of the call that of a symbolic link itself, not that of the file it leads to? */
-static int names_link(const struct decode_task *t)
-{
-	uint64_t flags = 0;
-
-	if (glob_listed("unlink*,rename*,rmdir,mk*,symlink*,lchown*,lsetxattr,lremovexattr",
-		      t->call->name))
-		return 1;
 	for (unsigned i = 0; i < t->call->nargs; i++)
-		if (strstr(t->call->args[i].name, "flag"))
-			flags |= t->values.args[i];
-	return begins(t->call->name, "link") ? !(flags & AT_SYMLINK_FOLLOW)
-					     : (flags & AT_SYMLINK_NOFOLLOW) != 0;
+		if (!strcmp(t->call->args[i].name, "flags"))
+			return t->values.args[i];
+	return none;
 }
 
-/*
- * Write the path of the file of a descriptor, of argument i or the result; or of a path, to out.
- * Return the length, below PATH_MAX + 1; 0: not known, or it is in no directory.
- */
-static size_t put_known(struct decode *d, const struct decode_task *t, unsigned i, int path,
-			int link, char *out)
+/* Return the flags of an open. They have the same values in all ABIs. */
+static uint64_t open_flags(const struct decode *d, const struct decode_task *t)
 {
-	const struct file_known *f = path ? NULL : file_of(d, t, i);
-	size_t n;
-	char host[PATH_MAX];
+	const struct call_bytes *how = &t->values.user[2];
 
-	if (path) {
-		n = absolute_of(d, t, i, out, PATH_MAX);
-		if (n && d->known.by_kernel && t->values.result >= 0 &&
-		    files_resolve(&d->known, t->pid, out, !link, host))
-			n = str_format(out, PATH_MAX, "%s", host);
-		return n;
-	}
-	return f && f->path[*f->path == '?'] == '/' && strlen(f->path) <= PATH_MAX ?
-	       str_format(out, PATH_MAX + 1, "%s", files_path(&d->known, f, host)) : 0;
+	if (strcmp(t->call->name, "openat2"))
+		return flags_of(t, O_WRONLY); /* creat */
+	return how->n < 8 ? O_RDWR : raw_number(how->bytes, 8, 0, d->show->line->events->big);
 }
 
-/* Add the file of argument i, if it has one that is known. */
-static void add_file(struct decode *d, const struct decode_task *t, unsigned i, int link,
+/* Add the file of argument i, or of CALL_ARGS, which is the result, if it is known. */
+static void add_file(struct decode *d, const struct decode_task *t, unsigned i,
 		     struct file_call *to)
 {
-	const struct call_arg *a = &t->call->args[i];
-	const struct call_bytes *path = a->kind == CALL_PATH ? &t->values.user[i] : NULL;
-	const int at = i && a[-1].kind == CALL_DIRFD;
+	const unsigned kind = i < CALL_ARGS ? t->call->args[i].kind : CALL_FD;
+	const int at = kind == CALL_PATH && i && t->call->args[i - 1].kind == CALL_DIRFD;
+	const struct call_bytes *given = i < CALL_ARGS ? &t->values.user[i] : NULL;
 
-	/* the file of the descriptor itself */
-	if (path && at && (!t->values.args[i] || (path->bytes && (!path->n || !*path->bytes))))
-		path = NULL;
-	to->file[to->n].name = !to->n ? "path" : a->kind == CALL_PATH ? "to" : "from";
-	to->n += put_known(d, t, path ? i : at && a->kind == CALL_PATH ? i - 1 : i, path != NULL,
-			   link, to->file[to->n].path) != 0;
-}
-
-/* Is the path that of an option --path, below it, or matched by it? */
-static int is_wanted(const struct decode *d, const char *path)
-{
-	for (const char *const *p = d->path_list; *p; p++) {
-		size_t n = strlen(*p);
-
-		while (n > 1 && (*p)[n - 1] == '/')
-			n--;
-		if (glob_matches(*p, path) ||
-		    (!strncmp(*p, path, n) && (n == 1 || !path[n] || path[n] == '/')))
-			return 1;
-	}
-	return !d->path;
+	to->file[to->n].name = !to->n ? "path" : kind == CALL_PATH ? "to" : "from";
+	/* without a name in the path: the file of the descriptor itself */
+	if (at && (!t->values.args[i] || (given->bytes && (!given->n || !*given->bytes))))
+		i--;
+	to->n += see_file(d, t, i, &to->file[to->n].seen, to->file[to->n].path) != 0;
 }
 
 /* Is it a device that takes or gives anything, or a terminal? */
@@ -664,49 +742,63 @@ static int is_idle_device(const char *path)
 			   "/dev/urandom,/dev/random", path);
 }
 
+/* A call has succeeded: note the name that it gives a file that has none, or takes away. */
+static void note_names(struct decode *d, const struct decode_task *t, struct file_call *files)
+{
+	const unsigned does = t->call->files->does, links = does & DOES_LINKED;
+	const struct file_seen *from = &files->file[0].seen, *to = &files->file[1].seen;
+
+	if (!(does & (DOES_LINKED | DOES_RENAMED | DOES_REMOVED)))
+		return;
+	for (unsigned i = links && files->n > 1; i < files->n; i++)
+		files_name(&d->known, NULL, files->file[i].path);
+	if (links && files->n > 1 && from->flags & FILE_DELETED)
+		files_name(&d->known, &from->is, to->path);
+	if (files->n > 1)
+		wanted_name(&d->wanted, from, to);
+	if (does & DOES_RENAMED && flags_of(t, 0) & K_RENAME_EXCHANGE && files->n > 1)
+		wanted_name(&d->wanted, to, from);
+	else if (!links)
+		wanted_name(&d->wanted, from, NULL);
+}
+
 /* Find the files of a call that has returned. Return 1, or 0 if --files and --path leave it out. */
 static int files_of(struct decode *d, struct decode_task *t, struct file_call *to)
 {
 	const struct call *c = t->call;
-	int64_t flags;
-	int copies;
+	unsigned does = c ? c->files->does : 0;
+	int wanted;
 
 	to->n = 0;
 	to->bytes = NULL;
-	if (!c || t->fate != PAIRING_RETURNED || !glob_listed(d->files, c->name))
+	if (t->fate != PAIRING_RETURNED || !(does & d->files))
 		return 0;
-	flags = open_flags(d, t);
-	if (flags >= 0 && !d->reads && !(flags & (O_ACCMODE | O_CREAT | O_TRUNC)))
-		return 0;
-	if (flags >= 0 && t->values.result >= 0) { /* the descriptor tells where the path led */
-		to->file[0].name = "path";
-		to->n = put_known(d, t, CALL_ARGS, 0, 0, to->file[0].path) != 0;
+	if (does & DOES_OPENED) {
+		if (!d->reads && !(open_flags(d, t) & (O_ACCMODE | O_CREAT | O_TRUNC)))
+			return 0;
+		if (t->values.result >= 0) /* the descriptor tells where the path led */
+			add_file(d, t, CALL_ARGS, to);
 	}
-	/* the file that is written comes last */
-	copies = begins(c->name, "splice") || begins(c->name, "copy_file_range");
-	for (unsigned k = 0; k < c->nargs && to->n < 1u + (flags < 0); k++) {
-		unsigned i = copies ? 2 - (k < 3 ? k : 2) : k, kind = c->args[i].kind;
-
-		/* the first path of a symbolic link is no file */
-		if ((kind != CALL_PATH && kind != CALL_FD) || (copies && k > 2) ||
-		    (!i && begins(c->name, "symlink")))
-			continue;
-		add_file(d, t, i, names_link(t), to);
+	for (unsigned k = 0; k < 2 && c->files->file[k].arg; k++) {
+		if (to->n && does & DOES_OPENED)
+			break;
+		add_file(d, t, c->files->file[k].arg - 1u, to);
 		/* to a socket or pipe: the file is only read */
-		if (!to->n && kind == CALL_FD)
-			to->bytes = "read";
+		if (!to->n && does & DOES_READ)
+			does &= ~(unsigned)DOES_WRITTEN;
 	}
-	if (begins(c->name, "read") || begins(c->name, "pread"))
-		to->bytes = "read";
-	else if (!to->bytes && c->result.kind != CALL_FD && (c->args[0].kind == CALL_FD) &&
-		 (copies || strstr(c->name, "write") || begins(c->name, "sendfile")))
-		to->bytes = "written";
-	if (!to->n || (!d->path && is_idle_device(to->file[0].path)) ||
-	    (to->bytes && *to->bytes == 'r' && !d->reads))
+	if (does & (DOES_READ | DOES_WRITTEN))
+		to->bytes = does & DOES_WRITTEN ? "written" : "read";
+	if (!to->n || (!d->wanted.n && is_idle_device(to->file[0].path)) ||
+	    (does & DOES_READ && !(does & DOES_WRITTEN) && !d->reads))
 		return 0;
-	return is_wanted(d, to->file[0].path) ||
-	       (to->n > 1 && (d->reads || *to->file[1].name == 't') &&
-		is_wanted(d, to->file[1].path));
+	/* both, as either may be a name made anew */
+	wanted = wanted_is(&d->wanted, &to->file[0].seen);
+	if (to->n > 1 && (d->reads || !(does & DOES_READ)))
+		wanted |= wanted_is(&d->wanted, &to->file[1].seen);
+	if (t->values.result >= 0)
+		note_names(d, t, to);
+	return wanted;
 }
 
 /* Is the argument told beside the files? */
@@ -720,7 +812,7 @@ static int is_detail(const struct decode_task *t, unsigned i)
 	       kind == CALL_INT || kind == CALL_UINT ||
 	       (kind == CALL_STRUCT && (strstr(t->call->args[i].name, "time") ||
 					!strcmp(t->call->args[i].name, "how"))) ||
-	       (kind == CALL_PATH && begins(t->call->name, "symlink") && !i);
+	       (kind == CALL_PATH && t->call->files->file[0].arg > i + 1); /* of symlink */
 }
 
 /* Write a call by its files, after the head of the line. */
@@ -801,9 +893,9 @@ static void put_json_file(struct decode *d, const struct decode_task *t, unsigne
 	out_string(o, i < CALL_ARGS && t->call && t->call->args[i].kind == CALL_PATH ?
 		   ",\"directory\":{\"path\":" : ",\"file\":{\"path\":");
 	json_string(o, f->path, strlen(f->path));
-	if (f->inode)
-		out_format(o, ",\"device\":\"%u:%u\",\"inode\":%llu", f->device >> 20,
-			   f->device & 0xfffff, (unsigned long long)f->inode);
+	if (f->is.inode)
+		out_format(o, ",\"device\":\"%u:%u\",\"inode\":%llu", f->is.device >> 20,
+			   f->is.device & 0xfffff, (unsigned long long)f->is.inode);
 	out_char(o, '}');
 }
 
@@ -982,13 +1074,13 @@ static void put_endless(struct decode *d, struct decode_task *t, enum pairing_fa
 }
 
 /* Do the options select the call that has returned? */
-static int picks(const struct decode *d, const struct decode_task *t)
+static int picks(struct decode *d, const struct decode_task *t)
 {
 	int known = t->fate == PAIRING_RETURNED || (had_no_entry(t) && t->nargs);
 
 	return picks_result(d, t->values.result, t->trapped, t->fate != PAIRING_RETURNED,
 			    t->time) &&
-	       (known ? picks_arguments(d, t) : !d->by_fd && !d->path);
+	       (known ? picks_arguments(d, t) : !d->by_fd && !d->wanted.n);
 }
 
 /*
@@ -1452,6 +1544,8 @@ static void take_file(struct decode *d, const struct decode_event *of, const str
 	f.family = (uint16_t)FILE_NUMBER(family);
 	f.protocol = (uint16_t)FILE_NUMBER(protocol);
 	f.space = (uint32_t)FILE_NUMBER(space);
+	f.generation = (uint32_t)FILE_NUMBER(generation);
+	f.root = (uint32_t)FILE_NUMBER(root);
 	files_add(&d->known, &f, (const char *)texts[0].data, (const char *)texts[1].data,
 		  (const char *)texts[2].data);
 	d->known.by_kernel = 1;
@@ -1678,11 +1772,11 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		int *flag;
 		const char **text;
 	} all[] = {
-		{ "abi", NULL, &d->abi }, { "id", NULL, &d->id }, { "path", NULL, &d->path },
+		{ "abi", NULL, &d->abi }, { "id", NULL, &d->id },
 		{ "note", NULL, &d->note }, { "failed", &d->failed, NULL },
 		{ "succeeded", &d->succeeded, NULL },
 		{ "execs", &d->execs, NULL }, { "names", &d->names, NULL },
-		{ "paths", &d->paths, NULL }, { "files", NULL, &d->files },
+		{ "paths", &d->paths, NULL },
 		{ "reads", &d->reads, NULL }, { "strace", &d->strace, NULL },
 		{ "host-paths", &d->known.host_paths, NULL },
 	};
@@ -1700,10 +1794,12 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 			*all[i].flag = 1;
 		else
 			*all[i].text = opt_value;
+	if (!strcmp(opt_last.name, "files") && !(d->files = calls_does(opt_value)))
+		opt_refuse(tool, "what calls do, such as opened,written");
 	d->paths |= d->known.host_paths || d->files;
 	d->known.prints = d->names || d->paths;
 	if (!strcmp(opt_last.name, "path"))
-		d->path_list[d->path_list[0] != NULL] = opt_value;
+		wanted_add(&d->wanted, opt_value);
 	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)
 		opt_refuse(tool, "a list of names of errors, such as ENOENT");
 	if (!strcmp(opt_last.name, "fd")) {
@@ -1751,6 +1847,8 @@ void decode_begin(struct decode *d, struct show *s)
 {
 	decode_free(d);
 	d->pairing.tasks.size = sizeof(struct decode_task);
+	d->root = d->known.live ? file_root() : 0;
+	wanted_begin(&d->wanted, d->root);
 	d->show = s;
 	s->pick.calls = 1;
 	s->decoder = decode_text;
@@ -1829,6 +1927,7 @@ void decode_free(struct decode *d)
 	}
 	event_notes_free(&d->events);
 	files_free(&d->known);
+	wanted_free(&d->wanted);
 	free(d->pairing.tasks.v);
 	d->pairing.tasks = (struct table){ 0 };
 	d->held = d->hand = 0;

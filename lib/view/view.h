@@ -528,11 +528,11 @@ struct decode {
 	int32_t fd;
 	uint64_t errors[64];    /* a bit each */
 	uint64_t slower;        /* ns, or units of a clock that counts */
-	const char *path;       /* a glob, the last one */
-	const char *path_list[3]; /* with files: globs or directories; NULL ends them */
+	struct wanted wanted;   /* --path */
+	uint32_t root;          /* the root directory of this program, if the trace is live */
 	int names;              /* print the files of descriptors: 3</etc/passwd> */
 	int paths;              /* print absolute paths */
-	const char *files;      /* NULL, or print these calls by file: globs with commas between */
+	unsigned files;         /* 0, or print calls that do this, by their files */
 	int reads;              /* and opens for reading */
 	int strace;             /* print calls as strace -f -ttt -T does */
 	struct known_files known; /* the files to which calls refer; set live */

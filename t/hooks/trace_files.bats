@@ -176,3 +176,175 @@ as_here() {
 @test "trace_files: a relative path is refused by managers" {
 	refuses trace_files 100 "--path: 'passwd' is relative; begin it with / or *" --pid $$ --path passwd
 }
+
+# by_file SCRIPT...: Trace what python does to the file D/dir/file, which has other names: told has
+# the calls with their paths, where the working directory is left out.
+by_file() {
+	need_bpf
+	mkdir -p D/dir D/other D/root/sub D/mnt
+	echo 1 >D/dir/file
+	ln D/dir/file D/other/hard
+	ln D/dir/file D/root/inside
+	tfs-run trace_files --instance "$MARK" --path "$PWD/D/dir/file" -- python3 -c "
+import ctypes, os
+os.chdir('D')
+D = os.getcwd()
+libc = ctypes.CDLL(None)
+def mount():
+	if libc.mount(b'dir', b'mnt', None, 4096, None): raise OSError
+def write(path, how=os.O_APPEND):
+	fd = os.open(path, os.O_WRONLY | how)
+	os.write(fd, b'x')
+	return fd
+def child(act):
+	if not os.fork():
+		act()
+		os._exit(0)
+	os.wait()
+$(cat)" >got
+	sed -n 's/^.*[0-9]: \([a-z]*\)[a-z_0-9]*: path="\([^"]*\)" \(to="[^"]*"\)*.*$/\1 \2 \3/p' got |
+		sed "s|$PWD/D/||g; s/ $//; s/^openat /open /; s/^fchownat /chown /" >told
+	cat got
+}
+
+@test "trace_files: --path is the file, by a hard link, a bind mount and links of procfs" {
+	by_file <<-'END'
+	write('other/hard')
+	os.truncate('other/hard', 7)
+	os.chmod('other/hard', 0o600)
+	mount(); os.close(write('mnt/file')); os.chmod('mnt/file', 0o640); libc.umount2(b'mnt', 0)
+	write('/proc/self/root' + D + '/dir/file')
+	os.truncate('/proc/self/root' + D + '/dir/file', 5)
+	os.truncate('/proc/self/cwd/dir/file', 4)
+	fd = write('dir/file')
+	os.truncate('/proc/self/fd/%d' % fd, 3)
+	os.truncate('/dev/fd/%d' % fd, 2)
+	os.truncate('/proc/%d/root' % os.getpid() + D + '/dir/file', 1)
+	END
+	diff told - <<-'END'
+		open other/hard
+		write other/hard
+		truncate other/hard
+		chmod other/hard
+		open mnt/file
+		write mnt/file
+		chmod mnt/file
+		open dir/file
+		write dir/file
+		truncate dir/file
+		truncate dir/file
+		open dir/file
+		write dir/file
+		truncate dir/file
+		truncate dir/file
+		truncate dir/file
+	END
+}
+
+@test "trace_files: --path is the file in a chroot and in another mount namespace, by their names" {
+	by_file <<-'END'
+	child(lambda: (os.chroot('root'), os.chdir('/sub'), write('/inside'),
+		os.truncate('../inside', 3), os.chmod('/inside', 0o644)))
+	child(lambda: (libc.unshare(0x20000), libc.mount(None, b'/', None, 1 << 18 | 16384, None),
+		mount(), write('mnt/file'), os.chmod('mnt/file', 0o640)))
+	END
+	diff told - <<-'END'
+		open /inside
+		write /inside
+		truncate /inside
+		chmod /inside
+		open mnt/file
+		write mnt/file
+		chmod mnt/file
+	END
+}
+
+@test "trace_files: --path does not name what another root directory has at this path" {
+	by_file <<-'END'
+	path = 'root' + D + '/dir'
+	os.makedirs(path)
+	open(path + '/file', 'w').close()
+	child(lambda: (os.chroot('root'), write(D + '/dir/file'), os.chmod(D + '/dir/file', 0o600),
+		os.unlink(D + '/dir/file')))
+	END
+	diff told /dev/null
+}
+
+@test "trace_files: --path is the file when its name is made anew, and by each of its names until then" {
+	by_file <<-'END'
+	os.rename('dir/file', 'dir/file.1')
+	write('dir/file.1')
+	os.link('dir/file.1', 'dir/link'); os.chmod('dir/link', 0o600); os.unlink('dir/link')
+	new = write('dir/file', os.O_CREAT)
+	write('dir/file.1')     # no
+	write('dir/new', os.O_CREAT)
+	os.rename('dir/new', 'dir/file')
+	os.write(new, b'x')     # no
+	write('dir/file')
+	os.unlink('dir/file')
+	write('dir/other', os.O_CREAT) # no
+	os.mkdir('dir/file')
+	END
+	diff told - <<-'END'
+		rename dir/file to="dir/file.1"
+		open dir/file.1
+		write dir/file.1
+		link dir/file.1 to="dir/link"
+		chmod dir/link
+		unlink dir/link
+		open dir/file
+		write dir/file
+		rename dir/new to="dir/file"
+		open dir/file
+		write dir/file
+		unlink dir/file
+		mkdir dir/file
+	END
+}
+
+@test "trace_files: --path takes a file that does not exist yet, and calls that fail" {
+	need_bpf
+	mkdir D
+	tfs-run trace_files --instance "$MARK" --path "$PWD/D/pid" -- sh -c '
+		unlink D/pid; echo 1 >D/pid.new; mv D/pid.new D/pid; exec 3>>D/pid
+		rm D/pid; echo 2 >&3; : >D/pid.new' >got 2>err || :
+	cat got
+	sed -n 's/^.*[0-9]: \([a-z]*\)[a-z_0-9]*: path="\([^"]*\)".* ret=\(-*[0-9]*\) .*$/\1 \2 \3/p' got | sed "s|$PWD/D/||; s/^openat pid [0-9]*$/openat pid/" >told
+	sed -i 's/^\([a-z]*\)at /\1 /' told
+	diff told - <<-'END'
+		unlink pid -2
+		rename pid.new 0
+		open pid
+		unlink pid 0
+		write pid (deleted) 2
+	END
+}
+
+@test "trace_files: --path of a directory names what is below it, and of a link its file" {
+	need_bpf
+	mkdir -p D/real/sub
+	ln -s real D/way
+	tfs-run trace_files --instance "$MARK" --path "$PWD/D/way/" -- sh -c 'echo 1 >D/real/sub/x; chmod 600 D/way/sub/x; rm D/way/sub/x; echo 2 >D/y' >got
+	cat got
+	[ "$(grep -c 'path="'"$PWD"'/D/real/sub/x"' got)" = 4 ]
+	[ "$(grep -vc '^#' got)" = 4 ]
+}
+
+@test "trace_files: --path of a file that programs only read names none of them, nor their own files" {
+	need_bpf
+	tfs-run trace_files --instance "$MARK" --path /etc/passwd -- sh -c 'for i in 1 2 3; do id >x; cat /etc/passwd >y; exec 4</etc/passwd; exec 4>z; echo >&4; done' >got
+	[ "$(grep -vc '^#' got)" = 0 ]
+}
+
+@test "trace_syscalls: --path selects by the file of descriptors and results, too" {
+	need_bpf
+	mkdir D
+	echo text >D/x
+	ln D/x D/hard
+	tfs-run trace_syscalls --instance "$MARK" --path "$PWD/D/x" -- sh -c 'exec 5<D/hard; cat <&5; cat D/x >/dev/null; stat ./D/hard' >got
+	cat got
+	grep -Eq ' openat\(AT_FDCWD, "D/hard", O_RDONLY\) = [0-9]+ ' got
+	[ "$(grep -c ' read(' got)" = 4 ]
+	grep -q '"./D/hard"' got
+	run -1 grep -E 'libc|/dev/null|/etc' got
+}

@@ -708,3 +708,130 @@ apart() {
 	tfs-report -D notif.dat | tfs-timeline >notif.svg
 	[ "$(grep -oE '(getppid|gettid|mkdirat|getsid) at [0-9.]+ [a-z]+' notif.svg | wc -l)" = 12 ]
 }
+
+# sums_of VIEW: Print the files and the bytes written to each, of a trace of trace_files in this view.
+sums_of() {
+	case $1 in
+	--json) sed -nE 's/^.*"ret":[0-9]+,"lat":[0-9.]+,"path":"([^"]*)".*,"written":([0-9]+),.*/\1\t\2/p' trace ;;
+	--human) sed -nE 's/^[^ ]+ +[^ ]+ +[0-9]+ p?write[v64]* "([^"]*)",? .* = ([0-9]+) <.*/\1\t\2/p' trace ;;
+	--summary) awk '$4 > 0 && / \// { n = $4; sub(/^.*  \//, "/"); print $0 "\t" n }' trace ;;
+	*) sed -nE 's/^.*: [a-z0-9_]+: path="([^"]*)".* written=([0-9]+) .*/\1\t\2/p' trace ;;
+	esac | sed -E "s|^$PWD/?||; s|#[0-9]+ |#N |" |
+		awk -F '\t' '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | LC_ALL=C sort
+}
+
+# written_in_views OPTION... -- COMMAND: Compare the files that the command writes to, and the bytes,
+# with the standard input, in each view, also of a recorded trace.dat. D is made anew for each.
+written_in_views() {
+	local view options=()
+	need_bpf_files
+	cat >want
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	for view in '' --json --human --summary dat; do
+		rm -rf D
+		mkdir D
+		! declare -F setting >/dev/null || setting
+		if [ "$view" = dat ]; then
+			tfs-run trace_files --instance "$MARK" -o x.dat -- "$@" >out 2>err 3>&- 4>&-
+			tfs-report -D --names --paths --files "$ALL" "${options[@]}" x.dat >trace
+			rm x.dat
+		else
+			# shellcheck disable=SC2086 # no word is none
+			tfs-run trace_files --instance "$MARK" $view "${options[@]}" -- "$@" >trace \
+				2>err 3>&- 4>&- || [ ! -s want ]
+		fi
+		sums_of "$view" | diff want - || { echo "view $view"; cat trace; return 1; }
+	done
+}
+
+ALL=opened,written,changed,resized,renamed,linked,removed,made
+need_bpf_files() {
+	need_tracefs events/raw_syscalls
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF"
+	tfs-run trace_files --instance "$MARK" -- true >trace 2>&1 || skip "needs BPF"
+}
+
+@test "case reuse: a file that is only read by a descriptor of another one is not written" {
+	local view path
+	need_bpf_files
+	mkdir D
+	echo text >D/B
+	for view in '' --json; do
+		for path in A B; do
+			hold "$CASE/reuse" "$PWD/D/A" "$PWD/D/B"
+			watch trace_files --pid "$HELD" $view --path "$PWD/D/$path"
+			release
+			watch_end
+			mv got trace
+			sums_of "$view" | diff - <(echo D/A 5 | grep "$path ")
+		done
+	done
+	run -1 grep openat trace
+}
+
+@test "case logrot: a file that another process renames has its new name, and --path follows the names" {
+	need_bpf_files
+	mkdir D
+	tfs-run trace_files --instance "$MARK" --buffer 16M -- sh "$CASES/logrot.sh" "$PWD/D" >trace 2>err 3>&- 4>&-
+	sums_of '' | grep '^D/app' >sums
+	[ "$(awk '{ n += $2 } END { print n }' sums)" = 60 ]
+	[ "$(wc -l <sums)" = 2 ]
+	rm D/*
+	tfs-run trace_files --instance "$MARK" --path "$PWD/D/app.log.1" -- sh "$CASES/logrot.sh" "$PWD/D" >trace 2>err 3>&- 4>&-
+	[ "$(grep -c ' renameat2: .*/app.log" to=.*/app.log.1" ' trace)" = 1 ]
+	[ "$(grep -c ' write: path=.*/app.log.1" count=10 ' trace)" = "$(grep -c ' write: ' trace)" ]
+	sums_of '' | grep -Eqx 'D/app.log.1 [1-5]0'
+	# a name that is made anew is of the new file
+	rm D/*
+	tfs-run trace_files --instance "$MARK" --path "$PWD/D/app.log" -- sh "$CASES/logrot.sh" "$PWD/D" >trace 2>err 3>&- 4>&-
+	[ "$(grep -c ' openat: .*/app.log" ' trace)" = 2 ]
+	[ "$(grep -c ' renameat2: ' trace)" = 1 ]
+	sums_of '' | grep -Eqx 'D/app.log [1-5]0'
+}
+
+@test "case inroot2: what openat2 opens in another root directory is no file of the host" {
+	setting() { mkdir -p D/etc && ln -s /etc D/elink && : >D/etc/passwd; }
+	written_in_views --path "$PWD/D/etc/passwd" -- "$CASE/inroot2" "$PWD/D" <<<'D/etc/passwd 8'
+	written_in_views --path /etc/passwd -- "$CASE/inroot2" "$PWD/D" </dev/null
+}
+
+@test "case rn: each write is to the name that the file has then" {
+	local us
+	for us in 0 100; do
+		written_in_views --path "$PWD/D" -- "$CASE/rn" "$PWD/D" $us <<-'EOF'
+			D/x 1
+			D/y 2
+		EOF
+	done
+	written_in_views --path "$PWD/D/y" -- "$CASE/rn" "$PWD/D" 0 <<<'D/y 2'
+}
+
+@test "case tmpf: a file without a name is told as that, until it gets one" {
+	written_in_views --path "$PWD/D" -- "$CASE/tmpf" "$PWD/D" <<-'EOF'
+		D/#N (deleted) 100
+		D/linked 50
+	EOF
+	written_in_views --path "$PWD/D/linked" -- "$CASE/tmpf" "$PWD/D" <<<'D/linked 50'
+}
+
+@test "case passed_fd: writes by a descriptor from a socket, and from open_by_handle_at, are of the file" {
+	written_in_views --path "$PWD/D/x" -- python3 "$CASES/passed_fd.py" "$PWD/D/x" <<<'D/x 11'
+}
+
+@test "case fdrace: threads that use each other's numbers of descriptors write to their own files" {
+	local round
+	need_bpf_files
+	for round in $(seq "${ROUNDS-3}"); do
+		rm -rf D
+		mkdir D
+		tfs-run trace_files --instance "$MARK" --buffer 32M --only written -- "$CASE/fdrace" "$PWD/D" >trace 2>err 3>&- 4>&-
+		run -1 grep '^# lost' trace || { echo "round $round"; return 1; }
+		sums_of '' | sed -n 's|^D/||p' >sums
+		(cd D && stat -c '%n %s' ./*) | sed 's|^./||' | LC_ALL=C sort | diff - sums
+		[ "$(wc -l <sums)" = 2000 ]
+	done
+}
