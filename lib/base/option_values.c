@@ -131,15 +131,15 @@ static const struct opt_check types[] = {
 	[TYPE_NAME] = { .is = text_is_name,
 			.what = "a name: letters, digits, _ . - and 64 of them at most" },
 	[TYPE_PID] = { .is = is_pid, .what = "a pid, a number from 1 to 4194304" },
-	[TYPE_NUMBER] = { check_number, .what = "a number" },
-	[TYPE_MS] = { check_quantity },
-	[TYPE_US] = { check_quantity },
-	[TYPE_KB] = { check_quantity },
-	[TYPE_UID] = { check_known, .what = "the name or the number of a user" },
-	[TYPE_PORT] = { check_known, .what = "the name or the number of a port" },
+	[TYPE_NUMBER] = { .check = check_number, .what = "a number" },
+	[TYPE_MS] = { .check = check_quantity },
+	[TYPE_US] = { .check = check_quantity },
+	[TYPE_KB] = { .check = check_quantity },
+	[TYPE_UID] = { .check = check_known, .what = "the name or the number of a user" },
+	[TYPE_PORT] = { .check = check_known, .what = "the name or the number of a port" },
 	[TYPE_KEY] = { .is = is_key, .what = "a key, the name of a field such as pid" },
 	[TYPE_TEXT] = { .is = is_text, .what = "printable text" },
-	[TYPE_CHOICE] = { check_choice },
+	[TYPE_CHOICE] = { .check = check_choice },
 };
 
 const char *opt_check_as(const struct opt_check *c, const struct opt *o, const char *s, char *why)

@@ -84,7 +84,7 @@ static const struct opt_check types[] = {
 	[TYPE_ERROR] = { .is = is_error, .what = "the name of an error, such as ENOENT" },
 	[TYPE_ID] = { .is = is_id, .what = "a container's id: at least 4 of its first digits, "
 					   "0-9 a-f" },
-	[TYPE_DISK] = { check_disk, .what = "the name of a disk, such as sda" },
+	[TYPE_DISK] = { .check = check_disk, .what = "the name of a disk, such as sda" },
 };
 
 const char *value_check(const struct opt *o, const char *s, char *why)
