@@ -123,25 +123,12 @@ static void dump(uint64_t time, int last)
 	flight_budget_hurry(&f.budget, !last);
 }
 
-/*
- * Return 1 if the process is a zombie with an exit code other than 0. The exit code is the
- * last field of /proc/PID/stat, see proc(5).
- */
+/* Is the process a zombie with an exit code other than 0? */
 static int has_failed(pid_t pid)
 {
-	char path[PATH_MAX], *text, *state, *code;
-	int failed = 0;
+	struct task t;
 
-	str_format(path, sizeof(path), "%s/%d/stat", path_procfs(), (int)pid);
-	text = file_read(AT_FDCWD, path, NULL);
-	state = text ? strrchr(text, ')') : NULL;
-	if (state && !strncmp(state, ") Z", 3)) {
-		state[strcspn(state, "\n")] = '\0';
-		code = strrchr(state, ' ');
-		failed = strcmp(code, " 0") != 0;
-	}
-	free(text);
-	return failed;
+	return !task_read(pid, &t) && t.state == 'Z' && t.exit_code;
 }
 
 /* Write the line to the reader of the paths, if there is room. */

@@ -30,19 +30,13 @@ static char **command_line(pid_t pid, char **text)
 /* Print the time when the process began, in UTC. */
 static void print_start(pid_t pid)
 {
-	char text[1024] = "", date[TIME_DATE];
-	unsigned long long ticks = 0;
+	struct task t = { .start = 0 };
+	char date[TIME_DATE];
 	int64_t us;
-	const char *s;
 
-	task_read_file(pid, "stat", text, sizeof(text));
-	s = strrchr(text, ')');
-	for (int i = 2; s && i < 22; i++) /* proc_pid_stat(5) */
-		s = strchr(s + 1, ' ');
-	if (s++)
-		ticks = text_digits(&s);
+	task_read(pid, &t);
 	us = time_of_day_us() - (int64_t)(time_ns(CLOCK_BOOTTIME) / 1000) +
-	     (int64_t)(ticks * 1000000 / (unsigned long)sysconf(_SC_CLK_TCK));
+	     (int64_t)(t.start * 1000000 / (unsigned long)sysconf(_SC_CLK_TCK));
 	time_date(date, us);
 	stdout_print(" %.10s %.8s", date, date + 11);
 }

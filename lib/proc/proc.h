@@ -203,6 +203,8 @@ struct task {
 	char state;             /* as in /proc/PID/stat */
 	long threads;
 	char comm[64];          /* may hold any byte except NUL */
+	uint64_t start;         /* in ticks of the clock since the boot */
+	int exit_code;          /* of wait(2), of a zombie whose memory we may read */
 };
 
 /* Read the beginning of a task's file in procfs into text. Return 0, or -1, silent. */

@@ -51,16 +51,21 @@ int task_read(pid_t pid, struct task *t)
 	*t = (struct task){ .pid = pid };
 	str_format(t->comm, sizeof(t->comm), "%s", open_p + 1);
 	t->state = close_p[2];
-	/* after the state: ppid is field 4, num_threads field 20 */
+	/* proc_pid_stat(5): the state is field 3 */
 	p = close_p + 3;
-	for (int field = 4; field <= 20 && *p == ' '; field++) {
+	for (int field = 4; field <= 52 && *p == ' '; field++) {
 		unsigned long long value;
 
 		p += 1 + (p[1] == '-');
 		value = text_digits(&p);
 		if (field == 4)
 			t->ppid = (pid_t)value;
-		t->threads = (long)value;
+		else if (field == 20)
+			t->threads = (long)value;
+		else if (field == 22)
+			t->start = value;
+		else if (field == 52)
+			t->exit_code = (int)value;
 	}
 	return 0;
 }
