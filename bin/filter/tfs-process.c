@@ -435,9 +435,12 @@ static void ended(const struct trace_line *l)
 	struct text_part status = trace_line_key(l, "process_exit_code");
 	struct text_part dead = trace_line_key(l, "group_dead"), part;
 	int last = status.text || trace_line_key(l, "parent").text || trace_line_key(l, "uid").text;
-	struct process *p;
+	struct process *p = find(number(l, ".pid"));
 	int digits;
 
+	/* the name of a process is that of its first thread, also if another one ends last */
+	if (p && !p->over && trace_line_key(l, ".comm").text)
+		keep(&p->name, l, trace_line_key(l, ".comm"));
 	if (!(last || text_part_is(dead, "true") || text_part_is(dead, "1")))
 		return;
 	if (!pid)
@@ -448,7 +451,7 @@ static void ended(const struct trace_line *l)
 	p->ended = p->shown = 1;
 	if (tree && !p->up)
 		hang(p, &root);
-	if (!p->name || p->asked)
+	if (!p->name)
 		keep(&p->name, l, l->comm);
 	if (status.text)
 		p->code = (int64_t)number(l, "process_exit_code");

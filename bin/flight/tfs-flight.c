@@ -298,7 +298,7 @@ static int open_all(const char *root, const char *instance)
 		if (odd && !f.show.json)
 			return err_msg("unable to select or format events: current_tracer is not "
 				       "nop, or trace_options change lines; reset them");
-		live_names_begin(&f.kernel, f.show.hide_names);
+		live_names_begin(&f.kernel, f.show.hide_names ? NAMING : 0);
 	}
 	if (f.persists && (persist_open(&f.persist) < 0 ||
 			    persist_save_head(&f.persist, f.dir, top) < 0))

@@ -207,6 +207,12 @@ enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
 #define STEP_NAME(NAME, structure, member) NAME,
 enum { STEP_MEMBERS(STEP_NAME) STEPS };
 
+/* What a record says of its task */
+#define TASK_MEMBERS(X) \
+	X(TASK_START, task_struct, start_time) X(TASK_COMM, task_struct, comm) \
+	X(TASK_TGID, task_struct, tgid) X(TASK_CRED, task_struct, cred) X(TASK_UID, cred, uid)
+enum { TASK_MEMBERS(STEP_NAME) TASK_MEMBERS_ALL };
+
 /* The members on the way from a task, or a file, to the names of the file */
 #define FILE_MEMBERS(X) \
 	X(TASK_FS, task_struct, fs) X(FS_ROOT, fs_struct, root) X(FS_PWD, fs_struct, pwd) \
@@ -257,6 +263,8 @@ struct programs {
 	struct point *point;    /* its entries, */
 	unsigned npoints;       /* and how many are in use */
 	struct calls *tables[2];
+	int told;               /* the map of what was recorded of tasks, */
+	unsigned told_mask;     /* and its entries, less 1 */
 	int buffer;             /* the map of the buffers */
 	int open;               /* the map of open calls, struct open_call[OPEN_CALLS] */
 	int all;                /* all tasks are traced */
@@ -266,6 +274,7 @@ struct programs {
 	int may_goto;           /* the kernel has this instruction */
 	int skips;              /* the kernel may skip a program */
 	int steps[STEPS];       /* offsets from a task to the protocol of a socket; -1: not known */
+	int task[TASK_MEMBERS_ALL]; /* offsets; -1: not known */
 	int messages;           /* the call that is described passes messages */
 	struct file_programs files;
 	uint32_t types[2];      /* of sys_exit and sys_enter in BTF; 0: not used */
@@ -313,6 +322,12 @@ void leave_open(struct bpf_code *);
  * is damaged.
  */
 void write_open(struct bpf_code *, const struct programs *, enum record_kind);
+
+/*
+ * Record the running task if the last such record of this CPU is of another one, or if it has
+ * another name now. Its call's record is to be at R7 + at. Overwrites all registers but R7.
+ */
+void write_task(struct bpf_code *, const struct programs *, int at);
 
 /* Copy size bytes of the kernel's memory at R3 to SLOT. R0 is 0, or an error. */
 void read_kernel(struct bpf_code *, int size);

@@ -393,12 +393,133 @@ static void find_buffer(struct bpf_code *c, const struct programs *m)
 	emit_find(c, m->buffer, KEY, R7, "out");
 }
 
+/* The task, as the record of it is on the stack, below the slots of call_files.c */
+enum { TASK_RECORD = -240, TASK_WORDS = sizeof(struct task_record) / 8,
+       OF_TASK = TASK_RECORD + (int)sizeof(struct ring_head) };
+#define AT_TASK(MEMBER) (OF_TASK + (int)offsetof(struct task_record, MEMBER))
+
+/* The parts of it, and the members that the kernel has them in */
+static const struct { uint8_t size, at, member; } task_parts[] = {
+	{ SIZE_DW, offsetof(struct task_record, comm), TASK_COMM },
+	{ SIZE_DW, offsetof(struct task_record, comm) + 8, TASK_COMM },
+	{ SIZE_DW, offsetof(struct task_record, start), TASK_START },
+	{ SIZE_W, offsetof(struct task_record, tgid), TASK_TGID },
+	{ SIZE_W, offsetof(struct task_record, uid), TASK_CRED },
+};
+enum { TASK_PARTS = sizeof(task_parts) / sizeof(*task_parts) };
+
+/* Can programs load them? */
+static int loads_task(const struct programs *m)
+{
+	for (int i = 0; i < TASK_MEMBERS_ALL; i++)
+		if (m->task[i] < 0)
+			return 0;
+	return m->types[m->entering] != 0;
+}
+
+/* R1 = part i of the task R6, or of the record on the stack */
+static void load_part(struct bpf_code *c, const struct programs *m, int i)
+{
+	const enum bpf_size size = (enum bpf_size)task_parts[i].size;
+
+	if (!loads_task(m)) {
+		emit_load(c, size, R1, FP, OF_TASK + task_parts[i].at);
+	} else if (task_parts[i].member == TASK_CRED) {
+		emit_load(c, SIZE_DW, R1, R6, m->task[TASK_CRED]);
+		emit_load(c, size, R1, R1, m->task[TASK_UID]);
+	} else {
+		emit_load(c, size, R1, R6, m->task[task_parts[i].member] + 8 * (i == 1));
+	}
+}
+
+/* Without BTF, let the record on the stack say what the running task is. Overwrites R0 to R5. */
+static void fill_task(struct bpf_code *c, const struct programs *m)
+{
+	emit_address(c, R1, FP, AT_TASK(comm));
+	emit_mov_imm(c, R2, sizeof(((struct task_record *)0)->comm));
+	emit_call(c, FN_GET_CURRENT_COMM);
+	emit_call(c, FN_GET_CURRENT_PID_TGID);
+	emit_alu_imm(c, ALU_RSH, R0, 32);
+	emit_store(c, SIZE_W, FP, AT_TASK(tgid), R0);
+	emit_call(c, FN_GET_CURRENT_UID_GID);
+	emit_store(c, SIZE_W, FP, AT_TASK(uid), R0);
+	emit_mov_imm(c, R1, 0);
+	if (WORD == 8 && m->task[TASK_START] >= 0) {
+		emit_call(c, FN_GET_CURRENT_TASK);
+		emit_address(c, R3, R0, m->task[TASK_START]);
+		read_kernel(c, 8);
+		emit_load(c, SIZE_DW, R1, FP, SLOT);
+	}
+	emit_store(c, SIZE_DW, FP, AT_TASK(start), R1);
+}
+
+/* Or the flags at R7 + at. Overwrites R1. */
+static void add_flag(struct bpf_code *c, int at, int flag)
+{
+	emit_load(c, SIZE_H, R1, R7, OF_CALL(at, flags));
+	emit_alu_imm(c, ALU_OR, R1, flag);
+	emit_store(c, SIZE_H, R7, OF_CALL(at, flags), R1);
+}
+
+void write_task(struct bpf_code *c, const struct programs *m, int at)
+{
+	emit_scope(c);
+	if (loads_task(m)) {
+		emit_call(c, FN_GET_CURRENT_TASK_BTF);
+		emit_mov(c, R6, R0);
+	} else {
+		fill_task(c, m);
+	}
+	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
+	emit_alu_imm(c, ALU_MUL, R0, TOLD_SLOTS);
+	emit_load(c, SIZE_DW, R8, FP, TASK);
+	emit_mov(c, R1, R8);
+	emit_alu_imm(c, ALU_AND, R1, TOLD_SLOTS - 1);
+	emit_alu(c, ALU_ADD, R0, R1);
+	emit_alu_imm(c, ALU_AND, R0, (int32_t)m->told_mask);
+	emit_alu_imm(c, ALU_MUL, R0, sizeof(struct task_record));
+	emit_value(c, R9, m->told);
+	emit_alu(c, ALU_ADD, R9, R0);
+	for (int i = 0; i < TASK_PARTS; i++) {
+		load_part(c, m, i);
+		emit_load(c, (enum bpf_size)task_parts[i].size, R2, R9, task_parts[i].at);
+		emit_jump_if(c, R1, JNE, R2, "other");
+	}
+	emit_load(c, SIZE_W, R2, R9, offsetof(struct task_record, head.pid));
+	emit_jump_if(c, R8, JEQ, R2, "told");
+	emit_label(c, "other");
+	for (int i = 0; i < TASK_PARTS && loads_task(m); i++) {
+		load_part(c, m, i);
+		emit_store(c, (enum bpf_size)task_parts[i].size, FP, OF_TASK + task_parts[i].at, R1);
+	}
+	emit_mov(c, R0, R8);
+	emit_head_of(c, FP, TASK_RECORD, RECORD_TASK);
+	if (m->entering) { /* not after the record of the call */
+		emit_load(c, SIZE_DW, R1, R7, OF_CALL(at, begin));
+		emit_store(c, SIZE_DW, FP, TASK_RECORD, R1);
+	}
+	emit_record(c, &m->p->channel, FP, TASK_RECORD,
+		    (int)(sizeof(struct ring_head) + sizeof(struct task_record)), CONTROL, 0);
+	emit_jump_if_imm(c, R0, JNE, 0, "untold");
+	for (int i = 0; i < TASK_WORDS; i++) {
+		emit_load(c, SIZE_DW, R1, FP, OF_TASK + 8 * i);
+		emit_store(c, SIZE_DW, R9, 8 * i, R1);
+	}
+	emit_jump(c, "told");
+	emit_label(c, "untold"); /* the ring is full, or does not record yet */
+	emit_store_imm(c, SIZE_DW, R9, 0, 0);
+	add_flag(c, at, CALL_UNTOLD);
+	emit_label(c, "told");
+	emit_scope_end(c);
+}
+
 /*
  * Write the record in the buffer with AT bytes of memory. The return of a call says if its entry is
  * lost.
  */
 static void write_record(struct bpf_code *c, const struct programs *m, enum record_kind kind)
 {
+	write_task(c, m, RECORD);
 	emit_load(c, SIZE_DW, R0, FP, TASK);
 	emit_head_of(c, R7, RECORD, kind);
 	if (m->entering) {
@@ -438,14 +559,6 @@ static void copy_call(struct bpf_code *c, enum bpf_reg to, int to_at, enum bpf_r
 	}
 }
 
-/* Or the flags at R7 + at. Overwrites R1. */
-static void add_flag(struct bpf_code *c, int at, int flag)
-{
-	emit_load(c, SIZE_H, R1, R7, OF_CALL(at, flags));
-	emit_alu_imm(c, ALU_OR, R1, flag);
-	emit_store(c, SIZE_H, R7, OF_CALL(at, flags), R1);
-}
-
 /*
  * The memory of the entry is in the buffer: keep it with the call; or write a record of the entry,
  * and then keep the call alone.
@@ -464,6 +577,7 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
 	emit_mov(c, R9, R7);
 	find_open(c, m, 0, "no_place");
 	emit_load(c, SIZE_H, R1, R9, OF_CALL(RECORD, flags));
+	emit_alu_imm(c, ALU_AND, R1, ~CALL_UNTOLD);
 	emit_store(c, SIZE_H, R7, OF_CALL(OPEN_RECORD, flags), R1);
 	emit_set_imm(c, R7, open_call, open, 1);
 	emit_set(c, R7, open_call, used, R8);
@@ -908,6 +1022,7 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 		emit_label(c, "no_struct");
 	}
 	set_result(c, OPEN_RECORD);
+	write_task(c, m, OPEN_RECORD);
 	write_open(c, m, RECORD_CALL);
 	emit_jump(c, "out");
 	if (reads_memory(m)) {

@@ -47,6 +47,7 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	emit_jump_if_imm(c, R1, JEQ, 0, "ended");
 	emit_set_imm(c, R7, open_call, record.ret, 0); /* an earlier call has left its own */
 	emit_set_imm(c, R7, open_call, record.ret_nr, 0);
+	write_task(c, m, offsetof(struct open_call, head));
 	write_open(c, m, RECORD_OPEN);
 	emit_label(c, "ended");
 	leave_open(c);
@@ -161,11 +162,15 @@ static int find_offsets(struct programs *m, unsigned version)
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	m->pid = -1;
 	memset(m->steps, -1, sizeof(m->steps));
+	memset(m->task, -1, sizeof(m->task));
 	if (btf_read(&btf, path) < 0)
 		return 0;
 #define FIND_STEP(NAME, structure, member) \
 	m->steps[NAME] = btf_member(&btf, #structure, #member);
 	STEP_MEMBERS(FIND_STEP)
+#define FIND_OF_TASK(NAME, structure, member) \
+	m->task[NAME] = btf_member(&btf, #structure, #member);
+	TASK_MEMBERS(FIND_OF_TASK)
 	m->pid = btf_member(&btf, "task_struct", "pid");
 	info = btf_member(&btf, "task_struct", "thread_info");
 	status = btf_member(&btf, "thread_info", "status");
@@ -209,7 +214,12 @@ static int prepare(struct programs *m)
 	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
 	m->open = plan_map(m->p, MAP_ARRAY, "open", 4, OPEN_CALLS * sizeof(struct open_call), 1);
 	m->p->channel.calls = m->open;
-	return m->buffer < 0 || m->open < 0 ? -1 : 0;
+	m->told_mask = TOLD_SLOTS - 1;
+	while (m->told_mask < TOLD_SLOTS * m->p->channel.cpus - 1)
+		m->told_mask = 2 * m->told_mask + 1;
+	m->told = plan_map(m->p, MAP_ARRAY, "told", 4,
+			   (m->told_mask + 1) * (unsigned)sizeof(struct task_record), 1);
+	return m->buffer < 0 || m->open < 0 || m->told < 0 ? -1 : 0;
 }
 
 int calls_attach(struct plan *p)

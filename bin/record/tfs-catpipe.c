@@ -340,7 +340,8 @@ static int open_raw(struct stream *s, const char *root)
 		       err_msg("unable to select or format events: current_tracer is not nop, or "
 			       "trace_options change lines; reset them");
 	}
-	live_names_begin(&s->kernel, s->show.hide_names);
+	live_names_begin(&s->kernel, !s->show.hide_names ? 0 :
+			 s->decode.on && rings_have_calls() ? NAMING_NEW : NAMING);
 	s->show.facts.live = s->kernel.procfs;
 	if (s->functions && s->kernel.procfs) {
 		s->kernel.events.put_user = programs_put;

@@ -42,6 +42,8 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_SKB_STORE_BYTES, skb_store_bytes, 9) \
 	X(FN_L4_CSUM_REPLACE, l4_csum_replace, 11) \
 	X(FN_GET_CURRENT_PID_TGID, get_current_pid_tgid, 14) \
+	X(FN_GET_CURRENT_UID_GID, get_current_uid_gid, 15) \
+	X(FN_GET_CURRENT_COMM, get_current_comm, 16) \
 	X(FN_SKB_LOAD_BYTES, skb_load_bytes, 26) \
 	X(FN_GET_CURRENT_TASK, get_current_task, 35) \
 	X(FN_SK_FULLSOCK, sk_fullsock, 95) \
@@ -88,7 +90,7 @@ struct bpf_code {
 		const char *name;
 		unsigned scope, at;     /* index of the instruction that it names */
 	} labels[LABELS_MOST];
-	unsigned nlabels, scope, scopes;
+	unsigned nlabels, scope, scopes, outer; /* outer: the scope around this one */
 	const struct bpf_slot *slots;   /* for bpf_print, up to a slot without a name */
 };
 
@@ -163,7 +165,8 @@ void emit_out(struct bpf_code *, int32_t n);
 /*
  * Labels are names. emit_label gives the next instruction its name, once in a program. A
  * phrase that a program has several times puts its labels into a scope: they differ from those
- * outside, but its jumps reach both. A scope ends with emit_scope_end.
+ * outside, but its jumps reach both. A scope ends with emit_scope_end. It may have scopes within,
+ * whose jumps do not reach its labels.
  */
 void emit_label(struct bpf_code *, const char *name);
 void emit_scope(struct bpf_code *);

@@ -210,12 +210,14 @@ void emit_label(struct bpf_code *c, const char *name)
 
 void emit_scope(struct bpf_code *c)
 {
+	c->outer = c->scope;
 	c->scope = ++c->scopes;
 }
 
 void emit_scope_end(struct bpf_code *c)
 {
-	c->scope = 0;
+	c->scope = c->outer;
+	c->outer = 0;
 }
 
 void emit_call(struct bpf_code *c, enum bpf_helper h)

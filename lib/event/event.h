@@ -360,6 +360,13 @@ static inline int record_names_task(const struct event_set *evs, const struct re
 	return id && (id == evs->newtask || id == evs->rename);
 }
 
+/* Is it an event of our own BPF programs? No kernel reaches their ids. */
+enum { RECORD_FIRST = 0x7f00 };
+static inline int record_is_own(const struct event_set *evs, const struct record *r)
+{
+	return record_id(evs, r) >= RECORD_FIRST;
+}
+
 /* Is it a stack? A stack belongs to the event before it in the same context. */
 static inline int record_is_stack(const struct event_set *evs, const struct record *r)
 {
@@ -409,8 +416,8 @@ struct line_format {
 	/* Called before the name of a task is looked up in events->comms. */
 	void (*learn_name)(void *arg, int pid);
 	void *arg;
-	/* NULL, or called when an event has named a task. */
-	void (*learned_name)(void *arg, int pid);
+	/* NULL, or called when an event has named a task, which is in events->comms. */
+	void (*learned_name)(void *arg, struct comm *);
 	uint32_t losses;        /* how often events were lost; show_record counts them */
 	struct line_graph *graph; /* NULL, or print function_graph as a graph; see graph.c */
 
@@ -450,8 +457,14 @@ int line_clock_counts(const char *name);
 /* Forget cached names and times: call it when comms or the clock changed. */
 void line_changed(struct line_format *);
 
-/* Set the task's name from a record for which record_names_task is true. */
-void line_learn(struct line_format *, const struct record *);
+/*
+ * Let a task have a name of at most n bytes from now on, and this process; tgid 0: the one that is
+ * known. Return 1 if that changes anything.
+ */
+int line_task(struct line_format *, int pid, int tgid, const char *name, size_t n);
+
+/* Do so by a record for which record_names_task is true. */
+int line_learn(struct line_format *, const struct record *);
 
 /*
  * Print the line of a record; a stack has several. Return the length. A line longer than size is

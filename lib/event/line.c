@@ -139,7 +139,28 @@ static char *line_time(struct line_format *l, char *p, uint64_t ts)
 	return digits_six(p + l->second_len, (uint32_t)(us - l->second));
 }
 
-void line_learn(struct line_format *l, const struct record *r)
+int line_task(struct line_format *l, int pid, int tgid, const char *name, size_t n)
+{
+	struct comm *task = comms_entry(&l->events->comms, pid);
+
+	if (!task)
+		return 0;
+	tgid = tgid ? tgid : task->tgid;
+	n = strnlen(name, n < sizeof(task->name) - 1 ? n : sizeof(task->name) - 1);
+	if (l->learned_name)
+		l->learned_name(l->arg, task);
+	if (tgid == task->tgid && !task->name[n] && !memcmp(task->name, name, n))
+		return 0;
+	task->tgid = tgid;
+	memcpy(task->name, name, n);
+	task->name[n] = '\0';
+	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
+		if (l->heads[i].pid == pid)
+			l->heads[i].len = 0;
+	return 1;
+}
+
+int line_learn(struct line_format *l, const struct record *r)
 {
 	struct event_set *evs = l->events;
 	const struct event *e = event_of(evs, r);
@@ -152,13 +173,8 @@ void line_learn(struct line_format *l, const struct record *r)
 	pid = field && !field_value(evs, field, r, &v) ? (int)v.i : record_pid(evs, r);
 	field = event_field(e, e->id == evs->newtask ? "comm" : "newcomm");
 	if (!field || field_value(evs, field, r, &v) < 0 || v.kind != FIELD_STRING)
-		return;
-	comms_add(&evs->comms, pid, (const char *)v.data, v.n);
-	if (l->learned_name)
-		l->learned_name(l->arg, pid);
-	for (size_t i = 0; i < sizeof(l->heads) / sizeof(*l->heads); i++)
-		if (l->heads[i].pid == pid)
-			l->heads[i].len = 0;
+		return 0;
+	return line_task(l, pid, 0, (const char *)v.data, v.n);
 }
 
 /* No record has this head_key: it is that of a short record, or of an unusual header. */

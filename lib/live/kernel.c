@@ -193,15 +193,13 @@ static void learn_name(void *kernel, int pid)
 }
 
 /* Note that an event has named a task (line_format.learned_name). */
-static void learned_name(void *kernel, int pid)
+static void learned_name(void *kernel, struct comm *task)
 {
 	struct live_kernel *k = kernel;
-	struct named *n = task_at(k, pid);
+	struct named *n = (struct named *)task;
 
-	if (n) {
-		n->event = k->follows ? k->line.losses + 1 : 0;
-		n->asked = k->round;
-	}
+	n->event = k->follows ? k->line.losses + 1 : 0;
+	n->asked = k->round;
 }
 
 void live_names_prepare(struct live_kernel *k)
@@ -297,12 +295,12 @@ void live_kernel_refresh(struct live_kernel *k)
 		comms_prune(comms, is_wanted, k);
 }
 
-void live_names_begin(struct live_kernel *k, int enable)
+void live_names_begin(struct live_kernel *k, unsigned which)
 {
 	struct comms *comms = &k->events.comms;
 
-	if (enable)
-		k->own = names_events_enable(k->dir);
+	if (which)
+		k->own = names_events_enable(k->dir, which);
 	add_format(k, "ftrace", "kernel_stack");
 	add_format(k, "ftrace", "user_stack");
 	if (names_events_enabled(k->dir) != NAMING || !add_format(k, "task", "task_newtask") ||

@@ -47,9 +47,9 @@ void live_names_prepare(struct live_kernel *);
 
 /*
  * If the instance records the naming events, give each record the name that its task had at that
- * time. With enable, enable these events, if possible.
+ * time. Enable those of which before, if possible (names_events_enable).
  */
-void live_names_begin(struct live_kernel *, int enable);
+void live_names_begin(struct live_kernel *, unsigned which);
 
 /* Disable the events that live_names_begin enabled. */
 void live_names_end(struct live_kernel *);
@@ -67,12 +67,12 @@ size_t names_from_instance(struct comms *, int dir);
 
 /*
  * The events by which a task gets its name: task:task_newtask (bit 0) and task:task_rename (bit 1).
- * Return the bits of those that are enabled; enable the others and return their bits; disable
- * those of which. All are silent.
+ * Return the bits of those that are enabled; enable the others of which and return their bits;
+ * disable those of which. All are silent.
  */
-enum { NAMING = 3 };
+enum { NAMING_NEW = 1, NAMING = 3 };
 unsigned names_events_enabled(int dir);
-unsigned names_events_enable(int dir);
+unsigned names_events_enable(int dir, unsigned which);
 void names_events_disable(int dir, unsigned which);
 
 /* ---- backlog.c: what was read from a ring buffer and not given yet ----------------------- */
@@ -185,6 +185,9 @@ struct rings {
 	struct record record;   /* private */
 	_Alignas(8) unsigned char bytes[1024]; /* private */
 };
+
+/* Has this process inherited rings of calls? */
+int rings_have_calls(void);
 
 /* Take the rings that this process has inherited. Return 0, or -1, reported. */
 int rings_open(struct rings *);

@@ -97,9 +97,9 @@ unsigned names_events_enabled(int dir)
 	return which;
 }
 
-unsigned names_events_enable(int dir)
+unsigned names_events_enable(int dir, unsigned which)
 {
-	unsigned missing = NAMING & ~names_events_enabled(dir), enabled = 0;
+	unsigned missing = which & ~names_events_enabled(dir), enabled = 0;
 
 	for (unsigned i = 0; i < 2; i++)
 		if (missing >> i & 1 && !ctl_try(dir, naming[i], "1", 0))

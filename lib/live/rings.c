@@ -81,6 +81,13 @@ static int take_set(struct rings *all, const char **at)
 	return 0;
 }
 
+int rings_have_calls(void)
+{
+	const char *list = getenv(SESSION_RINGS);
+
+	return list && strchr(list, 'p');
+}
+
 int rings_open(struct rings *all)
 {
 	const char *at = getenv(SESSION_RINGS);
@@ -193,6 +200,11 @@ static int add_file(struct subbuf_writer *w, uint64_t ts, const unsigned char *d
 	return subbuf_add(w, ts, &whole, (uint32_t)(head + path + inside + socket));
 }
 
+static int helps(const unsigned char *data, size_t n)
+{
+	return record_helps(&(struct record){ .data = data, .len = (uint32_t)n });
+}
+
 /* A part of the memory of the next record */
 struct part_record {
 	struct record_head head;
@@ -220,7 +232,7 @@ static int add(struct live_ring *r, struct subbuf_writer *w, uint64_t ts, const 
 	if (part.head.id >= RECORD_FIRST + RECORD_PART || n < head) {
 		if (n <= SUBBUF_MOST)
 			return subbuf_add(w, ts, data, (uint32_t)n);
-		r->unread++;
+		r->unread += !helps(data, n);
 		return 0;
 	}
 	while (n - r->done > SUBBUF_MOST) {
@@ -326,10 +338,9 @@ unsigned long long rings_records(const struct rings *all)
 		size_t length;
 
 		while (next(r, &at, end, &data, &length))
-			n += data && !record_helps(&(struct record){
-				.data = data + sizeof(struct ring_head),
-				.len = length < UINT16_MAX ? (uint32_t)length : UINT16_MAX,
-			});
+			n += data && (length < sizeof(struct ring_head) ||
+				      !helps(data + sizeof(struct ring_head),
+					     length - sizeof(struct ring_head)));
 	}
 	return n;
 }
@@ -390,6 +401,7 @@ const struct record *rings_next_open(struct rings *all)
 				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = v->pid },
 				.call = v->record.call,
 			};
+			c->call.flags |= CALL_UNTOLD; /* it may be on another CPU now */
 			memcpy(c + 1, v->memory, used);
 			set_memory(c, used);
 			all->record = (struct record){

@@ -493,7 +493,8 @@ static int set_up(struct janitor *j)
 	j->is_open = 1;
 	if (manager_subsystem.open(j->rq) < 0 || make_output(j) < 0 || ask_hook(j) < 0 ||
 	    (manager_subsystem.prepare &&
-	     manager_subsystem.prepare(j->rq, &j->words, kept(j, KEEP_TASKS)) < 0) ||
+	     manager_subsystem.prepare(j->rq, &j->words, kept(j, KEEP_TASKS),
+				       kept(j, KEEP_CALLS) >= 0) < 0) ||
 	    start_stream(j, j->rq->dry ? NULL : manager_subsystem.start) < 0)
 		return -1;
 	return 0;

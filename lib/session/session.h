@@ -457,10 +457,11 @@ struct subsystem {
 	 */
 	int (*hook_env)(const struct request *rq, const char **variables);
 	/*
-	 * J: work after the hook and before the stream. calls: the map of the tasks whose calls the
-	 * hook's programs record (rings_list), or -1. NULL: nothing.
+	 * J: work after the hook and before the stream. tasks: the map of the tasks whose calls the
+	 * hook's programs record (rings_list), or -1. calls: they record calls. NULL: nothing.
 	 */
-	int (*prepare)(const struct request *rq, const struct stream_words *, int calls);
+	int (*prepare)(const struct request *rq, const struct stream_words *, int tasks,
+		       int calls);
 	/*
 	 * J: then, before each stream starts: do not record these tasks, which belong to the
 	 * session. NULL: nothing.

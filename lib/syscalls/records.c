@@ -64,6 +64,9 @@ static const struct {
 	  "inside=\"%s\"",
 	  "REC->id, REC->device >> 20, REC->device & 0xfffff, REC->inode, REC->mode, REC->flags, "
 	  "__get_str(path), __get_str(socket), __get_str(inside)" },
+	{ "task", FIELD("u64", "start", "8", "8", "0") FIELD("char", "comm[16]", "16", "16", "0")
+		  FIELD("int", "tgid", "32", "4", "1") FIELD("u32", "uid", "36", "4", "0"), 0,
+	  "comm=%s tgid=%d uid=%u start=%llu", "REC->comm, REC->tgid, REC->uid, REC->start" },
 };
 _Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a format");
 
@@ -124,7 +127,8 @@ int record_helps(const struct record *r)
 
 	if (r->len >= sizeof(head))
 		memcpy(&head, r->data, sizeof(head));
-	return head.id == RECORD_FIRST + RECORD_ENTER || head.id == RECORD_FIRST + RECORD_PART;
+	return head.id == RECORD_FIRST + RECORD_ENTER || head.id == RECORD_FIRST + RECORD_PART ||
+	       head.id == RECORD_FIRST + RECORD_FILE || head.id == RECORD_FIRST + RECORD_TASK;
 }
 
 size_t records_in(const struct subbuf_format *f, const void *data, size_t size)

@@ -239,7 +239,7 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
 
 /*
  * The programs of tfs-strings and of request probes write records into BPF ring buffers. In a trace
- * they are events of the system tfs. No kernel reaches their ids, and KernelShark takes none above
+ * they are events of the system tfs, with ids from RECORD_FIRST on; KernelShark takes none above
  * 0x7fff:
  *
  *	enter   a call begins, with the memory that it passes, if call is not to have all of it
@@ -251,10 +251,10 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
  *	cpu     the CPU time of a process that has ended
  *	mark    lib/lines/mark.c
  *	file    a file, to which later records refer by its id
+ *	task    name and user of the task whose calls follow on this CPU
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
-		   RECORD_CPU, RECORD_MARK, RECORD_FILE, RECORDS };
-enum { RECORD_FIRST = 0x7f00 };
+		   RECORD_CPU, RECORD_MARK, RECORD_FILE, RECORD_TASK, RECORDS };
 #define RECORD_SYSTEM "tfs"
 
 /* Write the format of an event, as in events/SYSTEM/NAME/format. Return its length. */
@@ -270,7 +270,7 @@ struct record_head {
 
 /*
  * Does the record only help another one, which is the event: the entry of a call that has its own
- * record at its end, or a part of its memory?
+ * record at its end, a part of its memory, or its file or task?
  */
 struct record;
 struct subbuf_format;
@@ -293,6 +293,7 @@ enum {
 	CALL_ENTERED = 2,       /* the record enter has its memory at the entry */
 	CALL_AT_RETURN = 16,    /* begin is the time of its return: its entry was not looked at */
 	CALL_CUT = 4,           /* it has more memory, which is not recorded */
+	CALL_UNTOLD = 32,       /* no record says which name its task has */
 };
 
 /* The events enter, call and open; the memory follows: a struct memory_piece each, and its bytes */
@@ -303,6 +304,18 @@ struct call_record {
 	int32_t ret_nr;         /* its number at the return */
 	uint32_t reserved;
 	uint32_t memory, path;  /* __data_loc: offset, and length << 16 */
+};
+
+/*
+ * The task of the calls that follow on the same CPU and have its pid, until the next such record.
+ * Later it may have another name, and another task its pid, but not without a record.
+ */
+struct task_record {
+	struct record_head head;
+	uint64_t start;         /* when it began, by CLOCK_MONOTONIC; 0: not known */
+	char comm[16];
+	int32_t tgid;
+	uint32_t uid;
 };
 
 /*
@@ -533,6 +546,32 @@ int older_memory(struct call_user *, const char *record, size_t n);
 
 /* Is a text that older_text returned the first one of a call, at its entry? */
 int older_begins(const char *record, size_t n);
+
+/* ---- tasks.c: the tasks of calls ------------------------------------------------------------ */
+
+/*
+ * The programs keep the last task_record of so many tasks for each CPU: of a pid modulo TOLD_SLOTS.
+ * So does the reader, which then has the same one at each call.
+ */
+enum { TOLD_SLOTS = 512 };
+
+/* All zero at first. */
+struct told_tasks {
+	struct task_record **v; /* of each CPU, in the host's byte order; NULL: none */
+	unsigned n;
+};
+
+/*
+ * Learn from a record of our own what the task of a call is called: line_task. Return 1 if its name
+ * or process is another one now.
+ */
+struct line_format;
+int told_learn(struct told_tasks *, struct line_format *, const struct record *);
+
+/* Return what was told of the task of a call's record; NULL: nothing. */
+const struct task_record *told_find(const struct told_tasks *, const struct event_set *,
+				    const struct record *);
+void told_free(struct told_tasks *);
 
 /* ---- files.c: the files to which records refer --------------------------------------------- */
 

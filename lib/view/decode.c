@@ -33,7 +33,7 @@ enum {
 /* ---- events, and what their records say ---- */
 
 enum kind { OTHER = KIND_OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING,
-	    BEGUN, CALLED, PART, FILED }; /* the last four are ours */
+	    BEGUN, CALLED, PART, FILED, TOLD }; /* the last five are ours */
 
 struct decode_event {
 	struct event_seen seen;
@@ -77,6 +77,7 @@ struct decode_task {
 	unsigned nargs;
 	struct call_values values;
 	struct call_user *user;         /* NULL: none */
+	struct task_record task;        /* what was told of it; tgid 0: nothing */
 	struct strbuf parts;            /* the beginning of the memory of the next record */
 	uint32_t parted;                /* losses when the last part came */
 };
@@ -101,6 +102,7 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 		{ RECORD_SYSTEM ":open", BEGUN, "" },
 		{ RECORD_SYSTEM ":part", PART, "memory" },
 		{ RECORD_SYSTEM ":file", FILED, "path socket inside" },
+		{ RECORD_SYSTEM ":task", TOLD, "" }, /* show.c has learned it */
 		{ "task:task_newtask", NEWTASK, "pid clone_flags" },
 		{ "sched:sched_process_exec", EXEC, "old_pid filename" },
 		{ "sched:sched_process_exit", END, "" },
@@ -967,6 +969,18 @@ static void put_json_argument(struct decode *d, const struct decode_task *t, uns
 	out_char(o, '}');
 }
 
+/* Write what was told of a task in JSON. */
+static void put_json_task(const struct task_record *task, struct out *o)
+{
+	if (!task->tgid)
+		return;
+	out_format(o, ",\"tgid\":%d,\"uid\":%u", task->tgid, task->uid);
+	if (task->start) {
+		out_string(o, ",\"start\":");
+		out_decimals(o, task->start, 9);
+	}
+}
+
 /* Write a call as JSON after its head. */
 static void put_json(struct decode *d, const struct decode_task *t,
 		     const struct file_call *files, struct out *o)
@@ -1036,6 +1050,7 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	line.end = o->at + LINE_MOST - 2 * LINE_HEAD_ROOM;
 	if (s->json) {
 		line.at += json_begin(&s->lines, r, line.at, out_room(&line));
+		put_json_task(&t->task, &line);
 		put_json(d, t, d->files ? &files : NULL, &line);
 	} else {
 		if (d->strace)
@@ -1475,6 +1490,21 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 	t->lacking = of->seen.kind == CALLED && (flags & CALL_ENTERED);
 }
 
+/* Take what was told of the task of a call's record. Its pid may be that of an earlier task. */
+static void take_task(struct decode *d, struct decode_task *t, const struct record *r,
+		      struct out *o)
+{
+	const struct task_record *told = told_find(&d->show->told, d->show->line->events, r);
+
+	if (!told || OWN(call.flags) & CALL_UNTOLD)
+		return;
+	if (t->task.start && told->start && t->task.start != told->start) {
+		put_unfinished(d, t, o);
+		drop_memory(d, t);
+	}
+	t->task = *told;
+}
+
 /* Take a record of a call, which has begun, or has returned. */
 static void take_call(struct decode *d, const struct decode_event *of, const struct record *r,
 		      int shown, struct out *o)
@@ -1489,6 +1519,7 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 
 	if (r->len < sizeof(struct call_record))
 		return;
+	take_task(d, t, r, o);
 	ts = OWN(call.begin);
 	flags = (unsigned)OWN(call.flags);
 	begins = ts && !(t->pair.open && t->ts == ts);
@@ -1668,6 +1699,7 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	free_parts(d, t);
 	entry = t->pair.entry;
 	*t = *old;
+	t->task.start = 0; /* it is that of the leader from now on */
 	t->pair.entry = entry;
 	t->pid = pid;
 	old->user = NULL;
@@ -1703,7 +1735,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		take_file(d, of, r);
 	} else if (kind == PROBE) {
 		take_probe(d, of->seen.event, r);
-	} else if (kind != MEMORY || !take_memory(d, of, r, &o)) {
+	} else if (kind != TOLD && (kind != MEMORY || !take_memory(d, of, r, &o))) {
 		if (kind == EXEC) {
 			exec(d, (int)number_at(d, of, 0, r), pid, &o);
 			t = task_at(d, pid, &o);

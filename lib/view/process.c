@@ -308,11 +308,8 @@ void process_begin(struct process *p, struct line_format *l, struct facts *f)
 	p->facts = f;
 	/* a task of -N has the name until a record changes it */
 	for (size_t i = 0; p->comm && i < p->comms.n; i++)
-		if (p->comms.v[i] > 0) {
-			comms_add(&l->events->comms, p->comms.v[i], p->comm, strlen(p->comm));
-			if (l->learned_name)
-				l->learned_name(l->arg, p->comms.v[i]);
-		}
+		if (p->comms.v[i] > 0)
+			line_task(l, p->comms.v[i], 0, p->comm, strlen(p->comm));
 }
 
 void process_learn(struct process *p, const struct record *r, int lost)

@@ -115,6 +115,7 @@ void show_begin(struct show *s, struct line_format *l)
 	if (s->people)
 		s->view->keys(s);
 	event_notes_free(&s->subjects.about);
+	told_free(&s->told);
 	pick_begin(&s->pick, l->raw_clock);
 	s->tells |= s->json;
 	s->follows = s->tells || process_on(&s->process);
@@ -217,11 +218,9 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 	size_t n = 0;
 
 	s->line->losses += lost != 0;
-	if (record_names_task(s->line->events, r)) {
-		line_learn(s->line, r);
-		if (s->json)
-			json_changed(&s->lines);
-	}
+	if ((record_names_task(s->line->events, r) ? line_learn(s->line, r) :
+	     told_learn(&s->told, s->line, r)) && s->json)
+		json_changed(&s->lines);
 	learn(s, r, lost != 0);
 	*shown = picked(s, r, is_context);
 	if (lost && !pick_when(&s->pick, r))
@@ -241,7 +240,8 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 size_t show_record(struct show *s, const struct record *r, int64_t lost, char *buf,
 		   size_t size, int *shown)
 {
-	if (lost || !s->plain || s->nleft_out || record_names_task(s->line->events, r))
+	if (lost || !s->plain || s->nleft_out || record_names_task(s->line->events, r) ||
+	    record_is_own(s->line->events, r))
 		return show_other(s, r, lost, buf, size, shown);
 	*shown = 1;
 	if (s->line->graph && graph_kind(s->line->events, r))

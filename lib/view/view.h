@@ -375,6 +375,7 @@ struct show {
 	struct pick pick;
 	struct subjects subjects;
 	struct json lines;
+	struct told_tasks told; /* the tasks of calls */
 	struct facts facts;     /* the caller sets live, ended, killed and arg */
 	struct process process;
 	struct otel_contexts otel;

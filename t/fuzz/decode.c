@@ -545,6 +545,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	must(!(all && how & 1) || (lines - others >= begun && lines - others <= begun + own_begun));
 	decode_free(&d);
 	must(!d.held && !d.known.held);
+	told_free(&show.told);
 	event_notes_free(&show.pick.picked);
 	event_notes_free(&show.facts.roles);
 	comms_clear(&show.facts.tasks);

@@ -14,7 +14,7 @@ static _Alignas(8) unsigned char ring[2 * RING];
 /* Put the data into the ring as whole records; return their bytes, and count those to read. */
 static unsigned long put_records(const uint8_t *data, size_t size, uint64_t *records)
 {
-	static const uint16_t part = RECORD_FIRST + RECORD_PART;
+	static const uint16_t part = RECORD_FIRST + RECORD_PART, tcp = RECORD_FIRST + RECORD_TCP;
 	unsigned long at = 0;
 
 	while (size >= 2) {
@@ -28,8 +28,10 @@ static unsigned long put_records(const uint8_t *data, size_t size, uint64_t *rec
 		memcpy(ring + at, &word, sizeof(word));
 		memcpy(ring + at + WORD, data + 2, n);
 		if (n >= ID + sizeof(part) && !memcmp(ring + at + WORD + ID, &part, sizeof(part)))
-			ring[at + WORD + ID]++; /* only the reader makes parts */
-		*records += !(data[1] & 0x80);
+			memcpy(ring + at + WORD + ID, &tcp, sizeof(tcp)); /* only the reader makes parts */
+		*records += !(data[1] & 0x80) && !record_helps(&(struct record){
+			.data = ring + at + WORD + ID, .len = n > ID ? (uint32_t)(n - ID) : 0,
+		});
 		at += (n + 2 * WORD - 1) & ~7ul;
 		data += 2 + n;
 		size -= 2 + n;
@@ -69,11 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while ((n = ring_take(&r, &format, subbuf))) {
 		must(!subbuf_open(&p, &format, subbuf, sizeof(subbuf), 0));
 		for (; subbuf_next(&p, &record); n--) {
-			struct record_head head;
-
-			must(record.len >= sizeof(head));
-			memcpy(&head, record.data, sizeof(head));
-			records += head.id != RECORD_FIRST + RECORD_PART;
+			must(record.len >= sizeof(struct record_head));
+			records += !record_helps(&record);
 		}
 		must(!n && !p.bad && consumer <= producer);
 	}

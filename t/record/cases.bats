@@ -575,6 +575,33 @@ apart() {
 	done
 }
 
+@test "case pname: a process has its last name, whoever gave it, in each view and namespace" {
+	local apart
+	need_tracefs events/task/task_newtask
+	for apart in '' 'unshare --pid --mount-proc --fork'; do
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_process --instance "$MARK" --json -- $apart "$CASE/pname" >trace 2>err
+		sed -nE 's/.*"end":"exit ([789])","comm":"([^"]*)".*/\2 \1/p' trace >names
+		diff names - <<<$'worker 7\nwriter 8\nleader 9'
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_process --instance "$MARK" --human -- $apart "$CASE/pname" >trace 2>err
+		sed -nE 's/.* exit ([789]) .*\[(.*)\]$/\2 \1/p' trace >names
+		diff names - <<<$'worker 7\nwriter 8\nleader 9'
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_syscalls --instance "$MARK" --decode -o x.dat -- $apart "$CASE/pname" 2>err
+		tfs-report -D -e sys_enter_exit_group x.dat >trace
+		sed -nE 's/^ *([^ ]+)-[0-9]+ .* exit_group\(([789])\).*/\1 \2/p' trace >names
+		diff names - <<<$'worker 7\nwriter 8\nleader 9'
+	done
+}
+
+@test "case comm: a child that executes another program connects under the name of that" {
+	need_tracefs events/sock/inet_sock_set_state
+	need_tool python3
+	tfs-run trace_tcp --instance "$MARK" --latency -- bash "$CASES/comm.sh" >trace 2>err
+	[ "$(sed -E 's/^ *(.*)-[0-9]+ +\[.*/\1/; /^#/d' trace | sort | uniq -c | tr -s ' ')" = ' 3 python3' ]
+}
+
 @test "case denied: a summary of denied calls only has each of them, and what seccomp answers with success" {
 	need_tracefs events/syscalls
 	tfs-run trace_syscalls --instance "$MARK" --summary -s getppid -- "$CASE/denied" >summary 2>/dev/null || :

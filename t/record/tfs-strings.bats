@@ -401,3 +401,77 @@ missed_twice() {
 	tfs-report -D -e 'sys_*' x.dat >got
 	grep -q ': execve(' got
 }
+
+# named_as_told ACCOUNT JSON: Fail unless each call of the account of "named often" has its name.
+named_as_told() {
+	python3 - "$@" <<-'EOF'
+		import json, sys
+		told = {int(n): bytes.fromhex(name) for n, name in map(str.split, open(sys.argv[1]))}
+		seen = {}
+		for line in open(sys.argv[2], errors="surrogateescape"):
+		    e = json.loads(line)
+		    if e.get("event") == "sys_exit_close":
+		        seen[e["fields"]["args"][0]["value"]] = e["comm"].encode(errors="surrogateescape")
+		wrong = [(n, told[n], seen.get(n)) for n in told if told[n] != seen.get(n)]
+		assert told and not wrong, (len(wrong), wrong[:5])
+	EOF
+}
+
+@test "tfs-strings: each call has the name of its task then, whoever gave it, live and in a trace.dat" {
+	need_bpf
+	need_tool python3 unshare
+	for apart in '' 'unshare --pid --mount-proc --fork'; do
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_syscalls --instance "$MARK" --decode -s close -o x.json -- $apart "$PROG/named" often 1000 <<<go >account 2>err
+		sed -i /ready/d account
+		[ "$(wc -l <account)" = 1000 ]
+		named_as_told account x.json
+		# shellcheck disable=SC2086 # words
+		tfs-run trace_syscalls --instance "$MARK" --decode -o x.dat -- $apart "$PROG/named" often 1000 <<<go >account 2>err
+		sed -i /ready/d account
+		tfs-report -D -j x.dat >x.json
+		named_as_told account x.json
+	done
+	hold "$PROG/named" often 90
+	watch_whole trace_syscalls -s close --decode --pid "$HELD"
+	# names of ten forms, of which five need no escape in text
+	sed -nE 's/^ *(.*)-[0-9]+ +\[00.\] .*: close\((1[0-9]{6})\) = .*/\2 \1/p' got >names
+	sed 1d ready | while read -r number hex; do
+		echo "$number $(printf '%b' "$(sed 's/../\\x&/g' <<<"$hex")" | tr '\n' '~')"
+	done | grep -E ' (n[0-9]+|a b [0-9]+|t][0-9]+|fifteen_[0-9]+|-[0-9]+ \[000\])$' >want
+	[ "$(wc -l <want)" = 45 ]
+	grep -Fxf want names | diff - want
+}
+
+@test "tfs-strings: a program that vfork or another thread executes has its own name from its first call on" {
+	need_bpf
+	cp "$PROG/named" './a ] b'
+	tfs-run trace_syscalls --instance "$MARK" --decode -s close,execve -- "$PROG/named" execs './a ] b' >trace 2>err
+	[ "$(grep -cE '^ *a \] b-[0-9]+ +\[.*: execve\("\./a \] b"' trace)" = 2 ]
+	[ "$(grep -cE '^ *a \] b-[0-9]+ +\[.*: close\(200000[01]\) = -1 EBADF ' trace)" = 2 ]
+}
+
+@test "tfs-strings: tasks that have the same pid one after the other are different tasks in each view" {
+	need_bpf
+	"$PROG/named" lives 1 || skip "needs CAP_CHECKPOINT_RESTORE in the first pid namespace"
+	tfs-run trace_syscalls --instance "$MARK" --decode -s close -o x.json -- "$PROG/named" lives 4 2>err
+	tfs-run trace_syscalls --instance "$MARK" --decode -o x.dat -- "$PROG/named" lives 4 2>err
+	tfs-report -D -j -e sys_exit_close x.dat >y.json
+	for file in x.json y.json; do
+		sed -nE 's/.*"pid":([0-9]+),"comm":"(life .)","tgid":\1,"uid":(10..),.*"value":(300....|-1),.*/\2 \3 \4/p' $file >got
+		diff got - <<-'EOF'
+			life 0 1000 3000000
+			life 1 1001 3000001
+			life 1 1001 -1
+			life 2 1002 3000002
+			life 2 1002 -1
+			life 2 1002 -1
+			life 3 1003 3000003
+			life 3 1003 -1
+			life 3 1003 -1
+			life 3 1003 -1
+		EOF
+		[ ! -e /sys/kernel/btf/vmlinux ] ||
+			[ "$(sed -nE 's/.*"comm":"life.*"start":([0-9.]+),.*/\1/p' $file | sort -u | wc -l)" = 4 ]
+	done
+}

@@ -18,8 +18,8 @@ static void test_dead_tasks(void)
 	comms_add(c, getpid(), "unit", 4);
 	for (int i = 0; i < ROUNDS; i++) {
 		for (int n = 0; n < TASKS; n++) {
-			comms_add(c, ++pid, "dead", 4);
-			k.line.learned_name(&k, pid);
+			pid++;
+			line_task(&k.line, pid, 0, "dead", 4);
 		}
 		live_kernel_refresh(&k);
 		/* the last names are there */

@@ -186,17 +186,21 @@ static int hook_env(const struct request *rq, const char **variables)
 
 /*
  * Record the events that name tasks, so that the trace has the names from its first event on, even
- * of tasks that are dead when a reader comes. Do nothing if the hook enabled one of these events to
- * show it.
+ * of tasks that are dead when a reader comes; not the renames, if the lines are of calls, whose
+ * records have the names. Do nothing if the hook enabled one of these events to show it.
  */
-static void record_names(const struct stream_words *s)
+static void record_names(const struct stream_words *s, int calls)
 {
-	const unsigned enabled = names_events_enable(instance);
-	int hides = 0;
+	unsigned wanted, enabled;
+	int hides = 0, decodes = 0;
 
-	for (const char *const *word = s->word; *word; word++)
+	for (const char *const *word = s->word; *word; word++) {
 		hides |= !strcmp(*word, "-n");
-	for_names = enabled == NAMING && !hides;
+		decodes |= !strcmp(*word, "-D");
+	}
+	wanted = calls && decodes ? NAMING_NEW : NAMING;
+	enabled = names_events_enable(instance, wanted);
+	for_names = enabled == wanted && !hides;
 	if (!for_names && !hides)
 		names_events_disable(instance, enabled);
 }
@@ -257,7 +261,7 @@ static int list_subjects(const struct request *rq)
 	struct pids all = { 0 };
 	int r;
 
-	names_events_enable(instance);
+	names_events_enable(instance, NAMING);
 	if (!(names_events_enabled(instance) & 1))
 		return err_msg("unable to follow the children of the selected tasks: this kernel "
 			       "has no event task:task_newtask; give --all");
@@ -326,18 +330,18 @@ static void take_note(const struct request *rq, const struct stream_words *s)
 		err_note("%s", note);
 }
 
-static int prepare(const struct request *rq, const struct stream_words *s, int calls)
+static int prepare(const struct request *rq, const struct stream_words *s, int listed, int calls)
 {
 	if (watched >= 0)
 		entries = recording_follow_late(rq, watched, tasks < 0 ? instance : tasks, late,
-						calls);
+						listed);
 	if (entries < 0)
 		return -1;
 	take_note(rq, s);
 	if (leave_parents_out(rq) < 0)
 		return -1;
 	if (rq->output != OUTPUT_DAT) {
-		record_names(s);
+		record_names(s, calls);
 		listen_for_ends();
 		listen_for_mappings(s);
 	}
