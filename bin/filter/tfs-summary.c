@@ -77,7 +77,11 @@ struct sums {
 	struct quantiles times;
 };
 
-/* A line of the table. The first byte of its key is the number of its kind, and not printed. */
+/*
+ * A line of the table. The first byte of its key is the number of its kind; with the key pid, the
+ * second says which of the tasks with this pid it is. They are not printed.
+ */
+enum { HIDDEN = 2 };
 struct row {
 	struct table_entry entry;
 	struct sums now, all;           /* since the last table; of the whole trace, before now */
@@ -102,7 +106,14 @@ static struct summary {
 	int other;                      /* the trace has lines that are not events */
 	int precise;                    /* a time has digits after its point */
 	int plain;                      /* a clock without a point has its own unit */
+	struct table lives;             /* struct life */
 } sum;
+
+/* A pid that was used again, so often */
+struct life {
+	struct table_entry entry;
+	unsigned n;
+};
 
 /* The owner of a task is the row of its call. */
 
@@ -178,7 +189,18 @@ static int has_error(const struct trace_line *l)
 	       text_part_is(p, "null") || is_error(l);
 }
 
-/* Set sum.key to the first byte and the key of the event's row. */
+/* Return a byte that differs for tasks that have the same pid one after the other. */
+static char life_of(const struct trace_line *l)
+{
+	const struct life *life = NULL;
+
+	for (size_t i = 0; sum.lives.n && sum.keys[i]; i++)
+		if (!strcmp(sum.keys[i], "pid"))
+			life = table_find(&sum.lives, l->pid.text, l->pid.n);
+	return (char)('0' + (life ? life->n % 64 : 0));
+}
+
+/* Set sum.key to the hidden bytes and the key of the event's row. */
 static void make_row_key(const struct trace_line *l, size_t kind)
 {
 	static struct strbuf values;
@@ -186,7 +208,7 @@ static void make_row_key(const struct trace_line *l, size_t kind)
 
 	if (!named)
 		trace_line_values(&values, l, *sum.keys ? sum.keys : kinds[kind].keys);
-	strbuf_format(strbuf_empty(&sum.key), "%c", '0' + (int)kind);
+	strbuf_format(strbuf_empty(&sum.key), "%c%c", '0' + (int)kind, life_of(l));
 	strbuf_puts(&sum.key, named ? calls.name.text : values.text);
 }
 
@@ -390,6 +412,22 @@ static int tell_missing(const char *key)
 	return MISUSED;
 }
 
+/* Note a comment line that says that a pid is that of another task from now on. */
+static void note_reused(const char *line)
+{
+	static const char *const words[] = { "# reused ", "{\"reused\":" };
+	struct life *life;
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = strlen(words[i]);
+
+		if (strncmp(line, words[i], n))
+			continue;
+		life = table_at(&sum.lives, line + n, strspn(line + n, "0123456789"));
+		life->n++;
+	}
+}
+
 static void each_event(const struct trace_line *l)
 {
 	size_t kind = KIND_CALL + 1;
@@ -435,6 +473,16 @@ static struct decimal time_of(const struct sums *v, enum summary_column c)
 			     !sum.precise);
 }
 
+/* Compare two rows by kind, then by name, then by life. */
+static int by_name(const void *a, const void *b)
+{
+	const char *x = (*(struct table_entry *const *)a)->key;
+	const char *y = (*(struct table_entry *const *)b)->key;
+	int differ = *x != *y ? 0 : strcmp(x + HIDDEN, y + HIDDEN);
+
+	return differ ? differ : strcmp(x, y);
+}
+
 /* Compare two rows by the column, the greatest first, then by calls, then by name. */
 static int order(const void *a, const void *b)
 {
@@ -445,7 +493,7 @@ static int order(const void *a, const void *b)
 	int differ = 0;
 
 	if (c == NAME)
-		return table_by_key(a, b);
+		return by_name(a, b);
 	if (c == ERRORS) {
 		differ = ASCENDING(y->errors, x->errors);
 	} else if (c >= ADDED && c < TOTAL) {
@@ -456,7 +504,7 @@ static int order(const void *a, const void *b)
 		differ = decimal_compare(&w, &v);
 	}
 	differ = differ ? differ : ASCENDING(y->calls, x->calls);
-	return differ ? differ : table_by_key(a, b);
+	return differ ? differ : by_name(a, b);
 }
 
 /* Write n per second of the table's time, with a digit after the point if it is small. */
@@ -535,7 +583,7 @@ static void print_object(const struct sums *v, const char *key)
 			     strcmp(cell, "-") ? cell : "null");
 	}
 	if (key)
-		json_print_keys(*keys ? keys : kinds[*key - '0'].keys, key + 1);
+		json_print_keys(*keys ? keys : kinds[*key - '0'].keys, key + HIDDEN);
 	stdout_print("}\n");
 }
 
@@ -621,7 +669,7 @@ static void put_labels(struct strbuf *labels, const char *key)
 	static struct strbuf values;
 	const char *const *keys = *sum.keys ? sum.keys : name;
 
-	strbuf_puts(strbuf_empty(&values), key + 1);
+	strbuf_puts(strbuf_empty(&values), key + HIDDEN);
 	for (char *tab = values.text; !*sum.keys && (tab = strchr(tab, '\t'));)
 		*tab = ' ';
 	metrics_labels(labels, keys, values.text);
@@ -715,9 +763,9 @@ static void print_table(const struct interval_now *at)
 
 		if (i < most && i < at->rows) {
 			strbuf_puts(strbuf_empty(&name), r->entry.key);
-			trace_line_shorten(name.text + 1);
+			trace_line_shorten(name.text + HIDDEN);
 			json ? print_object(&r->now, name.text) :
-			       print_row(&r->now, name.text + 1);
+			       print_row(&r->now, name.text + HIDDEN);
 		}
 		move_sums(&r->all, &r->now);
 	}
@@ -825,6 +873,7 @@ int main(int argc, char **argv)
 	sum.rows.size = sizeof(struct row);
 	sum.untimed.size = sizeof(struct row);
 	sum.errors.size = sizeof(struct error_row);
+	sum.lives.size = sizeof(struct life);
 	human = isatty(STDOUT_FILENO);
 	while ((c = opt_next(&tool, argc, argv)) != -1)
 		*(c == 's' ? &sort : &chosen) = opt_value;
@@ -851,6 +900,7 @@ int main(int argc, char **argv)
 		if (!input_event(&in)) {
 			sum.other |= *in.line != '#' && (*in.line != '{' || in.l.miss);
 			comments_keep(&in.comments, in.line);
+			note_reused(in.line);
 			/* the end of an open call may be that of a later call */
 			calls.pairing.losses += (uint32_t)comments_is_gap(in.line);
 		} else if (!in.l.stack) {

@@ -263,8 +263,8 @@ struct programs {
 	struct point *point;    /* its entries, */
 	unsigned npoints;       /* and how many are in use */
 	struct calls *tables[2];
-	int told;               /* the map of what was recorded of tasks, */
-	unsigned told_mask;     /* and its entries, less 1 */
+	int told;               /* the map of what was recorded of tasks */
+	unsigned cpus, slots;   /* its CPUs, and entries of a CPU: powers of 2 */
 	int buffer;             /* the map of the buffers */
 	int open;               /* the map of open calls, struct open_call[OPEN_CALLS] */
 	int all;                /* all tasks are traced */

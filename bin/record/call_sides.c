@@ -471,12 +471,12 @@ void write_task(struct bpf_code *c, const struct programs *m, int at)
 		fill_task(c, m);
 	}
 	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
-	emit_alu_imm(c, ALU_MUL, R0, TOLD_SLOTS);
+	emit_alu_imm(c, ALU_MUL, R0, (int32_t)m->slots);
 	emit_load(c, SIZE_DW, R8, FP, TASK);
 	emit_mov(c, R1, R8);
-	emit_alu_imm(c, ALU_AND, R1, TOLD_SLOTS - 1);
+	emit_alu_imm(c, ALU_AND, R1, (int32_t)m->slots - 1);
 	emit_alu(c, ALU_ADD, R0, R1);
-	emit_alu_imm(c, ALU_AND, R0, (int32_t)m->told_mask);
+	emit_alu_imm(c, ALU_AND, R0, (int32_t)(m->cpus * m->slots) - 1);
 	emit_alu_imm(c, ALU_MUL, R0, sizeof(struct task_record));
 	emit_value(c, R9, m->told);
 	emit_alu(c, ALU_ADD, R9, R0);

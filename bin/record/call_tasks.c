@@ -7,6 +7,9 @@
 #include "tracefs/tracefs.h"
 #include "call_programs.h"
 
+/* A value of a map has at most 4 MiB (KMALLOC_MAX_SIZE). */
+enum { TOLD_MOST = 64 * 1024 };
+
 /*
  * A task forks: its child is listed if the task is. Without m->pid the pid of the child is at this
  * place of the event's record.
@@ -214,11 +217,12 @@ static int prepare(struct programs *m)
 	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
 	m->open = plan_map(m->p, MAP_ARRAY, "open", 4, OPEN_CALLS * sizeof(struct open_call), 1);
 	m->p->channel.calls = m->open;
-	m->told_mask = TOLD_SLOTS - 1;
-	while (m->told_mask < TOLD_SLOTS * m->p->channel.cpus - 1)
-		m->told_mask = 2 * m->told_mask + 1;
+	for (m->cpus = 1, m->slots = TOLD_SLOTS; m->cpus < m->p->channel.cpus; m->cpus *= 2)
+		;
+	while (m->cpus * m->slots > TOLD_MOST && m->slots > 1)
+		m->slots /= 2;
 	m->told = plan_map(m->p, MAP_ARRAY, "told", 4,
-			   (m->told_mask + 1) * (unsigned)sizeof(struct task_record), 1);
+			   m->cpus * m->slots * (unsigned)sizeof(struct task_record), 1);
 	return m->buffer < 0 || m->open < 0 || m->told < 0 ? -1 : 0;
 }
 

@@ -125,6 +125,7 @@ struct comm {
 	pid_t pid;              /* 0: an empty slot */
 	pid_t tgid;             /* thread group; 0: not known */
 	char name[16];          /* NUL-terminated, as long as the kernel's; "": not known */
+	uint64_t start;         /* when it began (told_learn); 0: not known */
 	struct comm *next;      /* private: list of unused entries */
 };
 

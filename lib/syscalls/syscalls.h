@@ -550,8 +550,8 @@ int older_begins(const char *record, size_t n);
 /* ---- tasks.c: the tasks of calls ------------------------------------------------------------ */
 
 /*
- * The programs keep the last task_record of so many tasks for each CPU: of a pid modulo TOLD_SLOTS.
- * So does the reader, which then has the same one at each call.
+ * The programs keep the last task_record of at most so many tasks for each CPU: of a pid modulo a
+ * power of 2. The reader does so modulo TOLD_SLOTS, and has the same record at each call.
  */
 enum { TOLD_SLOTS = 512 };
 
@@ -559,18 +559,17 @@ enum { TOLD_SLOTS = 512 };
 struct told_tasks {
 	struct task_record **v; /* of each CPU, in the host's byte order; NULL: none */
 	unsigned n;
+	/* told_learn sets: */
+	const struct task_record *now; /* the task of the call of the record; NULL: nothing is told */
+	int reused;             /* its pid was that of another task before */
 };
 
 /*
- * Learn from a record of our own what the task of a call is called: line_task. Return 1 if its name
- * or process is another one now.
+ * Learn from a record what the task of a call is called: line_task. Return 1 if its name or
+ * process is another one now.
  */
 struct line_format;
 int told_learn(struct told_tasks *, struct line_format *, const struct record *);
-
-/* Return what was told of the task of a call's record; NULL: nothing. */
-const struct task_record *told_find(const struct told_tasks *, const struct event_set *,
-				    const struct record *);
 void told_free(struct told_tasks *);
 
 /* ---- files.c: the files to which records refer --------------------------------------------- */

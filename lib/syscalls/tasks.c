@@ -15,15 +15,6 @@ static struct task_record *place(const struct told_tasks *told, int pid, int cpu
 	       &told->v[cpu][(unsigned)pid % TOLD_SLOTS] : NULL;
 }
 
-const struct task_record *told_find(const struct told_tasks *told, const struct event_set *evs,
-				    const struct record *r)
-{
-	const int pid = record_pid(evs, r);
-	const struct task_record *t = place(told, pid, r->cpu);
-
-	return t && pid && t->head.pid == pid ? t : NULL;
-}
-
 /* Make the places of a CPU. Return 0, or -1. */
 static int make(struct told_tasks *told, unsigned cpu)
 {
@@ -66,16 +57,26 @@ int told_learn(struct told_tasks *told, struct line_format *l, const struct reco
 {
 	const struct event_set *evs = l->events;
 	const unsigned kind = record_id(evs, r) - RECORD_FIRST;
+	const int pid = record_pid(evs, r);
 	const struct task_record *t;
+	struct comm *c;
 
+	told->now = NULL;
+	told->reused = 0;
 	if (kind == RECORD_TASK)
 		keep(told, evs, r);
 	if (!told->n || kind > RECORD_OPEN || r->len < sizeof(struct call_record))
 		return 0;
-	t = told_find(told, evs, r);
-	if (t && !(NUMBER(struct call_record, call.flags) & CALL_UNTOLD))
-		return line_task(l, t->head.pid, t->tgid, t->comm, sizeof(t->comm));
-	return kind == RECORD_OPEN ? 0 : line_task(l, record_pid(evs, r), 0, "", 0);
+	t = place(told, pid, r->cpu);
+	if (!t || !pid || t->head.pid != pid || NUMBER(struct call_record, call.flags) & CALL_UNTOLD)
+		return kind == RECORD_OPEN ? 0 : line_task(l, pid, 0, "", 0);
+	told->now = t;
+	c = comms_entry(&l->events->comms, pid);
+	if (c && t->start) {
+		told->reused = c->start && c->start != t->start;
+		c->start = t->start;
+	}
+	return line_task(l, pid, t->tgid, t->comm, sizeof(t->comm));
 }
 
 void told_free(struct told_tasks *told)

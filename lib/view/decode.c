@@ -1490,19 +1490,20 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 	t->lacking = of->seen.kind == CALLED && (flags & CALL_ENTERED);
 }
 
-/* Take what was told of the task of a call's record. Its pid may be that of an earlier task. */
-static void take_task(struct decode *d, struct decode_task *t, const struct record *r,
-		      struct out *o)
+/* Take what is told of the task of a call's record. Its pid may be that of an earlier task. */
+static void take_task(struct decode *d, struct decode_task *t, struct out *o)
 {
-	const struct task_record *told = told_find(&d->show->told, d->show->line->events, r);
+	const struct told_tasks *told = &d->show->told;
 
-	if (!told || OWN(call.flags) & CALL_UNTOLD)
-		return;
-	if (t->task.start && told->start && t->task.start != told->start) {
+	if (told->reused) {
 		put_unfinished(d, t, o);
 		drop_memory(d, t);
+		if (!d->strace && !d->show->people)
+			out_format(o, d->show->json ? "{\"reused\":%d}\n" : "# reused %d\n",
+				   t->pid);
 	}
-	t->task = *told;
+	if (told->now)
+		t->task = *told->now;
 }
 
 /* Take a record of a call, which has begun, or has returned. */
@@ -1519,7 +1520,7 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 
 	if (r->len < sizeof(struct call_record))
 		return;
-	take_task(d, t, r, o);
+	take_task(d, t, o);
 	ts = OWN(call.begin);
 	flags = (unsigned)OWN(call.flags);
 	begins = ts && !(t->pair.open && t->ts == ts);
@@ -1699,7 +1700,6 @@ static void exec(struct decode *d, int old_pid, int pid, struct out *o)
 	free_parts(d, t);
 	entry = t->pair.entry;
 	*t = *old;
-	t->task.start = 0; /* it is that of the leader from now on */
 	t->pair.entry = entry;
 	t->pid = pid;
 	old->user = NULL;

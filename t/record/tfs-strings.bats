@@ -474,4 +474,16 @@ named_as_told() {
 		[ ! -e /sys/kernel/btf/vmlinux ] ||
 			[ "$(sed -nE 's/.*"comm":"life.*"start":([0-9.]+),.*/\1/p' $file | sort -u | wc -l)" = 4 ]
 	done
+	# the table has a line for each of them: close(2) i + 1 times
+	tfs-run trace_syscalls --instance "$MARK" --decode -o x.txt -s close -- "$PROG/named" lives 4 2>err
+	sed -nE 's/^ *life .-([0-9]+) .*/\1/p' x.txt | sort -u >pid
+	[ "$(wc -l <pid)" = 1 ]
+	run -0 grep -cx "# reused $(cat pid)" x.txt
+	[ "$output" = 3 ]
+	tfs-summary -k pid -s name x.txt >text
+	tfs-summary -k pid -s name -j x.txt >json
+	[ "$(sed -nE "s/^ +([0-9]+) .*  $(cat pid)\$/\1/p" text | tr '\n' ' ')" = '1 2 3 4 ' ]
+	[ "$(sed -nE "s/^\{\"calls\":([0-9]+),.*\"pid\":\"?$(cat pid)\"?\}\$/\1/p" json | tr '\n' ' ')" = '1 2 3 4 ' ]
+	tfs-run trace_syscalls --instance "$MARK" --decode --summary --per pid --sort name -s close -- "$PROG/named" lives 4 >text 2>err
+	[ "$(awk '$1 == $2 { print $1 }' text | tr '\n' ' ')" = '1 2 3 4 ' ]
 }
