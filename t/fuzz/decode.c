@@ -202,9 +202,10 @@ static void check(const char *text, size_t n, size_t room)
 		for (const char *s = text; s < next; s++)
 			must((unsigned char)*s >= ' ' && *s != 0x7f);
 		if (show.json) {
-			must_be_json(text, (size_t)(next - text), 5);
+			must_be_json(text, (size_t)(next - text), 6);
 			if (memmem(text, (size_t)(next - text), ",\"lost\":", 8) ||
-			    !strncmp(text, "{\"unnamed\":", 11))
+			    !strncmp(text, "{\"unnamed\":", 11) ||
+			    !strncmp(text, "{\"reused\":", 10))
 				continue;
 			body = memmem(text, (size_t)(next - text), "\"resumed\":true", 14);
 			if (!body)
