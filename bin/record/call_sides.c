@@ -470,7 +470,7 @@ void write_task(struct bpf_code *c, const struct programs *m, int at)
 	} else {
 		fill_task(c, m);
 	}
-	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
+	emit_load(c, SIZE_W, R0, FP, CONTROL + 8); /* the CPU (emit_until_end) */
 	emit_alu_imm(c, ALU_MUL, R0, (int32_t)m->slots);
 	emit_load(c, SIZE_DW, R8, FP, TASK);
 	emit_mov(c, R1, R8);
