@@ -11,7 +11,7 @@
  *	                     close(-1) i times
  *	named call FD        call close(FD)
  * First "often" names itself "early", prints "ready" and waits for a line of standard input. Then
- * it prints a line for each call: the descriptor and the name in hexadecimal. Exit: 77 if the
+ * it prints a line for each call: the descriptor, and the bytes of the name as \x41. Exit: 77 if the
  * kernel does not let it choose a pid.
  */
 #include <linux/sched.h>
@@ -78,7 +78,7 @@ static void rename_often(int n)
 		close(1000000 + i);
 		printf("%d ", 1000000 + i);
 		for (const char *s = name; *s; s++)
-			printf("%02x", (unsigned char)*s);
+			printf("\\x%02x", (unsigned char)*s);
 		puts("");
 	}
 	*name = '\0';

@@ -406,7 +406,7 @@ missed_twice() {
 named_as_told() {
 	python3 - "$@" <<-'EOF'
 		import json, sys
-		told = {int(n): bytes.fromhex(name) for n, name in map(str.split, open(sys.argv[1]))}
+		told = {int(n): bytes.fromhex(name.replace("\\x", "")) for n, name in map(str.split, open(sys.argv[1]))}
 		seen = {}
 		for line in open(sys.argv[2], errors="surrogateescape"):
 		    e = json.loads(line)
@@ -436,8 +436,9 @@ named_as_told() {
 	watch_whole trace_syscalls -s close --decode --pid "$HELD"
 	# names of ten forms, of which five need no escape in text
 	sed -nE 's/^ *(.*)-[0-9]+ +\[00.\] .*: close\((1[0-9]{6})\) = .*/\2 \1/p' got >names
-	sed 1d ready | while read -r number hex; do
-		echo "$number $(printf '%b' "$(sed 's/../\\x&/g' <<<"$hex")" | tr '\n' '~')"
+	sed 1d ready | while read -r line; do
+		printf '%b' "$line" | tr '\n' '~'
+		echo
 	done | grep -E ' (n[0-9]+|a b [0-9]+|t][0-9]+|fifteen_[0-9]+|-[0-9]+ \[000\])$' >want
 	[ "$(wc -l <want)" = 45 ]
 	grep -Fxf want names | diff - want
