@@ -490,7 +490,8 @@ void write_task(struct bpf_code *c, const struct programs *m, int at)
 	emit_label(c, "other");
 	for (int i = 0; i < TASK_PARTS && loads_task(m); i++) {
 		load_part(c, m, i);
-		emit_store(c, (enum bpf_size)task_parts[i].size, FP, OF_TASK + task_parts[i].at, R1);
+		emit_store(c, (enum bpf_size)task_parts[i].size, FP,
+			   OF_TASK + task_parts[i].at, R1);
 	}
 	emit_mov(c, R0, R8);
 	emit_head_of(c, FP, TASK_RECORD, RECORD_TASK);

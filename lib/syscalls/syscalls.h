@@ -560,7 +560,7 @@ struct told_tasks {
 	struct task_record **v; /* of each CPU, in the host's byte order; NULL: none */
 	unsigned n;
 	/* told_learn sets: */
-	const struct task_record *now; /* the task of the call of the record; NULL: nothing is told */
+	const struct task_record *now; /* the task of the record's call; NULL: nothing is told */
 	int reused;             /* its pid was that of another task before */
 };
 

@@ -68,7 +68,8 @@ int told_learn(struct told_tasks *told, struct line_format *l, const struct reco
 	if (!told->n || kind > RECORD_OPEN || r->len < sizeof(struct call_record))
 		return 0;
 	t = place(told, pid, r->cpu);
-	if (!t || !pid || t->head.pid != pid || NUMBER(struct call_record, call.flags) & CALL_UNTOLD)
+	if (!t || !pid || t->head.pid != pid ||
+	    NUMBER(struct call_record, call.flags) & CALL_UNTOLD)
 		return kind == RECORD_OPEN ? 0 : line_task(l, pid, 0, "", 0);
 	told->now = t;
 	c = comms_entry(&l->events->comms, pid);

@@ -27,8 +27,9 @@ static unsigned long put_records(const uint8_t *data, size_t size, uint64_t *rec
 		word = (uint32_t)n | (data[1] & 0x80 ? 1u << 30 : 0);
 		memcpy(ring + at, &word, sizeof(word));
 		memcpy(ring + at + WORD, data + 2, n);
+		/* only the reader makes parts */
 		if (n >= ID + sizeof(part) && !memcmp(ring + at + WORD + ID, &part, sizeof(part)))
-			memcpy(ring + at + WORD + ID, &tcp, sizeof(tcp)); /* only the reader makes parts */
+			memcpy(ring + at + WORD + ID, &tcp, sizeof(tcp));
 		*records += !(data[1] & 0x80) && !record_helps(&(struct record){
 			.data = ring + at + WORD + ID, .len = n > ID ? (uint32_t)(n - ID) : 0,
 		});

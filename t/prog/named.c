@@ -4,15 +4,15 @@
  *
  *	named often N        call close(1000000 + i) N times, each under another name: by
  *	                     prctl(2), by /proc/thread-self/comm, and by another thread
- *	named execs PROG     execute PROG call 2000000 by vfork(2), and then PROG call 2000001 from a
- *	                     thread that is not the first one
+ *	named execs PROG     execute PROG call 2000000 by vfork(2), and then PROG call 2000001
+ *	                     from a thread that is not the first one
  *	named lives N        make N processes one after the other that have the same pid; each has a
  *	                     name and a uid of its own, and calls close(3000000 + i) once, and
  *	                     close(-1) i times
  *	named call FD        call close(FD)
  * First "often" names itself "early", prints "ready" and waits for a line of standard input. Then
- * it prints a line for each call: the descriptor, and the bytes of the name as \x41. Exit: 77 if the
- * kernel does not let it choose a pid.
+ * it prints a line for each call: the descriptor, and the bytes of the name as \x41. Exit: 77 if
+ * the kernel does not let it choose a pid.
  */
 #include <linux/sched.h>
 #include <sys/prctl.h>
