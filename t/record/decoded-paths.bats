@@ -143,7 +143,7 @@ unnamed() {
 	sed -n '$s/^# \([0-9]*\) names of files are not known: without BTF .*, the kernel does not say them$/\1/p' all
 }
 
-@test "trace_syscalls: without the kernel's types, --names has the paths of opens, and counts what it does not know" {
+@test "trace_syscalls: without the kernel's types, --names has the paths of opens" {
 	without_types
 	traced moved --names
 	[ "$(sed -n 's/^write([0-9]*<\([^>]*\)>.*/\1/p' got)" = "$DIR/one
@@ -156,14 +156,18 @@ $DIR/one" ]
 	[ -z "$(unnamed)" ]
 	rm -r "$DIR"
 	traced chroot --names --paths
-	grep -q '^openat(AT_FDCWD</sub>, "/sub", O_RDONLY) = [0-9]*</sub>$' got
-	grep -q '^openat(AT_FDCWD</sub>, "/sub/../sub", O_RDONLY) = [0-9]*</sub/../sub>$' got
+	grep -Eq '^open(at\(AT_FDCWD</sub>, |\()"/sub", O_RDONLY\) = [0-9]*</sub>$' got
+	grep -Eq '^open(at\(AT_FDCWD</sub>, |\()"/sub/../sub", O_RDONLY\) = [0-9]*</sub/../sub>$' got
 	rm -r "$DIR"
 	traced chroot --host-paths
-	grep -q '^openat(AT_FDCWD, "?/sub", O_RDONLY) = [0-9]*$' got
+	grep -Eq '^open(at\(AT_FDCWD, |\()"\?/sub", O_RDONLY\) = [0-9]*$' got
 	rm -r "$DIR"
 	traced moved --names --json
 	[ "$(grep -c "sys_exit_write.*\"file\":{\"path\":\"$DIR/one\"}" all)" = 3 ]
+}
+
+@test "trace_syscalls: without the kernel's types, the last line counts the names that --names does not know" {
+	without_types
 	need_tool python3
 	for json in '' --json; do
 		# shellcheck disable=SC2086 # no word, or one
@@ -191,5 +195,5 @@ $DIR/one" ]
 	finishes "$HELD" 0
 	watch_end
 	[ "$(grep -c "read(0<?$PWD/one>, 0x[0-9a-f]*, [0-9]*) = 5 " got)" = 1 ]
-	grep -q "dup2(5<?$PWD/one>, 0) = 0<?$PWD/one> " got
+	grep -Eq "dup[23]\(5<\?$PWD/one>, 0(, 0)?\) = 0<\?$PWD/one> " got
 }
