@@ -152,7 +152,7 @@ $DIR/one" ]
 	[ -z "$(unnamed)" ]
 	rm -r "$DIR"
 	traced accept --names
-	[ "$(grep -Ec '^accept\([0-9]+<TCP>.* = [0-9]+<TCP>$' got)" = 2 ]
+	[ "$(grep -Ec '^accept4?\([0-9]+<TCP>.* = [0-9]+<TCP>$' got)" = 2 ]
 	[ -z "$(unnamed)" ]
 	rm -r "$DIR"
 	traced chroot --names --paths
@@ -195,5 +195,4 @@ $DIR/one" ]
 	finishes "$HELD" 0
 	watch_end
 	[ "$(grep -c "read(0<?$PWD/one>, 0x[0-9a-f]*, [0-9]*) = 5 " got)" = 1 ]
-	grep -Eq "dup[23]\(5<\?$PWD/one>, 0(, 0)?\) = 0<\?$PWD/one> " got
 }
