@@ -87,7 +87,10 @@ struct worker {
 static _Noreturn void fail(int line)
 {
 	dprintf(STDERR_FILENO, "fileops.c:%d: process %u: %s\n", line, process, strerror(errno));
-	kill(0, SIGTERM);
+	__atomic_store_n(&shared->next, shared->most + 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < PROCESSES; i++)
+		if (shared->pids[i] && shared->pids[i] != getpid())
+			kill(shared->pids[i], SIGKILL);
 	_exit(111);
 }
 
@@ -738,8 +741,9 @@ static int enter(void)
 	else if (process == PIVOT)
 		result = mount(path, path, NULL, MS_BIND, NULL) < 0 || chdir(path) < 0 ||
 			 mount("/proc", "proc", NULL, MS_BIND, NULL) < 0 ||
-			 syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-			 chdir("/") < 0 ? -1 : 0;
+			 /* rootfs, as of a guest, cannot be moved */
+			 (syscall(SYS_pivot_root, ".", ".") < 0 ? chroot(".") :
+			  umount2(".", MNT_DETACH)) < 0 || chdir("/") < 0 ? -1 : 0;
 	else
 		result = chdir(path) < 0 || mount("/proc", "proc", NULL, MS_BIND, NULL) < 0 ||
 			 chroot(path) < 0 || chdir("/") < 0 ? -1 : 0;
