@@ -2,7 +2,7 @@
 /*
  * loop - the traced program: make N system calls, and time them
  *
- *	loop [-w] [-t THREADS] [-r RATE] [-d SECONDS] [-k KINDS | -o PATH] N FILE
+ *	loop [-w] [-t THREADS] [-r RATE] [-d SECONDS] [-k KINDS | -o PATH | -f FILES] N FILE
  *	loop -l
  *	-w  print "ready" and wait for a line of standard input first
  *	-t  so many threads, each on a CPU of its own, make N calls together
@@ -11,6 +11,7 @@
  *	-k  make calls of so many kinds in turn, the first kinds that -l prints;
  *	    otherwise getppid alone. All kinds fail at once, or return a number.
  *	-o  open this path, which is not there, instead
+ *	-f  seek in so many open files in turn instead
  * The calls are made in batches. At the end a line goes to FILE: nanoseconds per
  * call in the median batch, seconds from the first call to the last, and calls
  * made. If the program was preempted for a while, the second number includes that
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,7 +64,7 @@ static const struct kind {
 #undef K
 };
 
-static long calls, threads = 1, rate, seconds, nkinds = 1;
+static long calls, threads = 1, rate, seconds, nkinds = 1, files, first_file;
 static int pinned;
 static const char *path;
 static pthread_barrier_t start;
@@ -99,6 +101,13 @@ static void batch(long n)
 	if (path) {
 		for (long i = 0; i < n; i++)
 			syscall(SYS_openat, AT_FDCWD, path, 0);
+		return;
+	}
+	if (files) {
+		static long at; /* goes on in the next batch */
+
+		for (long i = 0; i < n; i++)
+			syscall(SYS_lseek, first_file + at++ % files, 0L, SEEK_CUR);
 		return;
 	}
 	if (nkinds == 1) {
@@ -163,6 +172,24 @@ static double median(void)
 	return (double)all[n / 2] / BATCH;
 }
 
+/* Open the files, which have no name. Return 0 or -1. */
+static int open_files(void)
+{
+	struct rlimit all = { (rlim_t)files + 100, (rlim_t)files + 100 };
+
+	if (files && setrlimit(RLIMIT_NOFILE, &all) < 0)
+		return -1;
+	for (long i = 0; i < files; i++) {
+		int fd = open("/dev/shm", O_RDWR | O_TMPFILE, 0600);
+
+		if (fd < 0)
+			return -1;
+		if (!i)
+			first_file = fd;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	long long first = 0, last = 0;
@@ -172,7 +199,7 @@ int main(int argc, char **argv)
 	char in;
 	FILE *f;
 
-	while ((c = getopt(argc, argv, "wlt:r:d:k:o:")) != -1)
+	while ((c = getopt(argc, argv, "wlt:r:d:k:o:f:")) != -1)
 		switch (c) {
 		case 'w':
 			held = 1;
@@ -197,6 +224,9 @@ int main(int argc, char **argv)
 		case 'o':
 			path = optarg;
 			break;
+		case 'f':
+			files = atol(optarg);
+			break;
 		default:
 			return 100;
 		}
@@ -204,6 +234,8 @@ int main(int argc, char **argv)
 	    threads > MOST_THREADS || nkinds < 1 ||
 	    nkinds > (long)(sizeof(kinds) / sizeof(*kinds)))
 		return 100;
+	if (open_files() < 0)
+		return 111;
 	for (long i = 0; i < threads; i++) {
 		workers[i].took = calloc(MOST_BATCHES, sizeof(*workers[i].took));
 		if (!workers[i].took)
