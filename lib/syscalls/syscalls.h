@@ -83,7 +83,7 @@ struct call_arg {
 #define CALL_DOES(X) \
 	X(OPENED, opened) X(WRITTEN, written) X(RESIZED, resized) X(RENAMED, renamed) \
 	X(LINKED, linked) X(REMOVED, removed) X(MADE, made) X(CHANGED, changed) X(SYNCED, synced) \
-	X(READ, read)
+	X(READ, read) X(QUEUED, queued)
 #define DOES_NUMBER(NAME, word) DOES_##NAME##_NUMBER,
 #define DOES_BIT(NAME, word) DOES_##NAME = 1 << DOES_##NAME##_NUMBER,
 enum { CALL_DOES(DOES_NUMBER) DOES_ALL };

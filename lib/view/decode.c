@@ -1112,6 +1112,8 @@ static void put_returned(struct decode *d, struct decode_task *t, int64_t result
 	if (t->fate == PAIRING_RETURNED && t->call && (d->names || !d->known.by_kernel))
 		t->group = noted_call(&d->known, t->tables, t->pid, group_of(d, t), t->call,
 				      &t->values);
+	if (shown && d->files && t->call && result > 0 && t->call->files->does & DOES_QUEUED)
+		d->queued += (uint64_t)result;
 	if (shown && picks(d, t))
 		put_record(d, t, r, o);
 	drop_memory(d, t);
@@ -1907,19 +1909,25 @@ const struct call *decode_call(struct decode *d, int pid, const struct call_valu
 	return t && t->pair.open ? t->call : NULL;
 }
 
-/* Tell the requests of io_uring. The thread that polls a ring may not be traced. */
+/* Tell the requests of io_uring and io_submit. The thread that polls a ring may not be traced. */
 static void put_requests(const struct decode *d, struct out *o)
 {
 	int json = d->show->json;
 
-	out_format(o, json ? "{\"io_uring\":%llu" :
-		   "# %llu requests of io_uring are not shown: they make no system calls",
-		   d->requests);
+	if (d->requests || d->polled)
+		out_format(o, json ? "{\"io_uring\":%llu" :
+			   "# %llu requests of io_uring are not shown: they make no system calls",
+			   d->requests);
 	if (d->polled)
 		out_format(o, json ? ",\"polled_rings\":%llu" :
 			   "; those of %llu rings with SQPOLL may be missing in this number",
 			   d->polled);
-	out_string(o, json ? "}\n" : "\n");
+	if (d->requests || d->polled)
+		out_string(o, json ? "}\n" : "\n");
+	if (d->queued)
+		out_format(o, json ? "{\"io_submit\":%llu}\n" :
+			   "# %llu requests of io_submit are not shown: one call makes several\n",
+			   d->queued);
 }
 
 size_t decode_end(struct decode *d, char *buf, size_t size)
@@ -1933,9 +1941,9 @@ size_t decode_end(struct decode *d, char *buf, size_t size)
 	while (d->hand < d->pairing.tasks.n && out_room(&o) >= LINE_MOST)
 		put_unfinished(d, (struct decode_task *)(void *)d->pairing.tasks.v[d->hand++],
 			       &o);
-	if (o.at == buf && (d->requests || d->polled) && size >= LINE_MOST) {
+	if (o.at == buf && (d->requests || d->polled || d->queued) && size >= LINE_MOST) {
 		put_requests(d, &o);
-		d->requests = d->polled = 0;
+		d->requests = d->polled = d->queued = 0;
 	}
 	if (d->unnamed && d->hand == d->pairing.tasks.n && out_room(&o) >= LINE_MOST) {
 		out_format(&o, d->show->json ? "{\"unnamed\":%llu}\n" :
@@ -1965,5 +1973,5 @@ void decode_free(struct decode *d)
 	d->held = d->hand = 0;
 	d->last = NULL;
 	d->ended = 0;
-	d->requests = d->polled = d->unnamed = 0;
+	d->requests = d->polled = d->queued = d->unnamed = 0;
 }

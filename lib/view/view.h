@@ -552,6 +552,7 @@ struct decode {
 	int gap;                /* events were lost directly before this one */
 	int ended;
 	unsigned long long requests, polled; /* of io_uring; its rings that a thread polls */
+	unsigned long long queued; /* reads and writes of io_submit */
 	unsigned long long unnamed; /* files of shown calls that are not known */
 };
 

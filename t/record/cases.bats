@@ -862,3 +862,11 @@ need_bpf_files() {
 		[ "$(wc -l <sums)" = 2000 ]
 	done
 }
+
+@test "case aiow: requests of io_submit are counted, where they are not shown" {
+	need_bpf_files
+	tfs-run trace_files --instance "$MARK" -- "$CASE/aiow" "$PWD/file" >trace 2>err
+	[ "$(grep -c '^# 8 requests of io_submit are not shown: one call makes several$' trace)" = 1 ]
+	tfs-run trace_files --instance "$MARK" --json -- "$CASE/aiow" "$PWD/file" >trace 2>err
+	[ "$(grep -c '^{"io_submit":8}$' trace)" = 1 ]
+}
