@@ -592,6 +592,10 @@ static void write_file(struct bpf_code *c, const struct programs *m)
 /* R8 = the running task */
 static void load_task(struct bpf_code *c, const struct programs *m)
 {
+	if (m->types[m->entering] && m->files.cast) {
+		load_stack(c, R8, CURRENT);
+		return;
+	}
 	emit_call(c, FN_GET_CURRENT_TASK);
 	emit_mov(c, R8, R0);
 	cast(c, m, R8, m->files.types[TYPE_TASK]);

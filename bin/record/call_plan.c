@@ -189,8 +189,8 @@ static int describe_variants(struct entry *entries, struct programs *m, const st
 
 		memset(&e, 0, sizeof(e));
 		describe_call(&e, m, v.call, compat);
-		entries[index].returns |= e.returns;
-		if (!memcmp(e.items, entries[index].items, sizeof(e.items)))
+		if (!memcmp(e.items, entries[index].items, sizeof(e.items)) &&
+		    e.returns == entries[index].returns)
 			continue;
 		if (*next == ENTRIES) {
 			errno = E2BIG; /* all variants are in this source tree, so this is a bug */
@@ -234,7 +234,7 @@ static uint8_t begins(const struct entry *e)
 {
 	const struct item *item = e->items;
 
-	if (e->messages || e->exec || e->files[0])
+	if (e->messages || e->exec)
 		return ANYTHING;
 	if (!e->at_entry)
 		return BARE;
@@ -249,9 +249,9 @@ static uint8_t begins(const struct entry *e)
 /* Return what is read at the return of a call, unless it is a variant. */
 static struct call_end ends(const struct entry *e)
 {
-	struct call_end end = { .what = BARE };
+	struct call_end end = { .what = e->returns ? NEW_FILE : BARE };
 
-	if (e->exec || e->returns)
+	if (e->exec)
 		return (struct call_end){ .what = ANYTHING };
 	for (const struct item *i = e->items; i < e->items + CALL_ARGS && i->kind; i++) {
 		if (!(i->flags & (AT_RETURN | IF_INTERRUPTED)))

@@ -97,10 +97,10 @@ enum { NEW_NOTHING, NEW_WORDS, NEW_ENV };
 enum { RECORDED = 1, HAS_MEMORY, ENDS };
 
 /*
- * What is read at one side of a call: anything, nothing, the string that is the first item, or one
- * structure of at most SHORT_STRUCT bytes
+ * What is read at one side of a call, beside files: anything, nothing, the string that is the first
+ * item, or one structure of at most SHORT_STRUCT bytes; NEW_FILE: the file that the call returns
  */
-enum { ANYTHING, BARE, ONE_STRING, ONE_STRUCT };
+enum { ANYTHING, BARE, ONE_STRING, ONE_STRUCT, NEW_FILE };
 enum { SHORT_STRUCT = 144 };
 
 /*
@@ -108,8 +108,9 @@ enum { SHORT_STRUCT = 144 };
  * the root directory of the task
  */
 enum file_source { FILE_FD = 1, FILE_DIRFD, FILE_CWD, FILE_ROOT };
-/* At most so many of a call, and a 0 after them; a power of 2 */
-enum { CALL_FILES = 4 };
+/* At most so many of a call, and a 0 after them; a power of 2; and what their pieces take */
+enum { CALL_FILES = 4, FILE_PIECE = sizeof(struct memory_piece) + PIECE_ROUND,
+       FILE_PIECES = (CALL_FILES - 1) * FILE_PIECE };
 
 /* What a call returns: a descriptor, or two in the memory of the argument (returns - FILE_PAIR) */
 enum file_returns { FILE_NONE, FILE_RESULT, FILE_PAIR };
@@ -177,6 +178,7 @@ struct variant {
 #define SLOTS(X) \
 	X(KEY, FP, -8) X(SLOT, FP, -16) X(RESULT, FP, -24) X(STATE, FP, -32) X(TASK, FP, -40) \
 	X(ENTRY, FP, -48) X(NUMBER, FP, -56) X(CONTROL, FP, -72) \
+	X(CURRENT, FP, -192) \
 	X(AT, R7, 0) X(LEFT, R7, 8) X(ARRAY, R7, 16) X(COUNT, R7, 24) X(INDEX, R7, 32) \
 	X(CUT, R7, 40) X(CHUNK, R7, 48) X(ABSENT, R7, 56) X(RETURNED, R7, 64) X(WIDE, R7, 72) \
 	X(ITEM, R7, 80) X(NEW, R7, 96) X(NEST, R7, 120) X(QUEUE_HEAD, R7, 128) \

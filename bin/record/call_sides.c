@@ -227,6 +227,7 @@ static void check_task(struct bpf_code *c, const struct programs *m)
 	emit_call(c, btf ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_PID_TGID);
 	if (btf) {
 		emit_mov(c, R7, R0);
+		emit_store(c, SIZE_DW, FP, CURRENT, R0);
 		emit_load(c, SIZE_W, R9, R0, m->pid);
 	} else {
 		emit_alu32(c, ALU_MOV, R9, R0);
@@ -303,8 +304,8 @@ void load_argument(struct bpf_code *c, enum bpf_reg to)
 }
 
 /*
- * Let R6 be the entry of the call whose record is at R7 + at, or of its variant. R8 is the index of
- * the call.
+ * Let R6, and ENTRY, be the entry of the variant of the call whose record is at R7 + at. R8 is the
+ * index of the call.
  */
 static void find_variant(struct bpf_code *c, const struct programs *m, int at)
 {
@@ -329,6 +330,7 @@ static void find_variant(struct bpf_code *c, const struct programs *m, int at)
 	emit_jump_if_imm(c, R1, JGT, ENTRIES - 1, "no_variant");
 	find_entry(c, m, R1);
 	emit_mov(c, R6, R0);
+	emit_store(c, SIZE_DW, FP, ENTRY, R6);
 	emit_label(c, "no_variant");
 	emit_scope_end(c);
 }
@@ -561,6 +563,29 @@ static void copy_call(struct bpf_code *c, enum bpf_reg to, int to_at, enum bpf_r
 }
 
 /*
+ * R8 bytes of memory are at R9 + MEMORY, and at most FILE_PIECES: add them to the memory of the open
+ * call at R7. Jump to more if they may be more.
+ */
+static void add_memory(struct bpf_code *c, const char *more)
+{
+	emit_jump_if_imm(c, R8, JGT, FILE_PIECES, more);
+	emit_get(c, R2, R7, open_call, used);
+	emit_jump_if_imm(c, R2, JGT, OPEN_CALL_MEMORY - FILE_PIECES, more);
+	emit_mov(c, R3, R7);
+	emit_alu(c, ALU_ADD, R3, R2);
+	for (int i = 0; i < FILE_PIECES; i += 8) {
+		if (i && i % FILE_PIECE == 0)
+			emit_jump_if_imm(c, R8, JLE, i, "added");
+		emit_load(c, SIZE_DW, R1, R9, MEMORY + i);
+		emit_store(c, SIZE_DW, R3, OPEN_MEMORY + i, R1);
+	}
+	emit_label(c, "added");
+	emit_alu(c, ALU_ADD, R2, R8);
+	emit_set(c, R7, open_call, used, R2);
+	emit_jump(c, "out");
+}
+
+/*
  * The memory of the entry is in the buffer: keep it with the call; or write a record of the entry,
  * and then keep the call alone.
  */
@@ -581,6 +606,10 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
 	emit_alu_imm(c, ALU_AND, R1, ~CALL_UNTOLD);
 	emit_store(c, SIZE_H, R7, OF_CALL(OPEN_RECORD, flags), R1);
 	emit_set_imm(c, R7, open_call, open, 1);
+	if (m->files.known) {
+		add_memory(c, "long");
+		emit_label(c, "long");
+	}
 	emit_set(c, R7, open_call, used, R8);
 	emit_address(c, R1, R7, OPEN_MEMORY);
 	emit_mov(c, R2, R8);
@@ -600,15 +629,17 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
  * The call passes one string: read it to the memory of the open call at R7. Jump to general if it
  * is long, or not in memory, and to bare if there is none.
  */
-static void keep_string(struct bpf_code *c)
+static void keep_string(struct bpf_code *c, const struct programs *m)
 {
+	const int most = OPEN_CALL_MEMORY - PIECE - (m->files.known ? FILE_PIECES : 0);
+
 	emit_get(c, R1, R6, entry, items[0].arg);
 	load_argument_of(c, R3, OPEN_RECORD);
 	emit_jump_if_imm(c, R3, JEQ, 0, "bare");
 	emit_address(c, R1, R7, OPEN_MEMORY + PIECE);
-	emit_mov_imm(c, R2, OPEN_CALL_MEMORY - PIECE);
+	emit_mov_imm(c, R2, most);
 	emit_call(c, FN_PROBE_READ_USER_STR);
-	emit_jump_if_imm(c, R0, JGT, OPEN_CALL_MEMORY - PIECE - 1, "general"); /* or below 0 */
+	emit_jump_if_imm(c, R0, JGT, most - 1, "general"); /* or below 0 */
 	emit_jump_if_imm(c, R0, JEQ, 0, "empty"); /* Linux 5.10 */
 	emit_alu_imm(c, ALU_SUB, R0, 1);
 	emit_label(c, "empty");
@@ -621,8 +652,6 @@ static void keep_string(struct bpf_code *c)
 	emit_alu_imm(c, ALU_AND, R0, -PIECE_ROUND);
 	emit_alu_imm(c, ALU_ADD, R0, PIECE);
 	emit_set(c, R7, open_call, used, R0);
-	emit_set_imm(c, R7, open_call, open, 1);
-	emit_jump(c, "out");
 }
 
 /*
@@ -902,6 +931,23 @@ static void note_missing(struct bpf_code *c, const struct programs *m)
 	emit_jump(c, "next");
 }
 
+/* The open call at R7 has its memory: go on with its files, or jump to out if it has none. */
+static void keep_files(struct bpf_code *c, const struct programs *m)
+{
+	if (m->files.known) {
+		emit_load(c, SIZE_DW, R1, FP, ENTRY);
+		emit_load(c, SIZE_B, R1, R1, (int)offsetof(struct entry, files));
+		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+		emit_mov(c, R9, R7);
+		find_buffer(c, m);
+		copy_call(c, R7, RECORD, R9, OPEN_RECORD);
+		set(c, AT, 0);
+		emit_jump(c, "files");
+	} else {
+		emit_jump(c, "out");
+	}
+}
+
 static void emit_entry(struct bpf_code *c, const struct programs *m)
 {
 	find_open(c, m, 1, "crowded");
@@ -918,18 +964,18 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 		emit_load(c, SIZE_DW, R6, FP, ENTRY);
 	load_entry(c, ends, R1);
 	emit_set(c, R7, open_call, end, R1);
+	emit_set_imm(c, R7, open_call, used, 0);
 	if (!m->p->entries) {
 		jump_if_entry(c, begins, JEQ, BARE, "bare");
 		if (m->kinds & 1 << STRING) {
 			emit_jump_if_imm(c, R1, JNE, ONE_STRING, "general");
-			keep_string(c);
+			keep_string(c, m);
 		} else {
 			emit_jump(c, "general");
 		}
 		emit_label(c, "bare");
-		emit_set_imm(c, R7, open_call, used, 0);
 		emit_set_imm(c, R7, open_call, open, 1);
-		emit_jump(c, "out");
+		keep_files(c, m);
 		emit_label(c, "general");
 	}
 	emit_mov(c, R9, R7);
@@ -955,6 +1001,7 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 		note_missing(c, m);
 		emit_label(c, "done");
 	}
+	emit_label(c, "files");
 	append_files(c, m);
 	keep_memory(c, m);
 }
@@ -1014,6 +1061,12 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 		emit_jump_if_imm(c, R9, JNE, 0, "general");
 		emit_load(c, SIZE_B, R1, R7, END_OF(what));
 		emit_jump_if_imm(c, R1, JEQ, BARE, "no_struct");
+		if (m->files.known) {
+			emit_load(c, SIZE_DW, R2, FP, RESULT);
+			emit_jump_if_imm(c, R1, JNE, NEW_FILE, "no_file");
+			emit_jump_if_imm(c, R2, JSLT, 0, "no_struct");
+			emit_label(c, "no_file");
+		}
 		if (m->kinds & 1 << DATA) {
 			emit_jump_if_imm(c, R1, JNE, ONE_STRUCT, "general");
 			keep_struct(c);
