@@ -563,8 +563,8 @@ static void copy_call(struct bpf_code *c, enum bpf_reg to, int to_at, enum bpf_r
 }
 
 /*
- * R8 bytes of memory are at R9 + MEMORY, and at most FILE_PIECES: add them to the memory of the open
- * call at R7. Jump to more if they may be more.
+ * R8 bytes of memory are at R9 + MEMORY: add them to the memory of the open call at R7. Jump to
+ * more if they are more than FILE_PIECES.
  */
 static void add_memory(struct bpf_code *c, const char *more)
 {
