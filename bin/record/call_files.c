@@ -13,7 +13,9 @@
  * the descriptor. A result is read at the return.
  *
  * All is read by the offsets that BTF has. Since Linux 6.2 programs can load the kernel's memory
- * (emit_cast); before it, each load is a call.
+ * (emit_cast); before it, each load is a call. What is done for each file is in two functions,
+ * which the verifier checks once: in the loop over descriptors it would check them dozens of times,
+ * for some tenths of a second.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,17 +27,21 @@
  * rounds of the loop over the descriptors. A file whose names are written takes two, and more if a
  * name changes meanwhile.
  */
-enum { SLOTS_OF_CPU = 4096, LEVELS = 24, ROUNDS = 6, NAME_MOST = 256,
+enum { SLOTS_OF_CPU = 4096, LEVELS = 64, ROUNDS = 12, NAME_MOST = 256,
        NAME_MASK = 0x1ff };
 
 /* Slots on the stack, below those of SLOTS */
-enum { ROUND = -80, LEVEL = -88, ROOT = -96, ROOT_MOUNT = -104, TOP = -112, ABOVE = -120,
-       DENTRY = -128, MOUNT = -136, INODE = -144,
-       HERE = -152, FILE_OF = -160, SOCK = -168, PEER = -176, MOUNT_ABOVE = -184 };
+enum { ROUND = -80, LEVEL = -88, TOP = -96, ABOVE = -104, HERE = -112, MOUNT_ABOVE = -120 };
 
-/* The slots of the buffer that the other parts do not use any more: index, argument, first hash */
-enum { SOURCE = INDEX, ARG = ARRAY, FIRST = COUNT, SCALAR = CHUNK, TYPE = CUT, SIZE = TARGET,
-       WRITES = NEST, ID = PARENT, END_OF_WALK = POINT };
+/* Slots of the buffer, in the room of the queue, which is empty by now */
+#define FILE_SLOTS(X) \
+	X(SOURCE) X(ARG) X(ROOT) X(ROOT_MOUNT) X(FILE_OF) X(DENTRY) X(MOUNT) X(INODE) X(ID) \
+	X(FOUND) X(SOCK) X(PEER) X(TYPE) X(SCALAR) X(SIZE) X(WRITES) X(END_OF_WALK)
+#define FILE_SLOT_NUMBER(NAME) NUMBER_OF_##NAME,
+#define FILE_SLOT_AT(NAME) NAME = QUEUE + 8 * NUMBER_OF_##NAME,
+enum { FILE_SLOTS(FILE_SLOT_NUMBER) FILE_SLOTS_ALL };
+enum { FILE_SLOTS(FILE_SLOT_AT) };
+_Static_assert(FILE_SLOTS_ALL <= 2 * QUEUE_MOST, "there is room for the slots");
 
 /*
  * The record of a file is in the buffer, where pieces of memory have room to spare: how many bytes
@@ -76,6 +82,14 @@ static void cast(struct bpf_code *c, const struct programs *m, enum bpf_reg reg,
 	emit_mov(c, R1, reg);
 	emit_cast(c, m->files.cast, type);
 	emit_mov(c, reg, R0);
+}
+
+/* to = the address in the slot of the buffer, that of a structure */
+static void load_as(struct bpf_code *c, const struct programs *m, enum bpf_reg to, int slot,
+		    int type)
+{
+	load(c, to, slot);
+	cast(c, m, to, m->files.types[type]);
 }
 
 /* Let an address be a number. */
@@ -129,6 +143,22 @@ static void begin_count(struct bpf_code *c, const struct programs *m, int slot)
 	store_stack(c, slot, R1);
 }
 
+/* Begin a function: R7 = the buffer; if it writes a record, CONTROL is known. */
+static void begin_function(struct bpf_code *c, const struct programs *m, const char *name,
+			   int writes)
+{
+	emit_function(c, name);
+	emit_scope(c);
+	find_buffer(c, m);
+	if (writes)
+		emit_until_end(c, &m->p->channel, CONTROL);
+	emit_jump(c, "begun");
+	emit_label(c, "out");
+	emit_exit(c, 0);
+	emit_label(c, "begun");
+	emit_scope_end(c);
+}
+
 /* ---- the walk from a file to the root directory ---------------------------------------------- */
 
 /* Append the name at R3, of less than SIZE bytes, to the record; jump to full without room. */
@@ -161,7 +191,7 @@ static void write_space(struct bpf_code *c, const struct programs *m, const char
 {
 	const int inode = m->files.ns_of_inode;
 
-	load_stack(c, R8, inode ? INODE : DENTRY);
+	load_as(c, m, R8, inode ? INODE : DENTRY, inode ? TYPE_INODE : TYPE_DENTRY);
 	get(c, m, SIZE_DW, R8, R8, inode ? AT(I_PRIVATE) : AT(FSDATA));
 	if (inode) {
 		cast(c, m, R8, m->files.types[TYPE_SPACE]);
@@ -187,23 +217,22 @@ static void load_hash(struct bpf_code *c, const struct programs *m)
 }
 
 /*
- * R6 = the id of the file with the inode INODE, which is at DENTRY in MOUNT. If WRITES is set,
- * append the names to the record, the last one first.
+ * Mix the names from DENTRY in MOUNT to the root into R6. If WRITES is set, append them to the
+ * record, the last one first.
  */
 static void walk(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
-	load_stack(c, R8, DENTRY);
-	load_stack(c, R9, MOUNT);
-	load(c, R6, FIRST);
+	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
+	load_as(c, m, R9, MOUNT, TYPE_MOUNT);
 	get(c, m, SIZE_DW, R1, R9, AT(MNT) + AT(MNT_ROOT));
 	store_stack(c, TOP, R1);
 	begin_count(c, m, LEVEL);
 	loop_label(c, "level");
 	count(c, m, LEVEL, LEVELS, "long");
-	load_stack(c, R1, ROOT);
+	load(c, R1, ROOT);
 	emit_jump_if(c, R8, JNE, R1, "below_root");
-	load_stack(c, R1, ROOT_MOUNT);
+	load(c, R1, ROOT_MOUNT);
 	emit_jump_if(c, R9, JEQ, R1, "root");
 	emit_label(c, "below_root");
 	load_stack(c, R1, TOP);
@@ -291,28 +320,24 @@ static void load_address6(struct bpf_code *c, enum bpf_reg to, int at)
 static void find_socket(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
-	emit_mov_imm(c, R1, 0);
-	to_number(c, R1);
-	store_stack(c, SOCK, R1);
-	store_stack(c, PEER, R1);
+	set(c, SOCK, 0);
+	set(c, PEER, 0);
 	get(c, m, SIZE_H, R1, R9, AT(I_MODE));
 	emit_alu_imm(c, ALU_AND, R1, S_IFMT);
 	emit_jump_if_imm(c, R1, JNE, S_IFSOCK, "none");
-	load_stack(c, R8, FILE_OF);
+	load(c, R8, FILE_OF);
 	emit_jump_if_imm(c, R8, JEQ, 0, "none");
 	cast(c, m, R8, m->files.types[TYPE_FILE]);
 	get(c, m, SIZE_DW, R8, R8, m->steps[PRIVATE]);
 	emit_jump_if_imm(c, R8, JEQ, 0, "none"); /* as of O_PATH */
 	cast(c, m, R8, m->files.types[TYPE_SOCKET]);
 	get(c, m, SIZE_DW, R1, R8, m->steps[BACK]);
-	load_stack(c, R2, FILE_OF);
+	load(c, R2, FILE_OF);
 	emit_jump_if(c, R1, JNE, R2, "none");
 	get(c, m, SIZE_H, R9, R8, SOCKET_AT(SOCKET_TYPE));
 	get(c, m, SIZE_DW, R8, R8, m->steps[SK]);
 	emit_jump_if_imm(c, R8, JEQ, 0, "none");
-	emit_mov(c, R1, R8);
-	to_number(c, R1);
-	store_stack(c, SOCK, R1);
+	store(c, SOCK, R8);
 	store(c, TYPE, R9);
 	cast(c, m, R8, m->files.types[TYPE_UNIX]);
 	get(c, m, SIZE_H, R9, R8, m->steps[FAMILY]);
@@ -342,7 +367,7 @@ static void find_socket(struct bpf_code *c, const struct programs *m)
 	mix(c);
 	get(c, m, SIZE_DW, R1, R8, SOCKET_AT(UNIX_PEER));
 	to_number(c, R1);
-	store_stack(c, PEER, R1);
+	store(c, PEER, R1);
 	mix(c);
 	emit_label(c, "none");
 	emit_scope_end(c);
@@ -359,11 +384,11 @@ static void write_byte(struct bpf_code *c, int n)
 	emit_store_imm(c, SIZE_B, R1, NAMES, n);
 }
 
-/* Append the name of the Unix socket at the slot of the stack, @NAME for an abstract one. */
+/* Append the name of the Unix socket at the slot, @NAME for an abstract one. */
 static void write_unix(struct bpf_code *c, const struct programs *m, int slot)
 {
 	emit_scope(c);
-	load_stack(c, R8, slot);
+	load(c, R8, slot);
 	emit_jump_if_imm(c, R8, JEQ, 0, "no_name");
 	cast(c, m, R8, m->files.types[TYPE_UNIX]);
 	get(c, m, SIZE_DW, R8, R8, SOCKET_AT(UNIX_ADDRESS));
@@ -400,7 +425,7 @@ static void write_unix(struct bpf_code *c, const struct programs *m, int slot)
 static void write_socket(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
-	load_stack(c, R8, SOCK);
+	load(c, R8, SOCK);
 	emit_jump_if_imm(c, R8, JEQ, 0, "none");
 	cast(c, m, R8, m->files.types[TYPE_UNIX]);
 	load(c, R1, TYPE);
@@ -440,20 +465,68 @@ static void write_socket(struct bpf_code *c, const struct programs *m)
 	emit_scope_end(c);
 }
 
+/* ---- the id of a file ---------------------------------------------------------------------- */
+
+/* R9 = FILE_DELETED, or 0: is the dentry in no directory any more, and no root? Overwrites R8. */
+static void load_deleted(struct bpf_code *c, const struct programs *m)
+{
+	emit_scope(c);
+	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
+	emit_mov_imm(c, R9, 0);
+	get(c, m, SIZE_DW, R1, R8, AT(D_HASH) + AT(PPREV));
+	emit_jump_if_imm(c, R1, JNE, 0, "hashed");
+	get(c, m, SIZE_DW, R1, R8, AT(D_PARENT));
+	emit_jump_if(c, R1, JEQ, R8, "hashed");
+	emit_mov_imm(c, R9, FILE_DELETED);
+	emit_label(c, "hashed");
+	emit_scope_end(c);
+}
+
+/*
+ * The function that sets FOUND to the id of the file with the inode INODE, which is at DENTRY in
+ * MOUNT, and whose struct file is FILE_OF, or 0.
+ */
+static void function_find_id(struct bpf_code *c, const struct programs *m)
+{
+	begin_function(c, m, "find_id", 0);
+	load_deleted(c, m);
+	emit_load_imm64(c, R6, 0x9e3779b97f4a7c15);
+	emit_mov(c, R1, R9);
+	mix(c);
+	load_as(c, m, R9, INODE, TYPE_INODE);
+	get(c, m, SIZE_DW, R1, R9, AT(I_INO));
+	mix(c);
+	get(c, m, SIZE_H, R1, R9, AT(I_MODE));
+	mix(c);
+	get(c, m, SIZE_W, R1, R9, AT(I_GENERATION));
+	mix(c);
+	load_as(c, m, R8, ROOT_MOUNT, TYPE_MOUNT);
+	get(c, m, SIZE_W, R1, R8, AT(MNT_ID));
+	mix(c);
+	get(c, m, SIZE_DW, R8, R9, AT(I_SB));
+	get(c, m, SIZE_W, R1, R8, AT(S_DEV));
+	mix(c);
+	if (knows_sockets(m))
+		find_socket(c, m);
+	walk(c, m);
+	store(c, FOUND, R6);
+	emit_exit(c, 0);
+}
+
 /* ---- the record of a file -------------------------------------------------------------------- */
 
 /* Fill the head of the record from INODE. Overwrites R8. */
 static void begin_file(struct bpf_code *c, const struct programs *m)
 {
-	load_stack(c, R0, TASK);
-	emit_head_of(c, R7, FILE_AT, RECORD_FILE);
+	emit_head(c, R7, FILE_AT, RECORD_FILE);
 	if (m->entering) { /* not after the record of the call */
 		load(c, R1, CALL);
 		store(c, FILE_AT, R1);
 	}
 	emit_store_imm(c, SIZE_H, R7, FILE_HEAD + (int)offsetof(struct file_record, family), 0);
-	set_file(c, id, R6);
-	load_stack(c, R8, INODE);
+	load(c, R1, ID);
+	set_file(c, id, R1);
+	load_as(c, m, R8, INODE, TYPE_INODE);
 	get(c, m, SIZE_H, R1, R8, AT(I_MODE));
 	set_file(c, mode, R1);
 	get(c, m, SIZE_DW, R1, R8, AT(I_INO));
@@ -465,7 +538,7 @@ static void begin_file(struct bpf_code *c, const struct programs *m)
 	set_file(c, device, R1);
 	get(c, m, SIZE_DW, R1, R8, AT(S_MAGIC));
 	set_file(c, magic, R1);
-	load_stack(c, R8, MOUNT);
+	load_as(c, m, R8, MOUNT, TYPE_MOUNT);
 	get(c, m, SIZE_DW, R8, R8, AT(MNT_NS));
 	get(c, m, SIZE_W, R1, R8, AT(NS_OF_MOUNTS) + AT(NS_INUM));
 	set_file(c, space, R1);
@@ -475,31 +548,16 @@ static void begin_file(struct bpf_code *c, const struct programs *m)
 static void write_root(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
-	load_stack(c, R8, ROOT_MOUNT);
+	load_as(c, m, R8, ROOT_MOUNT, TYPE_MOUNT);
 	get(c, m, SIZE_W, R1, R8, AT(MNT_ID));
 	set_file(c, root, R1);
 	get(c, m, SIZE_DW, R1, R8, AT(MNT) + AT(MNT_ROOT));
-	load_stack(c, R2, ROOT);
+	load(c, R2, ROOT);
 	emit_jump_if(c, R1, JEQ, R2, "mounted");
 	emit_alu_imm(c, ALU_OR, R9, FILE_CHROOT);
 	emit_label(c, "mounted");
 	emit_mov(c, R1, R9);
 	set_file(c, flags, R1);
-	emit_scope_end(c);
-}
-
-/* R9 = FILE_DELETED, or 0: is the dentry in no directory any more, and no root? Overwrites R8. */
-static void load_deleted(struct bpf_code *c, const struct programs *m)
-{
-	emit_scope(c);
-	load_stack(c, R8, DENTRY);
-	emit_mov_imm(c, R9, 0);
-	get(c, m, SIZE_DW, R1, R8, AT(D_HASH) + AT(PPREV));
-	emit_jump_if_imm(c, R1, JNE, 0, "hashed");
-	get(c, m, SIZE_DW, R1, R8, AT(D_PARENT));
-	emit_jump_if(c, R1, JEQ, R8, "hashed");
-	emit_mov_imm(c, R9, FILE_DELETED);
-	emit_label(c, "hashed");
 	emit_scope_end(c);
 }
 
@@ -509,7 +567,7 @@ static void write_inside(struct bpf_code *c, const struct programs *m)
 	emit_scope(c);
 	load(c, R1, USED);
 	set_file(c, inside, R1);
-	load_stack(c, R8, DENTRY);
+	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
 	begin_count(c, m, LEVEL);
 	loop_label(c, "level");
 	count(c, m, LEVEL, LEVELS, "cut");
@@ -527,8 +585,8 @@ static void write_inside(struct bpf_code *c, const struct programs *m)
 	emit_scope_end(c);
 }
 
-/* R0 = the slot of the id R6. Jump to known if there is none. */
-static void find_slot(struct bpf_code *c, const struct programs *m)
+/* R0 = the slot of the id R6. Jump to none if there is none. */
+static void find_slot(struct bpf_code *c, const struct programs *m, const char *none)
 {
 	emit_call(c, FN_GET_SMP_PROCESSOR_ID);
 	emit_alu_imm(c, ALU_MUL, R0, SLOTS_OF_CPU);
@@ -536,15 +594,13 @@ static void find_slot(struct bpf_code *c, const struct programs *m)
 	emit_alu_imm(c, ALU_AND, R1, SLOTS_OF_CPU - 1);
 	emit_alu(c, ALU_ADD, R0, R1);
 	emit_store(c, SIZE_W, FP, KEY, R0);
-	emit_find(c, m->files.sent, KEY, R0, "known");
+	emit_find(c, m->files.sent, KEY, R0, none);
 }
 
-/*
- * Write the record of the file whose id is R6, and whose names are there. Jump to known if there is
- * no room for it.
- */
-static void write_file(struct bpf_code *c, const struct programs *m)
+/* The function that writes the record of the file whose names are there, if it has room. */
+static void function_write_file(struct bpf_code *c, const struct programs *m)
 {
+	begin_function(c, m, "write_file", 1);
 	begin_file(c, m);
 	load_deleted(c, m);
 	write_root(c, m);
@@ -565,7 +621,7 @@ static void write_file(struct bpf_code *c, const struct programs *m)
 	emit_load(c, SIZE_W, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, magic));
 	emit_jump_if_imm(c, R1, JEQ, K_NSFS_MAGIC, "space");
 	emit_jump_if_imm(c, R1, JEQ, K_SOCKFS_MAGIC, "socket");
-	load_stack(c, R8, DENTRY);
+	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
 	write_name(c, m, "has_path");
 	emit_jump(c, "has_path");
 	emit_label(c, "socket");
@@ -581,10 +637,12 @@ static void write_file(struct bpf_code *c, const struct programs *m)
 	emit_alu_imm(c, ALU_ADD, R8, NAMES - FILE_AT);
 	emit_alu_imm(c, ALU_AND, R8, FILE_MASK);
 	emit_record(c, &m->p->channel, R7, FILE_AT, 0, CONTROL, 1);
-	emit_jump_if_imm(c, R0, JNE, 0, "known"); /* the ring is full, or does not record yet */
+	emit_jump_if_imm(c, R0, JNE, 0, "not_written"); /* the ring is full, or does not record yet */
 	load(c, R6, ID);
-	find_slot(c, m);
+	find_slot(c, m, "not_written");
 	emit_store(c, SIZE_DW, R0, 0, R6);
+	emit_label(c, "not_written");
+	emit_exit(c, 0);
 }
 
 /* ---- the descriptors of a call -------------------------------------------------------------- */
@@ -601,16 +659,15 @@ static void load_task(struct bpf_code *c, const struct programs *m)
 	cast(c, m, R8, m->files.types[TYPE_TASK]);
 }
 
-/* DENTRY and MOUNT, or other slots, are those of the struct path at R8 + at. Overwrites R9. */
+/* DENTRY and MOUNT, or other slots, are those of the struct path at R8 + at. */
 static void load_path(struct bpf_code *c, const struct programs *m, int at, int dentry, int mount)
 {
 	get(c, m, SIZE_DW, R1, R8, at + AT(PATH_DENTRY));
-	store_stack(c, dentry, R1);
-	get(c, m, SIZE_DW, R9, R8, at + AT(PATH_MNT));
-	to_number(c, R9);
-	emit_alu_imm(c, ALU_SUB, R9, AT(MNT));
-	cast(c, m, R9, m->files.types[TYPE_MOUNT]);
-	store_stack(c, mount, R9);
+	store(c, dentry, R1);
+	get(c, m, SIZE_DW, R1, R8, at + AT(PATH_MNT));
+	to_number(c, R1);
+	emit_alu_imm(c, ALU_SUB, R1, AT(MNT));
+	store(c, mount, R1);
 }
 
 /* Find the file of the descriptor R6; jump to skip if there is none. */
@@ -627,11 +684,10 @@ static void find_descriptor(struct bpf_code *c, const struct programs *m)
 	cast(c, m, R8, m->files.types[TYPE_POINTER]);
 	get(c, m, SIZE_DW, R8, R8, 0);
 	emit_jump_if_imm(c, R8, JEQ, 0, "skip");
-	to_number(c, R8);
-	store_stack(c, FILE_OF, R8);
-	cast(c, m, R8, m->files.types[TYPE_FILE]);
+	store(c, FILE_OF, R8);
+	load_as(c, m, R8, FILE_OF, TYPE_FILE);
 	get(c, m, SIZE_DW, R1, R8, AT(FILE_INODE));
-	store_stack(c, INODE, R1);
+	store(c, INODE, R1);
 	load_path(c, m, AT(FILE_PATH), DENTRY, MOUNT);
 	emit_jump(c, "file_found");
 }
@@ -641,10 +697,10 @@ static void find_directory(struct bpf_code *c, const struct programs *m)
 {
 	if (m->p->roots) {
 		emit_label(c, "root_directory");
-		load_stack(c, R1, ROOT);
-		store_stack(c, DENTRY, R1);
-		load_stack(c, R1, ROOT_MOUNT);
-		store_stack(c, MOUNT, R1);
+		load(c, R1, ROOT);
+		store(c, DENTRY, R1);
+		load(c, R1, ROOT_MOUNT);
+		store(c, MOUNT, R1);
 		emit_jump(c, "directory_found");
 	}
 	emit_label(c, "directory");
@@ -653,12 +709,10 @@ static void find_directory(struct bpf_code *c, const struct programs *m)
 	load_path(c, m, AT(FS_PWD), DENTRY, MOUNT);
 	if (m->p->roots)
 		emit_label(c, "directory_found");
-	emit_mov_imm(c, R1, 0);
-	to_number(c, R1);
-	store_stack(c, FILE_OF, R1);
-	load_stack(c, R8, DENTRY);
+	set(c, FILE_OF, 0);
+	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
 	get(c, m, SIZE_DW, R1, R8, AT(D_INODE));
-	store_stack(c, INODE, R1);
+	store(c, INODE, R1);
 }
 
 /* Append a piece with the id in R6, for the argument ARG. */
@@ -760,33 +814,14 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	if (m->entering)
 		find_directory(c, m);
 	emit_label(c, "file_found");
-	load_deleted(c, m);
-	emit_load_imm64(c, R6, 0x9e3779b97f4a7c15);
-	emit_mov(c, R1, R9);
-	mix(c);
-	load_stack(c, R9, INODE);
-	get(c, m, SIZE_DW, R1, R9, AT(I_INO));
-	mix(c);
-	get(c, m, SIZE_H, R1, R9, AT(I_MODE));
-	mix(c);
-	get(c, m, SIZE_W, R1, R9, AT(I_GENERATION));
-	mix(c);
-	load_stack(c, R8, ROOT_MOUNT);
-	get(c, m, SIZE_W, R1, R8, AT(MNT_ID));
-	mix(c);
-	get(c, m, SIZE_DW, R8, R9, AT(I_SB));
-	get(c, m, SIZE_W, R1, R8, AT(S_DEV));
-	mix(c);
-	if (knows_sockets(m))
-		find_socket(c, m);
-	store(c, FIRST, R6);
-	walk(c, m);
+	emit_call_function(c, "find_id");
+	load(c, R6, FOUND);
 	jump_if_slot(c, WRITES, JNE, 0, "written_names");
 	store(c, ID, R6);
-	find_slot(c, m);
+	find_slot(c, m, "known");
 	emit_load(c, SIZE_DW, R1, R0, 0);
 	emit_jump_if(c, R1, JEQ, R6, "known");
-	set(c, WRITES, 1); /* walk again */
+	set(c, WRITES, 1); /* find it again */
 	set(c, USED, 0);
 	emit_jump(c, "round");
 	emit_label(c, "written_names");
@@ -795,7 +830,7 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	set(c, WRITES, 0); /* a rename came in between: begin again */
 	emit_jump(c, "round");
 	emit_label(c, "unchanged");
-	write_file(c, m);
+	emit_call_function(c, "write_file");
 	emit_label(c, "known");
 	load(c, R6, ID);
 	append_id(c, m);
@@ -806,6 +841,14 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	store(c, SOURCE, R1);
 	emit_jump(c, "round");
 	emit_label(c, "files_done");
+}
+
+void append_file_functions(struct bpf_code *c, const struct programs *m)
+{
+	if (!m->files.known)
+		return;
+	function_find_id(c, m);
+	function_write_file(c, m);
 }
 
 /* ---- what the calls do --------------------------------------------------------------------- */
@@ -838,7 +881,7 @@ int files_prepare(struct programs *m, const struct btf *btf, unsigned version)
 {
 	static const char *const types[] = { "task_struct", "mount", "file", "list_head",
 					     "ns_common", "proc_ns_operations", "socket",
-					     "unix_sock" };
+					     "unix_sock", "dentry", "inode" };
 	static uint64_t *slots;
 
 	if (!m->p->files || WORD != 8)

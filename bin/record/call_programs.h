@@ -242,7 +242,7 @@ enum { FILE_MEMBERS(STEP_NAME) FILE_MEMBERS_ALL };
 	X(UNIX_LENGTH, unix_address, len)
 enum { SOCKET_MEMBERS(STEP_NAME) SOCKET_MEMBERS_ALL };
 enum { TYPE_TASK, TYPE_MOUNT, TYPE_FILE, TYPE_POINTER, TYPE_SPACE, TYPE_SPACE_OPS,
-       TYPE_SOCKET, TYPE_UNIX, FILE_TYPES };
+       TYPE_SOCKET, TYPE_UNIX, TYPE_DENTRY, TYPE_INODE, FILE_TYPES };
 
 /* What call_files.c knows */
 struct file_programs {
@@ -303,6 +303,9 @@ void set(struct bpf_code *, int at, int32_t n);
 
 /* Jump if the slot of the buffer CONDITION n. Sets R1. */
 void jump_if_slot(struct bpf_code *, int at, enum bpf_jump, int32_t n, const char *to);
+
+/* R7 = the buffer of this side on this CPU; jump to out if there is none. */
+void find_buffer(struct bpf_code *, const struct programs *);
 
 /* R0 = the address of the byte of the task whose pid is in reg. */
 void find_task(struct bpf_code *, const struct programs *, enum bpf_reg reg);
@@ -386,6 +389,9 @@ void append_empty(struct bpf_code *, const struct programs *, char tag);
  * registers but R7.
  */
 void append_files(struct bpf_code *, const struct programs *);
+
+/* Append the functions that append_files calls. */
+void append_file_functions(struct bpf_code *, const struct programs *);
 
 /* Set which arguments of a call are descriptors. */
 void describe_files(struct entry *, const struct calls *, const struct call *, int roots);

@@ -385,11 +385,8 @@ static void set_width(struct bpf_code *c)
 	emit_label(c, "wide");
 }
 
-/*
- * R7 = the buffer of this side. Since Linux 7.2 another task may interrupt a program, and run the
- * other one on the same CPU.
- */
-static void find_buffer(struct bpf_code *c, const struct programs *m)
+/* Since Linux 7.2 another task may interrupt a program, and run the other one on the same CPU. */
+void find_buffer(struct bpf_code *c, const struct programs *m)
 {
 	emit_store_imm(c, SIZE_W, FP, KEY, m->entering);
 	emit_find(c, m->buffer, KEY, R7, "out");
@@ -1103,4 +1100,5 @@ void emit_side(struct bpf_code *c, struct programs *m, int entering)
 	else
 		emit_return(c, m);
 	emit_out(c, 0);
+	append_file_functions(c, m);
 }

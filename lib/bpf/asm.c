@@ -127,7 +127,10 @@ static void print_jump(struct line *l)
 		[JSLE >> 4] = "s<=",
 	};
 
-	if (l->i->code == (BPF_JMP | CALL)) {
+	if (l->i->code == (BPF_JMP | CALL) && l->from == FUNCTION) {
+		out_format(&l->out, "call ");
+		add_label(l, emit_target(l->c, (unsigned)(l->i - l->c->v)));
+	} else if (l->i->code == (BPF_JMP | CALL)) {
 		out_format(&l->out, "call %s", l->from == KERNEL_FUNCTION ? "bpf_rdonly_cast" :
 			   helper_name(l->i->imm));
 	} else if (l->i->code == (BPF_JMP | EXIT)) {

@@ -14,7 +14,8 @@
 #include "bpf/bpf.h"
 
 enum command { MAP_CREATE = 0, LOOKUP = 1, UPDATE = 2, DELETE = 3, NEXT_KEY = 4, LOAD = 5,
-	       PIN = 6, GET = 7, INFO = 15, RAW_TRACEPOINT_OPEN = 17, LINK_CREATE = 28,
+	       PIN = 6, GET = 7, INFO = 15, RAW_TRACEPOINT_OPEN = 17, BTF_LOAD = 18,
+	       LINK_CREATE = 28,
 	       LINK_DETACH = 34 };
 
 enum { NAME = 16, NO_PREALLOCATION = 1, MMAPABLE = 1024, LOG_LEAST = 64 * 1024 };
@@ -243,6 +244,43 @@ static const char *printed_map(int map)
 	return printed_maps[map & 255];
 }
 
+/* The first instruction of a function, and its type: struct bpf_func_info */
+struct function {
+	uint32_t at, type;
+};
+
+/* BTF with three types, and their names: INT, PROTOTYPE, which returns it, and TYPE_FUNCTION */
+enum { INT = 1, PROTOTYPE, TYPE_FUNCTION };
+struct functions_btf {
+	uint16_t magic;
+	uint8_t version, flags;
+	uint32_t head, type_at, type_len, string_at, string_len;
+	uint32_t type[10];
+	char names[4 + 9 + 1];
+};
+
+/*
+ * Give the kernel the type of all functions, which is global and has no arguments
+ * (Documentation/bpf/btf.rst). Return its descriptor, or -1 and errno.
+ */
+static int load_functions_btf(void)
+{
+	static const struct functions_btf btf = {
+		.magic = 0xeb9f, .version = 1, .head = offsetof(struct functions_btf, type),
+		.type_len = sizeof(btf.type), .string_at = sizeof(btf.type),
+		.string_len = sizeof(btf.names),
+		.type = { 1, 1 << 24, 8, 64, 0, 13 << 24, INT, 5, 12 << 24 | 1, PROTOTYPE },
+		.names = "\0int\0function",
+	};
+	struct {
+		uint64_t btf, log;
+		uint32_t size, log_size;
+	} a = { .btf = address(&btf), .size = offsetof(struct functions_btf, names) +
+					      sizeof(btf.names) };
+
+	return bpf(BTF_LOAD, &a, sizeof(a));
+}
+
 int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, char *why,
 	     size_t size)
 {
@@ -261,7 +299,8 @@ int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, 
 		uint32_t nline_info, function;
 	} a = { .kind = k->kind, .ninsns = c->n, .insns = address(c->v),
 		.license = address("Dual BSD/GPL"), .attach = k->attach, .function = k->function };
-	int fd, e;
+	struct function functions[1 + FUNCTIONS_MOST];
+	int fd, e, btf = -1;
 
 	if (emit_resolve(c, why, size) < 0) {
 		errno = E2BIG;
@@ -273,9 +312,21 @@ int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, 
 	}
 	unlimited();
 	str_format(a.name, sizeof(a.name), "%s", name);
+	*why = '\0';
+	if (c->nfunctions) {
+		btf = load_functions_btf();
+		if (btf < 0)
+			return -1;
+		for (unsigned i = 0; i <= c->nfunctions; i++)
+			functions[i] = (struct function){ i ? c->functions[i - 1] : 0,
+							  TYPE_FUNCTION };
+		a.btf = (uint32_t)btf;
+		a.func_info_size = sizeof(*functions);
+		a.func_info = address(functions);
+		a.nfunc_info = 1 + c->nfunctions;
+	}
 	fd = bpf(LOAD, &a, sizeof(a));
 	e = errno;
-	*why = '\0';
 	/* load it again for the log, which costs time; ENOSPC then only means a cut log */
 	if (fd < 0 && e != EPERM) {
 		*log = '\0';
@@ -286,6 +337,7 @@ int bpf_load(struct bpf_code *c, const char *name, const struct bpf_load_as *k, 
 		log[sizeof(log) - 1] = '\0';
 		last_line(log, why, size);
 	}
+	fd_close(btf);
 	errno = e;
 	return fd;
 }

@@ -78,7 +78,7 @@ struct bpf_slot {
 #define BPF_SLOT_AT(NAME, REG, AT) NAME = (AT),
 #define BPF_SLOT(NAME, REG, AT) { #NAME, REG, AT },
 
-enum { CODE_MOST = 4096, LABELS_MOST = 128 };
+enum { CODE_MOST = 4096, LABELS_MOST = 128, FUNCTIONS_MOST = 4 };
 
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {
@@ -91,6 +91,7 @@ struct bpf_code {
 		unsigned scope, at;     /* index of the instruction that it names */
 	} labels[LABELS_MOST];
 	unsigned nlabels, scope, scopes, outer; /* outer: the scope around this one */
+	unsigned functions[FUNCTIONS_MOST], nfunctions; /* the first instruction of each */
 	const struct bpf_slot *slots;   /* for bpf_print, up to a slot without a name */
 };
 
@@ -141,6 +142,12 @@ void emit_copy(struct bpf_code *, enum bpf_helper, int slot, int n, enum bpf_reg
  * load of memory that is not there gives 0. function: the id of bpf_rdonly_cast (Linux 6.2).
  */
 void emit_cast(struct bpf_code *, uint32_t function, uint32_t type);
+/*
+ * Begin a function, after the end of the program, or call one: R0 is its result. It has no
+ * arguments, and a stack of its own. The verifier checks it once, and not anew at each call.
+ */
+void emit_function(struct bpf_code *, const char *name);
+void emit_call_function(struct bpf_code *, const char *name);
 /* R0 = n; exit */
 void emit_exit(struct bpf_code *, int32_t n);
 /* Do the same at the end of a program, which has the label "out". */

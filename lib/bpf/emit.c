@@ -239,6 +239,18 @@ void emit_cast(struct bpf_code *c, uint32_t function, uint32_t type)
 	emit(c, BPF_JMP | CALL, R0, (enum bpf_reg)KERNEL_FUNCTION, 0, (int32_t)function);
 }
 
+void emit_function(struct bpf_code *c, const char *name)
+{
+	emit_label(c, name);
+	if (c->nfunctions < FUNCTIONS_MOST) /* the kernel misses any other function */
+		c->functions[c->nfunctions++] = c->n;
+}
+
+void emit_call_function(struct bpf_code *c, const char *name)
+{
+	jumps(c, BPF_JMP | CALL, R0, (enum bpf_reg)FUNCTION, 0, name);
+}
+
 void emit_exit(struct bpf_code *c, int32_t n)
 {
 	emit_mov_imm(c, R0, n);
@@ -280,7 +292,10 @@ int emit_resolve(struct bpf_code *c, char *why, size_t size)
 			return -1;
 		}
 		/* a distance counts from the instruction after the jump */
-		c->v[i].off = (int16_t)(label->at - (i + 1));
+		if (c->v[i].code == (BPF_JMP | CALL))
+			c->v[i].imm = (int32_t)(label->at - (i + 1));
+		else
+			c->v[i].off = (int16_t)(label->at - (i + 1));
 	}
 	return 0;
 }
