@@ -213,16 +213,18 @@ static int accepted(void)
 	return fd;
 }
 
-/* Let a file without a name have one. */
+/* Let a file without a name have one, which no other file has had. */
 static int named(const char *directory, const char *path)
 {
-	char link[64];
+	static unsigned number;
+	char link[64], name[PATH + 16];
 	int fd = open(directory, O_RDWR | O_TMPFILE, 0600);
 
 	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
-	unlink(path);
-	if (linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0)
-		linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH);
+	snprintf(name, sizeof(name), "%s.%u.%d", path,
+		 __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED), (int)getpid());
+	if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0)
+		linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH);
 	return fd;
 }
 
