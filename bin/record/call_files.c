@@ -637,7 +637,7 @@ static void function_write_file(struct bpf_code *c, const struct programs *m)
 	emit_alu_imm(c, ALU_ADD, R8, NAMES - FILE_AT);
 	emit_alu_imm(c, ALU_AND, R8, FILE_MASK);
 	emit_record(c, &m->p->channel, R7, FILE_AT, 0, CONTROL, 1);
-	emit_jump_if_imm(c, R0, JNE, 0, "not_written"); /* the ring is full, or does not record yet */
+	emit_jump_if_imm(c, R0, JNE, 0, "not_written"); /* no room, or not yet */
 	load(c, R6, ID);
 	find_slot(c, m, "not_written");
 	emit_store(c, SIZE_DW, R0, 0, R6);
