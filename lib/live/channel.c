@@ -132,7 +132,7 @@ static int change(const struct channel *ch, const struct ring_control *control, 
 		if (!control[cpu].ring || ring++ % (CHANNEL_CHILDREN - 1) != child - 1)
 			continue;
 		if (bpf_update(ch->outer, &entry, &ch->rings[ring - 1]) < 0)
-			return err_capability(CAPS_BPF, "unable to add a BPF ring buffer");
+			return err_capability(CAPS_BPF, "unable to make a BPF ring buffer");
 	}
 	return 0;
 }

@@ -98,6 +98,25 @@ static void put_inet(struct out *o, int v6, const unsigned char *ip, unsigned po
 	}
 }
 
+int file_put_peer(struct out *o, const struct call_bytes *user)
+{
+	const unsigned char *a = (const unsigned char *)user->bytes;
+	const size_t n = user->fault || !a ? 0 : user->n;
+	const unsigned family = n < 4 ? 0 : (unsigned)a[0] | a[1]; /* in any byte order */
+	const size_t abstract = n > 2 && !a[2];
+
+	if (family == AF_INET && n >= 8)
+		put_inet(o, 0, a + 4, (unsigned)a[2] << 8 | a[3]);
+	else if (family == AF_INET6 && n >= 24)
+		put_inet(o, 1, a + 8, (unsigned)a[2] << 8 | a[3]);
+	else if (family == AF_UNIX) /* unix(7) */
+		out_format(o, "%s%.*s", abstract ? "@" : "", (int)(n - 2 - abstract),
+			   (const char *)a + 2 + abstract);
+	else
+		return 0;
+	return 1;
+}
+
 /* Write both addresses of a socket, which are in its names. */
 static void put_addresses(struct out *o, const struct file_record *f, const char *names, size_t n)
 {

@@ -377,6 +377,24 @@ static void change(struct known_files *f, struct group *g, const struct calls *c
 	}
 }
 
+/* Let the socket of connect(2) have the address that it connects to. Its own is not known. */
+static void connected(struct known_files *f, const struct group *g, const struct call_values *v)
+{
+	const struct file_known *from = files_find(f, v->files[0]);
+	struct noted *socket = at(g, (int)v->args[0]);
+	char name[192];
+	struct out o = out_to(name, sizeof(name) - 1);
+
+	if (!from || !from->family || !socket)
+		return;
+	out_format(&o, "%.*s:?->", (int)strcspn(from->name, ":"), from->name);
+	if (!file_put_peer(&o, &v->user[1]))
+		return;
+	*o.at = '\0';
+	socket->id = id_of(f, (struct file_record){ .family = from->family,
+						    .protocol = from->protocol }, "", name);
+}
+
 /* Return the group if its calls are noted: without names, only if it has a netlink socket. */
 static struct group *noted_group(struct known_files *f, int group, const struct call *c,
 				 const struct call_values *v)
@@ -421,6 +439,8 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 			set(f, g, (int)v->args[i], id[i], 0);
 	if (!strcmp(c->name, "close")) /* even if it fails, close(2) */
 		set(f, g, (int)v->args[0], 0, 0);
+	if (!strcmp(c->name, "connect") && !f->by_kernel) /* it may go on after it has returned */
+		connected(f, g, v);
 	if (error_of_result(v->result))
 		return group;
 	if ((!strcmp(c->name, "unshare") && v->args[0] & CLONE_FILES) ||

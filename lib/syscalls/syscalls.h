@@ -665,6 +665,8 @@ void file_put_known(struct out *, const struct file_known *);
 
 /* Write the kind of a socket, as TCPv6. */
 void file_put_protocol(struct out *, unsigned family, unsigned type);
+/* Write the address that a program has passed. Return 0 if it is of another kind, or not known. */
+int file_put_peer(struct out *, const struct call_bytes *);
 
 /* ---- wanted.c: the files of --path ----------------------------------------------------------- */
 

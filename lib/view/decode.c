@@ -1770,7 +1770,7 @@ static size_t decode_text(void *decode, const struct record *r, int lost, int *s
 		if (t) {
 			put_unfinished(d, t, &o);
 			noted_forget(&d->known, pid);
-			noted_forget(&d->known, -pid);
+			noted_forget(&d->known, (int)-(unsigned)pid);
 			forget(d, t);
 		}
 		if (*shown)
