@@ -78,7 +78,7 @@ struct bpf_slot {
 #define BPF_SLOT_AT(NAME, REG, AT) NAME = (AT),
 #define BPF_SLOT(NAME, REG, AT) { #NAME, REG, AT },
 
-enum { CODE_MOST = 4096, LABELS_MOST = 128, FUNCTIONS_MOST = 4 };
+enum { CODE_MOST = 4096, LABELS_MOST = 256, FUNCTIONS_MOST = 4 };
 
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {
