@@ -54,6 +54,9 @@ enum { USED = MEMORY + MEMORY_MASK + 8, FILE_AT = USED + 8,
 _Static_assert(NAMES + NAMES_MASK + NAME_MASK <= FILE_AT + FILE_MASK &&
 	       FILE_AT + FILE_MASK < BUFFER, "there is room for all names");
 
+/* Does a walk write names? */
+enum { WRITES_NOTHING, WRITES_NAMES, WRITES_NO_MORE };
+
 /* Where a walk ended */
 enum { AT_ROOT, AT_TOP, AT_OWN, TOO_LONG };
 
@@ -217,8 +220,8 @@ static void load_hash(struct bpf_code *c, const struct programs *m)
 }
 
 /*
- * Mix the names from DENTRY in MOUNT to the root into R6. If WRITES is set, append them to the
- * record, the last one first.
+ * Mix the names from DENTRY in MOUNT to the root into R6. If WRITES is WRITES_NAMES, append them to
+ * the record, the last one first, until it is full.
  */
 static void walk(struct bpf_code *c, const struct programs *m)
 {
@@ -252,8 +255,11 @@ static void walk(struct bpf_code *c, const struct programs *m)
 	emit_jump_if(c, R1, JEQ, R8, "own");
 	store_stack(c, ABOVE, R1);
 	store_stack(c, HERE, R9);
-	jump_if_slot(c, WRITES, JEQ, 0, "unwritten");
-	write_name(c, m, "long");
+	jump_if_slot(c, WRITES, JNE, WRITES_NAMES, "unwritten");
+	write_name(c, m, "full");
+	emit_jump(c, "unwritten");
+	emit_label(c, "full"); /* the id is that of all names */
+	set(c, WRITES, WRITES_NO_MORE);
 	emit_label(c, "unwritten");
 	load_hash(c, m);
 	mix(c);
@@ -605,11 +611,14 @@ static void function_write_file(struct bpf_code *c, const struct programs *m)
 	load_deleted(c, m);
 	write_root(c, m);
 	load(c, R1, END_OF_WALK);
-	emit_jump_if_imm(c, R1, JNE, TOO_LONG, "whole_path");
+	emit_jump_if_imm(c, R1, JEQ, TOO_LONG, "long_path");
+	jump_if_slot(c, WRITES, JNE, WRITES_NO_MORE, "whole_path");
+	emit_label(c, "long_path");
 	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
 	emit_alu_imm(c, ALU_OR, R1, FILE_CUT);
 	set_file(c, flags, R1);
 	emit_label(c, "whole_path");
+	load(c, R1, END_OF_WALK);
 	emit_jump_if_imm(c, R1, JNE, AT_OWN, "has_path");
 	load(c, R1, USED);
 	set(c, USED, 0);
@@ -802,7 +811,7 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	get(c, m, SIZE_DW, R8, R8, AT(TASK_FS));
 	load_path(c, m, AT(FS_ROOT), ROOT, ROOT_MOUNT);
 	set(c, SOURCE, 0);
-	set(c, WRITES, 0);
+	set(c, WRITES, WRITES_NOTHING);
 	begin_count(c, m, ROUND);
 	loop_label(c, "round");
 	count(c, m, ROUND, ROUNDS, "files_done");
@@ -816,18 +825,18 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	emit_label(c, "file_found");
 	emit_call_function(c, "find_id");
 	load(c, R6, FOUND);
-	jump_if_slot(c, WRITES, JNE, 0, "written_names");
+	jump_if_slot(c, WRITES, JNE, WRITES_NOTHING, "written_names");
 	store(c, ID, R6);
 	find_slot(c, m, "known");
 	emit_load(c, SIZE_DW, R1, R0, 0);
 	emit_jump_if(c, R1, JEQ, R6, "known");
-	set(c, WRITES, 1); /* find it again */
+	set(c, WRITES, WRITES_NAMES); /* find it again */
 	set(c, USED, 0);
 	emit_jump(c, "round");
 	emit_label(c, "written_names");
 	load(c, R1, ID);
 	emit_jump_if(c, R6, JEQ, R1, "unchanged");
-	set(c, WRITES, 0); /* a rename came in between: begin again */
+	set(c, WRITES, WRITES_NOTHING); /* a rename came in between: begin again */
 	emit_jump(c, "round");
 	emit_label(c, "unchanged");
 	emit_call_function(c, "write_file");
@@ -835,7 +844,7 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	load(c, R6, ID);
 	append_id(c, m);
 	emit_label(c, "skip");
-	set(c, WRITES, 0);
+	set(c, WRITES, WRITES_NOTHING);
 	load(c, R1, SOURCE);
 	emit_alu_imm(c, ALU_ADD, R1, 1);
 	store(c, SOURCE, R1);

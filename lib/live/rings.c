@@ -191,6 +191,7 @@ static int add_file(struct subbuf_writer *w, uint64_t ts, const unsigned char *d
 
 	memcpy(&whole.file, data, head);
 	path = file_path(&whole.file, names, n - head, whole.path, sizeof(whole.path) - SOCKET) + 1;
+	whole.file.flags |= *whole.path == '.' ? FILE_CUT : 0;
 	inside = file_inside(&whole.file, names, n - head, whole.path + path,
 			     sizeof(whole.path) - path - SOCKET + 1) + 1;
 	socket = file_socket(&whole.file, names, n - head, whole.path + path + inside, SOCKET) + 1;

@@ -68,13 +68,18 @@ size_t file_inside(const struct file_record *f, const char *names, size_t n, cha
 size_t file_path(const struct file_record *f, const char *names, size_t n, char *path, size_t size)
 {
 	struct out o = out_to(path, size - 1);
+	int cut = f->flags & FILE_CUT;
 
 	if (f->flags & FILE_INSIDE && f->inside <= n)
 		n = f->inside;
 	if (f->flags & FILE_PSEUDO) {
 		put_pseudo(&o, f, n ? names : "");
 	} else {
-		if (f->flags & FILE_CUT)
+		/* without room, the beginning is missing */
+		for (; n && n + sizeof("... (deleted)") > size; cut = 1)
+			for (n--; n && names[n - 1]; n--)
+				;
+		if (cut)
 			out_string(&o, "...");
 		put_names(&o, names, n);
 		if (f->flags & FILE_DELETED)

@@ -344,6 +344,12 @@ static size_t print_fd(void *decode, int fd, char *buf, size_t size)
 	return (size_t)(o.at - buf);
 }
 
+/* Is the file in a directory? Then it has a path, of which the beginning may be cut. */
+static int is_path(const struct file_known *f)
+{
+	return f->flags & FILE_CUT || f->path[*f->path == '?'] == '/';
+}
+
 /*
  * Write the absolute path of argument i, a path, as the task sees it. Return its length, below
  * size; 0: not known.
@@ -364,7 +370,7 @@ static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigne
 	file = file_of(d, t, at);
 	if (!d->known.by_kernel)
 		return noted_path(&d->known, file, given, path);
-	known = file && *file->path == '/' ? file->path : "";
+	known = file && is_path(file) ? file->path : "";
 	if (*given->bytes != '/' && !*known)
 		return 0;
 	n = file_join(*given->bytes == '/' ? "" : known, known, given->bytes, given->n, path, size);
@@ -476,7 +482,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 		path = !f;
 	}
 	if (!path) {
-		if (!f || f->path[*f->path == '?'] != '/' || strlen(f->path) > PATH_MAX)
+		if (!f || !is_path(f) || strlen(f->path) > PATH_MAX)
 			return 0;
 		seen->is = f->is;
 		seen->flags = f->flags;
@@ -485,7 +491,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 		return str_format(out, PATH_MAX + 1, "%s",
 				  name ? name : files_path(&d->known, f, host));
 	}
-	if (n && d->known.live && d->known.by_kernel && !d->known.host_paths &&
+	if (n && *out == '/' && d->known.live && d->known.by_kernel && !d->known.host_paths &&
 	    file_resolve(t->pid, f && f->root == d->root, out, !names_link(t, i), host,
 			 d->wanted.n && !takes_name(t, i) ? &seen->is : NULL))
 		n = str_format(out, PATH_MAX, "%s", host);

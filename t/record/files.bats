@@ -86,6 +86,28 @@ files_agree() {
 	files_agree json 500 1
 }
 
+@test "trace_files: the end of each path is there, however long the path is" {
+	need_bpf
+	need_types
+	# shellcheck disable=SC2016 # it is another shell's
+	hold bash -c 'echo ready; read -r; name=${0//?/0123456789}
+		for ((i = 100; i < 125; i++)); do mkdir $i$name; cd $i$name; echo >f$i; done' \
+		12345678901234567
+	traced trace_files --only written
+	[ "$(grep -c ' written=1 ' got)" = 25 ]
+	end=
+	for ((i = 124; i >= 100; i--)); do
+		path=$(sed -n "s|.*write: path=\"\(.*/f$i\)\" .*|\1|p" got)
+		if [[ $path == ...* ]]; then
+			end+=$i
+			[[ ${#path} -gt 3000 && ${path#...} =~ ^(/[0-9]{173})+/f$i$ ]]
+		else
+			[[ $path =~ ^$PWD(/[0-9]{173})+/f$i$ && $path == */$i* ]]
+		fi
+	done
+	[[ $end =~ ^124123122 ]]
+}
+
 @test "trace_syscalls: --names names what poll is given, and not its result, as strace -yy does" {
 	need_bpf
 	need_types
