@@ -104,6 +104,7 @@ form == "text" {
 		sub(/.*, /, "", n)
 		seen[n] = file
 		made[n] = before[pid]
+		maker[n] = call[pid]
 	} else if (event ~ /^faccessat\(/) {
 		number(event)
 		seen[n] = file
@@ -114,6 +115,7 @@ form == "text" {
 			sub(/>[^>]*<[0-9.]*>$/, "", file)
 		}
 		before[pid] = file
+		call[pid] = event
 	}
 	next
 }
@@ -132,6 +134,7 @@ event == "pwrite64" {
 	of("fd")
 	seen[n] = file_at(after)
 	made[n] = before[pid]
+	maker[n] = call[pid]
 	if (form == "files" && (!match($0, /"path":"([^"\\]|\\.)*","written":1,/) || seen[n] !~ / / ||
 	    octal(substr($0, RSTART + 8, RLENGTH - 22)) != substr(seen[n], length(place[n]) + 2)))
 		seen[n] = "not " $0
@@ -150,6 +153,7 @@ event !~ /^(fstat|newfstatat|readlink|readlinkat|close|close_range)$/ {
 	if (match($0, /"ret":[0-9]+,/))
 		after = substr($0, RSTART + RLENGTH)
 	before[pid] = file_at(after)
+	call[pid] = $0
 }
 
 END {
@@ -160,5 +164,5 @@ END {
 			wrong[n]
 	print total + 0, "checks,", right + 0, "agree"
 	for (n in wrong)
-		print n, kind[n], place[n], name[n] ":", seen[n], "/", made[n]
+		print n, kind[n], place[n], name[n] ":", seen[n], "/", made[n], "by", maker[n]
 }

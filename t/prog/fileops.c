@@ -354,9 +354,11 @@ static int make(struct worker *w, int *returned)
 		for (unsigned i = 0; i < HELD; i++)
 			if (w->fds[i] == fd)
 				w->fds[i] = -1;
-		return dice(w, 2) ? dup2(old, fd) : dup3(old, fd, O_CLOEXEC);
+		/* musl makes more calls than one */
+		return dice(w, 2) ? dup2(old, fd) : (int)syscall(SYS_dup3, old, fd, O_CLOEXEC);
 	case 10:
-		return fcntl(old, dice(w, 2) ? F_DUPFD : F_DUPFD_CLOEXEC, 20 + (int)dice(w, 40));
+		return (int)syscall(SYS_fcntl, old, dice(w, 2) ? F_DUPFD : F_DUPFD_CLOEXEC,
+				    20L + dice(w, 40));
 	case 11:
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", old);
 		return open(link, O_RDONLY | O_NONBLOCK);

@@ -64,7 +64,7 @@ files_agree() {
 	tfs-write trace_clock mono
 	mkfifo begin
 	# shellcheck disable=SC2016 # it is another shell's
-	taskset -c 0 bash -c 'read -r <begin; for i in 1 2 3; do
+	taskset -c 0 "$BASH" -c 'read -r <begin; for i in 1 2 3; do
 		echo >same; chmod 640 same; exec 3<same; rm same
 		mkdir same; exec 3<same; rmdir same; done' 3>&- &
 	shell=$!
@@ -90,7 +90,7 @@ files_agree() {
 	need_bpf
 	need_types
 	# shellcheck disable=SC2016 # it is another shell's
-	hold bash -c 'echo ready; read -r; name=${0//?/0123456789}
+	hold "$BASH" -c 'echo ready; read -r; name=${0//?/0123456789}
 		for ((i = 100; i < 125; i++)); do mkdir $i$name; cd $i$name; echo >f$i; done' \
 		12345678901234567
 	traced trace_files --only written
