@@ -123,6 +123,14 @@ as_here() {
 	[ "$(cat told)" = 'fsync: path="D/sub/one" ret=0' ]
 }
 
+@test "trace_files: --reads tells who reads a directory" {
+	mkdir d
+	# shellcheck disable=SC2016 # it is another shell's
+	hold "$BASH" -c 'echo ready; read -r; echo d/*'
+	traced trace_files --reads
+	[ "$(grep -c "getdents64: path=\"$PWD/d\" .* read=" got)" = 2 ]
+}
+
 @test "trace_files: --reads tells opens for reading, reads and syncs, too" {
 	files_of --reads
 	[ "$(grep -c '^fsync: path="D/sub/one" ret=0$' told)" = 1 ]

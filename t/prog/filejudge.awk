@@ -62,7 +62,7 @@ function agrees(n, file,    names, part, where, path) {
 		return file == where name[n] || (where == "" && file != "" && name[n] ~ /^socket:/)
 	path = file
 	sub(/^[0-9:]* [0-9]* /, "", path)
-	return index(file, where) == 1 && storm(names[1]) <= storm(path) &&
+	return substr(file, 1, length(where)) == where && storm(names[1]) <= storm(path) &&
 	       storm(path) <= storm(names[2])
 }
 
