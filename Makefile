@@ -71,7 +71,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
-LAYERS := base pairing why reader proc tracefs bpf event syscalls live tracedat view lines draw session
+LAYERS := base roles pairing why reader proc tracefs bpf event syscalls live tracedat view lines draw session
 AREAS := control record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,
@@ -137,7 +137,7 @@ endif
 ROWS := $(notdir $(basename $(wildcard lib/*/*.rows $(BUILT:%=bin/%/*.rows))))
 STYLES := svg $(if $(filter requests,$(BUILT)),sequence)
 GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) allowed help error_numbers syscall_numbers \
-	syscall_names syscalls_data svg_script $(STYLES:=_style))
+	syscall_names roles_data syscalls_data svg_script $(STYLES:=_style))
 generated: $(GENERATED)
 
 # Each object is followed by its headers, as the compiler saw them: -MMD.
@@ -239,6 +239,11 @@ build/gen/error_numbers.h: build/flags
 build/gen/allowed.h: build/gen/syscall_numbers.h lib/base/allowed.in
 	$(Q)awk 'FNR == NR { split($$0, part, "\""); known[part[2]] = 1; next } \
 		$$1 in known { print "{ SYS_" $$1 ", " (NF > 1 ? $$2 ", " $$3 ", " $$4 : "0, ALWAYS, 0") " }," }' $^ >$@
+
+build/gen/roles_data.h: lib/roles/roles.awk lib/base/syscall_names.in lib/roles/roles.in
+	@mkdir -p $(@D)
+	$(Q)LC_ALL=C awk -f $^ >$@.new
+	$(Q)mv $@.new $@
 
 # the tables of system calls, compiled
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \

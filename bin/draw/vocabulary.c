@@ -6,6 +6,7 @@
  * that no later version of the conventions gives it another meaning (t/draw/otel-names.bats).
  */
 
+#include "roles/roles.h"
 #include "export.h"
 
 /* How a value is written: as it is, as an address, as a port unless it is 0, or by its name. */
@@ -22,24 +23,19 @@ static const struct { const char *number, *name; enum form form; } names[] = {
 	{ "2", "\"ipv4\"", NETWORK }, { "10", "\"ipv6\"", NETWORK },
 };
 
-/* Errors that are answers to a question, and globs of the calls that ask it */
-static const struct { const char *error; const char *calls[7]; } answers[] = {
-#include "answers.h"
-};
-
 int export_is_failure(const struct export_record *r, int flags)
 {
 	struct text_part error = json_unquoted(r->error), event = json_unquoted(r->event);
-	char call[64] = "";
 
 	if (!error.n || *r->error.text != '"')
 		return 0;
-	if (event.n > 9 && event.n < sizeof(call) && !memcmp(event.text, "sys_exit_", 9))
-		str_format(call, sizeof(call), "%.*s", (int)event.n - 9, event.text + 9);
-	for (size_t i = 0; *call && i < sizeof(answers) / sizeof(*answers); i++)
-		for (const char *const *glob = answers[i].calls; *glob; glob++)
-			if (text_part_is(error, answers[i].error) && glob_matches(*glob, call))
-				return flags & EXPORT_ERRORS;
+	if (!text_part_begins(event, "sys_exit_"))
+		return 1;
+	event = (struct text_part){ event.text + 9, event.n - 9 };
+	/* the answers of a single call, and those of any call: again */
+	if (roles_of(event) & role_of_word(error) || text_part_is(error, "EAGAIN") ||
+	    (text_part_begins(error, "ERESTART") && error.n > 8))
+		return flags & EXPORT_ERRORS;
 	return 1;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "help.h"
+#include "roles/roles.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 
@@ -516,7 +517,7 @@ static void each_event(const struct trace_line *l)
 		ended(l);
 	else if (text_part_is(l->event, "cpu"))
 		spent(l);
-	else if (text_part_is(call, "execve") || text_part_is(call, "execveat"))
+	else if (roles_of(call) & ROLE_EXEC)
 		called(l);
 }
 

@@ -12,6 +12,7 @@
 #define CALL_PROGRAMS_H
 
 #include "base/base.h"
+#include "roles/roles.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"
 #include "live/live.h"

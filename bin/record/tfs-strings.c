@@ -33,6 +33,7 @@
 
 #include "base/base.h"
 #include "help.h"
+#include "roles/roles.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "syscalls/syscalls.h"
@@ -62,8 +63,7 @@ static const struct tool tool = {
 /* Does the call end elsewhere than it began, or does its return not say what it was? */
 static int needs_entry(const char *call)
 {
-	return !strncmp(call, "exec", 4) || !strncmp(call, "exit", 4) || strstr(call, "fork") ||
-	       !strncmp(call, "clone", 5) || strstr(call, "sigreturn");
+	return roles_of_call(call) & (ROLE_EXEC | ROLE_EXIT | ROLE_FORK | ROLE_SIGRETURN);
 }
 
 static int attach(struct plan *p)

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /* pairing.c - what becomes of each system call: the entry and the return of a task, paired */
 
+#include "roles/roles.h"
 #include "pairing/pairing.h"
 
 enum pairing_class pairing_class(const char *name)
 {
-	switch (*name) {
-	case 'e':
-		return !strncmp(name, "exec", 4) ? PAIRING_EXEC :
-		       !strcmp(name, "exit") || !strcmp(name, "exit_group") ? PAIRING_EXIT :
-		       PAIRING_PLAIN;
-	case 'c': case 'f': case 'v':
-		return !strcmp(name, "clone") || !strcmp(name, "clone3") ||
-		       !strcmp(name, "fork") || !strcmp(name, "vfork") ? PAIRING_FORK :
-		       PAIRING_PLAIN;
-	case 'r': case 's':
-		return !strcmp(name, "rt_sigreturn") || !strcmp(name, "sigreturn") ?
-		       PAIRING_SIGRETURN : PAIRING_PLAIN;
-	}
-	return PAIRING_PLAIN;
+	const unsigned roles = roles_of_call(name);
+
+	return roles & ROLE_EXEC ? PAIRING_EXEC : roles & ROLE_FORK ? PAIRING_FORK :
+	       roles & ROLE_EXIT ? PAIRING_EXIT : roles & ROLE_SIGRETURN ? PAIRING_SIGRETURN :
+	       PAIRING_PLAIN;
 }
 
 enum pairing_fate pairing_enter(const struct pairing *p, struct pairing_task *t,

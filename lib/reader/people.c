@@ -11,6 +11,7 @@
  */
 
 #include "base/base.h"
+#include "roles/roles.h"
 #include "reader/reader.h"
 
 /* ---- the output, and edits: parts of a text that are replaced ---- */
@@ -264,19 +265,6 @@ static void edit_result(struct edits *x, struct text_part result, size_t before,
 		new->bad = format_result(new->text, sizeof(new->text), v, address);
 }
 
-/* Does the system call return an address? */
-static int gives_address(struct text_part call)
-{
-	static const char *const calls[] = {
-		"mmap", "mmap2", "mmap_pgoff", "old_mmap", "brk", "mremap", "shmat",
-	};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (text_part_is(call, calls[i]))
-			return 1;
-	return 0;
-}
-
 /* Give the number in the text of raw_syscalls, "NR 257 (...)" or "NR 257 = -2", its name. */
 static void edit_raw_call(struct edits *x, const struct people_event *e)
 {
@@ -288,7 +276,7 @@ static void edit_raw_call(struct edits *x, const struct people_event *e)
 		return;
 	replace(x, (struct text_part){ nr.text - 3, nr.n + 3 }, name, 0);
 	edit_result(x, key_of(e, "ret"), 2,
-		    gives_address((struct text_part){ name, strlen(name) }));
+		    roles_of_call(name) & ROLE_ADDRESS);
 }
 
 /*
@@ -381,7 +369,8 @@ static void edit_event(struct edits *x, const struct people_event *e)
 		break;
 	case PEOPLE_RETURN:
 		if (key_of(e, "ret").text >= e->body.text + 3)
-			edit_result(x, key_of(e, "ret"), 3, gives_address(e->event));
+			edit_result(x, key_of(e, "ret"), 3,
+				    roles_of(e->event) & ROLE_ADDRESS);
 		break;
 	case PEOPLE_RAW_CALL:
 		edit_raw_call(x, e);

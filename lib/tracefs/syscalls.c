@@ -6,25 +6,15 @@
  * names that these calls have: the function newstat is the call stat.
  */
 
-#include "base/base.h"
+#include "roles/roles.h"
 #include "tracefs/tracefs.h"
 
 #define EVENTS "events/syscalls"
 
-/*
- * The classes of strace(1) that describe what a call works on, as globs of names. A call
- * can be in several classes.
- */
-static const struct { const char *name, *globs; } classes[] = {
-#include "classes.h"
-};
-
-static const char *globs_of(const char *class)
+/* Return the bit of a class of strace(1), which describes what a call works on, or 0. */
+static unsigned class_of(const char *word)
 {
-	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
-		if (!strcmp(classes[i].name, class))
-			return classes[i].globs;
-	return NULL;
+	return role_of_word((struct text_part){ word, strlen(word) }) & ROLE_CLASSES;
 }
 
 /* Has this kernel an event for the call? */
@@ -100,22 +90,23 @@ struct expansion {
 /* Choose the calls of a word, or with not leave out those after its "!". 0, or -1, reported. */
 static int choose(struct expansion *x, const char *given, int not)
 {
-	const char *word = given + not, *globs;
+	const char *word = given + not;
 	int exits = !strncmp(word, "sys_exit_", 9), any = 0;
 	enum serves best = SERVES_IF_NO_OTHER;
+	unsigned class;
 
 	word += side_length(word);
 	for (size_t i = 0; i < x->n && best < SERVES; i++)
 		if (syscall_serves(x->all[i], word) == SERVES)
 			best = SERVES;
-	globs = *word == '%' ? globs_of(word + 1) : is_call(x->root, word) ? NULL : globs_of(word);
-	if (!globs && *word == '%')
+	class = *word == '%' ? class_of(word + 1) : is_call(x->root, word) ? 0 : class_of(word);
+	if (!class && *word == '%')
 		return err_msg("--%s: no class of system calls '%.80s'; the classes are file, "
 			       "desc, network, process, memory, signal, ipc", x->option, word);
 	for (size_t i = 0; i < x->n; i++) {
 		const char *call = x->all[i];
 
-		if (globs ? !glob_listed(globs, call) :
+		if (class ? !(roles_of_call(call) & class) :
 			    !glob_matches(word, call) && syscall_serves(call, word) < best)
 			continue;
 		any = 1;

@@ -158,9 +158,6 @@ void why_time(struct why *, uint64_t ts);
  */
 void why_describe(struct why_wait *, const char *call, const uint64_t *first, const char *file);
 
-/* Does the call send, so that a soft interrupt within it is its own? */
-int why_sends(const char *call);
-
 /* ---- print.c ------------------------------------------------------------------------------- */
 
 /* Close all windows, and print them to stdout_print. Return the number of windows. */

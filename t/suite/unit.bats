@@ -16,6 +16,10 @@ load ../helper
 	"$PROG/unit/sort"
 }
 
+@test "lib: roles of system calls, by each of their names" {
+	"$PROG/unit/roles"
+}
+
 @test "lib: globs match names of events, and many stars take no longer" {
 	"$PROG/unit/glob"
 }
