@@ -7,6 +7,7 @@
  */
 
 #include "base/base.h"
+#include "roles/roles.h"
 #include "lines/lines.h"
 #include "line_calls.h"
 
@@ -76,7 +77,7 @@ static int identify(struct line_calls *c, const struct trace_line *l, struct pai
 	}
 	if (e->id != PAIRING_FORGOTTEN)
 		e->id = text_hash(TEXT_HASH, c->name.text, c->name.n);
-	e->class = pairing_class(c->name.text);
+	e->class = pairing_class(roles_of_call(c->name.text));
 	return !call.n;
 }
 

@@ -517,7 +517,7 @@ static void each_event(const struct trace_line *l)
 		ended(l);
 	else if (text_part_is(l->event, "cpu"))
 		spent(l);
-	else if (roles_of(call) & ROLE_EXEC)
+	else if (roles_of(call) & IS_EXEC)
 		called(l);
 }
 

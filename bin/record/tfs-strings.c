@@ -63,7 +63,7 @@ static const struct tool tool = {
 /* Does the call end elsewhere than it began, or does its return not say what it was? */
 static int needs_entry(const char *call)
 {
-	return roles_of_call(call) & (ROLE_EXEC | ROLE_EXIT | ROLE_FORK | ROLE_SIGRETURN);
+	return roles_of_call(call) & (IS_EXEC | IS_EXIT | IS_FORK | IS_SIGRETURN);
 }
 
 static int attach(struct plan *p)

@@ -4,12 +4,10 @@
 #include "roles/roles.h"
 #include "pairing/pairing.h"
 
-enum pairing_class pairing_class(const char *name)
+enum pairing_class pairing_class(unsigned roles)
 {
-	const unsigned roles = roles_of_call(name);
-
-	return roles & ROLE_EXEC ? PAIRING_EXEC : roles & ROLE_FORK ? PAIRING_FORK :
-	       roles & ROLE_EXIT ? PAIRING_EXIT : roles & ROLE_SIGRETURN ? PAIRING_SIGRETURN :
+	return roles & IS_EXEC ? PAIRING_EXEC : roles & IS_FORK ? PAIRING_FORK :
+	       roles & IS_EXIT ? PAIRING_EXIT : roles & IS_SIGRETURN ? PAIRING_SIGRETURN :
 	       PAIRING_PLAIN;
 }
 

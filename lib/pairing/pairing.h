@@ -23,8 +23,8 @@ enum pairing_class {
 	PAIRING_EXIT, PAIRING_SIGRETURN,        /* these two do not return */
 };
 
-/* Return the class of the call of this name. */
-enum pairing_class pairing_class(const char *name);
+/* Return the class of a call with these roles (roles.h). */
+enum pairing_class pairing_class(unsigned roles);
 
 /* The number of a call at its return if the kernel has forgotten it: -1. */
 #define PAIRING_FORGOTTEN UINT64_MAX

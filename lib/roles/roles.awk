@@ -5,8 +5,8 @@
 #
 # ROLE_WORDS(X) has a line X(NAME, word) for each word, the classes first; ROLE_WAITS the words of
 # waits=, ROLE_ROWS the bits of the words, a row for each combination. ROLE_NAMES is one string of
-# lists of calls: the character of the row, and the name. The hash of a name is that of roles.c.
-# ROLE_FIRST has the places of the ROLE_LISTS lists.
+# lists of calls: the characters of the row and of the length of the name, and the name. The hash of
+# a name is that of roles.c. ROLE_FIRST has the places of the ROLE_LISTS lists.
 
 function fail(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
@@ -28,7 +28,7 @@ function add(name, roles,   v) {
 		rows = rows sprintf(" %.0fu,", roles)
 	}
 	v = hash(name)
-	list[v] = list[v] sprintf("\\%03o%s\\0", row[roles], name)
+	list[v] = list[v] sprintf("\\%03o\\%03o%s", row[roles], length(name), name)
 	size[v] += length(name) + 2
 }
 

@@ -17,8 +17,8 @@ unsigned roles_of(struct text_part name)
 		hash = hash * 31 + (unsigned char)name.text[i];
 	hash %= ROLE_LISTS;
 	end = names + first[hash + 1];
-	for (at = names + first[hash]; at < end; at += strlen(at + 1) + 2)
-		if (text_part_is(name, at + 1))
+	for (at = names + first[hash]; at < end; at += at[1] + 2)
+		if ((size_t)at[1] == name.n && !memcmp(at + 2, name.text, name.n))
 			return rows[(unsigned char)*at];
 	return 0;
 }

@@ -11,9 +11,9 @@
 #include "base/base.h"
 #include "roles_data.h" /* made by roles.awk */
 
-/* A bit for each word of roles.in; ROLE_CLASSES are those of the classes. */
-#define ROLE_NUMBER(NAME, word) ROLE_##NAME##_NUMBER,
-#define ROLE_BIT(NAME, word) ROLE_##NAME = 1 << ROLE_##NAME##_NUMBER,
+/* IS_WORD: a bit for each word of roles.in. ROLE_CLASSES: those of the classes. */
+#define ROLE_NUMBER(NAME, word) IS_##NAME##_NUMBER,
+#define ROLE_BIT(NAME, word) IS_##NAME = 1 << IS_##NAME##_NUMBER,
 enum { ROLE_WORDS(ROLE_NUMBER) ROLE_WORDS_END };
 enum { ROLE_WORDS(ROLE_BIT) };
 

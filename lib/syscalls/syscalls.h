@@ -103,6 +103,7 @@ struct call_files {
 struct call {
 	const char *name;       /* without sys_ */
 	const struct call_files *files;
+	unsigned roles;         /* of roles.h */
 	uint8_t nargs;
 	struct call_arg args[CALL_ARGS];
 	struct call_arg result;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* table.c - the compiled tables of system calls, and the calls of an ABI made from them */
 
+#include "roles/roles.h"
 #include "syscalls/tables.h"
 #include "syscalls_data.h" /* made by tables.awk */
 
@@ -136,6 +137,7 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 
 	e->call.name = call_texts + d->name;
 	e->call.files = &call_does[d->does];
+	e->call.roles = roles_of_call(e->call.name);
 	make_call(c, &e->call, call_lists + d->args, d->nargs, at);
 	for (unsigned i = 0; i < d->nvariants; i++) {
 		const struct call_variant_data *v = &call_variants[d->variants + i];
@@ -144,6 +146,7 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 			continue;
 		(++e)->call.name = first->call.name;
 		e->call.files = first->call.files;
+		e->call.roles = first->call.roles;
 		make_call(c, &e->call, call_lists + v->args, v->nargs, at);
 		for (unsigned k = 0; k < 2; k++) {
 			e->when[k] = call_conditions[v->when[k]];

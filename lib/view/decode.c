@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 
 #include "base/base.h"
+#include "roles/roles.h"
 #include "event/event.h"
 #include "pairing/pairing.h"
 #include "syscalls/syscalls.h"
@@ -617,6 +618,11 @@ static struct record head_of(const struct decode_task *t)
 static const char *name_of(const struct decode_task *t)
 {
 	return t->call ? t->call->name : t->name;
+}
+
+static unsigned roles_of_task(const struct decode_task *t)
+{
+	return t->call ? t->call->roles : roles_of_call(t->name);
 }
 
 /* Is an argument printed? */
@@ -1280,7 +1286,7 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 				    raw_number(r->data + at, size, 0, evs->big) : 0;
 	begin(d, t, of, number, r, shown);
 	take_copies(d, t, of, r);
-	open_call(d, t, &(struct pairing_event){ .id = number, .class = pairing_class(name_of(t)),
+	open_call(d, t, &(struct pairing_event){ .id = number, .class = pairing_class(roles_of_task(t)),
 						 .cpu = r->cpu }, o);
 }
 
@@ -1293,7 +1299,7 @@ static enum pairing_class class_of(const struct decode *d, const struct decode_t
 	if (t->pair.open && t->pair.id == number)
 		return t->pair.class;
 	c = calls_find(tables_of(d, compat), number);
-	return c ? pairing_class(c->name) : PAIRING_PLAIN;
+	return pairing_class(c ? c->roles : 0);
 }
 
 /*
@@ -1375,7 +1381,7 @@ static void end(struct decode *d, struct decode_task *t, const struct decode_eve
 		put_endless(d, t, PAIRING_UNFINISHED, o);
 	t->fate = fate == PAIRING_ACROSS || fate == PAIRING_BORN ? PAIRING_RESUMED : fate;
 	if (fate == PAIRING_RETURNED && exec && t->user && e->id != t->pair.id &&
-	    !strcmp(name_of(t), "execveat"))
+	    t->call && t->call->args[0].kind == CALL_DIRFD)
 		call_user_shift(t->user);
 	if (fate == PAIRING_RETURNED && (exec || t->compat))
 		compat = t->compat;
@@ -1543,7 +1549,7 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 	if (begins) {
 		e.id = OWN(call.nr);
 		e.cpu = (int)OWN(call.cpu);
-		e.class = pairing_class(name_of(t));
+		e.class = pairing_class(roles_of_task(t));
 		if (of->seen.kind == CALLED && OWN(ret_nr) == e.id &&
 		    !(flags & (CALL_COMPAT | CALL_COMPAT_RETURN)) &&
 		    pairing_whole(&d->pairing, &t->pair, &e)) {
@@ -1674,7 +1680,7 @@ static void put_foreign(struct decode *d, struct decode_task *t, const struct de
 {
 	const struct call *c = NULL;
 
-	for (unsigned n = 0; n <= calls_most(d->calls) && (!c || strcmp(c->name, "execve")); n++)
+	for (unsigned n = 0; n <= calls_most(d->calls) && !(c && c->roles & IS_EXEC); n++)
 		c = calls_find(d->calls, n);
 	drop_memory(d, t);
 	take_program(d, t, of, r);

@@ -46,7 +46,7 @@ void why_describe(struct why_wait *wait, const char *call, const uint64_t *first
 		out_address(&o, *first);
 		out_char(&o, ')');
 	} else if (first && number != -1 && is_small(*first) &&
-		   !(roles_of_call(call) & ROLE_NO_OBJECT)) {
+		   !(roles_of_call(call) & IS_NO_OBJECT)) {
 		out_char(&o, '(');
 		if (number == AT_FDCWD)
 			out_string(&o, "AT_FDCWD");

@@ -28,7 +28,7 @@ static void test_addresses(void)
 			const struct call *c = calls_find(calls, n);
 
 			if (c && strcmp(c->name, "create_module") && /* until Linux 2.6 */
-			    !(roles_of_call(c->name) & ROLE_ADDRESS) != (c->result.kind != CALL_HEX))
+			    !(roles_of_call(c->name) & IS_ADDRESS) != (c->result.kind != CALL_HEX))
 				UNIT_FAIL("%s of %s", c->name, abis[i]);
 		}
 	}
@@ -36,14 +36,14 @@ static void test_addresses(void)
 
 static void test_names(void)
 {
-	CHECK(roles_of_call("stat") & ROLE_FILE);
+	CHECK(roles_of_call("stat") & IS_FILE);
 	EQUAL(roles_of_call("newstat"), roles_of_call("stat")); /* the function */
 	EQUAL(roles_of_call("nanosleep_time32"), roles_of_call("nanosleep"));
 	EQUAL(roles_of((struct text_part){ "stats", 4 }), roles_of_call("stat"));
 	EQUAL(roles_of_call("getppid"), 0);
 	EQUAL(roles_of_call(""), 0);
 	EQUAL(roles_of_call("exec"), 0);
-	EQUAL(role_of_word(part("exec")), ROLE_EXEC);
+	EQUAL(role_of_word(part("exec")), IS_EXEC);
 	EQUAL(role_of_word(part("execs")), 0);
 	CHECK(!roles_wait(roles_of_call("read")));
 	CHECK(!strcmp(roles_wait(roles_of_call("flock")), "file lock"));
