@@ -134,7 +134,7 @@ int syscalls_expand(int root, const char *option, const char ***v, size_t *n)
 
 		/* is it more than the name of one call? */
 		needed |= word[strcspn(word, "*?[!%")] ||
-			  (globs_of(word) && !is_call(root, word)) ||
+			  (class_of(word) && !is_call(root, word)) ||
 			  syscall_is_other_name(word + side_length(word));
 		positive |= *word != '!';
 	}

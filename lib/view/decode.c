@@ -1286,8 +1286,8 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 				    raw_number(r->data + at, size, 0, evs->big) : 0;
 	begin(d, t, of, number, r, shown);
 	take_copies(d, t, of, r);
-	open_call(d, t, &(struct pairing_event){ .id = number, .class = pairing_class(roles_of_task(t)),
-						 .cpu = r->cpu }, o);
+	open_call(d, t, &(struct pairing_event){ .id = number, .cpu = r->cpu,
+						 .class = pairing_class(roles_of_task(t)) }, o);
 }
 
 /* Return the class of the call that returns by this number. */

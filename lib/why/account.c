@@ -737,7 +737,8 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 	if (t->disk) {
 		const int again = t->call &&
 			(!strcmp(wait.on, "file") || !strcmp(wait.on, "disk") ||
-			 (!strcmp(wait.on, "call") && !(roles_of_call(w->name[t->call]) & IS_SENDS)));
+			 (!strcmp(wait.on, "call") &&
+			  !(roles_of_call(w->name[t->call]) & IS_SENDS)));
 		char detail[sizeof(wait.detail)];
 
 		str_format(detail, sizeof(detail), "%s%s%s", w->name[t->disk],
