@@ -268,7 +268,7 @@ compiled() {
 	local awk n=0
 	for awk in gawk mawk "busybox awk"; do
 		command -v "${awk%% *}" >/dev/null || continue
-		compiled "$awk" "$DATA"/sets/*.in "$DATA"/{layouts,netlink,calls}.in |
+		compiled "$awk" "$DATA"/sets/*.in "$DATA"/{layouts,netlink,files,calls}.in |
 			cmp - "$TREE/build/gen/syscalls_data.h"
 		cmp names "$TREE/build/gen/syscalls_names.h"
 		n=$((n + 1))
