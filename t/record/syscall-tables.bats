@@ -304,7 +304,7 @@ answered() {
 		[ -s theirs ]
 		# strace has no other
 		[ -z "$(comm -13 ours theirs)" ]
-		comm -23 ours theirs | comm -12 - known | join - calls | cut -d' ' -f2 >more
+		comm -23 ours theirs | comm -12 - known | join - calls | cut -d' ' -f2 >"more"
 		run -1 grep -vxE 'mq_unlink|close_range|unshare|epoll_(ctl|wait)_old' more
 	done
 }
