@@ -203,7 +203,7 @@ size_t blk_line(const struct table *names, const struct blk_record *r, uint64_t 
 		"?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A",
 	};
 	const struct blk_name *name = table_find(names, (const char *)&r->pid, sizeof(r->pid));
-	struct out o = out_to(text, size);
+	struct out o = out_to(text, size - 1);
 	uint32_t device = r->device;
 	char rwbs[8];
 
@@ -221,5 +221,6 @@ size_t blk_line(const struct table *names, const struct blk_record *r, uint64_t 
 	}
 	if (o.cut)
 		o.at[-1] = '\n';
+	*o.at = '\0';
 	return (size_t)(o.at - text);
 }

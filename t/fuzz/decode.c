@@ -522,8 +522,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	if (how & 32) {
 		static const char *const filters[] = { "--failed", "--errno=ENOENT,EINTR",
 						       "--fd=3", "--slower=1", "--path=*a*",
-						       "--path=/*", "--files=*",
-						       "--files=r*,*write*" };
+						       "--path=/*", "--files=written",
+						       "--files=opened,written,read,renamed" };
 
 		option(filters[byte() % 8]);
 		all = 0;

@@ -152,7 +152,7 @@ static int ranges(unsigned k)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	pid_t one[] = { 1 };
-	struct pids always = { .v = one, .n = 1, .room = 1 };
+	struct pids always = { .v = one, .n = 1 };
 	size_t closed, open = 0;
 
 	if (!size)
