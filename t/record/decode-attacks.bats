@@ -198,7 +198,8 @@ with open("dat.text", "rb") as text, open("dat.json", "rb") as lines:
 		assert head, t
 		assert int(head[1]) == j["pid"] and int(head[2]) == j["cpu"], (t, j)
 		assert "sys_exit_" + head[4].decode() == j["event"], (t, j)
-		assert set(j) == {"ts", "cpu", "pid", "comm", "system", "event", "fields"}, j
+		assert set(j) | {"start"} == {"ts", "cpu", "pid", "comm", "tgid", "uid", "start", "system",
+					      "event", "fields"}, j
 	print(n + 1)'
 }
 
