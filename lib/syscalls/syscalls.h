@@ -694,7 +694,7 @@ uint32_t file_root(void);
  */
 enum { WANTED_MOST = 2, WANTED_ROOTS = 4096 };
 struct wanted {
-	const char *path[WANTED_MOST];
+	char *path[WANTED_MOST];
 	unsigned n;
 	uint32_t root;          /* private */
 	struct table known, names; /* private: what the paths lead to, and other names of that */

@@ -545,6 +545,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	/* with how & 1 the lines of calls are all lines */
 	must(!(all && how & 1) || (lines - others >= begun && lines - others <= begun + own_begun));
 	decode_free(&d);
+	for (unsigned i = 0; i < d.wanted.n; i++) /* of an option, for the whole program */
+		free(d.wanted.path[i]);
 	must(!d.held && !d.known.held);
 	told_free(&show.told);
 	event_notes_free(&show.pick.picked);
