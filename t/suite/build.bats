@@ -583,7 +583,7 @@ on_32_bits() {
 			first=${first%/} second=${second%/}
 			[ -e "$first/$first.h" ] && [ -e "$second/$second.h" ] || continue
 			printf '#include "%s"\n' "$first/$first.h" "$second/$second.h" |
-				gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -fsyntax-only -x c -
+				gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -I../build/gen -fsyntax-only -x c -
 			n=$((n + 1))
 		done
 	done
