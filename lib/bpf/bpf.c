@@ -15,8 +15,7 @@
 
 enum command { MAP_CREATE = 0, LOOKUP = 1, UPDATE = 2, DELETE = 3, NEXT_KEY = 4, LOAD = 5,
 	       PIN = 6, GET = 7, INFO = 15, RAW_TRACEPOINT_OPEN = 17, BTF_LOAD = 18,
-	       LINK_CREATE = 28,
-	       LINK_DETACH = 34 };
+	       LINK_CREATE = 28, LINK_DETACH = 34 };
 
 enum { NAME = 16, NO_PREALLOCATION = 1, MMAPABLE = 1024, LOG_LEAST = 64 * 1024 };
 

@@ -195,7 +195,10 @@ int rings_open(struct rings *);
 /* Set the state of the programs of a control map. Return 0, or -1 and errno. */
 int rings_turn(int control, enum ring_state);
 
-/* Say that the records name the files of descriptors. Return 0, or -1 and errno. Is it said? */
+/*
+ * Note in a control map that records name the files of descriptors. Return 0, or -1 and errno.
+ * rings_have_files returns whether that is noted for one of the rings.
+ */
 int rings_set_files(int control);
 int rings_have_files(const struct rings *);
 

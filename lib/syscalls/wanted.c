@@ -19,6 +19,12 @@ struct wanted_at {
 	struct file_identity is;
 };
 
+/* Another name of a wanted file */
+struct wanted_name {
+	struct table_entry entry;
+	uint32_t root;
+};
+
 /* ---- what a path leads to ------------------------------------------------------------------ */
 
 /* Return a number of the line of fdinfo that begins with the key; 0: there is none. */
@@ -220,12 +226,6 @@ size_t file_resolve(int pid, int here, const char *path, int last, char *out,
 	return strlen(out);
 }
 
-/* Another name of a wanted file */
-struct wanted_name {
-	struct table_entry entry;
-	uint32_t root;
-};
-
 /* ---- the files that are wanted ------------------------------------------------------------- */
 
 static int is_same(const struct file_identity *a, const struct file_identity *b)
@@ -265,7 +265,7 @@ static struct wanted_name *name_of(const struct wanted *w, const struct file_see
 	return name && name->root == f->root ? name : NULL;
 }
 
-/* Is the name in this table? Then remove it. */
+/* Remove a name from its table; NULL: there is none. */
 static void forget(struct table *names, void *name)
 {
 	if (name)
@@ -360,8 +360,10 @@ int wanted_is(struct wanted *w, const struct file_seen *f)
 				add_name(w, f);
 			return 1;
 		}
-		/* in another root directory, the name is that of another file */
-		/* of a path that procfs gave, "?" is no part */
+		/*
+		 * "?" is no part of a path that procfs gave. In another root directory, the name is
+		 * that of another file.
+		 */
 		if (!f->path || !is_named(w->path[i], n, f->path + (*f->path == '?')) ||
 		    (here && w->root && f->root && f->root != w->root))
 			continue;
