@@ -252,6 +252,20 @@ process" ]
 	: >out
 }
 
+@test "t/run: what was there before its tests is not left by them, though a mark of theirs is in its name" {
+	suite bare <<-'END'
+	TEST "one" {
+		echo t1_1 >>"$TFS_SHARED/marks"
+		mkdir -p "$TRACER_SYSFS_PATH/kernel/tracing/instances/tfs.t1_1"
+	}
+	END
+	mkdir -p sys/kernel/tracing/instances
+	run -1 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TRACER_SYSFS_PATH="$PWD/sys" suite/t/run t/own/own.bats
+	[[ $output == *"left over: $PWD/sys/kernel/tracing/instances/tfs.t1_1"* ]]
+	run -0 env -i PATH="$OWN_PATH" TFS_VARIANT=vm TRACER_SYSFS_PATH="$PWD/sys" suite/t/run t/own/own.bats
+	[ "${lines[-1]}" = "1 passed, 0 failed, 0 skipped" ]
+}
+
 @test "t/answers: refuses a tracefs that hangs, and passes a tracefs that answers or refuses" {
 	need_tracefs
 	run -0 bash "$TREE/t/answers"
