@@ -126,8 +126,8 @@ FORCE:
 # Every record or line of a trace passes through these files, so they are optimized for speed and not
 # for size, except in a static program. CFLAGS of the command line still count.
 FAST := base/out base/json base/table lines/event_text lines/trace_line lines/line_head lines/decimal \
-	pairing/pairing why/account why/print why/wait event/subbuf event/merge event/field event/vm \
-	event/comms event/conversion event/line view/json view/facts view/decode view/account view/pick \
+	pairing/pairing why/account why/windows why/wait_words event/subbuf event/merge event/field event/vm \
+	event/comms event/conversion event/line view/record_json view/facts view/decode view/record_why view/pick \
 	view/notes view/show syscalls/print syscalls/user
 ifndef STATIC
 $(FAST:%=build/lib/%.o): private CFLAGS = -O2

@@ -11,7 +11,7 @@
  *	note            a record that is not an action: a task's name, a time or a message
  *
  * A function that fails writes an error message and returns -1, unless its comment says
- * otherwise. relay.c, text.c and pick.c exit without memory, and so are not for managers.
+ * otherwise. relay.c, blkparse.c and tasks_io.c exit without memory, and so are not for managers.
  */
 #ifndef BLKTRACE_H
 #define BLKTRACE_H
@@ -21,7 +21,7 @@
 /* The prefix of the instances of sessions. */
 #define BLK_INSTANCE_PREFIX "tfs-blk."
 
-/* ---- device.c: set up and remove block traces ------------------------------------ */
+/* ---- blk_setup.c: set up and remove block traces ------------------------------------ */
 
 /*
  * A block trace does not end with the process that has set it up, so ours carries a key. It is
@@ -127,7 +127,7 @@ int relay_open_dropped(const char *dir);
 /* Return the number in that file, and close the file. Return 0 for -1. */
 unsigned long long relay_dropped(int file);
 
-/* ---- text.c: records, and the line of blkparse(1) for each ------------------------ */
+/* ---- blkparse.c: records, and the line of blkparse(1) for each ------------------------ */
 
 /*
  * A record is a struct blk_io_trace (include/uapi/linux/blktrace_api.h), in the byte order of the
@@ -177,7 +177,7 @@ void blk_learn(struct table *names, const struct blk_record *);
 size_t blk_line(const struct table *names, const struct blk_record *, uint64_t start, char *,
 		size_t size);
 
-/* ---- pick.c: select the records of some tasks' I/O ---------------------------------- */
+/* ---- tasks_io.c: select the records of some tasks' I/O ---------------------------------- */
 
 /*
  * I/O belongs to the task that queues it. Other tasks and interrupts carry it out. So all

@@ -264,7 +264,7 @@ int flight_cost_sample(struct flight_cost *);
 
 void flight_cost_close(struct flight_cost *);
 
-/* ---- control.c: the control files state, dropped, reset and budget ---------------- */
+/* ---- flight_control.c: the control files state, dropped, reset and budget ---------------- */
 
 /*
  * A user writes start or stop to `state`, or anything to `reset`. A user who opens

@@ -81,7 +81,7 @@ uint64_t dat_parts_head_room(const struct dat_parts *);
 /* Return n rounded up to a multiple of the sub-buffer size. */
 uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
 
-/* ---- merged.c: sub-buffers of the records of ring buffers and rings -------------------------- */
+/* ---- merged.c: sub-buffers of the records of ring buffers and rings ---------------------- */
 
 /* Open the ring buffers and the rings. Return 0, or -1, reported. */
 int dat_merged_open(struct dat_parts *);
@@ -112,7 +112,7 @@ int dat_parts_hold(struct dat_parts *);
  */
 int dat_parts_join(struct dat_parts *, int more);
 
-/* ---- mappings.c: the files that traced tasks map, and the programs that they execute ------- */
+/* ---- mapped_files.c: the files that traced tasks map, and the programs that they execute - */
 
 /* The beginnings of a record (linux/perf_event.h), whose texts end with a NUL */
 struct mapping_head {
@@ -158,7 +158,7 @@ const struct mapping *mappings_next(uint64_t *when);
 /* Return the time of that clock at a time of the trace, or 0 if that is not known. */
 uint64_t mappings_time(uint64_t ts);
 
-/* ---- programs.c: functions of programs, by addresses in the memory of a task ----------- */
+/* ---- function_names.c: functions of programs, by addresses in the memory of a task ------- */
 
 /*
  * Give each record to programs_record before it is printed, so that it learns which tasks
@@ -182,7 +182,7 @@ int programs_put(const struct event_set *, struct out *, int pid, uint64_t addre
 size_t programs_caller(const struct event_set *, const struct record *, uint64_t parent_ip,
 		       char *line, size_t n, size_t size);
 
-/* ---- taskstats.c: the exit codes of tasks on this machine --------------------------------- */
+/* ---- exit_codes.c: the exit codes of tasks on this machine --------------------------------- */
 
 /*
  * The kernel sends the exit code by taskstats (a netlink protocol) before it records the end of

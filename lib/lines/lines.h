@@ -74,7 +74,8 @@ const char *line_head(struct trace_line *, const char *s, const char *end);
 
 /*
  * Return the length of what other programs have put in front of a line, such as dt-join's
- * "HOST | " and grep's "FILE:", or 0. Set host to the host or the file, or to nothing (origin.c).
+ * "HOST | " and grep's "FILE:", or 0. Set host to the host or the file, or to nothing
+ * (line_prefix.c).
  */
 size_t trace_line_host(const char *line, size_t n, struct text_part *host);
 

@@ -57,7 +57,7 @@ void live_names_end(struct live_kernel *);
 /* Read /proc/kallsyms: load_symbols of struct event_set for this machine. */
 struct symbols *symbols_load(void *unused);
 
-/* ---- names.c: names of tasks, from procfs and from events ---------------------------- */
+/* ---- task_names.c: names of tasks, from procfs and from events ---------------------------- */
 
 /* Add the name of a task as procfs shows it. Return 1 if it was not known, else 0. */
 int names_add_task(struct comms *, const struct task *);

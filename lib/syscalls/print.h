@@ -38,7 +38,7 @@ void put_element(struct print *, const struct call_member *, const char *at, siz
 		 uint64_t most);
 void put_layout(struct print *, unsigned layout, const char *at, size_t n);
 
-/* ---- netlink.c ---- */
+/* ---- print_netlink.c ---- */
 
 /*
  * Print messages of n bytes, of which known are known, of a netlink socket. Return 0 if they are

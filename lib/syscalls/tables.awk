@@ -490,7 +490,7 @@ BEGIN {
 	word_of("set", "errno") # a member without a set has the number 0
 	word_of("set", "cap_low") # of MEMBER_CAPS
 	word_of("set", "cap_high")
-	n = split("nlmsg nla_f nlm_f nlm_f_ack nlm_f_new nlm_f_get nlm_f_del", word, " ") # of netlink.c
+	n = split("nlmsg nla_f nlm_f nlm_f_ack nlm_f_new nlm_f_get nlm_f_del", word, " ") # of print_netlink.c
 	for (i = 1; i <= n; i++)
 		word_of("set", word[i])
 }

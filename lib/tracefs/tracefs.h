@@ -60,7 +60,7 @@ const char *ctl_cut_name(const char *at);
 /* Write the path of a control file of the event SYSTEM:EVENT to path (PATH_MAX bytes). */
 void ctl_event_file(char *path, const char *event, const char *file);
 
-/* ---- clock.c: the trace clock of an instance, and the time of day -------------------- */
+/* ---- trace_clock.c: the trace clock of an instance, and the time of day -------------------- */
 
 /*
  * Return the time of the trace clock in nanoseconds, or 0, silent, if it does not count time or

@@ -147,7 +147,7 @@ int subjects_have(const struct subjects *, int64_t pid);
 /* Is the record about one of the tasks (lib/tracefs/subject.c)? Give all records in order. */
 int subjects_pick(struct subjects *, struct event_set *, const struct record *);
 
-/* ---- json.c: print a record as one line of JSON ---------------------------------------- */
+/* ---- record_json.c: print a record as one line of JSON ----------------------------------- */
 
 /*
  *	{"ts":12.345678901,"cpu":0,"pid":42,"comm":"cat","system":"sched",
@@ -381,9 +381,9 @@ struct show {
 	struct otel_contexts otel;
 	struct line_format *line;
 	struct people *people;  /* NULL: no -m */
-	const struct people_view *view; /* its functions, of people.c */
+	const struct people_view *view; /* its functions, of record_people.c */
 	const char *machine;    /* of the calls, as uname -m has it; NULL: this one */
-	const char *keys[16 + PEOPLE_COLUMNS + 2]; /* the values that people.c looks for */
+	const char *keys[16 + PEOPLE_COLUMNS + 2]; /* the values that record_people.c looks for */
 	int json, header, exact; /* -j, -H, -x */
 	int dated;              /* -d */
 	int strace;             /* calls as strace(1) prints them, and no date line */
@@ -453,11 +453,13 @@ size_t show_losses(const struct show *, const struct losses *, char *buf, size_t
 /* Forget cached names, as line_changed does. */
 void show_changed(struct show *);
 
-/* ---- people.c: print a record as a line for people ---------------------------------------- */
+/* ---- record_people.c: print a record as a line for people -------------------------------- */
 
-/* The options of people.c, for struct tool. */
+/* The options of record_people.c, for struct tool. */
 
-/* Take an option as show_option does. Only programs that call it have the code of people.c. */
+/*
+ * Take an option as show_option does. Only programs that call it have the code of record_people.c.
+ */
 int people_take(struct show *, const struct tool *, int letter);
 
 /* What the other files of this layer need of it, and of reader.h. */
@@ -576,9 +578,9 @@ size_t decode_end(struct decode *, char *buf, size_t size);
 
 void decode_free(struct decode *);
 
-/* ---- account.c: where the time of tasks went (why.h) -------------------------------------- */
+/* ---- record_why.c: where the time of tasks went (why.h) ---------------------------------- */
 
-/* Take an option as show_option does. Only programs that call it have the code of account.c. */
+/* Take an option as show_option does. Only programs that call it have the code of record_why.c. */
 int account_take(struct show *, struct decode *, const struct tool *, int letter);
 
 /* Is --why given? */

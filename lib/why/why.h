@@ -148,7 +148,7 @@ void why_lost(struct why *);
 /* Advance to the time of an event of another kind, or of the end of the trace. */
 void why_time(struct why *, uint64_t ts);
 
-/* ---- wait.c: the words for what a call waits for ---------------------------------------- */
+/* ---- wait_words.c: the words for what a call waits for ----------------------------------- */
 
 /*
  * Set what a task waits for in this call: its word, and the call with the argument that tells it,
@@ -158,7 +158,7 @@ void why_time(struct why *, uint64_t ts);
  */
 void why_describe(struct why_wait *, const char *call, const uint64_t *first, const char *file);
 
-/* ---- print.c ------------------------------------------------------------------------------- */
+/* ---- windows.c --------------------------------------------------------------------------- */
 
 /* Close all windows, and print them to stdout_print. Return the number of windows. */
 size_t why_end(struct why *);

@@ -332,9 +332,9 @@ woke() {
 	need_tool mandoc
 	local tool n=0
 	# of the tool, though in another file
-	local -A more=([blk-text]='bin/block/pick lib/reader/consumer'
+	local -A more=([blk-text]='bin/block/tasks_io lib/reader/consumer'
 		[dt-probe]=bin/requests/make [tfs-catpipe]=lib/reader/consumer
-		[tfs-flight]='bin/flight/control bin/flight/dump bin/flight/trigger'
+		[tfs-flight]='bin/flight/flight_control bin/flight/dump bin/flight/trigger'
 		[tfs-record]='bin/record/parts bin/record/join lib/base/atomic_file')
 	for tool in $(tools); do
 		section "$TREE"/bin/*/"$tool.1" 'ERROR MESSAGES' >page

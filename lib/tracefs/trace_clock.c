@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* clock.c - the trace clock of an instance, and the time of day */
+/* trace_clock.c - the trace clock of an instance, and the time of day */
 
 #include "tracefs/tracefs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * control.c - control files of a flight recorder, in a plain directory
+ * flight_control.c - control files of a flight recorder, in a plain directory
  *
  * inotify reports writes. The number in `dropped` is known only when a user asks for it, so
  * the recorder holds a lease (fcntl(2)) on the file. open(2) waits until the recorder gives

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* wait.c - what a task waits for, by its system call and the file of the descriptor */
+/* wait_words.c - what a task waits for, by its system call and the file of the descriptor */
 
 #include "roles/roles.h"
 #include "why/why.h"

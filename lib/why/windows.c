@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* print.c - the parts of windows: kept, and printed for people, as JSON, or for flame graphs */
+/* windows.c - the parts of windows: kept, and printed for people, as JSON, or for flame graphs */
 
 #include "why/why.h"
 

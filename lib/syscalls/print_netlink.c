@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * netlink.c - print netlink messages by data/netlink.in
+ * print_netlink.c - print netlink messages by data/netlink.in
  *
  * linux/netlink.h: messages and attributes begin with their length, and are aligned to 4 bytes.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* text.c - decode the records of a block trace, and print each as blkparse(1) does */
+/* blkparse.c - decode the records of a block trace, and print each as blkparse(1) does */
 
 #include "base/base.h"
 #include "blktrace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* taskstats.c - listen for the exit codes of tasks: taskstats over generic netlink */
+/* exit_codes.c - listen for the exit codes of tasks: taskstats over generic netlink */
 #include <poll.h>
 
 #include "base/base.h"

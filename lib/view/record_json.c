@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* json.c - print a record as one line of JSON, RFC 8259 */
+/* record_json.c - print a record as one line of JSON, RFC 8259 */
 
 #include "base/base.h"
 #include "event/event.h"

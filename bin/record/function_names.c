@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * programs.c - name the functions of programs, by their addresses in the memory of a task
+ * function_names.c - name the functions of programs, by their addresses in the memory of a task
  *
  * The symbols of the file that is mapped at an address name the function. The files belong to the
  * traced programs and are untrusted.
  *
  * A task may have ended, or executed another program, when its records are read. So the kernel says
- * what a process maps from its exec on, and which children it has (mappings.c).
+ * what a process maps from its exec on, and which children it has (mapped_files.c).
  *
  * An unloaded library leaves its place to others. What the kernel says has a time, by which an
  * address is that of the library that was there when the trace recorded it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* names.c - names of tasks, from procfs and from the naming events */
+/* task_names.c - names of tasks, from procfs and from the naming events */
 
 #include "base/base.h"
 #include "proc/proc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mappings.c - read which files traced tasks map and which programs they execute, by time
+ * mapped_files.c - read which files traced tasks map and which programs they execute, by time
  *
  * Each CPU has a ring buffer of the records (lib/proc/mappings.c).
  */

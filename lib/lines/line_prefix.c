@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * origin.c - what other programs put in front of a line
+ * line_prefix.c - what other programs put in front of a line
  *
  *	HOST | LINE             dt-join
  *	FILE:LINE               grep in several files, also with -n; FILE-LINE with -C

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* pick.c - select the records of some tasks' I/O */
+/* tasks_io.c - select the records of some tasks' I/O */
 
 #include "base/base.h"
 #include "proc/proc.h"

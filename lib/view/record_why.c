@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * account.c - the account of why.h from records
+ * record_why.c - the account of why.h from records
  *
  * The events are sched:sched_switch, sched_waking and sched_process_fork, and as far as the trace
  * has them the system calls, interrupts, requests of disks and page faults. decode.c knows which

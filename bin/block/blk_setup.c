@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* device.c - set up and remove block traces, and tell by a key which session has made one */
+/* blk_setup.c - set up and remove block traces, and tell by a key which session has made one */
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
