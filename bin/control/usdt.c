@@ -9,7 +9,6 @@
 #include <elf.h>
 
 #include "base/base.h"
-#include "tracefs/tracefs.h"
 #include "usdt.h"
 
 /* Return the length of a number with an optional sign at s, or 0. */

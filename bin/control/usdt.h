@@ -4,7 +4,7 @@
 #define USDT_H
 
 #include "base/base.h"
-#include "tracefs/tracefs.h"
+#include "elf/elf.h"
 
 /* ---- usdt.c: the arguments of a USDT probe ------------------------------------------- */
 

@@ -20,7 +20,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "tracefs/tracefs.h"
+#include "elf/elf.h"
 #include "event/event.h"
 #include "live/live.h"
 #include "record.h"

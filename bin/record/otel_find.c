@@ -18,6 +18,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
+#include "elf/elf.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "bpf/bpf.h"

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "elf/elf.h"
 #include "tracefs/tracefs.h"
 
 /* Return a descriptor of an empty file system in memory, not mounted anywhere, or -1. */

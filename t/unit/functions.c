@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "tracefs/tracefs.h"
+#include "elf/elf.h"
 #include "unit.h"
 
 static void print_all(const char *path)

@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "base/base.h"
-#include "tracefs/tracefs.h"
+#include "elf/elf.h"
 #include "control/usdt.h"
 #include "unit.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "tracefs/tracefs.h"
+#include "elf/elf.h"
 
 /*
  * No real symbol table has more bytes, but a sparse file may claim so. SILENT_MOST is for files of
