@@ -71,7 +71,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
-LAYERS := base roles pairing why reader proc elf tracefs bpf event syscalls live tracedat view lines draw session
+LAYERS := base roles pairing why people reader proc elf tracefs bpf event syscalls live tracedat view lines draw session
 AREAS := control record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,

@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 #include "help.h"
-#include "reader/reader.h"
+#include "people/people.h"
 #include "lines/lines.h"
 #include "tracefs/tracefs.h"
 

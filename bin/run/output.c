@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "reader/reader.h"
+#include "people/people.h"
 #include "event/event.h"
 #include "lines/lines.h"
 #include "front.h"

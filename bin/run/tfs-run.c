@@ -23,6 +23,7 @@
 #include "base/base.h"
 #include "help.h"
 #include "reader/reader.h"
+#include "people/people.h"
 #include "front.h"
 #include "proc/proc.h"
 #include "session/session.h"

@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "lines/lines.h"
-#include "reader/reader.h"
+#include "people/people.h"
 
 static struct interval {
 	unsigned long every;            /* ms; 0: one table at the end */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "people/people.h"
 #include "reader/reader.h"
 
 int reader_is_event(const char *line)

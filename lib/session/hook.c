@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "reader/reader.h"
+#include "people/people.h"
 #include "session/session.h"
 #include "tracefs/tracefs.h"
 

@@ -16,7 +16,7 @@
 #define VIEW_H
 
 #include "base/base.h"
-#include "reader/reader.h"
+#include "people/people.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "pairing/pairing.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* screen.c - a table at a terminal that is drawn again in its place */
 
-#include "reader/reader.h"
+#include "people/people.h"
 
 /* Return how many bytes of a line fit into so many columns. */
 static size_t fitting(const char *s, size_t n, unsigned columns)
