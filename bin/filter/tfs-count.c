@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "help.h"
 #include "lines/lines.h"
+#include "interval.h"
 #include "line_calls.h"
 
 static struct opt_list keys = { .v = OPT_LIST("event") };

@@ -16,6 +16,8 @@
 #include "base/base.h"
 #include "help.h"
 #include "lines/lines.h"
+#include "interval.h"
+#include "quantiles.h"
 
 static const char *key = "lat";
 static struct opt_list by = { .v = OPT_LIST(NULL) };

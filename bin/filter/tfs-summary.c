@@ -17,6 +17,8 @@
 #include "base/base.h"
 #include "help.h"
 #include "lines/lines.h"
+#include "interval.h"
+#include "quantiles.h"
 #include "line_calls.h"
 
 enum { ADDED_MAX = 4 };

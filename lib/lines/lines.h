@@ -256,32 +256,6 @@ int decimal_compare(const struct decimal *, const struct decimal *);
 enum { DECIMAL_POWER_MIN = -65 };
 int decimal_power(const struct decimal *);
 
-/* ---- quantiles.c: percentiles of many numbers in little memory ------------------------ */
-
-/* Counters of numbers; at most 256 bytes for each power of two in use. All zero at first. */
-enum { QUANTILES_POWERS = 60 };
-struct quantiles {
-	uint64_t n;
-	uint64_t *counters[QUANTILES_POWERS];
-};
-
-/* Count a number. A negative number counts as 0. */
-void quantiles_add(struct quantiles *, const struct decimal *);
-
-/* Count all numbers of from in to, too. */
-void quantiles_merge(struct quantiles *to, const struct quantiles *from);
-
-/* Free the counters, and set all to zero. */
-void quantiles_clear(struct quantiles *);
-
-/*
- * Return the least number that is at least as great as percent of all numbers, with an error of at
- * most 1/64, or 0.001; whole: rounded to a whole number. The numbers are from *least to *most, and
- * so is the result.
- */
-struct decimal quantiles_get(const struct quantiles *, unsigned percent,
-			     const struct decimal *least, const struct decimal *most, int whole);
-
 /* ---- comments.c: what is said at the end of the output ------------------------------- */
 
 /*
@@ -380,28 +354,6 @@ int input_event(struct input *);
 
 /* Print the kept comments after the output. Return DONE, or NO, noted, if nothing is not NULL. */
 int input_end(struct input *, const char *nothing);
-
-/* ---- interval.c: a table every so often, of the events since the table before --------- */
-
-/* What to print: the events since the last table, or if all is set, those of the whole trace. */
-struct interval_now {
-	int all;
-	unsigned long ms;               /* how long that was; 0: not known */
-	unsigned long rows;             /* print at most so many rows of the table */
-};
-
-/*
- * Call this before input_begin. Let input_read call print every so many ms, at the time of a
- * clock, also if no event comes. every is 0: only interval_end calls print. The tables of a
- * terminal replace each other, and the last one is that of all events. Elsewhere each line begins
- * with the seconds since the beginning, and the sum of all tables is the whole trace.
- */
-void interval_begin(struct input *, unsigned long every,
-		    void (*print)(const struct interval_now *));
-void interval_end(void);
-
-/* Does a person see the table at a terminal, perhaps through tfs-run? */
-int interval_people(void);
 
 /* ---- metrics.c: the output of a filter as metrics, for Prometheus --------------------- */
 

@@ -3,8 +3,8 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-#include "lines/lines.h"
 #include "people/people.h"
+#include "interval.h"
 
 static struct interval {
 	unsigned long every;            /* ms; 0: one table at the end */

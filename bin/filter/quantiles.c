@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* quantiles.c - percentiles of many numbers in little memory */
 
-#include "lines/lines.h"
+#include "quantiles.h"
 
 /*
  * Numbers are counted in thousandths. Each power of two has 32 buckets of the same width, so that

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: ISC */
+/* interval.h - a table every so often, of the events since the table before */
+#ifndef INTERVAL_H
+#define INTERVAL_H
+
+#include "lines/lines.h"
+
+/* What to print: the events since the last table, or if all is set, those of the whole trace. */
+struct interval_now {
+	int all;
+	unsigned long ms;               /* how long that was; 0: not known */
+	unsigned long rows;             /* print at most so many rows of the table */
+};
+
+/*
+ * Call this before input_begin. Let input_read call print every so many ms, at the time of a
+ * clock, also if no event comes. every is 0: only interval_end calls print. The tables of a
+ * terminal replace each other, and the last one is that of all events. Elsewhere each line begins
+ * with the seconds since the beginning, and the sum of all tables is the whole trace.
+ */
+void interval_begin(struct input *, unsigned long every,
+		    void (*print)(const struct interval_now *));
+void interval_end(void);
+
+/* Does a person see the table at a terminal, perhaps through tfs-run? */
+int interval_people(void);
+
+#endif
