@@ -679,9 +679,18 @@ static void load_path(struct bpf_code *c, const struct programs *m, int at, int 
 	store(c, mount, R1);
 }
 
-/* Find the file of the descriptor R6; jump to skip if there is none. */
-static void find_descriptor(struct bpf_code *c, const struct programs *m)
+/* Find the file of the descriptor R6, or the program of the task; jump to skip if there is none. */
+static void find_file(struct bpf_code *c, const struct programs *m)
 {
+	if (!m->entering) {
+		emit_jump(c, "descriptor");
+		emit_label(c, "program");
+		load_task(c, m);
+		get(c, m, SIZE_DW, R8, R8, AT(TASK_MM));
+		get(c, m, SIZE_DW, R8, R8, AT(MM_PROGRAM));
+		emit_jump(c, "has_file");
+		emit_label(c, "descriptor");
+	}
 	load_task(c, m);
 	get(c, m, SIZE_DW, R8, R8, m->steps[FILES]);
 	get(c, m, SIZE_DW, R8, R8, m->steps[TABLE]);
@@ -692,6 +701,8 @@ static void find_descriptor(struct bpf_code *c, const struct programs *m)
 	emit_alu(c, ALU_ADD, R8, R6);
 	cast(c, m, R8, m->files.types[TYPE_POINTER]);
 	get(c, m, SIZE_DW, R8, R8, 0);
+	if (!m->entering)
+		emit_label(c, "has_file");
 	emit_jump_if_imm(c, R8, JEQ, 0, "skip");
 	store(c, FILE_OF, R8);
 	load_as(c, m, R8, FILE_OF, TYPE_FILE);
@@ -767,7 +778,10 @@ static void choose_argument(struct bpf_code *c, const struct programs *m)
 	emit_label(c, "descriptor");
 }
 
-/* R6 = the next descriptor that the call has made; jump to files_done after the last */
+/*
+ * R6 = the next descriptor that the call has made, or changed; or jump to program, or after the
+ * last to files_done
+ */
 static void choose_result(struct bpf_code *c)
 {
 	load(c, R8, SOURCE);
@@ -776,8 +790,11 @@ static void choose_result(struct bpf_code *c)
 	load_stack(c, R1, ENTRY);
 	emit_get(c, R1, R1, entry, returns);
 	load_stack(c, R6, RESULT);
-	emit_jump_if_imm(c, R1, JNE, FILE_RESULT, "pair");
+	emit_jump_if_imm(c, R1, JGT, FILE_PAIR - 1, "pair");
 	emit_jump_if_imm(c, R8, JNE, 0, "files_done");
+	emit_jump_if_imm(c, R1, JEQ, FILE_PROGRAM, "program");
+	emit_jump_if_imm(c, R1, JEQ, FILE_RESULT, "one");
+	load(c, R6, CALL + (int)offsetof(struct call_begun, args));
 	emit_jump(c, "one");
 	emit_label(c, "pair");
 	emit_jump_if_imm(c, R6, JNE, 0, "files_done");
@@ -804,8 +821,10 @@ void append_files(struct bpf_code *c, const struct programs *m)
 	} else {
 		emit_get(c, R1, R1, entry, returns);
 		emit_jump_if_imm(c, R1, JEQ, 0, "files_done");
-		load_stack(c, R1, RESULT);
-		emit_jump_if_imm(c, R1, JSLT, 0, "files_done");
+		load_stack(c, R2, RESULT);
+		emit_jump_if_imm(c, R1, JEQ, FILE_AGAIN, "returns_file");
+		emit_jump_if_imm(c, R2, JSLT, 0, "files_done");
+		emit_label(c, "returns_file");
 	}
 	load_task(c, m);
 	get(c, m, SIZE_DW, R8, R8, AT(TASK_FS));
@@ -819,7 +838,7 @@ void append_files(struct bpf_code *c, const struct programs *m)
 		choose_argument(c, m);
 	else
 		choose_result(c);
-	find_descriptor(c, m);
+	find_file(c, m);
 	if (m->entering)
 		find_directory(c, m);
 	emit_label(c, "file_found");
@@ -879,8 +898,12 @@ void describe_files(struct entry *e, const struct calls *calls, const struct cal
 		paths += call->args[i].kind == CALL_PATH;
 	if (paths && roots && n < CALL_FILES - 1)
 		e->files[n] = CALL_ROOT | FILE_ROOT * 16u;
-	if (call->result.kind == CALL_FD)
+	if (call->roles & IS_EXEC)
+		e->returns = FILE_PROGRAM;
+	else if (call->result.kind == CALL_FD)
 		e->returns = FILE_RESULT;
+	else if (call_addresses(call))
+		e->returns = FILE_AGAIN;
 	for (unsigned i = 0; i < call->nargs; i++)
 		if (call_makes_pair(calls, &call->args[i]))
 			e->returns = (uint8_t)(FILE_PAIR + i);

@@ -251,7 +251,7 @@ static struct call_end ends(const struct entry *e)
 {
 	struct call_end end = { .what = e->returns ? NEW_FILE : BARE };
 
-	if (e->exec)
+	if (e->exec || e->returns == FILE_AGAIN)
 		return (struct call_end){ .what = ANYTHING };
 	for (const struct item *i = e->items; i < e->items + CALL_ARGS && i->kind; i++) {
 		if (!(i->flags & (AT_RETURN | IF_INTERRUPTED)))

@@ -113,8 +113,11 @@ enum file_source { FILE_FD = 1, FILE_DIRFD, FILE_CWD, FILE_ROOT };
 enum { CALL_FILES = 4, FILE_PIECE = sizeof(struct memory_piece) + PIECE_ROUND,
        FILE_PIECES = (CALL_FILES - 1) * FILE_PIECE };
 
-/* What a call returns: a descriptor, or two in the memory of the argument (returns - FILE_PAIR) */
-enum file_returns { FILE_NONE, FILE_RESULT, FILE_PAIR };
+/*
+ * The files of the return of a call: a descriptor, or two in the memory of the argument (returns -
+ * FILE_PAIR); the program that it executes; or the first argument again, which has got an address
+ */
+enum file_returns { FILE_NONE, FILE_RESULT, FILE_PROGRAM, FILE_AGAIN, FILE_PAIR };
 
 /* An item of an entry of the map of calls: the user memory that an argument passes */
 struct item {
@@ -229,7 +232,8 @@ enum { TASK_MEMBERS(STEP_NAME) TASK_MEMBERS_ALL };
 	X(MNT_MOUNTPOINT, mount, mnt_mountpoint) X(MNT_ID, mount, mnt_id) \
 	X(MNT_ROOT, vfsmount, mnt_root) X(I_PRIVATE, inode, i_private) \
 	X(FSDATA, dentry, d_fsdata) X(NS_OPS, ns_common, ops) \
-	X(OPS_NAME, proc_ns_operations, name) \
+	X(OPS_NAME, proc_ns_operations, name) X(TASK_MM, task_struct, mm) \
+	X(MM_PROGRAM, mm_struct, exe_file) \
 	X(MNT_NS, mount, mnt_ns) X(NS_OF_MOUNTS, mnt_namespace, ns) X(NS_INUM, ns_common, inum)
 enum { FILE_MEMBERS(STEP_NAME) FILE_MEMBERS_ALL };
 

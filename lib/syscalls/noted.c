@@ -439,6 +439,8 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 			set(f, g, (int)v->args[i], id[i], 0);
 	if (!strcmp(c->name, "close")) /* even if it fails, close(2) */
 		set(f, g, (int)v->args[0], 0, 0);
+	if (call_addresses(c) && f->by_kernel && id[CALL_ARGS])
+		set(f, g, (int)v->args[0], id[CALL_ARGS], 0);
 	if (!strcmp(c->name, "connect") && !f->by_kernel) /* it may go on after it has returned */
 		connected(f, g, v);
 	if (error_of_result(v->result))

@@ -338,6 +338,19 @@ static void signals(struct print *p, const char *at, size_t n, unsigned set)
 	out_string(&p->o, "]");
 }
 
+/* Print the file of a descriptor. */
+static void named(struct print *p, int fd)
+{
+	size_t room = out_room(&p->o);
+	size_t n = room <= 8 ? 0 : p->v->print_fd(p->v->arg, fd, p->o.at + 1, room - 2);
+
+	if (!n)
+		return;
+	*p->o.at = '<';
+	p->o.at[n + 1] = '>';
+	p->o.at += n + 2;
+}
+
 static void descriptors(struct print *p, const char *at, size_t n, uint64_t most)
 {
 	int any = 0;
@@ -348,6 +361,8 @@ static void descriptors(struct print *p, const char *at, size_t n, uint64_t most
 			if (any++)
 				out_string(&p->o, " ");
 			out_decimal(&p->o, i);
+			if (p->v->print_fd && !p->written)
+				named(p, (int)i);
 		}
 	out_string(&p->o, "]");
 }
@@ -372,19 +387,6 @@ static void wait_status(struct print *p, unsigned v)
 			out_string(&p->o, " && WCOREDUMP(s)");
 	}
 	out_string(&p->o, "}]");
-}
-
-/* Print the file of a descriptor. */
-static void named(struct print *p, int fd)
-{
-	size_t room = out_room(&p->o);
-	size_t n = room <= 8 ? 0 : p->v->print_fd(p->v->arg, fd, p->o.at + 1, room - 2);
-
-	if (!n)
-		return;
-	*p->o.at = '<';
-	p->o.at[n + 1] = '>';
-	p->o.at += n + 2;
 }
 
 /* A structure that is printed: n bytes of it are known. */
@@ -1134,7 +1136,7 @@ size_t call_print_written(const struct calls *c, const struct call *call, unsign
 
 	if (arg >= call->nargs || !a->after || !new)
 		return 0;
-	p.written = has_sides(layout_of(c, a), 0);
+	p.written = a->bits || has_sides(layout_of(c, a), 0);
 	print_user(&p, call, arg, new);
 	/* strace leaves out what is empty, too */
 	return p.o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&p, buf);

@@ -83,7 +83,7 @@ struct call_arg {
 #define CALL_DOES(X) \
 	X(OPENED, opened) X(WRITTEN, written) X(RESIZED, resized) X(RENAMED, renamed) \
 	X(LINKED, linked) X(REMOVED, removed) X(MADE, made) X(CHANGED, changed) X(SYNCED, synced) \
-	X(READ, read) X(QUEUED, queued)
+	X(READ, read) X(QUEUED, queued) X(EXECUTED, executed)
 #define DOES_NUMBER(NAME, word) DOES_##NAME##_NUMBER,
 #define DOES_BIT(NAME, word) DOES_##NAME = 1 << DOES_##NAME##_NUMBER,
 enum { CALL_DOES(DOES_NUMBER) DOES_ALL };
@@ -159,6 +159,12 @@ int call_pointer(const struct calls *, const struct call_arg *, unsigned i, stru
 
 /* Is the argument the memory of two descriptors that the call makes? */
 int call_makes_pair(const struct calls *, const struct call_arg *);
+
+/*
+ * Does the call give the socket that is its first argument an address, even if it fails, as
+ * connect(2) and bind(2)? Later calls of it may pass the descriptor in memory.
+ */
+int call_addresses(const struct call *);
 
 /* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
 int calls_big_endian(const struct calls *);

@@ -87,6 +87,12 @@ int call_pointer(const struct calls *c, const struct call_arg *a, unsigned i,
 	return a->kind == CALL_STRUCT && find_pointer(c, a->set, 0, &i, p);
 }
 
+int call_addresses(const struct call *c)
+{
+	return c->nargs > 1 && c->args[0].kind == CALL_FD && c->args[1].kind == CALL_SOCKADDR &&
+	       c->args[1].in;
+}
+
 int call_makes_pair(const struct calls *c, const struct call_arg *a)
 {
 	const struct call_member *first;

@@ -742,7 +742,8 @@ static void add_file(struct decode *d, const struct decode_task *t, unsigned i,
 	const int at = kind == CALL_PATH && i && t->call->args[i - 1].kind == CALL_DIRFD;
 	const struct call_bytes *given = i < CALL_ARGS ? &t->values.user[i] : NULL;
 
-	to->file[to->n].name = !to->n ? "path" : kind == CALL_PATH ? "to" : "from";
+	to->file[to->n].name = !to->n ? "path" : kind == CALL_PATH ? "to" :
+			       i < CALL_ARGS ? "from" : "program";
 	/* without a name in the path: the file of the descriptor itself */
 	if (at && (!t->values.args[i] || (given->bytes && (!given->n || !*given->bytes))))
 		i--;
@@ -801,6 +802,8 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 		if (!to->n && does & DOES_READ)
 			does &= ~(unsigned)DOES_WRITTEN;
 	}
+	if (does & DOES_EXECUTED && t->values.result >= 0)
+		add_file(d, t, CALL_ARGS, to);
 	if (does & (DOES_READ | DOES_WRITTEN))
 		to->bytes = does & DOES_WRITTEN ? "written" : "read";
 	if (!to->n || (!d->wanted.n && is_idle_device(to->file[0].path)) ||
@@ -812,6 +815,8 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 		wanted |= wanted_is(&d->wanted, &to->file[1].seen);
 	if (t->values.result >= 0)
 		note_names(d, t, to);
+	/* a program that is no script */
+	to->n -= does & DOES_EXECUTED && to->n > 1 && !strcmp(to->file[0].path, to->file[1].path);
 	return wanted;
 }
 

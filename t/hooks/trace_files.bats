@@ -140,6 +140,36 @@ as_here() {
 	diff <(changes | as_here) here
 }
 
+@test "trace_files: --reads tells the program of each exec, and that which runs a script" {
+	need_bpf
+	need_types
+	cp "$PROG/exits" prog
+	ln -s prog link
+	printf '#!%s\n' "$PWD/link" >script
+	chmod +x script
+	# shellcheck disable=SC2016 # it is another shell's
+	executed() {
+		hold sh -c 'echo ready; read -r _; for name in prog link script nowhere; do "./$name"; done; :' 2>said
+		traced trace_files "$@"
+		sed -n "s|^.*: \(execve: path=.*\) lat=.*|\1|p" got | sed "s|\"$PWD/|\"|g" >told
+	}
+	executed --reads
+	diff told - <<-'END'
+		execve: path="prog" ret=0
+		execve: path="prog" ret=0
+		execve: path="script" program="prog" ret=0
+		execve: path="nowhere" ret=-2 error=ENOENT
+	END
+	executed --only executed --path "$PWD/prog"
+	diff told - <<-'END'
+		execve: path="prog" ret=0
+		execve: path="prog" ret=0
+		execve: path="script" program="prog" ret=0
+	END
+	executed --only executed --path "$PWD/script" --json
+	[ "$(grep -c '"ret":0,"lat":[0-9.]*,"path":"'"$PWD/script"'","program":"'"$PWD/prog"'","args":' got)" = 1 ]
+}
+
 @test "trace_files: JSON has the paths beside all arguments" {
 	files_of --json --only renamed
 	[ "$(grep -c '"ret":0,"lat":[0-9.]*,"path":"'"$D"'/sub/one","to":"'"$D"'/one","args":\[' got)" = 1 ]

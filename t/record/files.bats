@@ -130,6 +130,35 @@ files_agree() {
 	diff <(line theirs) <(line got)
 }
 
+@test "trace_syscalls: --names has the addresses of a socket in the call after bind and connect" {
+	need_bpf
+	need_types
+	need_tool python3
+	hold python3 -c '
+import select, socket
+def ask(s, name):
+	p = select.poll()
+	p.register(s, 4)
+	p.poll(0)
+	select.select([], [s], [], 0)
+	print(name % (s.getsockname() + (s.getpeername() if "->" in name else ())), file=names)
+names = open("names", "w")
+print("ready", flush=True)
+input()
+server = socket.create_server(("127.0.0.1", 0))
+ask(server, "<TCP:%s:%d>")
+for wait in (True, False):
+	for kind, word in (socket.SOCK_STREAM, "TCP"), (socket.SOCK_DGRAM, "UDP"):
+		s = socket.socket(type=kind)
+		s.setblocking(wait)
+		s.connect_ex(server.getsockname())
+		ask(s, "<" + word + ":%s:%d->%s:%d>")
+names.close()'
+	traced trace_syscalls --decode --names
+	sed p names >wanted # poll and select
+	sed -nE 's/.*(poll|select6?)\(.*(<(TCP|UDP)[^>]*(->[^>]*)?>)[],].*/\2/p' got | diff wanted -
+}
+
 # bats test_tags=long
 @test "tfs-strings: -f names files right 10,000 times of 10,000 in text" {
 	files_agree text 10000 2
