@@ -71,7 +71,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
-LAYERS := base roles pairing why people reader proc elf tracefs bpf event syscalls live tracedat view lines draw session
+LAYERS := base host tool roles pairing why people reader proc elf tracefs bpf event syscalls live tracedat view lines draw session
 AREAS := control record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,
@@ -213,7 +213,7 @@ $(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildc
 endif
 
 # what --help prints
-build/gen/help.h: lib/base/help.awk $(wildcard lib/*/*.help $(BUILT:%=bin/%/*.help))
+build/gen/help.h: lib/tool/help.awk $(wildcard lib/*/*.help $(BUILT:%=bin/%/*.help))
 	@mkdir -p $(@D)
 	$(Q)awk -f $^ >$@
 
@@ -223,7 +223,7 @@ $(ROWS:%=build/gen/%.h): build/gen/%.h: lib/base/rows.awk %.rows
 	@mkdir -p $(@D)
 	$(Q)awk -f $^ >$@
 
-build/gen/syscall_names.h: lib/base/syscall_names.in
+build/gen/syscall_names.h: lib/host/syscall_names.in
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C sed -n 's/ /\\0/g; s/^[a-z0-9].*/"&\\0\\0"/p' $< >$@
 build/gen/syscall_numbers.h: build/flags
@@ -236,11 +236,11 @@ build/gen/error_numbers.h: build/flags
 	$(Q)echo '#include <errno.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM - | \
 	sed -n 's/^#define \(E[A-Z0-9]*\) \([0-9]*\)$$/ENTRY("\1", \2)/p' | sort -t, -k2n >$@
 
-build/gen/allowed.h: build/gen/syscall_numbers.h lib/base/allowed.in
+build/gen/allowed.h: build/gen/syscall_numbers.h lib/host/allowed.in
 	$(Q)awk 'FNR == NR { split($$0, part, "\""); known[part[2]] = 1; next } \
 		$$1 in known { print "{ SYS_" $$1 ", " (NF > 1 ? $$2 ", " $$3 ", " $$4 : "0, ALWAYS, 0") " }," }' $^ >$@
 
-build/gen/roles_data.h: lib/roles/roles.awk lib/base/syscall_names.in lib/roles/roles.in
+build/gen/roles_data.h: lib/roles/roles.awk lib/host/syscall_names.in lib/roles/roles.in
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -f $^ >$@.new
 	$(Q)mv $@.new $@

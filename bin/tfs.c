@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "session/session.h"
 
 static const struct tool tool = {

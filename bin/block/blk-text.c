@@ -18,6 +18,8 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"

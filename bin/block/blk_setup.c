@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "blktrace.h"
 
 const char blk_actions[][9] = {

@@ -15,6 +15,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "blktrace.h"
 #include "reader/reader.h"

@@ -2,6 +2,7 @@
 /* tasks_io.c - select the records of some tasks' I/O */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "blktrace.h"

@@ -10,6 +10,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
 

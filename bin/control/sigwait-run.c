@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
 

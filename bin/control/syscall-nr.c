@@ -11,6 +11,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "syscalls/syscalls.h"
 #include "help.h"
 

@@ -8,6 +8,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "session/session.h"

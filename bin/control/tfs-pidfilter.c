@@ -11,6 +11,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"

@@ -24,6 +24,8 @@
 #include <elf.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "named.h"

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "reader/reader.h"
 #include "proc/proc.h"

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 

@@ -16,6 +16,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
 #include "draw/draw.h"

@@ -17,6 +17,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracedat/tracedat.h"
 #include "lines/lines.h"

@@ -2,6 +2,7 @@
 /* latency.c - beginnings and ends of latencies */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 #include "latency.h"

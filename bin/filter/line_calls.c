@@ -7,6 +7,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "roles/roles.h"
 #include "lines/lines.h"
 #include "line_calls.h"

@@ -14,6 +14,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
 #include "interval.h"

@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "people/people.h"
 #include "lines/lines.h"

@@ -15,6 +15,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
 #include "lines/lines.h"

@@ -16,6 +16,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "roles/roles.h"
 #include "proc/proc.h"

@@ -17,6 +17,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
 #include "line_calls.h"

@@ -13,6 +13,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
 

@@ -15,6 +15,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
 #include "interval.h"

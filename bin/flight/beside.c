@@ -4,6 +4,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "flight.h"

@@ -10,6 +10,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "lines/lines.h"
 #include "flight.h"

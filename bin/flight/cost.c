@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "flight.h"
 

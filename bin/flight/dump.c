@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "live/live.h"

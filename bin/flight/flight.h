@@ -19,6 +19,7 @@
 #ifndef FLIGHT_H
 #define FLIGHT_H
 
+#include "tool/tool.h"
 #include "live/live.h"
 #include "pairing/pairing.h"
 #include "tracedat/tracedat.h"

@@ -9,6 +9,7 @@
 #include <sys/inotify.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "flight.h"
 
 /* Tries to get the lease, one per ms: inotify reports close(2) before the kernel is done. */

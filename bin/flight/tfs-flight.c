@@ -20,6 +20,8 @@
 #include <sys/signalfd.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "reader/reader.h"
 #include "proc/proc.h"

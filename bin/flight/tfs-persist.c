@@ -12,6 +12,8 @@
 #include <sys/utsname.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"

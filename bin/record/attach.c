@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "strings.h"
 
 int plan_map(const struct plan *p, enum bpf_map_type kind, const char *name, unsigned key,

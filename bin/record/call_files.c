@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "host/host.h"
 #include "call_programs.h"
 
 /*
@@ -162,7 +163,7 @@ static void begin_function(struct bpf_code *c, const struct programs *m, const c
 	emit_scope_end(c);
 }
 
-/* ---- the walk from a file to the root directory ---------------------------------------------- */
+/* ---- the walk from a file to the root directory ------------------------------------------ */
 
 /* Append the name at R3, of less than SIZE bytes, to the record; jump to full without room. */
 static void write_string(struct bpf_code *c, const char *full)
@@ -519,7 +520,7 @@ static void function_find_id(struct bpf_code *c, const struct programs *m)
 	emit_exit(c, 0);
 }
 
-/* ---- the record of a file -------------------------------------------------------------------- */
+/* ---- the record of a file ---------------------------------------------------------------- */
 
 /* Fill the head of the record from INODE. Overwrites R8. */
 static void begin_file(struct bpf_code *c, const struct programs *m)

@@ -6,6 +6,7 @@
  * user memory is, and when it is read. A call that is not to be recorded has none.
  */
 
+#include "host/host.h"
 #include "call_programs.h"
 
 /* Set the item of an argument that is user memory. arrays: of an exec, which array it is; or -1 */

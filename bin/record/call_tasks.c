@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "call_programs.h"

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "view/view.h"
 #include "record.h"

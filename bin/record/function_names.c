@@ -19,6 +19,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "elf/elf.h"
 #include "event/event.h"

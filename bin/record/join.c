@@ -2,6 +2,7 @@
 /* join.c - make a trace.dat of the parts of the CPUs */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"
 #include "tracedat/tracedat.h"

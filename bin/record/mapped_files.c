@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "record.h"

@@ -7,6 +7,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"
 #include "live/live.h"

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "elf/elf.h"
 #include "tracefs/tracefs.h"

@@ -13,6 +13,7 @@
  * of the process sends a note of its pid.
  */
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "syscalls/syscalls.h"
 #include "live/live.h"

@@ -3,6 +3,8 @@
 #include <sys/auxv.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"
 #include "tracedat/tracedat.h"

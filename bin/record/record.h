@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include "base/base.h"
+#include "tool/tool.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "live/live.h"

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "syscalls/syscalls.h"
 #include "live/live.h"

@@ -16,6 +16,8 @@
 #include <sys/signalfd.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "tracedat/tracedat.h"

@@ -14,6 +14,8 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "reader/reader.h"
 #include "event/event.h"

@@ -32,6 +32,8 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "roles/roles.h"
 #include "proc/proc.h"

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 

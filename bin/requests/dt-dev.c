@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "requests.h"
 

@@ -13,6 +13,8 @@
 #include <arpa/inet.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "bpf/bpf.h"

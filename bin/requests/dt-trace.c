@@ -10,6 +10,8 @@
 #include <poll.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "bpf/bpf.h"
 #include "live/live.h"

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "bpf/bpf.h"

@@ -4,6 +4,8 @@
 #include <sys/vfs.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 #include "pins.h"

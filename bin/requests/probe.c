@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "bpf/bpf.h"
 #include "requests.h"

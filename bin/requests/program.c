@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "syscalls/syscalls.h"
 #include "bpf/bpf.h"
 #include "live/live.h"

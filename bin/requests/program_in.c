@@ -2,6 +2,7 @@
 /* program_in.c - programs of incoming segments, and of threads that read marked bytes */
 #include <netinet/tcp.h>
 
+#include "host/host.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 #include "program.h"

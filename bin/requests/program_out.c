@@ -2,6 +2,7 @@
 /* program_out.c - programs of threads that send, and of segments that leave */
 #include <endian.h>
 
+#include "host/host.h"
 #include "bpf/bpf.h"
 #include "requests.h"
 #include "program.h"

@@ -24,6 +24,7 @@
 #define REQUESTS_H
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 #include "bpf/bpf.h"

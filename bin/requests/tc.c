@@ -2,11 +2,12 @@
 /*
  * tc.c - attach programs by the queueing discipline clsact, with rtnetlink(7)
  *
- * The numbers are in lib/base/kernel.h.
+ * The numbers are in lib/host/kernel.h.
  */
 #include <arpa/inet.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "requests.h"
 
 enum { NEW = K_NLM_F_ACK | K_NLM_F_CREATE | K_NLM_F_EXCL };

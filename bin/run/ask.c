@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "front.h"
 #include "session/session.h"
 

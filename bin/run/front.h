@@ -11,6 +11,7 @@
 #define FRONT_H
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "people/people.h"
 
 /* ---- ask.c: what the words of tfs-run's command line ask for ------------------------- */

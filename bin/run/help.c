@@ -2,6 +2,7 @@
 /* help.c - print what hooks there are, what one of them does, and what this kernel can run */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "front.h"
 #include "session/session.h"
 

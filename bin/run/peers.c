@@ -2,6 +2,7 @@
 /* peers.c - answer the words of strace, perf, bcc and trace-cmd with those of tfs-run */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "front.h"
 #include "session/session.h"
 

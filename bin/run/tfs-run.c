@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "reader/reader.h"
 #include "people/people.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * base.h - the lowest layer: messages, options, text, files, standard output, memory
+ * base.h - the lowest layer: messages, text, memory, files, child processes, standard output
  *
- * This layer knows nothing of tracing and includes no other layer.
+ * This layer knows nothing of tracing and includes no other layer. The layer host has what libc
+ * does not have of Linux, and the layer tool the command line.
  *
  * Terms: a function "reports" an error if it has written the message to stderr. A "silent"
  * function writes nothing; its caller reports. A function that returns int returns -1 on an error,
@@ -39,8 +40,6 @@
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/kernel.h"
 
 /* All exit statuses of the tools. The shell itself gives 126, 127 and 128+n. */
 enum {
@@ -82,214 +81,6 @@ void err_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Note what was not found, unless tfs-run, which says why, started the program. Return NO. */
 int err_no(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-struct tool;
-
-/* Report the message and the synopsis, then exit MISUSED. */
-_Noreturn void usage_error(const struct tool *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* ---- capability.c: which capability a refused call lacks, capabilities(7) ---------- */
-
-/* The bit of a capability. A set of capabilities is the OR of their bits. */
-#define CAPS(number)      ((uint64_t)1 << (number))
-#define CAPS_DAC_OVERRIDE CAPS(K_CAP_DAC_OVERRIDE)  /* files of other users */
-#define CAPS_FOWNER       CAPS(K_CAP_FOWNER)
-#define CAPS_NET_ADMIN    CAPS(K_CAP_NET_ADMIN)
-#define CAPS_SYS_PTRACE   CAPS(K_CAP_SYS_PTRACE) /* procfs of other users' tasks */
-#define CAPS_SYS_ADMIN    CAPS(K_CAP_SYS_ADMIN)
-#define CAPS_SYS_NICE     CAPS(K_CAP_SYS_NICE) /* run before other programs */
-#define CAPS_SYS_RESOURCE CAPS(K_CAP_SYS_RESOURCE) /* pipes beyond the limits */
-#define CAPS_LEASE        CAPS(K_CAP_LEASE)
-#define CAPS_SYSLOG       CAPS(K_CAP_SYSLOG) /* addresses of symbols */
-#define CAPS_PERFMON      CAPS(K_CAP_PERFMON)
-#define CAPS_BPF          CAPS(K_CAP_BPF)
-#define CAPS_CHECKPOINT_RESTORE CAPS(K_CAP_CHECKPOINT_RESTORE) /* the files that a task maps */
-
-/*
- * Return a likely reason why the kernel refused a call with the error e: "; " and the capabilities
- * of the set needs that the process lacks, or else a user namespace, lockdown or seccomp. Return ""
- * for other errors than EPERM and EACCES, or if no reason is known. The text is valid until the
- * next call. errno is not kept.
- */
-const char *caps_hint(int e, uint64_t needs);
-
-/* Report as err_errno does, with caps_hint; for a file, CAP_DAC_OVERRIDE is needed. */
-int err_capability(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int err_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Has the process all capabilities of the set? If not, set errno to EPERM. */
-int caps_have(uint64_t needs);
-
-/*
- * Give up all capabilities except those of the set. From then on, no program that the process runs
- * gains any (PR_SET_NO_NEW_PRIVS). Errors are ignored.
- */
-void caps_keep(uint64_t keep);
-
-/* ---- confine.c: give up the rights that a tool no longer needs --------------------- */
-
-/*
- * Call this once, in main, after all files are open. From then on the process has no capabilities,
- * and can use only its open files and its memory (seccomp): it cannot open a file, run a program,
- * make a socket, map executable memory, or send a signal to another process. Such a call fails with
- * ENOSYS. What the kernel or the architecture (confine.c) lacks is left out silently.
- */
-void confine(void);
-
-/*
- * Do the same for a tool that opens files by their paths until it ends: install no filter of
- * calls, and keep the capabilities of the set keep. If another user owns one of the n descriptors
- * (or -1) in files, where those paths begin, keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
- */
-void confine_paths(uint64_t keep, const int *files, size_t n);
-
-/* For keep: the capabilities of a tool that streams the records of an instance. */
-#define CAPS_STREAM (CAPS_SYSLOG | CAPS_SYS_RESOURCE | CAPS_SYS_PTRACE)
-
-/* For keep: to read the files that a task maps. */
-#define CAPS_MAPPED (CAPS(K_CAP_DAC_READ_SEARCH) | CAPS_CHECKPOINT_RESTORE)
-
-/* ---- options.c: declared options, and the command line of a tool -------------------- */
-
-/* The type of an option's value. The words for the types are in options.c. */
-enum opt_type {
-	TYPE_FLAG,   /* no value */
-	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
-	TYPE_PID,
-	TYPE_NUMBER, TYPE_MS, TYPE_US, TYPE_KB, /* from least to most; times and sizes with units */
-	TYPE_UID, TYPE_PORT, /* or their names */
-	TYPE_KEY,    /* what a filter counts by */
-	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these after ! */
-	TYPE_ERROR,  /* ENOENT */
-	TYPE_ID,     /* of a container: its first digits */
-	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
-	TYPE_TEXT,   /* printable text */
-	TYPE_CHOICE, /* one|of|these */
-};
-
-/*
- * An option as a line declares it, in the help of a tool or in the header of a hook:
- *	[-x, ]--name[ VALUE]  TEXT
- * A VALUE is a word of options.c such as MS, which names a type, or choices that are separated by
- * |. :LEAST-MOST or :LEAST- after the word of a number, a time or a size is the range of the
- * value; --help does not print it. "..." allows many values, and "[VALUE...]" none, too. ",..."
- * allows many values of type TEXT that commas separate; for all other types commas always separate
- * values. A [prefix] before the word is optional in a value. Two spaces begin the TEXT, which is
- * for people.
- */
-struct opt {
-	const char *line;
-	char letter;        /* 0: long form only */
-	char name[32];
-	enum opt_type type;
-	unsigned long least, most;
-	char prefix[32];    /* it is removed from a value */
-	char choices[96];
-	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
-	/* for managers, see session.h */
-	int taken, for_hook, given;
-	const char **v;
-	size_t n;
-};
-
-/* Read a line, which a newline may end. Return 0, or -1, silent: it declares no option. */
-int opt_parse(struct opt *, const char *line);
-
-/*
- * Does the word, --name, --name=VALUE, -x or -xVALUE, give the option? Then set *value to the value
- * in the word, or to NULL if it has none.
- */
-int opt_is(const struct opt *, const char *word, const char **value);
-
-/* Print the line without ranges, as it is or as --help does, within 80 columns. */
-void opt_describe(const char *line);
-void opt_print(const char *line);
-
-/* Print text, which begins in this column, and continue at the column indent, to 80 columns. */
-void print_wrapped(const char *text, size_t column, size_t indent);
-
-/*
- * Check a value. Return it as programs take it: a number without a unit, or the number of a name.
- * Return NULL, with what is wrong in why (OPT_WHY bytes), if the option cannot have the value. The
- * types SYSCALL, ERROR, ID and DISK are for hooks, and checked in lib/session/value.c.
- */
-enum { OPT_WHY = 400 };
-const char *opt_check(const struct opt *, const char *value, char *why);
-
-/*
- * How to check a value of a type: check returns the value as programs take it, or NULL, or "is"
- * tells whether it is one. If check has not said why, the value is not "what". Both NULL: take any.
- */
-struct opt_check {
-	const char *(*check)(const struct opt *, const char *, char *why);
-	int (*is)(const char *);
-	const char *what;
-};
-const char *opt_check_as(const struct opt_check *, const struct opt *, const char *, char *why);
-
-/* Append to why. Return NULL. */
-const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/*
- * The command line of one tool. The lines of help, which --help prints, are those of the file
- * NAME.help beside the tool (help.awk):
- * - the synopsis without "usage", the same in the manual page;
- * - the purpose, the text after the dash in the tool's first comment;
- * - a line for each option, as above, and for each command, which is only printed.
- * The manual page has the same options, commands and values. In the line of a tool, a word that
- * names no type stands for text that opt_next does not check.
- */
-struct tool {
-	const char *name, *help;
-	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself, */
-	const struct opt_place {
-		char letter;            /* 0: the end; NULL: no places */
-		int *flag;              /* becomes 1, or */
-		const char **text;      /* the last value, or */
-		unsigned long *number;  /* the last value, of type N, MS, US or KB, or */
-		struct opt_list *list;  /* all values */
-	} *places;              /* and these options */
-};
-
-/* The values of an option that may be repeated, and NULL. At first n is 0; v has the default. */
-struct opt_list {
-	const char **v;
-	size_t n;
-};
-
-/* For v. */
-#define OPT_LIST(...) ((const char *[]){ __VA_ARGS__, NULL })
-
-/* The last option; its value, NULL if it takes none; the index of the next argument in argv. */
-extern struct opt opt_last;
-extern char *opt_value;
-extern int opt_index;
-
-/* The values of -R and -i of a tool with takes_instance; NULL: not given. */
-extern const char *opt_root, *opt_instance;
-
-/*
- * Return the letter of the next option, OPT_LONG if it has none, or -1 after the last one;
- * opt_index is then the index of the first operand. The rules are those of POSIX getopt(3), and
- * --name VALUE or --name=VALUE is the same as -x VALUE. Check the value by its type: opt_value is
- * then as opt_check returns it. Answer -h, --help and --version, and exit DONE. If an option or its
- * value is wrong, report that and the synopsis, and exit MISUSED.
- */
-enum { OPT_LONG = 1 };
-int opt_next(const struct tool *t, int argc, char **argv);
-
-/* Return the number that opt_value is, an option of type N, MS, US or KB. */
-unsigned long opt_number(void);
-
-/* Exit MISUSED: the value of the last option is not what it has to be, such as "a list of pids". */
-_Noreturn void opt_refuse(const struct tool *, const char *what);
-
-/* Return the pid that an operand names. Exit MISUSED if it names none. */
-pid_t opt_pid(const struct tool *, const char *operand);
-
-/* Exit MISUSED unless operand, the first argument that the tool does not take, is NULL. */
-void opt_end(const struct tool *, const char *operand);
 
 /* ---- out.c: text within a bound ------------------------------------------------------ */
 
@@ -534,9 +325,6 @@ void text_mask_controls(char *s, const char *end);
 /* Return the length of the multi-byte UTF-8 character at s, or 0 if there is none. */
 size_t text_utf8(const unsigned char *s, size_t n);
 
-/* Return the pid that s names, a number from 1 to K_PID_MAX_LIMIT; 0, silent, otherwise. */
-pid_t text_pid(const char *s);
-
 /*
  * Is s a name: 1 to most characters of [A-Za-z0-9_.-] that do not begin with a dot or a
  * dash? text_is_name allows 64 characters.
@@ -589,19 +377,6 @@ int glob_names(const char *glob, const char *system, const char *event);
 /* Does one of the globs, with commas or spaces between, match all of the text? */
 int glob_listed(const char *list, const char *text);
 
-/* ---- names.c: users and ports by their names --------------------------------------- */
-
-struct suggest;
-
-/*
- * Write the number of a user in /etc/passwd, or of a port of TCP in /etc/services, to *n. Other
- * databases of names (NSS) are not asked. Return 0; 1, silent, if the file has no such name: then
- * the nearest names, which stay allocated until the next call, are offered to near; or -1 and
- * errno, silent, if the file cannot be read.
- */
-int names_user(const char *name, unsigned long *n, struct suggest *near);
-int names_port(const char *name, unsigned long *n, struct suggest *near);
-
 /* ---- suggest.c: find the names that a mistyped word may have meant ----------------- */
 
 enum { SUGGEST_MAX = 3 };
@@ -625,47 +400,6 @@ void suggest_offer(struct suggest *, const char *name);
  * valid until the next call.
  */
 const char *suggest_remedy(const struct suggest *, const char *otherwise);
-
-/* ---- numbers.c: names of errors, signals and system calls -------------------------- */
-
-/*
- * Return the name of an error (ENOENT), a signal (SIGTERM) or a system call (openat) of this host,
- * or NULL. Errors include those that only the kernel uses, such as ERESTARTSYS. Real-time signals
- * have no name. error_of_name returns the number of the error whose name has n bytes, or 0.
- */
-const char *name_of_error(int64_t number);
-int64_t error_of_name(const char *name, size_t n);
-const char *name_of_signal(int64_t number);
-const char *name_of_syscall(int64_t number);
-
-/* Put an exit code of wait(2) into text as words: "exit 3", "killed by SIGSEGV (core dumped)". */
-enum { EXIT_WORDS = 48 };
-const char *exit_words(unsigned code, char text[EXIT_WORDS]);
-
-/* Return the error, 1 to 4095, that is the result of a call or function; 0: the result is none. */
-int64_t error_of_result(int64_t result);
-
-/*
- * Return the system call after name, and its number: the first after NULL, and NULL after the
- * last. The caller goes through all in this order.
- */
-const char *syscall_next(const char *name, int *number);
-
-/* Return the call of a kernel function: sys_newstat is stat. A function not known here is kept. */
-const char *syscall_of_function(const char *function);
-
-/* Return the call here that has this name, or whose function has; NULL: there is none. */
-const char *syscall_of_name(const char *name);
-
-/*
- * Does this function serve a call of that name (syscall_names.in)? A name of the second kind means
- * this function only if the kernel has none of the third.
- */
-enum serves { SERVES_NOT, SERVES_IF_NO_OTHER, SERVES };
-enum serves syscall_serves(const char *function, const char *name);
-
-/* Is this the name of a call that a function of another name serves? */
-int syscall_is_other_name(const char *name);
 
 /* ---- memory.c: allocate memory; the tool exits if memory runs out --------------------- */
 
@@ -772,6 +506,30 @@ void table_sort(struct table *, int (*compare)(const void *, const void *));
 /* For table_sort: compare the bytes of the keys. */
 int table_by_key(const void *, const void *);
 
+/* ---- pids.c: sorted sets of pids --------------------------------------------------- */
+
+struct pids {
+	pid_t *v;      /* ascending, without duplicates, after pids_sort */
+	size_t n;
+	int failed;    /* a pid is missing because memory ran out */
+};
+
+/*
+ * Add a pid. If memory runs out, report it once, and return -1 from then on, as pids_sort and
+ * pids_parse do, so it is enough to check these.
+ */
+int pids_add(struct pids *, pid_t);
+int pids_has(const struct pids *, pid_t);       /* by binary search */
+int pids_sort(struct pids *);                   /* call it after the last pids_add */
+int pids_plus(struct pids *, const struct pids *more); /* add all of more, and sort */
+void pids_minus(struct pids *, const struct pids *gone);
+int pids_same(const struct pids *, const struct pids *);
+void pids_clear(struct pids *);                 /* frees the set, which can be used again */
+int pids_parse(struct pids *, const char *);    /* add the numbers of a list, and sort */
+
+/* Return allocated text of the pids with this between them; NULL: out of memory, reported. */
+char *pids_text(const struct pids *, const char *between);
+
 /* ---- sort.c: sort an array ---------------------------------------------------------- */
 
 /* Sort as qsort(3) does. */
@@ -832,49 +590,6 @@ void fd_to_null(int fd);
  */
 void fd_open_standard(void);
 
-/* ---- urgent.c: run before the programs that a trace is about ------------------------ */
-
-/*
- * Let this task run before all ordinary tasks (SCHED_FIFO, sched(7)), because until it has run,
- * events are lost or tracing takes time from programs. Do nothing if that is refused (it needs
- * CAP_SYS_NICE or RLIMIT_RTPRIO), or if the user has given the task another policy or a lower
- * priority. Return whether urgent_end, which makes it an ordinary task again, is due.
- */
-int urgent_begin(void);
-void urgent_end(void);
-
-/* ---- descriptors.c: pass open descriptors to another process ------------------------ */
-
-enum { FD_SEND_MAX = 16 };
-
-/*
- * In the environment of a hook: the number of a socket. The session keeps the descriptors that a
- * tool sends there until the session ends, for any reason.
- */
-#define SESSION_KEEPS "TFS_KEEPS"
-
-/* In the environment of a stream: the rings of these programs (lib/live/live.h). */
-#define SESSION_RINGS "TFS_RINGS"
-
-/*
- * In the environment of tfs-record in a session with rings: a descriptor of this file in the
- * session's directory, to which it writes how many records it has read, and how many are lost.
- */
-#define SESSION_COUNTS "TFS_COUNTS"
-#define SESSION_COUNTS_FILE "counts"
-
-/* What such a descriptor is (lib/live/live.h: rings.c) */
-enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS, KEEP_TASKS };
-
-/* Send descriptors of a kind through a Unix socket. Return 0, or -1 and errno, silent. */
-int fd_send(int socket, const int *fds, size_t n, enum keep);
-
-/*
- * Receive all descriptors that were sent to the socket (close-on-exec), without waiting.
- * Stop if the next FD_SEND_MAX of them may not fit. Set the kind of each. Return their number.
- */
-size_t fd_receive(int socket, int *fds, uint8_t *kinds, size_t room);
-
 /* ---- paths.c: where procfs, sysfs and the other programs of this installation are ----- */
 
 /* Return the value of the environment variable, or fallback if it is unset or empty. */
@@ -898,43 +613,6 @@ int program_directory(char *dir);
  * exists into path (PATH_MAX bytes). Return 0, or -1, silent.
  */
 int program_find(const char *dir, char *path, const char *const *candidates);
-
-/* ---- netlink.c: requests to the kernel and its answers, netlink(7); silent ------------- */
-
-/* A request: struct nlmsghdr, the head of the protocol, and attributes, at most 256 bytes. */
-struct netlink_message {
-	uint32_t len;
-	uint16_t type, flags;
-	uint32_t seq, port;
-	char text[256];
-};
-
-/* Open a bound socket. Return a descriptor, or -1 and errno. */
-int netlink_open(int protocol);
-void netlink_begin(struct netlink_message *, unsigned type, unsigned flags, const void *head,
-		   size_t n);
-/* Append an attribute and return its address. netlink_end lets it contain all later ones. */
-char *netlink_add(struct netlink_message *, unsigned type, const void *value, size_t n);
-void netlink_end(const struct netlink_message *, char *outer);
-int netlink_send(int fd, const struct netlink_message *);
-
-/* The messages of a socket, all zero at first except fd and wait. */
-struct netlink_answer {
-	int fd, wait;           /* wait for a message */
-	unsigned type;          /* of the message */
-	const char *text;       /* its n bytes after struct nlmsghdr */
-	size_t n;
-	int error;              /* after the last: 0, or -errno of the kernel */
-	const char *at;         /* private */
-	size_t left;
-	char room[8192];
-};
-
-/* Take the next message. Return 1; 0 after the last one of an answer; or -errno. */
-int netlink_next(struct netlink_answer *);
-
-/* Find the attribute of that type in the n bytes at p. Return it and set *len, or NULL. */
-const char *netlink_find(const char *p, size_t n, unsigned type, size_t *len);
 
 /* ---- file.c: read files and directories, open untrusted paths, find mounts ----------- */
 
@@ -1015,30 +693,6 @@ int path_open_mounted(const char *path, unsigned long magic);
  */
 int path_open_listed(char *path, const char *type, unsigned long magic);
 
-/* ---- output_file.c: a file that the user has named for the output of a tool ---------- */
-
-/*
- * Create the file, with mode 0600, or open it without truncating it if it exists: a regular file
- * without another name, and in a sticky directory not of another user; or /dev/null or /dev/full.
- * Never follow a link, and never wait. Set *made to 1 if the file is new, else to 0. Return a
- * descriptor for writing, or -1, reported.
- */
-int output_file(const char *path, int *made);
-
-/*
- * Open the directory of the path (O_PATH), and set *name to the last part of it. Return a
- * descriptor; OUTPUT_NO_NAME, silent, if the path ends in no file's name, or is too long; or -1,
- * reported.
- */
-enum { OUTPUT_NO_NAME = -2 };
-int output_parent(const char *path, const char **name);
-
-/*
- * May a new file replace the name? Return 1 if there is none or it is a regular file, 0 if it is
- * anything else, or -1 and errno.
- */
-int output_is_regular(int dir, const char *name);
-
 /* ---- stdout.c: buffered text to standard output, lines from standard input ---------- */
 
 /* Print to standard output through a buffer. If a write fails, report it and exit REFUSED. */
@@ -1080,46 +734,5 @@ struct line_reader {
  * report it, set failed and return -1.
  */
 ssize_t line_read(struct line_reader *, char **line);
-
-/* ---- atomic_file.c: a file that appears complete, or not at all --------------------- */
-
-/*
- * The file has no name while it is written, so it disappears if the program dies. Where an unnamed
- * file cannot get a name, the file is written as .PROGRAM.PID in the same directory.
- */
-struct atomic_file {
-	unsigned long files;    /* set by the caller: files to keep, NAME, NAME.1, ...; 0: NAME */
-	const char *path, *name; /* the caller's path, and its last part */
-	int dir;                /* the directory */
-	int named;              /* unnamed files cannot get a name there */
-};
-
-/*
- * Open the directory of path. Check that path, and NAME.1 and so on, do not exist or are
- * regular files; exit MISUSED if they are something else. path is not copied. Return 0, or
- * -1, reported.
- */
-int atomic_file_find(struct atomic_file *, const struct tool *, const char *path);
-
-/* Return an empty file without a name on the same disk. -1 and errno, silent. */
-int atomic_file_scratch(const struct atomic_file *);
-
-/* Find out with a scratch file whether such a file can get a name. Call this once, early. */
-void atomic_file_try(struct atomic_file *, int scratch);
-
-/* Return a new file for atomic_file_publish. -1 and errno, silent. */
-int atomic_file_make(const struct atomic_file *);
-
-/*
- * Rename NAME.1 to NAME.2, NAME to NAME.1 and so on, and give fd the name NAME. Return 0,
- * or report and -1; the caller then calls atomic_file_drop.
- */
-int atomic_file_publish(const struct atomic_file *, int fd);
-
-/* Remove the temporary name of the file that atomic_file_make made. */
-void atomic_file_drop(const struct atomic_file *);
-
-/* Remove the file NAME.i if it exists. Return 0, or -1, reported. */
-int atomic_file_remove(const struct atomic_file *, unsigned long i);
 
 #endif

@@ -91,14 +91,3 @@ int err_no(const char *fmt, ...)
 	va_end(ap);
 	return NO;
 }
-
-void usage_error(const struct tool *t, const char *fmt, ...)
-{
-	char what[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vformat(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	err_exit(MISUSED, "%s; usage: %.*s", what, (int)strcspn(t->help, "\n"), t->help);
-}

@@ -130,13 +130,6 @@ void text_mask_controls(char *s, const char *end)
 	text_mask(s, end, '?');
 }
 
-pid_t text_pid(const char *s)
-{
-	unsigned long n;
-
-	return text_number(s, 1, K_PID_MAX_LIMIT, &n) < 0 ? 0 : (pid_t)n;
-}
-
 int text_name_fits(const char *s, size_t most)
 {
 	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * draw.h - pictures (SVG)
- *
- * This layer includes base and lines.
- */
+/* draw.h - pictures (SVG) */
 #ifndef DRAW_H
 #define DRAW_H
 

@@ -2,8 +2,7 @@
 /*
  * elf.h - programs and libraries: their functions, USDT probes and thread-local variables
  *
- * The files may belong to the traced programs, so their contents are untrusted. This layer includes
- * base and proc.
+ * The files may belong to the traced programs, so their contents are untrusted.
  */
 #ifndef TFS_ELF_H
 #define TFS_ELF_H

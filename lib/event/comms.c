@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* comms.c - a hash table of tasks by pid, with open addressing */
 
+#include "host/host.h"
 #include "event/event.h"
 
 /* Tasks that are allocated together, so that their addresses never change. */

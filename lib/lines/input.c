@@ -2,6 +2,8 @@
 /* input.c - the frame of a filter: it reads a trace from standard input to the end */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "lines/lines.h"
 #include "reader/reader.h"
 

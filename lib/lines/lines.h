@@ -12,6 +12,7 @@
 #define LINES_H
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "pairing/pairing.h"
 #include "proc/proc.h"
 

@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"

@@ -5,12 +5,11 @@
  * struct live_kernel is what the decoder has to know about this machine's kernel. struct live gives
  * the records of all CPUs in the order of time. A caller refreshes the names with
  * live_kernel_refresh, reads with live_fill, and takes records with live_next, again and again.
- *
- * It includes the layers base, proc, bpf and event; its files also use tracefs and syscalls.
  */
 #ifndef LIVE_H
 #define LIVE_H
 
+#include "host/host.h"
 #include "proc/proc.h"
 #include "bpf/bpf.h"
 #include "event/event.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* pairing.c - what becomes of each system call: the entry and the return of a task, paired */
 
+#include "host/host.h"
 #include "roles/roles.h"
 #include "pairing/pairing.h"
 

@@ -11,6 +11,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "roles/roles.h"
 #include "people/people.h"
 

@@ -4,8 +4,6 @@
  *
  * lib/view makes these lines from records, and tfs-human from lines of text. Both find the parts of
  * an event in their own way; the functions here do the rest, as tfs-human(1) describes.
- *
- * This layer includes base and roles.
  */
 #ifndef PEOPLE_H
 #define PEOPLE_H

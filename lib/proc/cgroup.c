@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 
 /* The depth of directories at which the search for a name ends. */

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 
 enum { EVENTS = 4096 };         /* at most: the tasks, on each CPU */

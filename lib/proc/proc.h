@@ -1,57 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * proc.h - tasks, sets of pids, cgroups, and the selection of tasks, all from procfs. This layer
- * includes only base, and knows nothing of tracefs. A task is a thread and its pid, a process is a
- * thread group and its tgid. A selector names tasks by pid, cgroup, pid namespace, uid or comm.
+ * proc.h - tasks, cgroups, and the selection of tasks, all from procfs. This layer knows nothing of
+ * tracefs. A task is a thread and its pid, a process is a thread group and its tgid. A selector
+ * names tasks by pid, cgroup, pid namespace, uid or comm.
  */
 #ifndef PROC_H
 #define PROC_H
 
 #include "base/base.h"
-
-/* ---- pids.c: sorted sets of pids --------------------------------------------------- */
-
-struct pids {
-	pid_t *v;      /* ascending, without duplicates, after pids_sort */
-	size_t n;
-	int failed;    /* a pid is missing because memory ran out */
-};
-
-/*
- * Add a pid. If memory runs out, report it once, and return -1 from then on, as pids_sort and
- * pids_parse do, so it is enough to check these.
- */
-int pids_add(struct pids *, pid_t);
-int pids_has(const struct pids *, pid_t);       /* by binary search */
-int pids_sort(struct pids *);                   /* call it after the last pids_add */
-int pids_plus(struct pids *, const struct pids *more); /* add all of more, and sort */
-void pids_minus(struct pids *, const struct pids *gone);
-int pids_same(const struct pids *, const struct pids *);
-void pids_clear(struct pids *);                 /* frees the set, which can be used again */
-int pids_parse(struct pids *, const char *);    /* add the numbers of a list, and sort */
-
-/* Return allocated text of the pids with this between them; NULL: out of memory, reported. */
-char *pids_text(const struct pids *, const char *between);
-
-/* ---- pid_args.c: pids of the command line ------------------------------------------ */
-
-/*
- * Put the operands into out as pids, and sort the set. Without operands, or with only "-", read
- * standard input, where spaces and newlines separate the pids. Exit MISUSED if one is not a pid, or
- * if there is none. Return 0, or -1, reported.
- */
-int pids_operands(const struct tool *, char **argv, struct pids *out);
-
-enum {
-	PID_LIST_IDLE = 1,      /* allow 0, the idle task */
-	PID_LIST_OTHERS = 2,    /* allow -PID: all tasks but this one */
-};
-
-/*
- * Add the pids of an option's value, with commas between, and sort the set. Exit MISUSED if one is
- * not a number up to K_PID_MAX_LIMIT. Return 0, or -1, reported.
- */
-int pids_option(const struct tool *, const char *list, int flags, struct pids *out);
+#include "host/host.h"
 
 /* ---- procfs.c: files of procfs that a task makes long or slow to read --------------- */
 
@@ -94,7 +51,7 @@ int procfs_begin_file(void);
 void procfs_miss(void);
 unsigned long long procfs_missed(void);
 
-/* ---- stranger.c: read files and memory of strangers in a process that may be abandoned ------- */
+/* ---- stranger.c: read files and memory of strangers in a process that may be abandoned --- */
 
 /*
  * The answer of a helper: an error, two allocated parts, and a descriptor. In the tool, a NUL is

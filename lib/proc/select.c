@@ -9,6 +9,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 
 struct look {

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 
 enum {

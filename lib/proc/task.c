@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 
 /*

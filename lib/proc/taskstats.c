@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 
 /* Bytes of the socket: some thousand exits that come between two reads. */

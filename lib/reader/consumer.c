@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "people/people.h"
 #include "reader/reader.h"
 

@@ -6,13 +6,12 @@
  * tool ends; the stream of a session waits for another reader (NEXT_READER). If a session sends
  * GIVE_UP, the tool waits no longer for a reader that takes nothing: it writes only the last lines,
  * which fit into the enlarged FIFO, and they count the others.
- *
- * This layer includes base and people.
  */
 #ifndef READER_H
 #define READER_H
 
 #include "base/base.h"
+#include "tool/tool.h"
 
 /* Is this line an event, and no comment, title, frame of a stack or "CPU:" of lost events? */
 int reader_is_event(const char *line);

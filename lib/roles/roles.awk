@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # roles.awk - compile the roles of system calls to macros of C
 #
-# usage: awk -f roles.awk ../base/syscall_names.in roles.in
+# usage: awk -f roles.awk ../host/syscall_names.in roles.in
 #
 # ROLE_WORDS(X) has a line X(NAME, word) for each word, the classes first; ROLE_WAITS the words of
 # waits=, ROLE_ROWS the bits of the words, a row for each combination. ROLE_NAMES is one string of

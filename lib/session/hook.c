@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "people/people.h"
 #include "session/session.h"
 #include "tracefs/tracefs.h"

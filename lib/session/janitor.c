@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "live/live.h"

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "tracefs/tracefs.h"
 #include "session/session.h"
 

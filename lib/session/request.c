@@ -2,6 +2,8 @@
 /* request.c - parse and check the options that the caller gave; make nothing */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "session/session.h"
 

@@ -21,6 +21,7 @@
 
 #include <sys/stat.h>
 
+#include "tool/tool.h"
 #include "proc/proc.h"
 
 /* ---- hook.c: find hooks and read their headers ------------------------------------- */

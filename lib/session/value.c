@@ -2,6 +2,8 @@
 /* value.c - check values of the types that only hooks have */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "session/session.h"
 
 #define DIGITS "0123456789"

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "host/host.h"
 #include "proc/proc.h"
 #include "syscalls/mounts.h"
 #include "syscalls/tables.h"

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include "host/host.h"
 #include "event/event.h"
 #include "proc/proc.h"
 #include "syscalls/tables.h"

@@ -2,6 +2,7 @@
 /* print.c - print arguments and results of system calls, as a C programmer would write them */
 #include <sys/socket.h>
 
+#include "host/host.h"
 #include "syscalls/print.h"
 
 static void hex(struct print *p, uint64_t v)

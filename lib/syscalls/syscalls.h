@@ -10,8 +10,6 @@
  *	user memory      bytes of the traced program that an argument points to
  *	set              the constants of one type of argument: flags or an enumeration
  *	layout           the members of a structure
- *
- * It includes the layers base, proc, tracefs and event.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -242,7 +240,7 @@ size_t call_print_behind(const struct calls *, const struct call *, const struct
 size_t call_print_result(const struct calls *, const struct call *, int64_t result,
 			 char *buf, size_t size);
 
-/* ---- records.c: the events that BPF programs record ------------------------------------------ */
+/* ---- records.c: the events that BPF programs record -------------------------------------- */
 
 /*
  * The programs of tfs-strings and of request probes write records into BPF ring buffers. In a trace
@@ -675,7 +673,7 @@ void file_put_protocol(struct out *, unsigned family, unsigned type);
 /* Write the address that a program has passed. Return 0 if it is of another kind, or not known. */
 int file_put_peer(struct out *, const struct call_bytes *);
 
-/* ---- wanted.c: the files of --path ----------------------------------------------------------- */
+/* ---- wanted.c: the files of --path ------------------------------------------------------- */
 
 /*
  * Write where the links of a path lead now to out (PATH_MAX bytes), in the root directory of a

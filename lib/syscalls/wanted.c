@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <sys/syscall.h>
 
+#include "host/host.h"
 #include "proc/proc.h"
 #include "syscalls/mounts.h"
 #include "syscalls/syscalls.h"

@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"

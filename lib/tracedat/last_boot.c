@@ -7,6 +7,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "tracefs/tracefs.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "tracefs/tracefs.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"

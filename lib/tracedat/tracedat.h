@@ -11,8 +11,6 @@
  * A file is written in three steps: struct dat_head collects the head, struct dat_parts
  * collects the sub-buffers of each CPU in a part (an unlinked file), and dat_parts_join makes
  * one file of them. struct dat reads a file.
- *
- * This layer includes base and event. Its .c files also include tracefs and live.
  */
 #ifndef TRACEDAT_H
 #define TRACEDAT_H
@@ -20,6 +18,7 @@
 #include <poll.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "event/event.h"
 
 /* Ids of options. In version 7, option 3 and those from 16 on describe sections. */

@@ -2,6 +2,7 @@
 /* control.c - write control files: one record per write, and the kernel's own reason */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 
 int ctl_try(int dir, const char *file, const char *record, int flags)

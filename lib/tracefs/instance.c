@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "tracefs/tracefs.h"
 
 int instance_remove(int instances, const char *name, long ms)

@@ -2,6 +2,7 @@
 /* pidfilter.c - the tasks that an instance traces: set_event_pid and similar files */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 

@@ -2,6 +2,7 @@
 /* root.c - find and open tracefs in the same way for every tool */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -6,6 +6,7 @@
  * names that these calls have: the function newstat is the call stat.
  */
 
+#include "host/host.h"
 #include "roles/roles.h"
 #include "tracefs/tracefs.h"
 

@@ -2,7 +2,7 @@
 /*
  * tracefs.h - tracefs: its root, control files, instances, pid filters and dynamic events
  *
- * This layer includes base and proc. It reads no events.
+ * This layer reads no events.
  *
  * Terms: the tracefs root is the mounted tracefs, or the directory given with -R. An instance is a
  * directory below instances/ with ring buffers and enabled events of its own. A control file is a
@@ -12,6 +12,7 @@
 #define TRACEFS_H
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "proc/proc.h"
 
 /* ---- root.c: find and open tracefs ------------------------------------------------- */

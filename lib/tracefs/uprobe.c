@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "elf/elf.h"
 #include "tracefs/tracefs.h"
 

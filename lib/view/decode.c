@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "roles/roles.h"
 #include "event/event.h"
 #include "pairing/pairing.h"

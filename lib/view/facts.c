@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "view/view.h"

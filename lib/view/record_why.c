@@ -8,6 +8,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "event/event.h"
 #include "view/view.h"
 #include "why/why.h"

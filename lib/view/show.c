@@ -2,6 +2,7 @@
 /* show.c - the options with which a tool shows records */
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"

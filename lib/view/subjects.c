@@ -2,6 +2,7 @@
 /* subjects.c - select the records that are about given tasks and their later children */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"

@@ -26,6 +26,8 @@
 #include <netinet/in.h>
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "proc/proc.h"
 #include "event/event.h"
 #include "syscalls/syscalls.h"

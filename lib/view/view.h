@@ -8,14 +8,12 @@
  * time (-u, -C) and prints the lines of the process event tracer (-P). A struct show has all
  * options of tfs-catpipe, tfs-report and tfs-flight together. A struct decode makes one line of
  * each system call (-D).
- *
- * It includes the layers base, reader, pairing, proc, event and syscalls; its files also use
- * tracefs.
  */
 #ifndef VIEW_H
 #define VIEW_H
 
 #include "base/base.h"
+#include "tool/tool.h"
 #include "people/people.h"
 #include "proc/proc.h"
 #include "event/event.h"

@@ -9,6 +9,7 @@
  *	what events say
  */
 
+#include "host/host.h"
 #include "roles/roles.h"
 #include "why/why.h"
 

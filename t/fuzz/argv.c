@@ -46,7 +46,7 @@ static _Noreturn void leave_with_usage(const struct tool *t, const char *fmt, ..
 #define err_exit leave_saying
 #define usage_error leave_with_usage
 #define main manager_main
-#include "../../lib/base/options.c"
+#include "../../lib/tool/options.c"
 #include "../../lib/session/manager.c"
 #undef exit
 #undef err_exit

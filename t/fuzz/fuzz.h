@@ -10,6 +10,8 @@
 #define FUZZ_H
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 #include "proc/proc.h"
 #include "elf/elf.h"
 #include "tracefs/tracefs.h"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 
 #include "prog.h"
 

@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "prog.h"
 
 #define RUN "/run/netns"

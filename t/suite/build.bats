@@ -611,10 +611,10 @@ musl has no such header" ]
 	outputs 1 "lib/attic/: add it to LAYERS or AREAS in the Makefile" "$TREE/t/layers" copy
 }
 
-@test "lib/base: no two files need each other" {
+@test "lib/base, lib/host, lib/tool: no two files need each other" {
 	need_tool nm tsort
 	# symbols that a file defines and uses, without those of libc
-	nm -A "$TREE"/build/lib/base/*.o | awk '
+	nm -A "$TREE"/build/lib/{base,host,tool}/*.o | awk '
 		{ file = $1; sub(/:.*/, "", file) }
 		$2 == "U" { used[file, $3] = file; name[file, $3] = $3 }
 		$2 ~ /^[BDRT]$/ { defined[$3] = file }

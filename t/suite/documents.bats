@@ -335,7 +335,7 @@ woke() {
 	local -A more=([blk-text]='bin/block/tasks_io lib/reader/consumer'
 		[dt-probe]=bin/requests/make [tfs-catpipe]=lib/reader/consumer
 		[tfs-flight]='bin/flight/flight_control bin/flight/dump bin/flight/trigger'
-		[tfs-record]='bin/record/parts bin/record/join lib/base/atomic_file')
+		[tfs-record]='bin/record/parts bin/record/join lib/tool/atomic_file')
 	for tool in $(tools); do
 		section "$TREE"/bin/*/"$tool.1" 'ERROR MESSAGES' >page
 		# shellcheck disable=SC2046,SC2059,SC2086 # several words

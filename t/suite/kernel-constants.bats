@@ -6,7 +6,7 @@
 load ../helper
 load ../constants
 
-# typed: Write a C program N.c for each section of lib/base/kernel.h: its headers, as far as they are
+# typed: Write a C program N.c for each section of lib/host/kernel.h: its headers, as far as they are
 # there, and an assertion in a line for each constant and structure.
 typed() {
 	awk '
@@ -19,7 +19,7 @@ typed() {
 				if ($i ~ /\.h$/)
 					printf "#if __has_include(<%s>)\n#include <%s>\n#endif\n", $i, $i >out
 			}
-			print "#include \"base/kernel.h\"" >out
+			print "#include \"host/kernel.h\"" >out
 		}
 		/^struct k_/ {
 			name = substr($2, 3)
@@ -41,7 +41,7 @@ typed() {
 				real = other != "" && line !~ /K_/ ? other : substr(name, 3)
 				printf "_Static_assert((%s) == (%s), \"DIFFERS\");\n", real, name >out
 			}
-		}' "$TREE/lib/base/kernel.h"
+		}' "$TREE/lib/host/kernel.h"
 }
 
 # machine: Write bpf.c with the same of the numbers of BPF in lib/bpf/.

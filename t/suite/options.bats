@@ -41,6 +41,6 @@ options() {
 @test "options: one file compares words with the names and letters of options" {
 	cd "$TREE"
 	# hook.c refuses a header that uses a letter twice
-	run -0 grep -rlE 'getopt|(->|\.)letter\>' bin/run lib/base lib/session --include='*.c'
-	[ "$(sort <<<"$output")" = $'lib/base/options.c\nlib/session/hook.c' ]
+	run -0 grep -rlE 'getopt|(->|\.)letter\>' bin/run lib/tool lib/session --include='*.c'
+	[ "$(sort <<<"$output")" = $'lib/tool/options.c\nlib/session/hook.c' ]
 }

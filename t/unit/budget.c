@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "flight/flight.h"
 #include "unit.h"

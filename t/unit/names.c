@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* names.c - the names of tasks that a recorder of any length keeps */
 
+#include "base/base.h"
+#include "host/host.h"
 #include "live/live.h"
 #include "unit.h"
 

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "unit.h"
 
 static void test_attributes(void)

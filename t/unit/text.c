@@ -2,6 +2,7 @@
 /* text.c, format.c, suggest.c - numbers, UTF-8, formatted text and suggestions */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "event/event.h"
 #include "view/view.h"
 #include "unit.h"

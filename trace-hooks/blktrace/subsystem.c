@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "block/blktrace.h"

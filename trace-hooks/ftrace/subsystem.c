@@ -9,6 +9,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "live/live.h"

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "host/host.h"
 
 #define ALIGNED(n) (((size_t)(n) + 3) & ~(size_t)3)
 

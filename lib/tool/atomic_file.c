@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 
 /* Return the temporary name. A program makes one file at a time, so one name is enough. */
 static const char *own_name(void)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # help.awk - make build/gen/help.h of the files NAME.help: what --help prints, as strings
 #
-# A line is one of struct tool (base/base.h). A line that begins with a space continues the one
+# A line is one of struct tool (tool/tool.h). A line that begins with a space continues the one
 # before. @NAME stands for the lines of NAME.help, which other tools have as well. TOOL_NAME begins
 # the struct tool of NAME; all other lines are HELP_NAME.
 

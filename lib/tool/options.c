@@ -2,6 +2,8 @@
 /* options.c - options as lines declare them, and the command line of a tool */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 
 struct opt opt_last;
 char *opt_value;
@@ -424,6 +426,17 @@ unsigned long opt_number(void)
 
 	text_number(opt_value, 0, ULONG_MAX, &n);
 	return n;
+}
+
+void usage_error(const struct tool *t, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vformat(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	err_exit(MISUSED, "%s; usage: %.*s", what, (int)strcspn(t->help, "\n"), t->help);
 }
 
 void opt_refuse(const struct tool *t, const char *what)

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 
 /*
  * A table is all names, a NUL after each, and the numbers in the same order. An array of
@@ -244,4 +245,11 @@ const char *syscall_of_name(const char *name)
 		other = call;
 	}
 	return other;
+}
+
+pid_t text_pid(const char *s)
+{
+	unsigned long n;
+
+	return text_number(s, 1, K_PID_MAX_LIMIT, &n) < 0 ? 0 : (pid_t)n;
 }

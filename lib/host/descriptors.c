@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "host/host.h"
 
 /* Room for the control message with n descriptors. */
 #define ROOM(n) CMSG_SPACE((n) * sizeof(int))

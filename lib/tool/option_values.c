@@ -2,6 +2,8 @@
 /* option_values.c - check the value of an option by its type */
 
 #include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
 
 #define DIGITS "0123456789"
 

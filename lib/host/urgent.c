@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 
 static int policy(void)
 {

@@ -7,6 +7,7 @@
  */
 
 #include "base/base.h"
+#include "tool/tool.h"
 
 /* Names after this many bytes of a file are not found. */
 enum { MOST_BYTES = 4 * 1024 * 1024 };

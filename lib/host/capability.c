@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "base/base.h"
+#include "host/host.h"
 
 struct caps_head {
 	uint32_t version;

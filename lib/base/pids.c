@@ -2,7 +2,6 @@
 /* pids.c - sorted sets of pids */
 
 #include "base/base.h"
-#include "proc/proc.h"
 
 int pids_add(struct pids *s, pid_t pid)
 {

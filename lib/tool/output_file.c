@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/base.h"
+#include "tool/tool.h"
 
 int output_parent(const char *path, const char **name)
 {

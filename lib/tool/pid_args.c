@@ -2,7 +2,8 @@
 /* pid_args.c - pids of the command line or of standard input */
 
 #include "base/base.h"
-#include "proc/proc.h"
+#include "host/host.h"
+#include "tool/tool.h"
 
 /* Add the pids of a list with commas between. Return -1, silent, if a word is not a pid. */
 static int add_list(struct pids *s, const char *list, int flags)
