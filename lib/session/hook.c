@@ -18,6 +18,7 @@
  *	# columns: NAME[:WIDTH]=FIELD[-PREFIX]...
  *	# picture: none  WHY
  *	# picture: with|without OPTION|EVENT...  WHY
+ *	# pass: --OPTION[=--NAME]... [| --OPTION[=--NAME]...] [(--OPTION)]
  *	# whom: optional
  *	# whom: hook  TEXT
  *	# whom: subject
@@ -57,6 +58,22 @@ static int add_option(struct hook *r, const char *line)
 	return 0;
 }
 
+struct opt *hook_own_option(const struct hook *r, const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	for (size_t i = r->ncommon; i < r->noptions; i++)
+		if (strlen(r->options[i].name) == n && !strncmp(r->options[i].name, name, n))
+			return (struct opt *)(size_t)&r->options[i];
+	return NULL;
+}
+
+/* Return the hook's own option at the beginning of s, --NAME, or NULL. */
+static struct opt *own_option(const struct hook *r, const char *s)
+{
+	return strncmp(s, "--", 2) ? NULL : hook_own_option(r, s + 2);
+}
+
 /* Are these the columns of tfs-human? */
 static int are_columns(const char *s)
 {
@@ -74,6 +91,38 @@ static int is_condition(const char *s)
 	return strstr(s, "  ") && (!strncmp(s, "none  ", 6) ||
 	       ((!strncmp(s, "with ", 5) || !strncmp(s, "without ", 8)) &&
 		*strchr(s, ' ') && strchr(s, ' ')[1] != ' '));
+}
+
+/* Do the options take the same values, in one word that commas divide? */
+static int can_pass(const struct opt *o)
+{
+	return !o->may_be_empty && (!o->many || o->type != TYPE_TEXT || o->commas);
+}
+
+/* Read which options the stream gets, and which one they imply. Return 0, or -1. */
+static int read_passed(struct hook *r, const char *s)
+{
+	const char *end = s + strcspn(s, "("), *equals;
+	const struct opt *implied = *end ? own_option(r, end + 1) : NULL;
+	int to_filter = 0;
+	struct opt *o;
+
+	if (*end && !implied)
+		return -1;
+	for (; s < end; s += strcspn(s, " "), s += strspn(s, " ")) {
+		if (*s == '|') {
+			to_filter = 1;
+			continue;
+		}
+		o = own_option(r, s);
+		if (!o || !can_pass(o))
+			return -1;
+		equals = s + strcspn(s, " =");
+		o->pass = *equals == '=' ? equals + 1 : s;
+		o->to_filter = to_filter;
+		o->implied = implied;
+	}
+	return 0;
 }
 
 /* Read a line of the header. Return NULL, or what is wrong: if a space ends it, with the value. */
@@ -107,6 +156,9 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 		r->alone = !strcmp(value, "alone");
 		r->ready = !strcmp(value, "ready");
 		return r->alone || r->ready ? NULL : "unknown value of stream: ";
+	} else if (!strcmp(key, "pass")) {
+		return read_passed(r, value) < 0 ?
+		       "not options of lines above, or with values that cannot be passed: " : NULL;
 	} else if (!strcmp(key, "whom")) {
 		r->selectors_optional = !strcmp(value, "optional");
 		r->selects_subjects = !strcmp(value, "subject");
@@ -278,13 +330,7 @@ static const struct opt *braces(const struct hook *r, const char *s)
 {
 	const char *open = strchr(s, '{');
 
-	for (size_t i = r->ncommon; open && i < r->noptions; i++) {
-		size_t n = strlen(r->options[i].name);
-
-		if (!strncmp(open + 1, r->options[i].name, n) && open[1 + n] == '}')
-			return &r->options[i];
-	}
-	return NULL;
+	return open ? hook_own_option(r, open + 1) : NULL;
 }
 
 /* Copy a condition of n bytes to path, with value for {NAME}. Return 0, or -1 if it is too long. */

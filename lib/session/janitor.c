@@ -215,7 +215,7 @@ static int ask_hook(struct janitor *j)
 	while ((got = read(ends[0], s->text + n, sizeof(s->text) - n)) > 0)
 		n += (size_t)got;
 	close(ends[0]);
-	if (stream_parse(s, n, j->rq->hook->name, j->tools) < 0)
+	if (stream_parse(s, n, j->rq->hook, j->tools) < 0)
 		return -1;
 	if (j->rq->json && s->tool)
 		return err_msg("%s: --json is not possible: %s prints no events",

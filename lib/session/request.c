@@ -22,18 +22,9 @@ enum {
 
 /* ---- words to options -------------------------------------------------------------- */
 
-/* Return the hook's own option of this name, or NULL. */
-static struct opt *own_option(const struct hook *r, const char *name)
-{
-	for (size_t i = r->ncommon; i < r->noptions; i++)
-		if (!strcmp(r->options[i].name, name))
-			return (struct opt *)(size_t)&r->options[i];
-	return NULL;
-}
-
 static int is_given(const struct hook *r, const char *name)
 {
-	const struct opt *o = own_option(r, name);
+	const struct opt *o = hook_own_option(r, name);
 
 	return o && o->given;
 }
@@ -546,7 +537,7 @@ static int add_rule(struct strbuf *rules, const struct selector *s)
 /* Does the hook record events that threads of io_uring may have, by their names? */
 static int records_threads(const struct hook *r)
 {
-	const struct opt *o = own_option(r, "event");
+	const struct opt *o = hook_own_option(r, "event");
 	int named = is_given(r, "function");
 
 	for (size_t k = 0; o && k < o->n; k++)
@@ -620,7 +611,7 @@ int request_expand_syscalls(struct request *rq, int root)
 void request_dumps(const struct request *rq, unsigned long *files, unsigned long *kb)
 {
 	long cpus = is_given(rq->hook, "per-cpu") ? sysconf(_SC_NPROCESSORS_CONF) : 1;
-	const struct opt *dumps = own_option(rq->hook, "dumps");
+	const struct opt *dumps = hook_own_option(rq->hook, "dumps");
 
 	*files = 10; /* the default of tfs-flight */
 	if (dumps && dumps->n)
@@ -731,6 +722,18 @@ static char *option_variable(const struct opt *o)
 	return s;
 }
 
+/* Does the hook get this option: its own, or a common one of which its tools have to know? */
+static int for_hook(const struct hook *r, const struct opt *o)
+{
+	if (!o->for_hook)
+		return o->given && (!strcmp(o->name, "buffer") || !strcmp(o->name, "clock") ||
+				    !strcmp(o->name, "json"));
+	for (size_t i = r->ncommon; i < r->noptions && !o->given; i++)
+		if (r->options[i].given && r->options[i].implied == o)
+			return 1;
+	return o->given;
+}
+
 char **request_environment(const struct request *rq, const char *tools,
 			   const char *const *variables)
 {
@@ -751,10 +754,7 @@ char **request_environment(const struct request *rq, const char *tools,
 		if (getenv(kept[i]))
 			env[n++] = variable(kept[i], getenv(kept[i]));
 	for (size_t i = 0; i < rq->hook->noptions; i++)
-		if (rq->hook->options[i].given &&
-		    (i >= rq->hook->ncommon || !strcmp(rq->hook->options[i].name, "buffer") ||
-		     !strcmp(rq->hook->options[i].name, "clock") ||
-		     !strcmp(rq->hook->options[i].name, "json")))
+		if (for_hook(rq->hook, &rq->hook->options[i]))
 			env[n++] = option_variable(&rq->hook->options[i]);
 	for (size_t i = 0; i < n; i++)
 		if (!env[i])

@@ -97,6 +97,9 @@ void hook_describe(const struct hook *r);
 int hook_check_requirements(const struct hook *r, int root, const char *path, char *why,
 			    size_t size);
 
+/* Return the hook's own option whose name is at the beginning of the text, or NULL. */
+struct opt *hook_own_option(const struct hook *r, const char *name);
+
 /* Return the common option of that name, which must exist. */
 const struct opt *hook_common_option(const struct hook *r, const char *name);
 
@@ -399,9 +402,10 @@ struct stream_words {
 
 /*
  * Find the words in n bytes of text, the records of trace-hook(5), and check them: the tools exist,
- * and no word has a control character. Return 0, or -1, reported.
+ * and no word has a control character. Add the options of the caller that the header of the hook
+ * passes. Return 0, or -1, reported.
  */
-int stream_parse(struct stream_words *, size_t n, const char *hook, const char *tools);
+int stream_parse(struct stream_words *, size_t n, const struct hook *, const char *tools);
 
 /* Let the tool of the stream inherit this descriptor. Call it before stream_hold. */
 void stream_inherits(int fd);

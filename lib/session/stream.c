@@ -81,18 +81,43 @@ static int take_record(struct stream_words *s, const char **p, const char *end, 
 	return *kind == 'o' ? 0 : check_tool(hook, tools, *to ? *to : "");
 }
 
-int stream_parse(struct stream_words *s, size_t n, const char *hook, const char *tools)
+/*
+ * Put the option in front of the words, because an operand ends the options of a tool. All values
+ * are in one word, after the name, so none can become another option. Return 0, or -1: no room.
+ */
+static int put_first(const char **words, const struct opt *o)
+{
+	struct strbuf word = { 0 };
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	if (n >= STREAM_WORDS_MAX - 2)
+		return -1;
+	memmove(words + 1, words, (n + 1) * sizeof(*words));
+	strbuf_format(&word, "%.*s", (int)strcspn(o->pass, " "), o->pass);
+	for (size_t i = 0; i < o->n; i++)
+		strbuf_format(&word, "%c%s", i ? ',' : '=', o->v[i]);
+	*words = word.text;
+	return 0;
+}
+
+int stream_parse(struct stream_words *s, size_t n, const struct hook *h, const char *tools)
 {
 	const char *p = s->text, *end = s->text + n;
 
 	if (n == sizeof(s->text))
-		return err_msg("%s: the hook printed too many arguments", hook);
+		return err_msg("%s: the hook printed too many arguments", h->name);
 	if (n && !memchr(p, '\0', n))
 		return err_msg("%s: the hook printed lines; it must pass words by printf '%%s\\0', "
-			       "see trace-hook(5)", hook);
+			       "see trace-hook(5)", h->name);
 	while (p < end)
-		if (take_record(s, &p, end, hook, tools) < 0)
+		if (take_record(s, &p, end, h->name, tools) < 0)
 			return -1;
+	for (const struct opt *o = h->options + h->noptions; o-- > h->options + h->ncommon;)
+		if (o->given && o->pass && (!o->to_filter || *s->filter) &&
+		    put_first(o->to_filter ? s->filter + 1 : s->word + s->tool, o) < 0)
+			return err_msg("%s: the hook printed too many arguments", h->name);
 	return 0;
 }
 

@@ -46,6 +46,9 @@ struct opt {
 	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
 	/* for managers, see session.h */
 	int taken, for_hook, given;
+	const char *pass;   /* the option that the stream gets for it, and a space; NULL: none */
+	int to_filter;      /* the filter of the stream gets it */
+	const struct opt *implied; /* the hook gets this one, too; NULL: none */
 	const char **v;
 	size_t n;
 };

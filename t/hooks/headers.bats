@@ -83,6 +83,20 @@ head_refused() {
 	"$MANAGER" --describe good | cmp with -
 }
 
+@test "hook: only options of lines above can be passed, and none with values that commas cannot divide" {
+	for line in --y '--x (--y)' 'x' '--pid' '--x=--y | --z' '--many' '--none'; do
+		hook bad <<-END
+		# description: bad
+		# option: --x TEXT  one
+		# option: --many TEXT...  with commas in a value
+		# option: --none [NAME...]  or none
+		# pass: $line
+		END
+		refused 100 "$HOOKS/bad: line 6: not options of lines above, or with values that cannot be passed: $line" \
+			--describe bad
+	done
+}
+
 @test "hook: an option or letter that exists already is refused" {
 	for line in '--pid PID' '-p, --mine' '--output file' '-i, --other NAME' '--all'; do
 		head_refused "# option: $line  mine" \

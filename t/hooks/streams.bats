@@ -136,6 +136,52 @@ exec "${0%/*}/tfs-catpipe" -e no'
 	[ "$(tfs-report "$TRACE" | grep -c ': sys_getppid()$')" = 10 ]
 }
 
+# passing: Make a hook that passes options to its tool, or to its filter if it has one.
+passing() {
+	own_tree
+	make_hook passing <<-'END'
+	# description: passing
+	# option: --text TEXT  of the tool
+	# option: --error ERROR...  of the tool, by another name
+	# option: --slower US  of the filter
+	# option: --flag  of the filter
+	# option: --decode  implied
+	# option: --keep TEXT  only for the hook
+	# pass: --text --error=--errno (--decode)
+	# pass: | --slower --flag
+	printf '%s\0' tool 3 as-asked "decode${HOOK_DECODE-}" "keep${HOOK_KEEP-}"
+	[ -z "${HOOK_SLOWER-}" ] || printf '%s\0' filter 2 as-filter operand
+	END
+	own_tool as-asked <<<'for word; do printf "<%s>\n" "$word"; done; exec "${0%/*}/tfs-catpipe" -e no'
+	own_tool as-filter <<<'for word; do printf "[%s]\n" "$word"; done; while read -r line; do echo "$line"; done'
+}
+
+@test "hook: an option that its header passes is one word of the tool or the filter, whatever its value" {
+	need_tracefs events/syscalls
+	passing
+	for value in -x --json --text=b '-' '--' 'a b' '$(reboot)' '*' 'a,-b' '|' '\n'; do
+		calls 1
+		watch_whole passing --pid "$CALLS" "'--text=$value'" --flag
+		lines_are got "<--text=$value>"$'\n<decode1>\n<keep>'
+	done
+	calls 1
+	watch_whole passing --pid "$CALLS" --keep=-x --error ENOENT EACCES,EPERM --slower 2ms --flag
+	lines_are got '[--slower=2000]
+[--flag]
+[operand]
+<--errno=ENOENT,EACCES,EPERM>
+<decode1>
+<keep-x>'
+	calls 1
+	watch_whole passing --pid "$CALLS"
+	lines_are got $'<decode>\n<keep>'
+	refused 100 "--text: 'a?b' is not printable text" \
+		--run passing --args "--instance $MARK --pid $$ --text 'a"$'\n'"b'"
+	refused 100 "--text: '' is not printable text" \
+		--run passing --args "--instance $MARK --pid $$ --text="
+	nothing_left
+}
+
 # prints_refused REASON WORD...: Fail unless a hook that prints WORD... is refused for REASON.
 prints_refused() {
 	prints "${@:2}"

@@ -302,7 +302,7 @@ static void listen_for_mappings(const struct stream_words *s)
 	const char *const *word = s->word;
 	unsigned n = 0;
 
-	while (*word && strcmp(*word, "-f"))
+	while (*word && strcmp(*word, "-f") && strcmp(*word, "--function-names"))
 		word++;
 	if (*word && !pidfilter_list(tasks < 0 ? instance : tasks, &all))
 		n = mappings_listen(&all, fds);
