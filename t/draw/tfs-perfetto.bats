@@ -34,7 +34,7 @@ switched() {
 
 # slices: Print the slices of a trace of Perfetto, as slices.py does.
 slices() {
-	decode | sed 's/\\\(["\\]\)/\1/g' | python3 "$TREE/t/perfetto/slices.py"
+	decode | sed 's/\\\(["\\]\)/\1/g' | python3 "$TREE/t/draw/slices.py"
 }
 
 @test "tfs-perfetto: refuses wrong options, numbers and files, each with its status" {

@@ -63,7 +63,7 @@ sorted() {
 	ran "$@" | tr ' ' '\n' | LC_ALL=C sort | paste -sd ' '
 }
 
-@test "t/run: without a file it leaves out long tests, as --short does, and --all and files run all" {
+@test "t/run: without a file it leaves out long tests, as --short does, and --long, --all and files run all" {
 	suite <<-END
 	QUICK
 	TEST "one" { :; }
@@ -82,7 +82,13 @@ sorted() {
 		[ "$(sorted $jobs --check)" = "five one" ]
 		[ "$(ran $jobs t/own/own.bats | wc -w)" = 5 ]
 	done
-	[ "$(ran 2 --all | wc -w)" = 5 ]
+	# the programs of others run with --all only
+	mkdir suite/t/engines
+	printf '@test "six" {\n\t:\n}\n' >suite/t/engines/theirs.bats
+	[ "$(sorted 2)" = "five one three" ]
+	[ "$(ran 2 --long | wc -w)" = 5 ]
+	[ "$(sorted 2 --all)" = "five four one six three two" ]
+	rm -r suite/t/engines
 	[ "$(ran 1 --quick t/own/own.bats)" = one ]
 	# those that need the machine for themselves come first
 	[ "$(ran 2 --short t/own/own.bats)" = "three five one" ]
@@ -90,10 +96,10 @@ sorted() {
 	[ "$(sed -En 's/^ok [0-9]+ //p' <<<"$output" | paste -sd ' ')" = "three five one" ]
 	[ "${lines[-3]}" = '# 2 long tests did not run: 0 seconds had passed' ]
 	[ "${lines[-1]}" = "3 passed, 0 failed, 0 skipped" ]
-	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--check|--guest|--oldest|--short|--all] [FILE.bats]..." \
+	fails 100 "t/run: no such option: -f; usage: t/run [--quick|--check|--guest|--oldest|--short|--long|--all] [FILE.bats]..." \
 		env TFS_VARIANT=vm suite/t/run -f one
 	run -0 env TFS_VARIANT=vm suite/t/run --help
-	[ "${lines[0]}" = "run [--quick|--check|--guest|--oldest|--short|--all] [FILE.bats]... - the tests, and one line at the end:" ]
+	[ "${lines[0]}" = "run [--quick|--check|--guest|--oldest|--short|--long|--all] [FILE.bats]... - the tests, and one line at the end:" ]
 }
 
 @test "t/run: runs a failed test once more, and names those that pass then and those that fail again" {

@@ -13,11 +13,11 @@ load ../hooks
 	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF (CONFIG_DEBUG_INFO_BTF)"
 	need_bpf
 	need_tool node npm "${CC:-cc}" python3 apt-get dpkg
-	READ=$("$TREE/t/otel/make" 3>&- 2>make.err) ||
+	READ=$("$TREE/t/engines/otel/make" 3>&- 2>make.err) ||
 		skip "needs golang-opentelemetry-collector-dev of Debian sid: $(tail -n 1 make.err)"
-	PACKAGES=$("$TREE/t/npm" otel-sdk 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
-	"${CC:-cc}" -O2 -fPIC -shared -o publish.node "$TREE/t/otel-sdk/publish.c"
-	hold node "$TREE/t/otel-sdk/service.mjs" "$PACKAGES" "$PWD/publish.node" "$n"
+	PACKAGES=$("$TREE/t/npm" engines/otel-sdk 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
+	"${CC:-cc}" -O2 -fPIC -shared -o publish.node "$TREE/t/engines/otel-sdk/publish.c"
+	hold node "$TREE/t/engines/otel-sdk/service.mjs" "$PACKAGES" "$PWD/publish.node" "$n"
 	traced trace_syscalls -s statx --otel --decode --json --date --buffer "$(so_many 65536)"
 	# each call tells its span
 	sed -n 's/.*\/nowhere\/\([0-9a-f]*\).*"span_id":"\([0-9a-f]*\)".*/\1 \2/p' got >calls
@@ -37,7 +37,7 @@ load ../hooks
 	cat tree
 	[ "$(cat tree)" = "$n $n 0" ]
 	# the same tree in the table of a collector's exporter
-	CLICKHOUSE=$("$TREE/t/npm" clickhouse 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
+	CLICKHOUSE=$("$TREE/t/npm" engines/clickhouse 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
 	cat spans.[123] spans.calls | "$READ" span-rows >rows
 	cat >tree.sql <<-'EOF'
 		SELECT count(), countIf(spans = 6 AND roots = 1), sum(orphans) FROM (
@@ -46,8 +46,8 @@ load ../hooks
 				arrayCount(p -> NOT match(p, '^0*$') AND NOT has(ids, p), groupArray(ParentSpanId)) AS orphans
 			FROM otel_traces GROUP BY TraceId);
 	EOF
-	PACKAGES=$CLICKHOUSE TABLE=otel_traces node "$TREE/t/clickhouse/run.mjs" rows \
-		"$TREE/t/clickhouse/otel.sql" tree.sql >answer
+	PACKAGES=$CLICKHOUSE TABLE=otel_traces node "$TREE/t/engines/clickhouse/run.mjs" rows \
+		"$TREE/t/engines/clickhouse/otel.sql" tree.sql >answer
 	[ "$(grep . answer | tr '\t' ' ')" = "$n $n 0" ]
 	# and in the picture of one of them
 	need_tool chromium chromedriver

@@ -2,7 +2,7 @@
 /*
  * broker.c - a broker of Kafka for tests: librdkafka's mock cluster
  *
- * t/deploy/engines.bats builds it, because it needs librdkafka. It prints the address of the
+ * t/engines/databases.bats builds it, because it needs librdkafka. It prints the address of the
  * broker, and ends when its standard input does.
  */
 #include <librdkafka/rdkafka.h>

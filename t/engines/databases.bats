@@ -11,11 +11,11 @@ SQL=$TREE/deploy/engines
 answers() {
 	local packages
 	need_tool node npm
-	packages=$("$TREE/t/npm" "$1" 3>&- 2>npm.err) ||
+	packages=$("$TREE/t/npm" "engines/$1" 3>&- 2>npm.err) ||
 		skip "needs npm packages: $(tail -n 1 npm.err)"
 	# the records of the tests may be older than what the schema keeps
 	sed '/^TTL /d' "$SQL/$1.sql" >"$1.sql"
-	PACKAGES=$packages node "$TREE/t/$1/run.mjs" "$2" "${SCHEMA:-$1.sql}" \
+	PACKAGES=$packages node "$TREE/t/engines/$1/run.mjs" "$2" "${SCHEMA:-$1.sql}" \
 		"${SQL_FILE:-$SQL/$1-queries.sql}"
 }
 
@@ -108,7 +108,7 @@ answered() {
 # need_rows: Set READ to the program that makes rows as a collector does.
 need_rows() {
 	need_tool python3 apt-get dpkg
-	READ=$("$TREE/t/otel/make" 3>&- 2>make.err) ||
+	READ=$("$TREE/t/engines/otel/make" 3>&- 2>make.err) ||
 		skip "needs golang-opentelemetry-collector-dev of Debian sid: $(tail -n 1 make.err)"
 }
 
@@ -116,7 +116,7 @@ need_rows() {
 collected() {
 	local table=otel_logs
 	[ "$1" = log ] || table=otel_traces
-	cat "$TREE/t/clickhouse/otel.sql" "$SQL/clickhouse-otel-${1}s.sql" "$SQL/clickhouse.sql" |
+	cat "$TREE/t/engines/clickhouse/otel.sql" "$SQL/clickhouse-otel-${1}s.sql" "$SQL/clickhouse.sql" |
 		sed '/^TTL /d' >otel.sql
 	TABLE=$table SCHEMA=otel.sql answers clickhouse rows | sed 's/^	/-	/'
 }
@@ -206,7 +206,7 @@ read_of() {
 		EOF
 		view=clickhouse-otel-logs.sql
 		[ $table = otel_logs ] || view=clickhouse-otel-spans.sql
-		cat "$TREE/t/clickhouse/otel.sql" "$SQL/$view" >otel.sql
+		cat "$TREE/t/engines/clickhouse/otel.sql" "$SQL/$view" >otel.sql
 		echo '{}' >none
 		TABLE=$table SCHEMA=otel.sql SQL_FILE=queries.sql answers clickhouse none >got
 		grep -q 'Parts: 1/2[01]$' got
@@ -266,11 +266,11 @@ read_of() {
 	echo 'SELECT count(*) AS n, count(DISTINCT seq) AS m FROM records;' >queries.sql
 	export DATABASE=$PWD/traces.db PACKAGES
 	need_tool node npm
-	PACKAGES=$("$TREE/t/npm" duckdb 3>&- 2>npm.err) ||
+	PACKAGES=$("$TREE/t/npm" engines/duckdb 3>&- 2>npm.err) ||
 		skip "needs npm packages: $(tail -n 1 npm.err)"
 	for part in 1 2 3 4 5 6 7 8 9; do
 		status=0
-		timeout -s KILL "0.$part" node "$TREE/t/duckdb/run.mjs" records "$SQL/duckdb.sql" \
+		timeout -s KILL "0.$part" node "$TREE/t/engines/duckdb/run.mjs" records "$SQL/duckdb.sql" \
 			queries.sql >/dev/null 2>&1 || status=$?
 		killed=$((killed + (status == 137)))
 	done
@@ -282,7 +282,7 @@ read_of() {
 @test "engines: Kafka has both ends of a message in one partition, and each record once" {
 	local brokers n=0 p
 	need_tool kcat python3 cc
-	"${CC:-cc}" -o kafka "$TREE/t/kafka/broker.c" -lrdkafka 2>err || skip "needs librdkafka-dev"
+	"${CC:-cc}" -o kafka "$TREE/t/engines/kafka/broker.c" -lrdkafka 2>err || skip "needs librdkafka-dev"
 	python3 "$TREE/t/prog/requests.py" 2000 200 | tfs-export -n -s fleet >lines
 	coproc ./kafka 2>err
 	read -r brokers <&"${COPROC[0]}"

@@ -6,7 +6,7 @@
 //
 // It gives each line to the unmarshaler of the collector's package pdata, and prints all that
 // pdata has of each resource and record: a word for each field, strings in hexadecimal. The last
-// line has the numbers of lines, resources and records. t/otel/expect.py prints the same without
+// line has the numbers of lines, resources and records. t/engines/otel/expect.py prints the same without
 // pdata. With log-rows or span-rows it prints the rows that the collector's exporter for ClickHouse
 // makes of them, as lines of JSON.
 // Exit: 0 done, 1 a line was refused.

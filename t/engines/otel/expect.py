@@ -2,7 +2,7 @@
 """
 expect.py - print what a reader of OTLP's JSON has to find: expect.py logs|spans <LINES
 
-It takes the lines for plain JSON, and prints the form of t/otel/main.go. A member that is not
+It takes the lines for plain JSON, and prints the form of t/engines/otel/main.go. A member that is not
 expected ends it.
 """
 

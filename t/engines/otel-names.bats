@@ -8,8 +8,8 @@ load ../hooks
 # registry FILE: Check the names in lines of OTLP.
 registry() {
 	need_tool node npm
-	PACKAGES=$("$TREE/t/npm" semconv 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
-	node "$TREE/t/semconv/names.mjs" "$PACKAGES" <"$1"
+	PACKAGES=$("$TREE/t/npm" engines/semconv 3>&- 2>npm.err) || skip "needs npm packages: $(tail -n 1 npm.err)"
+	node "$TREE/t/engines/semconv/names.mjs" "$PACKAGES" <"$1"
 }
 
 @test "tfs-export: each attribute of a known namespace is in the registry, whose version the lines name" {

@@ -12,7 +12,7 @@ ERRORS="select name, idx, value from stats where value > 0 and severity in ('err
 # need_processor [SUITE]: Set PERFETTO to the directory of the trace processor of that suite.
 need_processor() {
 	need_tool python3 apt-get dpkg protoc
-	PERFETTO=$("$TREE/t/perfetto/make" "$@" 3>&- 2>make.err) ||
+	PERFETTO=$("$TREE/t/engines/perfetto/make" "$@" 3>&- 2>make.err) ||
 		skip "needs the trace processor of Debian's chromium-shell: $(tail -n 1 make.err)"
 }
 
@@ -24,7 +24,7 @@ ask() {
 
 # expect WHAT: Print what the events of the file lines say, sorted.
 expect() {
-	python3 "$TREE/t/perfetto/expect.py" "$1" <lines | LC_ALL=C sort -u
+	python3 "$TREE/t/engines/perfetto/expect.py" "$1" <lines | LC_ALL=C sort -u
 }
 
 # made PROGRAM WORDS: Make a trace.dat.
@@ -148,7 +148,7 @@ made() {
 	ask out "select s.ts, s.dur, s.category, t.tid from slice s
 		join thread_track on s.track_id = thread_track.id join thread t using (utid)" |
 		LC_ALL=C sort >got
-	python3 "$TREE/t/perfetto/expect.py" slices <lines | LC_ALL=C sort >wanted
+	python3 "$TREE/t/engines/perfetto/expect.py" slices <lines | LC_ALL=C sort >wanted
 	diff wanted got
 	for category in call wait event; do
 		[ "$(grep -c "	$category	" got)" -gt 10 ]

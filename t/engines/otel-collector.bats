@@ -9,7 +9,7 @@ load ../helper
 # need_collector: Set READ to the program that reads lines as the collector does.
 need_collector() {
 	need_tool python3 apt-get dpkg
-	READ=$("$TREE/t/otel/make" 3>&- 2>make.err) ||
+	READ=$("$TREE/t/engines/otel/make" 3>&- 2>make.err) ||
 		skip "needs golang-opentelemetry-collector-dev of Debian sid: $(tail -n 1 make.err)"
 }
 
@@ -52,7 +52,7 @@ mixed() {
 	for most in 4096 1048576; do
 		tfs-export -n -f logs -H web -s mine -m "$most" <lines >sent
 		"$READ" logs <sent >got
-		python3 "$TREE/t/otel/expect.py" logs <sent >wanted
+		python3 "$TREE/t/engines/otel/expect.py" logs <sent >wanted
 		cmp got wanted
 		[ "$(grep -c '^record ' got)" = "$(wc -l <lines)" ]
 		[ "$(tail -n 1 got)" = "$(wc -l <sent) lines $(grep -c '^resource ' got) resources $(wc -l <lines) records" ]
@@ -65,7 +65,7 @@ mixed() {
 	for most in 4096 1048576; do
 		tfs-export -n -f spans -H web -s mine -m "$most" <lines >sent
 		"$READ" spans <sent >got
-		python3 "$TREE/t/otel/expect.py" spans <sent >wanted
+		python3 "$TREE/t/engines/otel/expect.py" spans <sent >wanted
 		cmp got wanted
 		# each window of the requests has its parent among the spans
 		grep '^record ' got | awk '{ id[$3] = $2; parent[NR] = $4 }
