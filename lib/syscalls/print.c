@@ -362,7 +362,7 @@ static void descriptors(struct print *p, const char *at, size_t n, uint64_t most
 			if (any++)
 				out_string(&p->o, " ");
 			out_decimal(&p->o, i);
-			if (p->v->print_fd && !p->written)
+			if (p->v->print_fd && !p->behind)
 				named(p, (int)i);
 		}
 	out_string(&p->o, "]");
@@ -446,7 +446,7 @@ void put_element(struct print *p, const struct call_member *m, const char *at, s
 	default:
 		v = call_load(p->c, at, m->width);
 		print_value(p, m->kind, m->width, m->set, v);
-		if (m->kind == CALL_FD && p->v->print_fd && !p->written)
+		if (m->kind == CALL_FD && p->v->print_fd && !p->behind)
 			named(p, (int32_t)v);
 	}
 }
@@ -1137,7 +1137,8 @@ size_t call_print_written(const struct calls *c, const struct call *call, unsign
 
 	if (arg >= call->nargs || !a->after || !new)
 		return 0;
-	p.written = a->bits || has_sides(layout_of(c, a), 0);
+	p.written = has_sides(layout_of(c, a), 0);
+	p.behind = 1;
 	print_user(&p, call, arg, new);
 	/* strace leaves out what is empty, too */
 	return p.o.at - buf == 2 && !memcmp(buf, "[]", 2) ? 0 : end(&p, buf);

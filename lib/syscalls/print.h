@@ -13,6 +13,7 @@ struct print {
 	const struct call_bytes *old;   /* the memory at the entry; NULL: not known */
 	const struct call_bytes *new;   /* at the return */
 	int written;                    /* print only the members that the kernel writes */
+	int behind;                     /* and descriptors without names, behind the result */
 	int with_out;                   /* print these, too */
 	int failed;                     /* print only those that it reads and writes */
 	int part;                       /* print the bytes of a member of which a part is known */

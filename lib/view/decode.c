@@ -28,6 +28,8 @@ enum {
 	PARTS_MOST = CALL_ARGS * CALL_USER_MOST, /* of the next record of a task */
 	HEAD = 16,                      /* bytes of a record with its common fields */
 	LINE_MOST = SHOW_ROOM / 4,      /* of a line, in bytes */
+	PATH_REST = 2048,               /* of them, after a path that another one follows */
+	DETAILS_REST = 256,             /* after the last one */
 	ARG_MOST = 4096,                /* of the text of an argument in JSON */
 	MAX_ERROR = 4095,               /* include/linux/err.h */
 };
@@ -309,6 +311,34 @@ static const struct file_known *named(struct decode *d, const struct decode_task
 	return file;
 }
 
+/*
+ * Write a path in quotes, or in < and >, and leave so much room behind it. If there is no room for
+ * all of it, "..." stands for its beginning.
+ */
+static void put_path(struct out *o, const char *path, enum escape how, size_t rest)
+{
+	const char *quotes = how == ESCAPE_NOTHING ? "<>" : "\"\"";
+	const struct out begin = *o;
+
+	for (const char *at = path; at; at = strchr(at + 1, '/')) {
+		struct out to = begin;
+
+		to.end -= rest < out_room(o) ? rest : out_room(o);
+		out_char(&to, quotes[0]);
+		out_string(&to, at > path ? "..." : "");
+		if (how == ESCAPE_NOTHING)
+			file_put_name(&to, at);
+		else
+			out_escaped(&to, at, strlen(at), how);
+		out_char(&to, quotes[1]);
+		o->at = to.at;
+		if (to.cut == begin.cut)
+			return;
+	}
+	*o = begin;
+	out_text(o, quotes, 2);
+}
+
 /* Write the file of a descriptor: of an argument, or of CALL_ARGS, which is the result. */
 static void put_file(struct decode *d, const struct decode_task *t, unsigned i, int64_t fd,
 		     struct out *o)
@@ -318,11 +348,10 @@ static void put_file(struct decode *d, const struct decode_task *t, unsigned i, 
 
 	if (!file)
 		return;
+	if (!file->family)
+		return put_path(o, files_path(&d->known, file, path), ESCAPE_NOTHING, PATH_REST);
 	out_char(o, '<');
-	if (file->family)
-		file_put_known(o, file);
-	else
-		file_put_name(o, files_path(&d->known, file, path));
+	file_put_known(o, file);
 	out_char(o, '>');
 }
 
@@ -849,9 +878,8 @@ static void put_files(struct decode *d, const struct decode_task *t, const struc
 			out_string(o, !i ? "" : *files->file[i].name == 't' ? " -> " : " <- ");
 		else
 			out_format(o, "%s%s=", i ? " " : "", files->file[i].name);
-		out_char(o, '"');
-		out_escaped(o, files->file[i].path, strlen(files->file[i].path), ESCAPE_QUOTED);
-		out_char(o, '"');
+		put_path(o, files->file[i].path, ESCAPE_QUOTED,
+			 i + 1 < files->n ? PATH_REST : DETAILS_REST);
 	}
 	for (unsigned i = 0; i < t->call->nargs; i++) {
 		if (!is_detail(t, i))
@@ -904,7 +932,8 @@ static void put_value(const struct decode_task *t, unsigned i, struct out *o)
 }
 
 /* Write the file of an argument, or of CALL_ARGS, which is the result, in JSON, if it is known. */
-static void put_json_file(struct decode *d, const struct decode_task *t, unsigned i, struct out *o)
+static void put_json_file(struct decode *d, const struct decode_task *t, unsigned i, size_t rest,
+			  struct out *o)
 {
 	const struct file_known *f = d->names ? file_of(d, t, i) : NULL;
 
@@ -912,7 +941,7 @@ static void put_json_file(struct decode *d, const struct decode_task *t, unsigne
 		return;
 	out_string(o, i < CALL_ARGS && t->call && t->call->args[i].kind == CALL_PATH ?
 		   ",\"directory\":{\"path\":" : ",\"file\":{\"path\":");
-	json_string(o, f->path, strlen(f->path));
+	put_path(o, f->path, ESCAPE_JSON, rest);
 	if (f->is.inode)
 		out_format(o, ",\"device\":\"%u:%u\",\"inode\":%llu", f->is.device >> 20,
 			   f->is.device & 0xfffff, (unsigned long long)f->is.inode);
@@ -932,7 +961,7 @@ static void put_json_result(struct decode *d, const struct decode_task *t,
 			out_format(o, ",\"error\":\"%s\"", name);
 		if (t->call && t->call->result.kind == CALL_FD &&
 		    named(d, t, CALL_ARGS, v < 0 ? INT64_MIN : v))
-			put_json_file(d, t, CALL_ARGS, o);
+			put_json_file(d, t, CALL_ARGS, PATH_REST, o);
 	}
 	switch (t->fate) {
 	case PAIRING_RETURNED:
@@ -983,7 +1012,7 @@ static void put_json_argument(struct decode *d, const struct decode_task *t, uns
 		out_string(o, ",\"written\":");
 		json_string(o, text, n);
 	}
-	put_json_file(d, t, i, o);
+	put_json_file(d, t, i, 0, o);
 	out_char(o, '}');
 }
 
@@ -1012,7 +1041,8 @@ static void put_json(struct decode *d, const struct decode_task *t,
 	put_json_result(d, t, o);
 	for (unsigned i = 0; files && i < files->n; i++) {
 		out_format(o, ",\"%s\":", files->file[i].name);
-		json_string(o, files->file[i].path, strlen(files->file[i].path));
+		put_path(o, files->file[i].path, ESCAPE_JSON,
+			 i + 1 < files->n ? PATH_REST : DETAILS_REST);
 	}
 	if (files && files->bytes && t->values.result >= 0)
 		out_format(o, ",\"%s\":%lld", files->bytes, (long long)t->values.result);

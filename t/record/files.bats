@@ -108,6 +108,37 @@ files_agree() {
 	[[ $end =~ ^124123122 ]]
 }
 
+@test "trace_files: what is left out of a long line is the beginning of its paths, with a mark" {
+	need_bpf
+	need_types
+	need_tool python3
+	cat >deep.py <<-'EOF'
+		import os
+		os.mkdir("d")
+		os.chdir("d")
+		for i in range(14):
+		    os.mkdir("\1" * 250)
+		    os.chdir("\1" * 250)
+		    with open("before%d" % i, "wb", 0) as f: f.write(b"1")
+		    os.rename("before%d" % i, "after%d" % i)
+	EOF
+	tfs-run trace_files --instance "$MARK" -o text -- python3 deep.py
+	rm -r d
+	tfs-run trace_files --instance "$MARK" --json -o json -- python3 deep.py
+	rm -r d
+	tfs-run trace_syscalls --instance "$MARK" --decode --names --json -o names -- python3 deep.py
+	for file in json names; do
+		run -0 python3 -c 'import json, sys
+for line in sys.stdin: json.loads(line)' <$file
+	done
+	for i in {0..13}; do
+		grep -Eq ": write: path=\"(/|\.\.\./)[^\"]*/before$i\" count=1 ret=1 written=1 lat=" text
+		grep -Eq ": rename: path=\"(/|\.\.\./)[^\"]*/before$i\" to=\"(/|\.\.\./)[^\"]*/after$i\" ret=0 lat=" text
+		grep -Eq '"path":"(/|\.\.\./)[^"]*/before'"$i"'","to":"(/|\.\.\./)[^"]*/after'"$i"'","args":' json
+		grep -Eq '"file":.*"path":"(/|\.\.\./)[^"]*/before'"$i"'"' names
+	done
+}
+
 @test "trace_syscalls: --names names what poll is given, and not its result, as strace -yy does" {
 	need_bpf
 	need_types
