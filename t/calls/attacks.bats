@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031,SC2034,SC2153,SC2154 # each test is a process of its own; the helper uses them
-# trace_syscalls --decode: secrets that no option asks for, and programs that attack the decoder
+# decoded system calls: secrets that no option asks for, and programs that attack the decoder
 
 load ../helper
 

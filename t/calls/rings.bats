@@ -308,7 +308,7 @@ none_new() {
 	! "$PROG/bpfobjects" still <new
 }
 
-# ROUNDS=100 t/run t/record/rings.bats; FAULT_SEED repeats the moments.
+# ROUNDS=100 t/run t/calls/rings.bats; FAULT_SEED repeats the moments.
 # bats test_tags=alone,long
 @test "tfs-strings: if everything of a session is killed at any moment, nothing is left after the next session" {
 	local round KILLED=() SPARED ACT='' hooks hook seed=${FAULT_SEED:-$RANDOM}

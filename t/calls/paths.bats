@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# trace_syscalls: the files that descriptors and paths name, as /proc/PID/fd and the host have them
+# decoded system calls: the files that descriptors and paths name, as /proc/PID/fd and the host have them
 
 load ../helper
 load ../hooks
