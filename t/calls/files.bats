@@ -161,6 +161,23 @@ for line in sys.stdin: json.loads(line)' <$file
 	diff <(line theirs) <(line got)
 }
 
+@test "trace_syscalls: --names and --paths know the files of chosen calls alone" {
+	need_bpf
+	need_types
+	echo text >one
+	hold sh -c 'exec 5<one; echo ready; read -r x; cd ..; exec head -c 1 <&5'
+	traced trace_syscalls -s read,chdir --names
+	grep -q " read(0<$PWD/one>, " got
+	cd /
+	hold sh -c 'echo ready; read -r x; cd usr; cd ..'
+	cd "$OLDPWD"
+	traced trace_syscalls -s chdir --paths
+	grep -q ' chdir("/usr") = 0 ' got
+	grep -q ' chdir("/") = 0 ' got
+	refuses trace_syscalls 100 '--at-return cannot be combined with --names, --paths, --slower, --strace and --no-data' \
+		--at-return --names -s openat --pid $$
+}
+
 @test "trace_syscalls: --names has the addresses of a socket in the call after bind and connect" {
 	need_bpf
 	need_types

@@ -145,6 +145,8 @@ unnamed() {
 
 @test "trace_syscalls: without the kernel's types, --names has the paths of opens" {
 	without_types
+	refuses trace_syscalls 100 'without BTF (CONFIG_DEBUG_INFO_BTF), --names and --paths need all system calls: leave --syscall out' \
+		--names -s read --pid $$
 	traced moved --names
 	[ "$(sed -n 's/^write([0-9]*<\([^>]*\)>.*/\1/p' got)" = "$DIR/one
 $DIR/one

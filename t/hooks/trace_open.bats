@@ -49,7 +49,7 @@ each_source() {
 	tfs-strings -S -r calls openat >programs
 	file_has 1 <(grep '^// sys_exit: ' programs)
 	file_has 0 <(grep '^// sys_enter: ' programs)
-	refuses trace_syscalls 100 '--at-return cannot be combined with --slower, --strace and --no-data' \
+	refuses trace_syscalls 100 '--at-return cannot be combined with --names, --paths, --slower, --strace and --no-data' \
 		--at-return -s openat --no-data --pid $$
 	refuses trace_syscalls 100 '--at-return: the return of execve does not tell all of the call' \
 		--at-return -s openat execve --pid $$

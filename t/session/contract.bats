@@ -146,9 +146,9 @@ lists() {
 	--errno ERROR...  decoded: only calls that fail with one of these errors
 	--fd N  decoded: only calls with this descriptor
 	--path GLOB  decoded: only calls with a path that this glob matches
-	--names  decoded: the files of descriptors, as 3</etc/passwd>; of all calls only
-	--paths  decoded: absolute paths; of all calls only
-	--host-paths  decoded: absolute paths as the host has them; of all calls only
+	--names  decoded: the files of descriptors, as 3</etc/passwd>
+	--paths  decoded: absolute paths
+	--host-paths  decoded: absolute paths as the host has them
 	--data N  decoded: up to N bytes of what is read and written, default 0
 	--no-args  decoded: record no arguments of programs that are executed
 	--at-return  decoded: only the returns of the calls of --syscall, without durations; other programs run faster
