@@ -240,7 +240,8 @@ build/gen/allowed.h: build/gen/syscall_numbers.h lib/host/allowed.in
 	$(Q)awk 'FNR == NR { split($$0, part, "\""); known[part[2]] = 1; next } \
 		$$1 in known { print "{ SYS_" $$1 ", " (NF > 1 ? $$2 ", " $$3 ", " $$4 : "0, ALWAYS, 0") " }," }' $^ >$@
 
-build/gen/roles_data.h: lib/roles/roles.awk lib/host/syscall_names.in lib/roles/roles.in
+build/gen/roles_data.h: lib/roles/roles.awk lib/host/syscall_names.in lib/syscalls/data/calls.in \
+		lib/roles/roles.in
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -f $^ >$@.new
 	$(Q)mv $@.new $@
@@ -248,7 +249,7 @@ build/gen/roles_data.h: lib/roles/roles.awk lib/host/syscall_names.in lib/roles/
 # the tables of system calls, compiled
 CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
 	$(sort $(wildcard lib/syscalls/data/sets/*.in)) \
-	$(addprefix lib/syscalls/data/,layouts.in netlink.in files.in calls.in)
+	$(addprefix lib/syscalls/data/,layouts.in netlink.in calls.in)
 build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new

@@ -5,7 +5,7 @@
  * Requires: nothing. The table comes from the kernel headers of the build.
  *	NAME...  print the numbers of these calls, one per line; "newstat", as tracefs
  *	         calls it, is "stat", and "pread" of the C library is "pread64"
- *	-f  print the names of the calls that do this to files: opened, written ...
+ *	-r  print the names of the calls that one of these words describes: opened, exec, file ...
  * Without NAME, syscall-nr prints all calls, one per line: number and name.
  * Exit: 0 printed, 1 there is no such call, 100 usage error.
  */
@@ -30,20 +30,20 @@ static int nr(const char *name)
 	return -1;
 }
 
-/* Print the names of the calls that do this to files. Return a status. */
-static int print_files(const char *words)
+/* Print the names of the calls that one of the words describes. Return a status. */
+static int print_roles(const char *words)
 {
-	const unsigned does = calls_does(words);
 	struct calls *calls = calls_open(NULL);
 	const struct call *c;
+	struct call_role_set set;
 
-	if (!does)
-		usage_error(&tool, "-f %.80s: not what calls do to files; give words such as "
-			    "opened,written", words);
+	if (roles_parse(words, &set) < 0)
+		usage_error(&tool, "-r %.80s: no such role; give words such as opened,written",
+			    words);
 	if (!calls)
 		return REFUSED;
 	for (unsigned n = 0; n <= calls_most(calls); n++)
-		if ((c = calls_find(calls, n)) && c->files->does & does)
+		if ((c = calls_find(calls, n)) && roles_match(&set, c->role))
 			stdout_print("%s\n", c->name);
 	stdout_flush();
 	return DONE;
@@ -51,16 +51,16 @@ static int print_files(const char *words)
 
 int main(int argc, char **argv)
 {
-	const char *call = NULL, *files = NULL;
+	const char *call = NULL, *roles = NULL;
 	int n;
 
 	while (opt_next(&tool, argc, argv) != -1)
-		files = opt_value;
+		roles = opt_value;
 	argv += opt_index;
-	if (files && *argv)
-		usage_error(&tool, "-f and NAME cannot be combined");
-	if (files)
-		return print_files(files);
+	if (roles && *argv)
+		usage_error(&tool, "-r and NAME cannot be combined");
+	if (roles)
+		return print_roles(roles);
 	while (!*argv && (call = syscall_next(call, &n)))
 		stdout_print("%d %s\n", n, call);
 	for (; *argv; argv++) {

@@ -33,7 +33,7 @@ int export_is_failure(const struct export_record *r, int flags)
 		return 1;
 	event = (struct text_part){ event.text + 9, event.n - 9 };
 	/* the answers of a single call, and those of any call: again */
-	if (roles_of(event) & role_of_word(error) || text_part_is(error, "EAGAIN") ||
+	if (role_of(event)->is & role_of_word(error) || text_part_is(error, "EAGAIN") ||
 	    (text_part_begins(error, "ERESTART") && error.n > 8))
 		return flags & EXPORT_ERRORS;
 	return 1;

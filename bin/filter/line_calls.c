@@ -78,7 +78,7 @@ static int identify(struct line_calls *c, const struct trace_line *l, struct pai
 	}
 	if (e->id != PAIRING_FORGOTTEN)
 		e->id = text_hash(TEXT_HASH, c->name.text, c->name.n);
-	e->class = pairing_class(roles_of_call(c->name.text));
+	e->class = pairing_class(role_of_call(c->name.text)->is);
 	return !call.n;
 }
 

@@ -519,7 +519,7 @@ static void each_event(const struct trace_line *l)
 		ended(l);
 	else if (text_part_is(l->event, "cpu"))
 		spent(l);
-	else if (roles_of(call) & IS_EXEC)
+	else if (role_of(call)->is & IS_EXEC)
 		called(l);
 }
 

@@ -20,6 +20,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
+#include "roles/roles.h"
 #include "line_calls.h"
 
 static int forced, systemd;
@@ -55,11 +56,6 @@ static const struct tool tool = {
 #elif defined(__mips__) && _MIPS_SIM == _ABI64
 #define ARCH "MIPS64"
 #endif
-
-/* A trace begins after the execve of its program, and may end before the program does. */
-static const char needed[][16] = {
-	"execve", "exit", "exit_group", "restart_syscall", "rt_sigreturn",
-};
 
 /* A call by its name; one that this host does not know is syscall_0xNUMBER. */
 struct allowed {
@@ -182,6 +178,8 @@ static void tell_missing(const struct comments *c)
 int main(int argc, char **argv)
 {
 	static struct input in;
+	const char *call = NULL;
+	int n;
 
 	opt_next(&tool, argc, argv);
 	input_file(&tool, argv + opt_index);
@@ -199,8 +197,10 @@ int main(int argc, char **argv)
 	tell_missing(&in.comments);
 	if (!names.n)
 		return err_no("no system call in the trace, so there is no profile");
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		((struct allowed *)table_at(&names, needed[i], strlen(needed[i])))->made = 1;
+	/* the trace begins after the execve of its program, and may end before the program does */
+	while ((call = syscall_next(call, &n)))
+		if (role_of_call(call)->is & IS_NEEDED)
+			((struct allowed *)table_at(&names, call, strlen(call)))->made = 1;
 	sort_out();
 	print();
 	return DONE;

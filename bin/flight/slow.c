@@ -98,7 +98,7 @@ static uint64_t take_record(struct flight_slow *s, const struct record *r, int *
 	*call = e->name + (enters ? 10 : 9);
 	memcpy(&number, r->data + NUMBER_AT, sizeof(number));
 	p.id = (uint32_t)number;
-	p.class = pairing_class(roles_of_call(*call));
+	p.class = pairing_class(role_of_call(*call)->is);
 	t = task_of(s, *pid);
 	if (!t)
 		return 0;

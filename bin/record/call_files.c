@@ -899,7 +899,7 @@ void describe_files(struct entry *e, const struct calls *calls, const struct cal
 		paths += call->args[i].kind == CALL_PATH;
 	if (paths && roots && n < CALL_FILES - 1)
 		e->files[n] = CALL_ROOT | FILE_ROOT * 16u;
-	if (call->roles & IS_EXEC)
+	if (call->role->is & IS_EXEC)
 		e->returns = FILE_PROGRAM;
 	else if (call->result.kind == CALL_FD)
 		e->returns = FILE_RESULT;

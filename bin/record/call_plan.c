@@ -125,7 +125,7 @@ static int is_chosen(const struct plan *p, const char *name)
 
 static int is_exec(const char *name)
 {
-	return (roles_of_call(name) & IS_EXEC) != 0;
+	return (role_of_call(name)->is & IS_EXEC) != 0;
 }
 
 /* Is a call recorded that executes a program? It may return by the number of another one. */

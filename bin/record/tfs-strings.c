@@ -65,7 +65,7 @@ static const struct tool tool = {
 /* Does the call end elsewhere than it began, or does its return not say what it was? */
 static int needs_entry(const char *call)
 {
-	return roles_of_call(call) & (IS_EXEC | IS_EXIT | IS_FORK | IS_SIGRETURN);
+	return role_of_call(call)->is & (IS_EXEC | IS_EXIT | IS_FORK | IS_SIGRETURN);
 }
 
 static int attach(struct plan *p)

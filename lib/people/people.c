@@ -277,7 +277,7 @@ static void edit_raw_call(struct edits *x, const struct people_event *e)
 		return;
 	replace(x, (struct text_part){ nr.text - 3, nr.n + 3 }, name, 0);
 	edit_result(x, key_of(e, "ret"), 2,
-		    roles_of_call(name) & IS_ADDRESS);
+		    role_of_call(name)->is & IS_ADDRESS);
 }
 
 /*
@@ -371,7 +371,7 @@ static void edit_event(struct edits *x, const struct people_event *e)
 	case PEOPLE_RETURN:
 		if (key_of(e, "ret").text >= e->body.text + 3)
 			edit_result(x, key_of(e, "ret"), 3,
-				    roles_of(e->event) & IS_ADDRESS);
+				    role_of(e->event)->is & IS_ADDRESS);
 		break;
 	case PEOPLE_RAW_CALL:
 		edit_raw_call(x, e);

@@ -209,19 +209,21 @@ int noted_begin(struct known_files *f, int pid)
 
 /* ---- what calls do ---- */
 
-/* Return the bits of the call's flags, as those of open(2). */
-static uint64_t flags_of(const struct calls *calls, const struct call *c,
-			 const struct call_values *v)
+uint64_t call_flags(const struct calls *calls, const struct call *c, const struct call_values *v)
 {
-	for (unsigned i = 0; i < c->nargs; i++)
+	for (unsigned i = 0; i < c->nargs; i++) {
+		const struct call_bytes *how = &v->user[i];
+		const int big = calls_big_endian(calls);
+
 		if (!strcmp(c->args[i].name, "flags") || !strcmp(c->args[i].name, "type"))
 			return v->args[i];
-		else if (!strcmp(c->args[i].name, "how")) /* IN_ROOT: it is elsewhere */
-			return v->user[i].n < 24 || raw_number(v->user[i].bytes + 16, 8, 0,
-							       calls_big_endian(calls)) &
-				       K_RESOLVE_IN_ROOT ? K_O_TMPFILE :
-			       raw_number(v->user[i].bytes, 8, 0, calls_big_endian(calls));
-	return 0;
+		if (c->args[i].kind == CALL_STRUCT && c->args[i].set == LAYOUT_OPEN_HOW)
+			return how->n < 24 ? K_O_TMPFILE | O_RDWR :
+			       raw_number(how->bytes, 8, 0, big) |
+			       (raw_number(how->bytes + 16, 8, 0, big) & K_RESOLVE_IN_ROOT ?
+				K_O_TMPFILE : 0);
+	}
+	return c->role->fds == FDS_PATH ? O_WRONLY | O_CREAT | O_TRUNC : 0; /* creat(2) */
 }
 
 size_t noted_path(const struct known_files *f, const struct file_known *dir,
@@ -293,42 +295,32 @@ static uint64_t socket_of(struct known_files *f, const uint64_t *args)
 
 /* Return the file of the descriptor that the call returns, or of both that it makes; or 0. */
 static uint64_t made(struct known_files *f, const struct calls *calls, const struct call *c,
-		     const struct call_values *v)
+		     const struct call_values *v, uint64_t flags)
 {
-	static const struct {
-		char call[16], name[24];
-	} all[] = {
-		{ "pipe", "pipe" }, { "epoll_create", "anon_inode:[eventpoll]" },
-		{ "eventfd", "anon_inode:[eventfd]" }, { "signalfd", "anon_inode:[signalfd]" },
-		{ "timerfd_create", "anon_inode:[timerfd]" },
-		{ "inotify_init", "anon_inode:inotify" },
-		{ "fanotify_init", "anon_inode:[fanotify]" },
-		{ "io_uring_setup", "anon_inode:[io_uring]" },
-		{ "perf_event_open", "anon_inode:[perf_event]" },
-		{ "pidfd_open", "anon_inode:[pidfd]" },
-	};
-	const uint64_t flags = flags_of(calls, c, v);
 	const struct file_known *from;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strncmp(c->name, all[i].call, strlen(all[i].call)))
-			return id_of(f, (struct file_record){ 0 }, all[i].name, "");
-	if (!strncmp(c->name, "open", 4) || !strcmp(c->name, "creat"))
+	switch (c->role->fds) {
+	case FDS_PATH:
 		return flags & K_O_TMPFILE ? 0 : path_of(f, calls, c, v, flags);
-	/* a connection has the protocol of the socket that accepts it */
-	if (!strncmp(c->name, "dup", 3) || !strncmp(c->name, "fcntl", 5) ||
-	    (!strncmp(c->name, "accept", 6) && (from = files_find(f, v->files[0])) && from->family))
+	case FDS_COPY:
+	case FDS_FCNTL:
 		return v->files[0];
-	return !strncmp(c->name, "socket", 6) ? socket_of(f, v->args) : 0;
+	case FDS_CONNECTION: /* it has the protocol of the socket that accepts it */
+		from = files_find(f, v->files[0]);
+		return from && from->family ? v->files[0] : 0;
+	case FDS_SOCKET:
+		return socket_of(f, v->args);
+	}
+	return role_makes(c->role) ?
+	       id_of(f, (struct file_record){ 0 }, role_makes(c->role), "") : 0;
 }
 
 /* Is it known that an exec keeps the descriptors that the call makes? */
-static int keeps(const struct calls *calls, const struct call *c, const struct call_values *v)
+static int keeps(const struct call *c, const struct call_values *v, uint64_t flags)
 {
-	if (!strncmp(c->name, "fcntl", 5))
+	if (c->role->fds == FDS_FCNTL)
 		return v->args[1] == F_DUPFD;
-	return glob_listed("open*,creat,dup*,pipe*,socket*,accept*", c->name) &&
-	       !(flags_of(calls, c, v) & O_CLOEXEC);
+	return c->role->fds && c->role->fds <= FDS_PIPE && !(flags & O_CLOEXEC);
 }
 
 int64_t noted_made(const struct calls *calls, const struct call *c, const struct call_values *v,
@@ -354,27 +346,34 @@ static void change(struct known_files *f, struct group *g, const struct calls *c
 	const uint32_t *a = (uint32_t[]){ (uint32_t)v->args[0], (uint32_t)v->args[1],
 					  (uint32_t)v->args[2] };
 
-	if (!strcmp(c->name, "close_range")) {
+	switch (c->role->fds) {
+	case FDS_RANGE:
 		for (uint64_t fd = a[0]; fd + 1 < g->n && fd <= a[1]; fd++)
 			if (a[2] & K_CLOSE_RANGE_CLOEXEC)
 				set_kept(g, fd, 0);
 			else
 				set(f, g, (int64_t)fd, 0, 0);
-	} else if (!strncmp(c->name, "fcntl", 5) && a[1] == F_SETFD) {
-		set_kept(g, a[0], !(a[2] & FD_CLOEXEC));
-	} else if (!strcmp(c->name, "ioctl")) {
+		break;
+	case FDS_FCNTL:
+		if (a[1] == F_SETFD)
+			set_kept(g, a[0], !(a[2] & FD_CLOEXEC));
+		break;
+	case FDS_IOCTL:
 		if (a[1] == FIOCLEX || a[1] == FIOCLEX_OLD)
 			set_kept(g, a[0], 0);
 		else if (a[1] == FIONCLEX || a[1] == FIONCLEX_OLD)
 			set_kept(g, a[0], 1);
-	} else if (!strcmp(c->name, "chdir")) {
-		set(f, g, AT_FDCWD, path_of(f, calls, c, v, 0), 1);
-	} else if (!strcmp(c->name, "fchdir")) {
-		set(f, g, AT_FDCWD, v->files[0], 1);
-	} else if (!strcmp(c->name, "unshare")) {
+		break;
+	case FDS_CWD:
+		set(f, g, AT_FDCWD, c->args[0].kind == CALL_FD ? v->files[0] :
+				    path_of(f, calls, c, v, 0), 1);
+		break;
+	case FDS_UNSHARE:
 		set(f, g, AT_FDCWD, 0, 0);
-	} else if (glob_listed("chroot,pivot_root,setns", c->name)) {
+		break;
+	case FDS_ROOT:
 		clear(f, g); /* the names were those of another place */
+		break;
 	}
 }
 
@@ -400,7 +399,7 @@ static void connected(struct known_files *f, const struct group *g, const struct
 static struct group *noted_group(struct known_files *f, int group, const struct call *c,
 				 const struct call_values *v)
 {
-	const int netlink = v->returned && !strcmp(c->name, "socket") && v->args[0] == AF_NETLINK;
+	const int netlink = v->returned && c->role->fds == FDS_SOCKET && v->args[0] == AF_NETLINK;
 
 	return f->prints || netlink ? group_at(f, group) : f->groups.n ? find(f, group) : NULL;
 }
@@ -438,22 +437,24 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 		if (id[i] && c->args[i].kind == CALL_FD &&
 		    !(at(g, (int)v->args[i]) && at(g, (int)v->args[i])->id == id[i]))
 			set(f, g, (int)v->args[i], id[i], 0);
-	if (!strcmp(c->name, "close")) /* even if it fails, close(2) */
+	if (c->role->fds == FDS_CLOSED) /* even if it fails, close(2) */
 		set(f, g, (int)v->args[0], 0, 0);
 	if (call_addresses(c) && f->by_kernel && id[CALL_ARGS])
 		set(f, g, (int)v->args[0], id[CALL_ARGS], 0);
-	if (!strcmp(c->name, "connect") && !f->by_kernel) /* it may go on after it has returned */
+	if (c->role->fds == FDS_CONNECTED && !f->by_kernel) /* it may go on after it has returned */
 		connected(f, g, v);
 	if (error_of_result(v->result))
 		return group;
-	if ((!strcmp(c->name, "unshare") && v->args[0] & CLONE_FILES) ||
-	    (!strcmp(c->name, "close_range") && v->args[2] & K_CLOSE_RANGE_UNSHARE)) {
+	if ((c->role->fds == FDS_UNSHARE && v->args[0] & CLONE_FILES) ||
+	    (c->role->fds == FDS_RANGE && v->args[2] & K_CLOSE_RANGE_UNSHARE)) {
 		group_new(f, -pid);
 		return -pid;
 	}
 	if (!f->by_kernel && makes) {
-		kept = keeps(calls, c, v);
-		id[CALL_ARGS] = id[CALL_ARGS + 1] = made(f, calls, c, v);
+		const uint64_t flags = call_flags(calls, c, v);
+
+		kept = keeps(c, v, flags);
+		id[CALL_ARGS] = id[CALL_ARGS + 1] = made(f, calls, c, v, flags);
 	}
 	if (c->result.kind == CALL_FD)
 		set(f, g, v->result, id[CALL_ARGS], kept);

@@ -14,7 +14,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 
-#include "base/base.h"
+#include "roles/roles.h"
 
 /* ---- table.c: the tables ---------------------------------------------------------------- */
 
@@ -77,31 +77,9 @@ struct call_arg {
 	uint16_t set;           /* private: the set or layout */
 };
 
-/* What calls do to files: a bit each */
-#define CALL_DOES(X) \
-	X(OPENED, opened) X(WRITTEN, written) X(RESIZED, resized) X(RENAMED, renamed) \
-	X(LINKED, linked) X(REMOVED, removed) X(MADE, made) X(CHANGED, changed) X(SYNCED, synced) \
-	X(READ, read) X(QUEUED, queued) X(EXECUTED, executed)
-#define DOES_NUMBER(NAME, word) DOES_##NAME##_NUMBER,
-#define DOES_BIT(NAME, word) DOES_##NAME = 1 << DOES_##NAME##_NUMBER,
-enum { CALL_DOES(DOES_NUMBER) DOES_ALL };
-enum { CALL_DOES(DOES_BIT) };
-
-/* Is a symbolic link itself the file of its path? The lower bits have the argument of flags. */
-enum { LINK_ITSELF = 1, LINK_IF = 8, LINK_UNLESS = 16 };
-
-/* What a call does to which files: data/files.in */
-struct call_files {
-	uint16_t does;
-	struct {
-		uint8_t arg, link; /* 1 + the argument; 0: none */
-	} file[2];
-};
-
 struct call {
 	const char *name;       /* without sys_ */
-	const struct call_files *files;
-	unsigned roles;         /* of roles.h */
+	const struct call_role *role;
 	uint8_t nargs;
 	struct call_arg args[CALL_ARGS];
 	struct call_arg result;
@@ -164,13 +142,11 @@ int call_makes_pair(const struct calls *, const struct call_arg *);
  */
 int call_addresses(const struct call *);
 
+/* Is argument i, a path, that of a symbolic link itself, not that of the file it leads to? */
+int call_names_link(const struct call *, const uint64_t *args, unsigned i);
+
 /* Is a structure in user memory big-endian? call_bytes holds it as the program does. */
 int calls_big_endian(const struct calls *);
-
-/*
- * Return what calls do by words with commas between, as in data/files.in, or 0 for an unknown one.
- */
-unsigned calls_does(const char *words);
 
 /* Return the highest number of a call. */
 unsigned calls_most(const struct calls *);
@@ -240,7 +216,13 @@ size_t call_print_behind(const struct calls *, const struct call *, const struct
 size_t call_print_result(const struct calls *, const struct call *, int64_t result,
 			 char *buf, size_t size);
 
-/* ---- records.c: the events that BPF programs record -------------------------------------- */
+/*
+ * Return the flags of a call that opens or makes a file, as those of open(2), or 0. They are with
+ * K_O_TMPFILE if the path does not say where the file is, or the flags are not known.
+ */
+uint64_t call_flags(const struct calls *, const struct call *, const struct call_values *);
+
+/* ---- records.c: the events that BPF programs record ------------------------------------------ */
 
 /*
  * The programs of tfs-strings and of request probes write records into BPF ring buffers. In a trace

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* table.c - the compiled tables of system calls, and the calls of an ABI made from them */
 
-#include "roles/roles.h"
 #include "syscalls/tables.h"
 #include "syscalls_data.h" /* made by tables.awk */
 
@@ -103,6 +102,19 @@ int call_makes_pair(const struct calls *c, const struct call_arg *a)
 	return first->kind == CALL_FD && first->count == 2;
 }
 
+int call_names_link(const struct call *c, const uint64_t *args, unsigned i)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		const unsigned link = c->role->file[k].link;
+		const uint64_t flags = args[link % LINK_IF % CALL_ARGS];
+
+		if (c->role->file[k].arg == i + 1)
+			return link >= LINK_UNLESS ? !(flags & AT_SYMLINK_FOLLOW) :
+			       link >= LINK_IF ? (flags & AT_SYMLINK_NOFOLLOW) != 0 : link != 0;
+	}
+	return 0;
+}
+
 /*
  * Make a call of n arguments and a result in a list. A number of 64 bits takes two registers of a
  * 32-bit ABI, from an even one on if the ABI aligns 8 bytes so. Write the registers to at.
@@ -142,8 +154,7 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 	uint8_t at[CALL_ARGS];
 
 	e->call.name = call_texts + d->name;
-	e->call.files = &call_does[d->does];
-	e->call.roles = roles_of_call(e->call.name);
+	e->call.role = role_of_call(e->call.name);
 	make_call(c, &e->call, call_lists + d->args, d->nargs, at);
 	for (unsigned i = 0; i < d->nvariants; i++) {
 		const struct call_variant_data *v = &call_variants[d->variants + i];
@@ -151,8 +162,7 @@ static struct call_entry *make_entries(const struct calls *c, const struct call_
 		if (!(v->abis & c->bit))
 			continue;
 		(++e)->call.name = first->call.name;
-		e->call.files = first->call.files;
-		e->call.roles = first->call.roles;
+		e->call.role = first->call.role;
 		make_call(c, &e->call, call_lists + v->args, v->nargs, at);
 		for (unsigned k = 0; k < 2; k++) {
 			e->when[k] = call_conditions[v->when[k]];
@@ -212,26 +222,6 @@ int calls_variant(const struct call *call, unsigned i, struct call_variant *v)
 		return 1;
 	}
 	return 0;
-}
-
-unsigned calls_does(const char *words)
-{
-#define DOES_WORD(NAME, word) #word,
-	static const char *const all[] = { CALL_DOES(DOES_WORD) };
-	unsigned does = 0, known;
-
-	for (;; words++) {
-		const size_t n = strcspn(words, ",");
-
-		known = 0;
-		for (unsigned i = 0; i < DOES_ALL; i++)
-			if (strlen(all[i]) == n && !strncmp(all[i], words, n))
-				known = 1u << i;
-		does |= known;
-		words += n;
-		if (!known || !*words)
-			return known ? does : 0;
-	}
 }
 
 unsigned calls_most(const struct calls *c)

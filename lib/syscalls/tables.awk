@@ -2,7 +2,7 @@
 # tables.awk - compile the tables of system calls to C
 #
 # usage: awk -f tables.awk -v NAMES=FILE data/types.in data/numbers.in data/sets/*.in \
-#		data/layouts.in data/files.in data/calls.in
+#		data/layouts.in data/calls.in
 # Each file describes its own form. NAMES gets the numbers of sets and layouts; the standard
 # output has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
 
@@ -617,11 +617,6 @@ FILENAME ~ /netlink\.in$/ {
 	next
 }
 
-FILENAME ~ /files\.in$/ {
-	does[$1] = $0
-	next
-}
-
 FILENAME ~ /calls\.in$/ {
 	if ($1 == "?") {
 		nvariants = 1
@@ -650,31 +645,10 @@ FILENAME ~ /calls\.in$/ {
 		common[word[1]] = ncalls
 	}
 	call[call_id] = sprintf(".name = %s, %s, .variants = %d", text_of(word[1]), arguments(2), nall)
-	if (name in does)
-		call[call_id] = call[call_id] ", .does = " files_of(does[name])
 	next
 }
 
 { fail("unknown file") }
-
-# Return the row of what a call does to which files, for a line of files.in.
-function files_of(line,   n, i, part, kind, text) {
-	n = split(line, part, " ")
-	kind = part[2]
-	gsub(/,/, " | DOES_", kind)
-	text = ".does = DOES_" toupper(kind)
-	for (i = 3; i <= n; i++) {
-		own = 0
-		if (match(part[i], /!+/)) {
-			own = RLENGTH == 2 ? "LINK_UNLESS" : "LINK_IF"
-			own = RSTART + RLENGTH > length(part[i]) ? "LINK_ITSELF" : \
-				own " + " argument_index(substr(part[i], RSTART + RLENGTH))
-			part[i] = substr(part[i], 1, RSTART - 1)
-		}
-		text = text sprintf(", .file[%d] = { %d, %s }", i - 3, 1 + argument_index(part[i]), own)
-	}
-	return row("does", text)
-}
 
 # Return the number of a type of netlink messages.
 function message_type(text,   set) {
@@ -705,11 +679,6 @@ function print_words(what, found,   i) {
 END {
 	if (failed)
 		exit 1
-	for (name in does)
-		if (!(name in common)) {
-			print "no call " name >"/dev/stderr"
-			exit failed = 1
-		}
 	print_words("set", is_flags)
 	print_words("layout", layout)
 	for (i = 0; i < words["set"]; i++)
@@ -739,7 +708,6 @@ END {
 	print_rows("arguments", "call_argument")
 	print "const uint16_t call_lists[] = {\n" lists "};\n"
 	print_rows("conditions", "call_condition")
-	print_rows("does", "call_files")
 	row("messages", "0")
 	row("protocols", "0")
 	print_rows("messages", "call_message")

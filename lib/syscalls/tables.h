@@ -130,7 +130,7 @@ struct call_condition {
 struct call_data {
 	uint16_t name, args;    /* the arguments and the result, in call_lists */
 	uint16_t variants, nvariants;
-	uint8_t nargs, does;
+	uint8_t nargs;
 };
 
 struct call_variant_data {

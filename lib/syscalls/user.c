@@ -227,7 +227,7 @@ void call_user_get(const struct call_user *u, const struct call *call, struct ca
 		v->entry[i] = *entry;
 		v->user[i] = after->bytes || after->fault ? *after : *entry;
 	}
-	if (!call || !u->program.bytes.bytes || strncmp(call->name, "exec", 4))
+	if (!call || !u->program.bytes.bytes || !(call->role->is & IS_EXEC))
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		if (call->args[i].kind == CALL_PATH && (v->user[i].fault || !v->user[i].bytes))

@@ -107,7 +107,7 @@ static int choose(struct expansion *x, const char *given, int not)
 	for (size_t i = 0; i < x->n; i++) {
 		const char *call = x->all[i];
 
-		if (class ? !(roles_of_call(call) & class) :
+		if (class ? !(role_of_call(call)->is & class) :
 			    !glob_matches(word, call) && syscall_serves(call, word) < best)
 			continue;
 		any = 1;

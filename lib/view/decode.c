@@ -307,7 +307,7 @@ static const struct file_known *named(struct decode *d, const struct decode_task
 	/* dup2(2) mostly has a new one that is not open */
 	d->unnamed += d->names && !file && !d->known.by_kernel && (fd >= 0 || fd == AT_FDCWD) &&
 		      t->values.result != -EBADF &&
-		      (i >= CALL_ARGS || strcmp(t->call->args[i].name, "newfd"));
+		      !(i == 1 && t->call->role->fds == FDS_COPY);
 	return file;
 }
 
@@ -423,31 +423,11 @@ static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigne
 	return n < size ? str_format(path, size, "%s", to) : 0;
 }
 
-/* Is a path of the call that of a symbolic link itself, not that of the file it leads to? */
-static int names_link(const struct decode_task *t, unsigned i)
-{
-	const struct call_files *f = t->call->files;
-
-	for (unsigned k = 0; k < 2; k++) {
-		const unsigned link = f->file[k].link;
-		const uint64_t flags = t->values.args[link % LINK_IF % CALL_ARGS];
-
-		if (f->file[k].arg == i + 1)
-			return link >= LINK_UNLESS ? !(flags & AT_SYMLINK_FOLLOW) :
-			       link >= LINK_IF ? (flags & AT_SYMLINK_NOFOLLOW) != 0 : link != 0;
-	}
-	/* stat and the like */
-	for (unsigned k = 0; k < t->call->nargs; k++)
-		if (strstr(t->call->args[k].name, "flag") && t->call->result.kind != CALL_FD)
-			return (t->values.args[k] & AT_SYMLINK_NOFOLLOW) != 0;
-	return 0;
-}
-
 /* Has the call taken the name that is argument i away from its file? */
 static int takes_name(const struct decode_task *t, unsigned i)
 {
-	return t->values.result >= 0 && t->call->files->file[0].arg == i + 1 &&
-	       t->call->files->does & (DOES_RENAMED | DOES_REMOVED);
+	return t->values.result >= 0 && t->call->role->file[0].arg == i + 1 &&
+	       t->call->role->does & (DOES_RENAMED | DOES_REMOVED);
 }
 
 /* Return the descriptor that a path of procfs is for its task, or -1. */
@@ -497,6 +477,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 		       struct file_seen *seen, char *out)
 {
 	int path = i < CALL_ARGS && t->call->args[i].kind == CALL_PATH;
+	const int follows = path && !call_names_link(t->call, t->values.args, i);
 	const unsigned at = path && i && t->call->args[i - 1].kind == CALL_DIRFD ? i - 1 : i;
 	const struct file_known *f = file_of(d, t, at);
 	const char *name;
@@ -508,7 +489,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 	*out = '\0';
 	n = path ? absolute_of(d, t, i, out, PATH_MAX) : 0;
 	n = n ? skip_links(t, f, out) : 0;
-	if (path && !names_link(t, i) && (fd = own_descriptor(out)) >= 0) {
+	if (follows && (fd = own_descriptor(out)) >= 0) {
 		f = noted_file(&d->known, t->group, fd);
 		path = !f;
 	}
@@ -523,7 +504,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 				  name ? name : files_path(&d->known, f, host));
 	}
 	if (n && *out == '/' && d->known.live && d->known.by_kernel && !d->known.host_paths &&
-	    file_resolve(t->pid, f && f->root == d->root, out, !names_link(t, i), host,
+	    file_resolve(t->pid, f && f->root == d->root, out, follows, host,
 			 d->wanted.n && !takes_name(t, i) ? &seen->is : NULL))
 		n = str_format(out, PATH_MAX, "%s", host);
 	return n;
@@ -652,7 +633,7 @@ static const char *name_of(const struct decode_task *t)
 
 static unsigned roles_of_task(const struct decode_task *t)
 {
-	return t->call ? t->call->roles : roles_of_call(t->name);
+	return t->call ? t->call->role->is : role_of_call(t->name)->is;
 }
 
 /* Is an argument printed? */
@@ -745,25 +726,6 @@ struct file_call {
 	} file[2];
 };
 
-/* Return the argument flags of a call, or none. */
-static uint64_t flags_of(const struct decode_task *t, uint64_t none)
-{
-	for (unsigned i = 0; i < t->call->nargs; i++)
-		if (!strcmp(t->call->args[i].name, "flags"))
-			return t->values.args[i];
-	return none;
-}
-
-/* Return the flags of an open. They have the same values in all ABIs. */
-static uint64_t open_flags(const struct decode *d, const struct decode_task *t)
-{
-	const struct call_bytes *how = &t->values.user[2];
-
-	if (strcmp(t->call->name, "openat2"))
-		return flags_of(t, O_WRONLY); /* creat */
-	return how->n < 8 ? O_RDWR : raw_number(how->bytes, 8, 0, d->show->line->events->big);
-}
-
 /* Add the file of argument i, or of CALL_ARGS, which is the result, if it is known. */
 static void add_file(struct decode *d, const struct decode_task *t, unsigned i,
 		     struct file_call *to)
@@ -790,7 +752,7 @@ static int is_idle_device(const char *path)
 /* A call has succeeded: note the name that it gives a file that has none, or takes away. */
 static void note_names(struct decode *d, const struct decode_task *t, struct file_call *files)
 {
-	const unsigned does = t->call->files->does, links = does & DOES_LINKED;
+	const unsigned does = t->call->role->does, links = does & DOES_LINKED;
 	const struct file_seen *from = &files->file[0].seen, *to = &files->file[1].seen;
 
 	if (!(does & (DOES_LINKED | DOES_RENAMED | DOES_REMOVED)))
@@ -801,7 +763,8 @@ static void note_names(struct decode *d, const struct decode_task *t, struct fil
 		files_name(&d->known, &from->is, to->path);
 	if (files->n > 1)
 		wanted_name(&d->wanted, from, to);
-	if (does & DOES_RENAMED && flags_of(t, 0) & K_RENAME_EXCHANGE && files->n > 1)
+	if (does & DOES_RENAMED && files->n > 1 &&
+	    call_flags(t->tables, t->call, &t->values) & K_RENAME_EXCHANGE)
 		wanted_name(&d->wanted, to, from);
 	else if (!links)
 		wanted_name(&d->wanted, from, NULL);
@@ -811,7 +774,7 @@ static void note_names(struct decode *d, const struct decode_task *t, struct fil
 static int files_of(struct decode *d, struct decode_task *t, struct file_call *to)
 {
 	const struct call *c = t->call;
-	unsigned does = c ? c->files->does : 0;
+	unsigned does = c ? c->role->does : 0;
 	int wanted;
 
 	to->n = 0;
@@ -819,15 +782,16 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 	if (t->fate != PAIRING_RETURNED || !(does & d->files))
 		return 0;
 	if (does & DOES_OPENED) {
-		if (!d->reads && !(open_flags(d, t) & (O_ACCMODE | O_CREAT | O_TRUNC)))
+		if (!d->reads && !(call_flags(t->tables, c, &t->values) &
+				   (O_ACCMODE | O_CREAT | O_TRUNC)))
 			return 0;
 		if (t->values.result >= 0) /* the descriptor tells where the path led */
 			add_file(d, t, CALL_ARGS, to);
 	}
-	for (unsigned k = 0; k < 2 && c->files->file[k].arg; k++) {
+	for (unsigned k = 0; k < 2 && c->role->file[k].arg; k++) {
 		if (to->n && does & DOES_OPENED)
 			break;
-		add_file(d, t, c->files->file[k].arg - 1u, to);
+		add_file(d, t, c->role->file[k].arg - 1u, to);
 		/* to a socket or pipe: the file is only read */
 		if (!to->n && does & DOES_READ)
 			does &= ~(unsigned)DOES_WRITTEN;
@@ -859,9 +823,8 @@ static int is_detail(const struct decode_task *t, unsigned i)
 		return t->values.args[i] || t->call->result.kind == CALL_FD;
 	return kind == CALL_OCTAL || kind == CALL_ID || kind == CALL_STRING ||
 	       kind == CALL_INT || kind == CALL_UINT ||
-	       (kind == CALL_STRUCT && (strstr(t->call->args[i].name, "time") ||
-					!strcmp(t->call->args[i].name, "how"))) ||
-	       (kind == CALL_PATH && t->call->files->file[0].arg > i + 1); /* of symlink */
+	       (kind == CALL_STRUCT && t->call->role->does & (DOES_CHANGED | DOES_OPENED)) ||
+	       (kind == CALL_PATH && t->call->role->file[0].arg > i + 1); /* of symlink */
 }
 
 /* Write a call by its files, after the head of the line. */
@@ -1160,7 +1123,7 @@ static void put_returned(struct decode *d, struct decode_task *t, int64_t result
 	if (t->fate == PAIRING_RETURNED && t->call && (d->names || !d->known.by_kernel))
 		t->group = noted_call(&d->known, t->tables, t->pid, group_of(d, t), t->call,
 				      &t->values);
-	if (shown && d->files && t->call && result > 0 && t->call->files->does & DOES_QUEUED)
+	if (shown && d->files && t->call && result > 0 && t->call->role->does & DOES_QUEUED)
 		d->queued += (uint64_t)result;
 	if (shown && picks(d, t))
 		put_record(d, t, r, o);
@@ -1335,7 +1298,7 @@ static enum pairing_class class_of(const struct decode *d, const struct decode_t
 	if (t->pair.open && t->pair.id == number)
 		return t->pair.class;
 	c = calls_find(tables_of(d, compat), number);
-	return pairing_class(c ? c->roles : 0);
+	return pairing_class(c ? c->role->is : 0);
 }
 
 /*
@@ -1716,7 +1679,7 @@ static void put_foreign(struct decode *d, struct decode_task *t, const struct de
 {
 	const struct call *c = NULL;
 
-	for (unsigned n = 0; n <= calls_most(d->calls) && !(c && c->roles & IS_EXEC); n++)
+	for (unsigned n = 0; n <= calls_most(d->calls) && !(c && c->role->is & IS_EXEC); n++)
 		c = calls_find(d->calls, n);
 	drop_memory(d, t);
 	take_program(d, t, of, r);
@@ -1862,6 +1825,7 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 		{ "reads", &d->reads, NULL }, { "strace", &d->strace, NULL },
 		{ "host-paths", &d->known.host_paths, NULL },
 	};
+	struct call_role_set set;
 	uint64_t us;
 
 	d->on |= letter == 'D';
@@ -1876,8 +1840,11 @@ int decode_take(struct decode *d, const struct tool *tool, int letter)
 			*all[i].flag = 1;
 		else
 			*all[i].text = opt_value;
-	if (!strcmp(opt_last.name, "files") && !(d->files = calls_does(opt_value)))
-		opt_refuse(tool, "what calls do, such as opened,written");
+	if (!strcmp(opt_last.name, "files")) {
+		if (roles_parse(opt_value, &set) < 0 || set.is || set.fds)
+			opt_refuse(tool, "what calls do, such as opened,written");
+		d->files = set.does;
+	}
 	d->paths |= d->known.host_paths || d->files;
 	d->known.prints = d->names || d->paths;
 	if (!strcmp(opt_last.name, "path"))

@@ -739,7 +739,7 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 		const int again = t->call &&
 			(!strcmp(wait.on, "file") || !strcmp(wait.on, "disk") ||
 			 (!strcmp(wait.on, "call") &&
-			  !(roles_of_call(w->name[t->call]) & IS_SENDS)));
+			  !(role_of_call(w->name[t->call])->is & IS_SENDS)));
 		char detail[sizeof(wait.detail)];
 
 		str_format(detail, sizeof(detail), "%s%s%s", w->name[t->disk],
@@ -850,7 +850,7 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 		t->woken = t->state == WHY_RUNNING;
 		return;
 	}
-	if (hard || !b || (soft && !(roles_of_call(w->name[b->call]) & IS_SENDS))) {
+	if (hard || !b || (soft && !(role_of_call(w->name[b->call])->is & IS_SENDS))) {
 		c = cpu_of(w, cpu);
 		waker.task = NULL;
 		waker.comm = c->depth && c->depth <= NESTED ? c->irq[c->depth - 1] :

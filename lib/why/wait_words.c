@@ -24,7 +24,7 @@ static const char *word_for(const char *call, const char *file)
 		{ "terminal", "/dev/pts/" }, { "terminal", "/dev/tty" }, { "file", "/" },
 	};
 	static const char anon[] = "anon_inode:";
-	const char *word = roles_wait(roles_of_call(call));
+	const char *word = role_waits(role_of_call(call));
 
 	if (word)
 		return word;
@@ -46,7 +46,7 @@ void why_describe(struct why_wait *wait, const char *call, const uint64_t *first
 		out_address(&o, *first);
 		out_char(&o, ')');
 	} else if (first && number != -1 && is_small(*first) &&
-		   !(roles_of_call(call) & IS_NO_OBJECT)) {
+		   !(role_of_call(call)->is & IS_NO_OBJECT)) {
 		out_char(&o, '(');
 		if (number == AT_FDCWD)
 			out_string(&o, "AT_FDCWD");

@@ -268,9 +268,12 @@ compiled() {
 	local awk n=0
 	for awk in gawk mawk "busybox awk"; do
 		command -v "${awk%% *}" >/dev/null || continue
-		compiled "$awk" "$DATA"/sets/*.in "$DATA"/{layouts,netlink,files,calls}.in |
+		compiled "$awk" "$DATA"/sets/*.in "$DATA"/{layouts,netlink,calls}.in |
 			cmp - "$TREE/build/gen/syscalls_data.h"
 		cmp names "$TREE/build/gen/syscalls_names.h"
+		LC_ALL=C $awk -f "$TREE/lib/roles/roles.awk" "$TREE/lib/host/syscall_names.in" \
+			"$DATA/calls.in" "$TREE/lib/roles/roles.in" |
+			cmp - "$TREE/build/gen/roles_data.h"
 		n=$((n + 1))
 	done
 	[ "$n" -ge 1 ] || skip "needs gawk, mawk or busybox"
@@ -287,10 +290,43 @@ compiled() {
 	[ "$stderr" = "no set nosuch" ]
 }
 
+# roles LINE...: Compile the lines, which follow the declarations of roles.in.
+roles() {
+	grep -E '^(classes|words|errors|does|fds) ' "$TREE/lib/roles/roles.in" >roles.in
+	printf '%s\n' "$@" >>roles.in
+	LC_ALL=C awk -f "$TREE/lib/roles/roles.awk" "$TREE/lib/host/syscall_names.in" "$DATA/calls.in" roles.in
+}
+
+@test "roles of calls: mistakes in the data are refused with the file and the line" {
+	need_tool awk
+	while IFS='|' read -r line why; do
+		run -1 --separate-stderr roles 'dup desc fds=copy' "$line"
+		[ "$stderr" = "roles.in:7: $why" ] || { echo "$line: $stderr"; false; }
+	done <<-'END'
+		dup desc|a second line for dup
+		close disk|no such class: disk
+		close desc closes|no such word: closes
+		close desc sends=fd|no such word: sends
+		close desc changed=file|no argument file
+		stat file names=filename!flags|no argument flags
+		stat file fails=ENOSUCH|no such error: ENOSUCH
+		renameat file renamed=oldname,newname changed=olddfd|more than two files
+	END
+	roles 'dup desc fds=copy' 'close - fds=eventpoll' >out
+	grep -q '"eventpoll"' out
+}
+
 # answered CLASS: Print the numbers of the calls that strace has in a class, of those that it knows.
 answered() {
 	strace -n -e trace="$1" "$PROG/everycall" 2>&1 >/dev/null |
 		sed -n '/syscall_0x/d; s/^\[ *\([0-9]*\)\] .* = -1 ENOSYS .*/\1/p' | sort
+}
+
+# numbered WORD,...: Write the calls with one of these roles to calls, and their numbers to ours.
+numbered() {
+	syscall-nr | sort -k 2 >all
+	syscall-nr -r "$1" | sort | join -1 2 -o 1.1,1.2 all - | sort >calls
+	cut -d' ' -f1 calls >ours
 }
 
 @test "roles of calls: the classes are those of strace, and have five calls more" {
@@ -299,12 +335,39 @@ answered() {
 	[ "$(wc -l <known)" -gt 250 ]
 	for class in file desc network process memory signal ipc; do
 		answered "%$class" >theirs
-		"$PROG/unit/roles" $class | sort >calls
-		cut -d' ' -f1 calls | sort >ours
+		numbered "$class"
 		[ -s theirs ]
 		# strace has no other
 		[ -z "$(comm -13 ours theirs)" ]
 		comm -23 ours theirs | comm -12 - known | join - calls | cut -d' ' -f2 >"more"
 		run -1 grep -vxE 'mq_unlink|close_range|unshare|epoll_(ctl|wait)_old' more
 	done
+}
+
+@test "roles of calls: what does something to files or descriptors is in strace's classes, and each call of these is decided" {
+	need_tool strace
+	local files=opened,written,resized,renamed,linked,removed,made,changed,synced,read
+	local fds=path,copy,connection,socket,pipe,connected,closed,range,fcntl,ioctl,cwd
+	answered all >known
+	for class in file desc network creds; do
+		answered "%$class"
+	done | sort -u >theirs
+	numbered $files,$fds,sets-uid
+	comm -13 theirs ours | comm -12 - known | join - calls >other
+	# of our own classes (above)
+	run -1 grep -vE ' close_range$' other
+	# what is left of strace's files only looks, or acts on more than files
+	answered %file >theirs
+	numbered $files,$fds
+	comm -23 theirs ours | xargs -I{} grep -x '{} .*' all | cut -d' ' -f2 >left
+	run -1 grep -vxE 'access|faccessat2?|stat|lstat|newfstatat|statx|statfs|readlink(at)?|(l|f)?getxattr(at)?|(l|f)?listxattr(at)?|file_getattr|name_to_handle_at|execve(at)?|acct|chroot|pivot_root|mount|umount2|uselib|swapo(n|ff)|quotactl|getcwd|(inotify_add_watch|fanotify_mark)|fspick|fsconfig|move_mount|mount_setattr' left
+}
+
+@test "roles of calls: a call names a link itself, or the file it leads to, as the kernel does" {
+	mkdir links
+	cd links
+	# some do not look up a path by what they are given, and some change more than a file
+	"$PROG/unit/roles" getcwd symlink.oldname symlinkat.oldname inotify_add_watch fanotify_mark \
+		mount mount_setattr move_mount umount2 pivot_root acct swapon swapoff >../made
+	[ "$(cat ../made)" -gt 50 ]
 }

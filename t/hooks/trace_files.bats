@@ -387,3 +387,21 @@ $(cat)" >got
 	grep -q '"./D/hard"' got
 	run -1 grep -E 'libc|/dev/null|/etc' got
 }
+
+@test "trace_syscalls: --path of a file names no call that asks for a link to it" {
+	need_bpf
+	need_tool python3
+	echo text >x
+	ln -s x link
+	tfs-run trace_syscalls --instance "$MARK" --path "$PWD/x" -- python3 -SEc 'if 1:
+		import os
+		for path, follows in ("link", False), ("link", True), ("x", False):
+			try:
+				os.lstat(path)
+				os.listxattr(path, follow_symlinks=follows)
+				os.readlink(path)
+			except OSError: pass' >got
+	cat got
+	[ "$(grep -c '"x"' got)" = 3 ]
+	[ "$(grep -o '[a-z]*("link"' got)" = 'listxattr("link"' ] # which follows it
+}

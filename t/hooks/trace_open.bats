@@ -30,6 +30,20 @@ each_source() {
 	file_has 20 got
 }
 
+# bats test_tags=quick
+@test "trace_open: records an open by the handle of a file" {
+	need_bpf
+	need_tool python3
+	echo text >x
+	tfs-run trace_open --instance "$MARK" -- python3 -SEc 'if 1:
+		import ctypes, os
+		libc = ctypes.CDLL(None)
+		handle, mount = ctypes.create_string_buffer(b"\x80" + bytes(135), 136), ctypes.c_int()
+		assert not libc.name_to_handle_at(-100, b"x", handle, ctypes.byref(mount), 0)
+		assert libc.open_by_handle_at(-100, handle, os.O_RDONLY) >= 0' >got
+	[ "$(grep -c ': open_by_handle_at(AT_FDCWD, 0x[0-9a-f]*, O_RDONLY) = [0-9]* ' got)" = 1 ]
+}
+
 @test "trace_open: --at-return prints the same lines without durations, and no program runs when a call begins" {
 	need_bpf
 	for words in '' --at-return; do
