@@ -300,6 +300,38 @@ static void walk(struct bpf_code *c, const struct programs *m)
 	emit_store(c, BPF_SIZE_OF(file_record, member), R7, \
 		   FILE_HEAD + (int)offsetof(struct file_record, member), from)
 
+/*
+ * Walk from the file to the root of its file system: mix the names into R6, or append them to the
+ * record, after those of its path.
+ */
+static void walk_inside(struct bpf_code *c, const struct programs *m, int writes)
+{
+	emit_scope(c);
+	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
+	begin_count(c, m, LEVEL);
+	loop_label(c, "level");
+	count(c, m, LEVEL, LEVELS, "cut");
+	get(c, m, SIZE_DW, R1, R8, AT(D_PARENT));
+	emit_jump_if(c, R1, JEQ, R8, "own");
+	store_stack(c, ABOVE, R1);
+	if (writes) {
+		write_name(c, m, "cut");
+	} else {
+		load_hash(c, m);
+		mix(c);
+	}
+	load_stack(c, R8, ABOVE);
+	emit_jump(c, "level");
+	emit_label(c, "own");
+	if (writes) {
+		emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
+		emit_alu_imm(c, ALU_OR, R1, FILE_INSIDE);
+		set_file(c, flags, R1);
+	}
+	emit_label(c, "cut");
+	emit_scope_end(c);
+}
+
 /* ---- the addresses of a socket -------------------------------------------------------------- */
 
 #define SOCKET_AT(NAME) (m->files.socket[NAME])
@@ -516,6 +548,8 @@ static void function_find_id(struct bpf_code *c, const struct programs *m)
 	if (knows_sockets(m))
 		find_socket(c, m);
 	walk(c, m);
+	if (m->p->roots) /* what is mounted there may get another name */
+		walk_inside(c, m, 0);
 	store(c, FOUND, R6);
 	emit_exit(c, 0);
 }
@@ -568,30 +602,6 @@ static void write_root(struct bpf_code *c, const struct programs *m)
 	emit_scope_end(c);
 }
 
-/* Append the names from the file to the root of its file system, after those of its path. */
-static void write_inside(struct bpf_code *c, const struct programs *m)
-{
-	emit_scope(c);
-	load(c, R1, USED);
-	set_file(c, inside, R1);
-	load_as(c, m, R8, DENTRY, TYPE_DENTRY);
-	begin_count(c, m, LEVEL);
-	loop_label(c, "level");
-	count(c, m, LEVEL, LEVELS, "cut");
-	get(c, m, SIZE_DW, R1, R8, AT(D_PARENT));
-	emit_jump_if(c, R1, JEQ, R8, "own");
-	store_stack(c, ABOVE, R1);
-	write_name(c, m, "cut");
-	load_stack(c, R8, ABOVE);
-	emit_jump(c, "level");
-	emit_label(c, "own");
-	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
-	emit_alu_imm(c, ALU_OR, R1, FILE_INSIDE);
-	set_file(c, flags, R1);
-	emit_label(c, "cut");
-	emit_scope_end(c);
-}
-
 /* R0 = the slot of the id R6. Jump to none if there is none. */
 static void find_slot(struct bpf_code *c, const struct programs *m, const char *none)
 {
@@ -641,8 +651,11 @@ static void function_write_file(struct bpf_code *c, const struct programs *m)
 	emit_label(c, "space");
 	write_space(c, m, "has_path");
 	emit_label(c, "has_path");
-	if (m->p->roots)
-		write_inside(c, m);
+	if (m->p->roots) {
+		load(c, R1, USED);
+		set_file(c, inside, R1);
+		walk_inside(c, m, 1);
+	}
 	load(c, R8, USED);
 	emit_alu_imm(c, ALU_ADD, R8, NAMES - FILE_AT);
 	emit_alu_imm(c, ALU_AND, R8, FILE_MASK);

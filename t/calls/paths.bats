@@ -110,6 +110,40 @@ host_paths() {
 	done
 }
 
+@test "trace_syscalls: --host-paths follows a rename of what is mounted elsewhere, and of a root directory" {
+	need_types
+	need_host_root
+	need_mounts
+	need_tool python3
+	mkdir one jail jail/x
+	tfs-run trace_syscalls --instance "$MARK" --names --host-paths -o all -- unshare -m python3 -c "
+import ctypes, os
+libc = ctypes.CDLL(None)
+if libc.mount(b'one', b'jail/x', None, 4096, None): raise OSError
+kept = os.open('jail/x/f', os.O_WRONLY | os.O_CREAT)
+def written(*names):
+	os.write(kept, b'1')
+	if not os.fork():
+		os.chroot(names[0])
+		os.chdir('/')
+		for name in names[1:]: os.write(os.open(name, os.O_WRONLY | os.O_CREAT), b'1')
+		os._exit(0)
+	os.wait()
+written('jail', '/x/f', '/y')
+os.rename('one', 'two')
+os.rename('jail', 'cell')
+written('cell', '/x/f', '/y')"
+	sed -n 's/^.*[0-9]: write([0-9]*<\([^>]*\)>, .*, 1) = 1 .*/\1/p' all | diff - <(cat <<-EOF
+		$PWD/one/f
+		$PWD/one/f
+		$PWD/jail/y
+		$PWD/two/f
+		$PWD/two/f
+		$PWD/cell/y
+	EOF
+	)
+}
+
 @test "trace_syscalls: --names gives an accepted socket its own address, not that of its listener" {
 	need_types
 	traced accept --names
