@@ -71,7 +71,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
-LAYERS := base host tool roles pairing why people reader proc elf tracefs bpf event syscalls live tracedat view lines draw session
+LAYERS := base host tool proc event calls why people reader elf tracefs bpf live tracedat view lines draw session
 AREAS := control record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,
@@ -126,9 +126,9 @@ FORCE:
 # Every record or line of a trace passes through these files, so they are optimized for speed and not
 # for size, except in a static program. CFLAGS of the command line still count.
 FAST := base/out base/json base/table lines/event_text lines/trace_line lines/line_head lines/decimal \
-	pairing/pairing why/account why/windows why/wait_words event/subbuf event/merge event/field event/vm \
+	calls/pairing why/account why/windows why/wait_words event/subbuf event/merge event/field event/vm \
 	event/comms event/conversion event/line view/record_json view/facts view/decode view/record_why view/pick \
-	view/notes view/show syscalls/print syscalls/user
+	view/notes view/show calls/print calls/user
 ifndef STATIC
 $(FAST:%=build/lib/%.o): private CFLAGS = -O2
 endif
@@ -240,17 +240,17 @@ build/gen/allowed.h: build/gen/syscall_numbers.h lib/host/allowed.in
 	$(Q)awk 'FNR == NR { split($$0, part, "\""); known[part[2]] = 1; next } \
 		$$1 in known { print "{ SYS_" $$1 ", " (NF > 1 ? $$2 ", " $$3 ", " $$4 : "0, ALWAYS, 0") " }," }' $^ >$@
 
-build/gen/roles_data.h: lib/roles/roles.awk lib/host/syscall_names.in lib/syscalls/data/calls.in \
-		lib/roles/roles.in
+build/gen/roles_data.h: lib/calls/roles.awk lib/host/syscall_names.in lib/calls/data/calls.in \
+		lib/calls/data/roles.in
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -f $^ >$@.new
 	$(Q)mv $@.new $@
 
 # the tables of system calls, compiled
-CALLS_IN := $(addprefix lib/syscalls/data/,types.in numbers.in) \
-	$(sort $(wildcard lib/syscalls/data/sets/*.in)) \
-	$(addprefix lib/syscalls/data/,layouts.in netlink.in calls.in)
-build/gen/syscalls_data.h: lib/syscalls/tables.awk $(CALLS_IN)
+CALLS_IN := $(addprefix lib/calls/data/,types.in numbers.in) \
+	$(sort $(wildcard lib/calls/data/sets/*.in)) \
+	$(addprefix lib/calls/data/,layouts.in netlink.in calls.in)
+build/gen/syscalls_data.h: lib/calls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
 	$(Q)mv $@.new $@

@@ -13,7 +13,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "tool/tool.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "help.h"
 
 static const struct tool tool = { TOOL_SYSCALL_NR };

@@ -6,7 +6,7 @@
  * that no later version of the conventions gives it another meaning (t/engines/otel-names.bats).
  */
 
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "export.h"
 
 /* How a value is written: as it is, as an address, as a port unless it is 0, or by its name. */

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "host/host.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "lines/lines.h"
 #include "line_calls.h"
 

@@ -3,7 +3,7 @@
 #ifndef LINE_CALLS_H
 #define LINE_CALLS_H
 
-#include "pairing/pairing.h"
+#include "calls/calls.h"
 #include "latency.h"
 
 

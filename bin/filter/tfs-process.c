@@ -19,7 +19,7 @@
 #include "host/host.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "proc/proc.h"
 #include "lines/lines.h"
 

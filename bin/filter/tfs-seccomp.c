@@ -20,7 +20,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "lines/lines.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "line_calls.h"
 
 static int forced, systemd;

@@ -21,7 +21,7 @@
 
 #include "tool/tool.h"
 #include "live/live.h"
-#include "pairing/pairing.h"
+#include "calls/calls.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
 

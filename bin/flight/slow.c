@@ -7,12 +7,11 @@
  */
 
 #include "base/base.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
 #include "live/live.h"
-#include "pairing/pairing.h"
 #include "flight.h"
 
 #define SOME_KB "1024"          /* of the buffer of each CPU if only some calls are recorded */

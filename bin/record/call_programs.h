@@ -12,9 +12,8 @@
 #define CALL_PROGRAMS_H
 
 #include "base/base.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
 #include "live/live.h"
 #include "strings.h"
 

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "tracedat/tracedat.h"
 #include "record.h"
 

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "live/live.h"
 #include "record.h"
 

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "proc/proc.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "live/live.h"
 #include "strings.h"
 #include "otel.h"

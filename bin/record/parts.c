@@ -6,7 +6,7 @@
 #include "host/host.h"
 #include "tool/tool.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "tracedat/tracedat.h"
 #include "record.h"
 

@@ -53,7 +53,7 @@ int format_field(const char *format, const char *field);
 
 /*
  * Attach programs that record each system call with its user memory: the records of
- * lib/syscalls/syscalls.h. Return 0, or -1, reported. The caller closes fds anyway.
+ * lib/calls/calls.h. Return 0, or -1, reported. The caller closes fds anyway.
  */
 int calls_attach(struct plan *);
 

@@ -35,7 +35,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "live/live.h"
 #include "view/view.h"
 #include "reader/reader.h"

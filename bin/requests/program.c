@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "host/host.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "bpf/bpf.h"
 #include "live/live.h"
 #include "requests.h"

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "tool/tool.h"
-#include "pairing/pairing.h"
+#include "calls/calls.h"
 #include "proc/proc.h"
 
 /* ---- trace_line.c: read an event line ----------------------------------------------- */

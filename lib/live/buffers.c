@@ -19,7 +19,7 @@
 #include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "live/live.h"
 
 /* Bytes of the shortest record: its header, and four bytes. */

@@ -7,7 +7,7 @@
 #include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "bpf/bpf.h"
 #include "live/live.h"
 

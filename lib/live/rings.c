@@ -15,7 +15,7 @@
 #include "proc/proc.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "bpf/bpf.h"
 #include "live/live.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "host/host.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "people/people.h"
 
 /* ---- the output, and edits: parts of a text that are replaced ---- */

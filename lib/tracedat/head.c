@@ -6,7 +6,7 @@
 #include "host/host.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 

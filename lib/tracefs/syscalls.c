@@ -7,7 +7,7 @@
  */
 
 #include "host/host.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "tracefs/tracefs.h"
 
 #define EVENTS "events/syscalls"

@@ -17,10 +17,8 @@
 
 #include "base/base.h"
 #include "host/host.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "event/event.h"
-#include "pairing/pairing.h"
-#include "syscalls/syscalls.h"
 #include "view/view.h"
 
 enum {

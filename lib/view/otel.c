@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "view/view.h"
 
 /* Tasks whose contexts are remembered; then forget all, which soon are recorded again. */

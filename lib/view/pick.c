@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "view/view.h"
 
 enum { UNDECIDED, PICKED, LEFT_OUT }; /* what pick.picked has of an event */

@@ -5,7 +5,7 @@
 #include "tool/tool.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "view/view.h"
 
 /* Add the signals of a list. Return 0, or -1 if it has another word. */

@@ -30,7 +30,7 @@
 #include "tool/tool.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "view/view.h"
 
 /* In place of an error: the return of the call says it. */

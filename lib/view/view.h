@@ -17,8 +17,7 @@
 #include "people/people.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "pairing/pairing.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 
 /* ---- notes.c: what a part of this layer keeps of each event ----------------------------- */
 

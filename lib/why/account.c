@@ -10,7 +10,7 @@
  */
 
 #include "host/host.h"
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "why/why.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* wait_words.c - what a task waits for, by its system call and the file of the descriptor */
 
-#include "roles/roles.h"
+#include "calls/calls.h"
 #include "why/why.h"
 
 /* Is the argument a descriptor, a pid or another int, and no address? */

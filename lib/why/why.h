@@ -154,7 +154,7 @@ void why_time(struct why *, uint64_t ts);
  * Set what a task waits for in this call: its word, and the call with the argument that tells it,
  * as in read(3<pipe:[77]>), futex(0x7f0012345678), wait4(17). first: the first argument; NULL: it
  * is not known; -1 means any, and is left out. file is the file of the descriptor as
- * struct file_known of syscalls.h has it, or "".
+ * struct file_known of calls.h has it, or "".
  */
 void why_describe(struct why_wait *, const char *call, const uint64_t *first, const char *file);
 

@@ -7,7 +7,7 @@
 load ../helper
 load ../constants
 
-DATA=$TREE/lib/syscalls/data
+DATA=$TREE/lib/calls/data
 
 # host_abi: print the name of this machine's ABI in the tables
 host_abi() {
@@ -271,8 +271,8 @@ compiled() {
 		compiled "$awk" "$DATA"/sets/*.in "$DATA"/{layouts,netlink,calls}.in |
 			cmp - "$TREE/build/gen/syscalls_data.h"
 		cmp names "$TREE/build/gen/syscalls_names.h"
-		LC_ALL=C $awk -f "$TREE/lib/roles/roles.awk" "$TREE/lib/host/syscall_names.in" \
-			"$DATA/calls.in" "$TREE/lib/roles/roles.in" |
+		LC_ALL=C $awk -f "$TREE/lib/calls/roles.awk" "$TREE/lib/host/syscall_names.in" \
+			"$DATA/calls.in" "$TREE/lib/calls/data/roles.in" |
 			cmp - "$TREE/build/gen/roles_data.h"
 		n=$((n + 1))
 	done
@@ -292,9 +292,9 @@ compiled() {
 
 # roles LINE...: Compile the lines, which follow the declarations of roles.in.
 roles() {
-	grep -E '^(classes|words|errors|does|fds) ' "$TREE/lib/roles/roles.in" >roles.in
+	grep -E '^(classes|words|errors|does|fds) ' "$TREE/lib/calls/data/roles.in" >roles.in
 	printf '%s\n' "$@" >>roles.in
-	LC_ALL=C awk -f "$TREE/lib/roles/roles.awk" "$TREE/lib/host/syscall_names.in" "$DATA/calls.in" roles.in
+	LC_ALL=C awk -f "$TREE/lib/calls/roles.awk" "$TREE/lib/host/syscall_names.in" "$DATA/calls.in" roles.in
 }
 
 @test "roles of calls: mistakes in the data are refused with the file and the line" {

@@ -513,7 +513,7 @@ works() {
 		qemu-mips64el-static
 	cat >own.c <<-'END'
 		#include "base/base.h"
-		#include "syscalls/syscalls.h"
+		#include "calls/calls.h"
 
 		int main(void)
 		{
@@ -523,7 +523,7 @@ works() {
 	while read -r compiler emulator machine; do
 		"$compiler" -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O1 \
 			-static -ffunction-sections -Wl,--gc-sections -I"$TREE/lib" -I"$TREE/build/gen" -o own own.c \
-			"$TREE/lib/syscalls/table.c" "$TREE"/lib/base/{bytes,error,file,memory,out,text}.c
+			"$TREE/lib/calls/tables.c" "$TREE"/lib/base/{bytes,error,file,memory,out,text}.c
 		fails 111 "tfs: fatal: unable to decode system calls of $machine: there is no table of them" \
 			"$emulator" ./own
 	done <<-'END'

@@ -16,7 +16,7 @@
 #include "elf/elf.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"

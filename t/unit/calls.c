@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* calls.c - arguments of system calls as text; usage: calls [sizes] */
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>

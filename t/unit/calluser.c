@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* calluser.c - user memory of calls, from records of a trace */
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "unit.h"
 
 static struct call_user u;

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "unit.h"
 
 enum { A = 1001, B = 1002, C = 1003, NOFOLLOW = 0400000 };

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "roles/roles.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "unit.h"
 
 static struct text_part part(const char *s)

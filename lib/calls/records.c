@@ -3,7 +3,7 @@
 #include <sys/utsname.h>
 
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 
 #define FIELD(TYPE, NAME, AT, SIZE, SIGNED) \
 	"\tfield:" TYPE " " NAME ";\toffset:" AT ";\tsize:" SIZE ";\tsigned:" SIGNED ";\n"

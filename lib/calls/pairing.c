@@ -2,8 +2,8 @@
 /* pairing.c - what becomes of each system call: the entry and the return of a task, paired */
 
 #include "host/host.h"
-#include "roles/roles.h"
-#include "pairing/pairing.h"
+#include "calls/roles.h"
+#include "calls/pairing.h"
 
 enum pairing_class pairing_class(unsigned roles)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # roles.awk - compile the roles of system calls to macros of C
 #
-# usage: awk -f roles.awk ../host/syscall_names.in ../syscalls/data/calls.in roles.in
+# usage: awk -f roles.awk ../host/syscall_names.in data/calls.in data/roles.in
 #
 # ROLE_WORDS(X), ROLE_DOES(X) and ROLE_FDS(X) have X(NAME, word) for each word that sets a bit of
 # call_role.is or .does, and for each value of .fds. ROLE_NAMED and ROLE_WAITS have other texts of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* roles.c - look up the roles of system calls */
 
-#include "roles/roles.h"
+#include "calls/roles.h"
 
 const struct call_role *role_of(struct text_part name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * syscalls.h - what the arguments and results of system calls mean
+ * calls.h - system calls: their kinds (roles.h), what becomes of each (pairing.h), and what their
+ * arguments and results mean
  *
  * The tables are data: calls, their arguments, constants and structures of each ABI, in data/.
  * The build compiles them to C (tables.awk, tables.h). Terms:
@@ -14,9 +15,10 @@
 #ifndef CALLS_H
 #define CALLS_H
 
-#include "roles/roles.h"
+#include "calls/pairing.h"
+#include "calls/roles.h"
 
-/* ---- table.c: the tables ---------------------------------------------------------------- */
+/* ---- tables.c: the tables --------------------------------------------------------------- */
 
 enum { CALL_ARGS = 6, CALL_RESULTS = 2, CALL_ROOT = CALL_ARGS + CALL_RESULTS,
        CALL_FILES_MOST };

@@ -11,8 +11,8 @@
 
 #include "host/host.h"
 #include "proc/proc.h"
-#include "syscalls/mounts.h"
-#include "syscalls/syscalls.h"
+#include "calls/mounts.h"
+#include "calls/calls.h"
 
 /* An inode to which a wanted path leads in a root directory */
 struct wanted_at {

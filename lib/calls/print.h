@@ -3,7 +3,7 @@
 #ifndef CALLS_PRINT_H
 #define CALLS_PRINT_H
 
-#include "syscalls/tables.h"
+#include "calls/tables.h"
 
 /* A call or a part of it that is printed. */
 struct print {

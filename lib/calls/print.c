@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 
 #include "host/host.h"
-#include "syscalls/print.h"
+#include "calls/print.h"
 
 static void hex(struct print *p, uint64_t v)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tables.h - the compiled tables of system calls: tables.awk makes them of data/, table.c has them
+ * tables.h - the compiled tables of system calls: tables.awk makes them of data/, tables.c has them
  *
  * They have no pointers: a text is an offset, and what belongs to a set, layout or call are rows
  * of a common table from .first on.
@@ -8,7 +8,7 @@
 #ifndef CALLS_TABLES_H
 #define CALLS_TABLES_H
 
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 #include "syscalls_names.h" /* made by tables.awk: SET_NAME, LAYOUT_NAME */
 
 /* The kinds of members that no argument has. */
@@ -153,7 +153,7 @@ extern const struct call_message call_messages[];
 extern const struct call_protocol call_protocols[];
 extern const char call_texts[];
 
-/* ---- table.c ---- */
+/* ---- tables.c ---- */
 
 struct calls {
 	const struct call_abi *abi;

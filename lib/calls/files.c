@@ -5,8 +5,8 @@
 
 #include "host/host.h"
 #include "proc/proc.h"
-#include "syscalls/mounts.h"
-#include "syscalls/tables.h"
+#include "calls/mounts.h"
+#include "calls/tables.h"
 
 /* Beyond so many files, those that were not used for long are forgotten. */
 enum { FILES_MOST = 64 * 1024 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* table.c - the compiled tables of system calls, and the calls of an ABI made from them */
+/* tables.c - the compiled tables of system calls, and the calls of an ABI made from them */
 
-#include "syscalls/tables.h"
+#include "calls/tables.h"
 #include "syscalls_data.h" /* made by tables.awk */
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))

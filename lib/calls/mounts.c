@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "proc/proc.h"
-#include "syscalls/mounts.h"
+#include "calls/mounts.h"
 
 /* A line of mountinfo. */
 struct line {

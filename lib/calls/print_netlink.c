@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "host/host.h"
-#include "syscalls/print.h"
+#include "calls/print.h"
 
 enum { MESSAGE = 16, ATTRIBUTE = 4 }; /* bytes of their headers */
 

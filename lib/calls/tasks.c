@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 
 /* More CPUs than any kernel has, so that no file takes all memory */
 enum { CPUS_MOST = 8192 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* user.c - user memory of a call, from the records of a trace */
 
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 
 /* Append bytes to an argument, as many as it may have. Return 0, or -1 without memory. */
 static int add(struct call_user *u, struct call_memory *m, const char *s, size_t n)

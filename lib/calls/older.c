@@ -2,7 +2,7 @@
 /* older.c - read the records of earlier versions, which are text */
 
 #include "event/event.h"
-#include "syscalls/syscalls.h"
+#include "calls/calls.h"
 
 enum { WORDS = 12 }; /* of 8 bytes in a record, after an address */
 

@@ -13,7 +13,7 @@
 #include "host/host.h"
 #include "event/event.h"
 #include "proc/proc.h"
-#include "syscalls/tables.h"
+#include "calls/tables.h"
 
 enum {
 	MOST_MEMORY = 16 << 20, /* bytes; beyond it, all is forgotten */
