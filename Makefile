@@ -72,7 +72,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
 LAYERS := base host tool proc event calls why people reader elf tracefs bpf live tracedat view lines draw session
-AREAS := control record filter draw flight block requests run
+AREAS := control stuck record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,
 # and keeps what it calls.

@@ -125,6 +125,14 @@ enum {
 	K_NLA_TYPE_MASK = 0x3fff, /* NLA_TYPE_MASK & 0xffff */
 };
 
+/* linux/netlink.h linux/sock_diag.h linux/unix_diag.h */
+enum {
+	K_NETLINK_SOCK_DIAG = 4, K_SOCK_DIAG_BY_FAMILY = 20, K_UNIX_DIAG_NAME = 0,
+	K_UNIX_DIAG_PEER = 2, K_UNIX_DIAG_ICONS = 3, K_UNIX_DIAG_RQLEN = 4,
+	K_UDIAG_SHOW_NAME = 1, K_UDIAG_SHOW_PEER = 4, K_UDIAG_SHOW_ICONS = 8,
+	K_UDIAG_SHOW_RQLEN = 16,
+};
+
 /* linux/genetlink.h linux/taskstats.h */
 enum {
 	K_GENL_ID_CTRL = 16, K_CTRL_CMD_GETFAMILY = 3, K_CTRL_ATTR_FAMILY_ID = 1,
