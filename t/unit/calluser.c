@@ -93,7 +93,8 @@ static void test_missing_parts(void)
 }
 
 static const struct call exec = {
-	.name = "execveat", .nargs = 5, .args = { [1].kind = CALL_PATH, [2].kind = CALL_STRINGS },
+	.role = &(const struct call_role){ .is = IS_EXEC }, .nargs = 5,
+	.args = { [1].kind = CALL_PATH, [2].kind = CALL_STRINGS },
 };
 
 static int are(const struct call_bytes *b, const char *text)
