@@ -774,6 +774,7 @@ static int add_selecting(struct strbuf *text, char *const *words)
 static void tell_none(const struct ask *ask)
 {
 	const char *value, *option = later(ask, &value);
+	const char *pid = value_of(ask->words, "--pid", "-p");
 	struct strbuf why = { .n = 0 };
 	int narrows;
 	size_t n;
@@ -789,6 +790,8 @@ static void tell_none(const struct ask *ask)
 		strbuf_puts(&why, " selects");
 	if (option)
 		strbuf_format(&why, ", or there was no task of %s %.60s", option, value);
+	if (pid && text_pid(pid))
+		strbuf_format(&why, "; tfs-stuck %s says what it waits for", pid);
 	err_note("no event: %s%s", why.text, narrows ? "; fewer options select more" : "");
 	free(why.text);
 }

@@ -347,6 +347,16 @@ progress() {
 	done
 }
 
+@test "terminal: if a task made no event, tfs-run names the tool that says what it waits for" {
+	local task
+	terminal 200
+	tail -f "$NEVER" >/dev/null &
+	task=$!
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $task --time 100ms"
+	eventually shows "^tfs-run: no event: .* selects; tfs-stuck $task says what it waits for; fewer "
+	kill "$task"
+}
+
 @test "terminal: --time ends the recording, and a line says that the program goes on and what ends it" {
 	local way
 	terminal 120
