@@ -597,6 +597,10 @@ static void write_root(struct bpf_code *c, const struct programs *m)
 	emit_jump_if(c, R1, JEQ, R2, "mounted");
 	emit_alu_imm(c, ALU_OR, R9, FILE_CHROOT);
 	emit_label(c, "mounted");
+	load(c, R1, END_OF_WALK);
+	emit_jump_if_imm(c, R1, JNE, AT_TOP, "below");
+	emit_alu_imm(c, ALU_OR, R9, FILE_OUTSIDE);
+	emit_label(c, "below");
 	emit_mov(c, R1, R9);
 	set_file(c, flags, R1);
 	emit_scope_end(c);

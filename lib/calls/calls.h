@@ -406,6 +406,7 @@ enum {
 	FILE_PSEUDO = 4,                /* it is in no directory, as a pipe */
 	FILE_INSIDE = 8,                /* inside_path is known */
 	FILE_CHROOT = 16,               /* the task's root directory is not that of a mount */
+	FILE_OUTSIDE = 32,              /* the path begins above the task's root directory */
 	FILE_SOLID = 1 << 15,           /* noted.c: no link is in the path */
 };
 
@@ -697,8 +698,13 @@ struct file_seen {
 	const char *path;
 	unsigned flags;         /* as in struct file_record */
 	int known;              /* a record has it all: the path led to the inode at that moment */
+	const struct file_known *file;  /* NULL: what is known is its path */
+	unsigned arg;           /* which is this argument of the call */
 };
 int wanted_is(struct wanted *, const struct file_seen *);
+
+/* Is the path one that is wanted, or below it? */
+int wanted_names(const struct wanted *, const char *path);
 
 /* A file got another name, or lost its name: to is NULL. */
 void wanted_name(struct wanted *, const struct file_seen *from, const struct file_seen *to);

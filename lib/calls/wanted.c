@@ -344,6 +344,15 @@ static int is_named(const char *path, size_t n, const char *name)
 	       (!strncmp(path, name, n) && (n == 1 || !name[n] || name[n] == '/'));
 }
 
+int wanted_names(const struct wanted *w, const char *path)
+{
+	unsigned i = 0;
+
+	while (i < w->n && !is_named(w->path[i], strlen(w->path[i]), path))
+		i++;
+	return i < w->n;
+}
+
 int wanted_is(struct wanted *w, const struct file_seen *f)
 {
 	struct wanted_name *name = name_of(w, f);

@@ -399,7 +399,8 @@ static size_t absolute_of(struct decode *d, const struct decode_task *t, unsigne
 	file = file_of(d, t, at);
 	if (!d->known.by_kernel)
 		return noted_path(&d->known, file, given, path);
-	known = file && is_path(file) ? file->path : "";
+	known = file && is_path(file) && !(*given->bytes == '/' && file->flags & FILE_OUTSIDE) ?
+		file->path : "";
 	if (*given->bytes != '/' && !*known)
 		return 0;
 	n = file_join(*given->bytes == '/' ? "" : known, known, given->bytes, given->n, path, size);
@@ -483,7 +484,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 	size_t n;
 	int fd;
 
-	*seen = (struct file_seen){ .path = out, .root = f ? f->root : 0 };
+	*seen = (struct file_seen){ .path = out, .root = f ? f->root : 0, .arg = i };
 	*out = '\0';
 	n = path ? absolute_of(d, t, i, out, PATH_MAX) : 0;
 	n = n ? skip_links(t, f, out) : 0;
@@ -494,6 +495,7 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 	if (!path) {
 		if (!f || !is_path(f) || strlen(f->path) > PATH_MAX)
 			return 0;
+		seen->file = f;
 		seen->is = f->is;
 		seen->flags = f->flags;
 		seen->known = d->known.by_kernel;
@@ -506,6 +508,23 @@ static size_t see_file(struct decode *d, const struct decode_task *t, unsigned i
 			 d->wanted.n && !takes_name(t, i) ? &seen->is : NULL))
 		n = str_format(out, PATH_MAX, "%s", host);
 	return n;
+}
+
+/* Is the file wanted, by the name that the task has for it, or that of the host? */
+static int is_wanted(struct decode *d, const struct decode_task *t, const struct file_seen *seen)
+{
+	char path[PATH_MAX];
+	const char *host;
+
+	if (wanted_is(&d->wanted, seen))
+		return 1;
+	if (d->known.host_paths || !d->known.by_kernel)
+		return 0;
+	d->known.host_paths = 1;
+	host = seen->file ? files_path(&d->known, seen->file, path) :
+	       absolute_of(d, t, seen->arg, path, sizeof(path)) ? path : "";
+	d->known.host_paths = 0;
+	return wanted_names(&d->wanted, host);
 }
 
 /* Is a file of the call wanted, by a descriptor, its result, or a path? */
@@ -528,7 +547,7 @@ static int picks_path(struct decode *d, const struct decode_task *t)
 		if (d->known.by_kernel &&
 		    (kind == CALL_FD || kind == CALL_DIRFD || kind == CALL_PATH) &&
 		    see_file(d, t, i, &seen, path) &&
-		    wanted_is(&d->wanted, &seen))
+		    is_wanted(d, t, &seen))
 			return 1;
 	}
 	return 0;
@@ -802,9 +821,9 @@ static int files_of(struct decode *d, struct decode_task *t, struct file_call *t
 	    (does & DOES_READ && !(does & DOES_WRITTEN) && !d->reads))
 		return 0;
 	/* both, as either may be a name made anew */
-	wanted = wanted_is(&d->wanted, &to->file[0].seen);
+	wanted = is_wanted(d, t, &to->file[0].seen);
 	if (to->n > 1 && (d->reads || !(does & DOES_READ)))
-		wanted |= wanted_is(&d->wanted, &to->file[1].seen);
+		wanted |= is_wanted(d, t, &to->file[1].seen);
 	if (t->values.result >= 0)
 		note_names(d, t, to);
 	/* a program that is no script */

@@ -215,8 +215,9 @@ as_here() {
 	refuses trace_files 100 "--path: 'passwd' is relative; begin it with / or *" --pid $$ --path passwd
 }
 
-# by_file SCRIPT...: Trace what python does to the file D/dir/file, which has other names: told has
-# the calls with their paths, where the working directory is left out.
+# by_file [PATH]: Trace what python does to the file D/dir/file, which has other names, or to PATH;
+# standard input is its program. told has the calls with their paths, where the working directory is
+# left out.
 by_file() {
 	need_bpf
 	need_tool python3
@@ -224,7 +225,7 @@ by_file() {
 	echo 1 >D/dir/file
 	ln D/dir/file D/other/hard
 	ln D/dir/file D/root/inside
-	tfs-run trace_files --instance "$MARK" --path "$PWD/D/dir/file" -- python3 -c "
+	tfs-run trace_files --instance "$MARK" --path "$PWD/${1-D/dir/file}" -- python3 -c "
 import ctypes, os
 os.chdir('D')
 D = os.getcwd()
@@ -295,6 +296,30 @@ $(cat)" >got
 		open mnt/file
 		write mnt/file
 		chmod mnt/file
+	END
+}
+
+@test "trace_files: --path of a directory is what is below it, by bind mounts, in a chroot and another mount namespace" {
+	need_types
+	need_host_root
+	need_mounts
+	by_file D/dir <<-'END'
+	mount(); os.close(write('mnt/new', os.O_CREAT)); libc.umount2(b'mnt', 0)
+	child(lambda: (os.chroot('dir'), os.chdir('/'), write('in', os.O_CREAT), os.chmod('in', 0o600),
+		os.unlink('/in')))
+	child(lambda: (libc.unshare(0x20000), libc.mount(None, b'/', None, 1 << 18 | 16384, None),
+		mount(), write('mnt/file')))
+	write('other/out', os.O_CREAT)
+	END
+	diff told - <<-'END'
+		open mnt/new
+		write mnt/new
+		open /in
+		write /in
+		chmod /in
+		unlink /in
+		open mnt/file
+		write mnt/file
 	END
 }
 
