@@ -71,7 +71,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
-LAYERS := base host tool proc event calls why people reader elf tracefs bpf live tracedat view lines draw session
+LAYERS := base host tool proc event calls why people reader elf tracefs bpf live tracedat view lines answers draw session
 AREAS := control stuck record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,

@@ -12,7 +12,6 @@
  * well, or task_newtask tells of them.
  */
 
-#include "lines/lines.h"
 #include "strangers.h"
 
 enum {
@@ -22,42 +21,18 @@ enum {
 	BESIDE = 8,     /* a switch or wake-up with a stranger: the task is traced */
 	TRACED = 16,    /* the trace names the task, or of a host all tasks, as traced */
 	NAMED = 32,     /* of a host: the trace names its traced tasks */
-};
-
-struct known_task {
-	struct table_entry entry;
-	unsigned flags;
-};
-
-struct cpu_task {
-	struct table_entry entry;
-	struct known_task *task;        /* that runs on the CPU; NULL: unknown */
+	STRANGER = 64,
 };
 
 /* Two tasks of a switch or wake-up. The key is their addresses. */
 struct pair {
 	struct table_entry entry;
-	struct known_task *a, *b;
+	struct lane *a, *b;
 };
 
-void task_key(struct strbuf *key, const struct trace_line *l, struct text_part id)
+static void add_pair(struct strangers *s, struct lane *a, struct lane *b)
 {
-	strbuf_add(strbuf_empty(key), l->host.text, l->host.n);
-	strbuf_puts(key, "\t");
-	strbuf_add(key, id.text, id.n);
-}
-
-static struct known_task *task_of(struct strangers *s, const struct trace_line *l,
-				  struct text_part pid)
-{
-	s->tasks.size = sizeof(struct known_task);
-	task_key(&s->key, l, pid);
-	return table_at(&s->tasks, s->key.text, s->key.n);
-}
-
-static void add_pair(struct strangers *s, struct known_task *a, struct known_task *b)
-{
-	struct known_task *both[2] = { a, b };
+	struct lane *both[2] = { a, b };
 	struct pair *p;
 
 	s->pairs.size = sizeof(*p);
@@ -74,29 +49,17 @@ static int is_helper(struct text_part comm)
 	       text_part_begins(comm, "rcu_sched") || text_part_begins(comm, "swapper/");
 }
 
-/* The task runs on the line's CPU. If another task did, a switch between them is missing. */
-static struct cpu_task *read_cpu(struct strangers *s, const struct trace_line *l,
-				 struct known_task *now)
-{
-	struct cpu_task *c;
-
-	s->cpus.size = sizeof(*c);
-	task_key(&s->key, l, l->cpu);
-	c = table_at(&s->cpus, s->key.text, s->key.n);
-	if (c->task && c->task != now) {
-		c->task->flags |= ODD;
-		now->flags |= ODD;
-		c->task = NULL;
-	}
-	return c;
-}
-
 /* Return what the trace says about all tasks of the key's host: TRACED, NAMED, or 0. */
 static unsigned host_flags(const struct strangers *s, const char *key)
 {
-	const struct known_task *host = table_find(&s->tasks, key, strcspn(key, "\t") + 1);
+	const struct lane *host = table_find(&s->slices->tasks, key, strcspn(key, "\t") + 1);
 
 	return host ? host->flags : 0;
+}
+
+static struct lane *task_of(struct strangers *s, const struct trace_line *l, struct text_part pid)
+{
+	return slices_lane(s->slices, &s->slices->tasks, l, pid);
 }
 
 /* If a traced task makes a task, that is traced as well. */
@@ -125,86 +88,72 @@ void strangers_comment(struct strangers *s, const char *line)
 
 void strangers_read(struct strangers *s, const struct trace_line *l)
 {
-	int switches = !*l->prefix && text_part_is(l->event, "sched_switch");
-	int wakes = !*l->prefix && trace_line_wakes(l);
-	struct known_task *now, *next = NULL;
-	struct cpu_task *cpu = NULL;
-	struct text_part other;
+	struct slices *of = s->slices;
+	struct lane *now = of->task, *next;
+	struct text_part pid;
 
-	if (!l->pid.n || s->unfiltered)
+	if (!now)
 		return;
-	now = task_of(s, l, l->pid);
 	if (is_helper(l->comm))
 		now->flags |= HELPER;
 	read_child(s, l);
-	if (!switches && !wakes) {
+	if (of->missed) {
+		of->missed->flags |= ODD;
+		now->flags |= ODD;
+	}
+	if (!of->wakes) {
 		now->flags |= OWN;
 		/* the pid filter never passes an event of the idle task itself */
-		s->unfiltered |= text_part_is(l->pid, "0");
-	}
-	if (l->cpu.n)
-		cpu = read_cpu(s, l, now);
-	if (!switches && !wakes)
+		s->unfiltered |= lane_is_idle(now);
 		return;
-	/* the key pid is the running task, and .pid the field */
-	other = trace_line_key(l, switches ? "next_pid" : ".pid");
-	if (other.n) {
-		next = task_of(s, l, other);
-		add_pair(s, now, next);
-		if (switches && is_helper(trace_line_key(l, "next_comm")))
-			next->flags |= HELPER;
-		/* tfs-latency has measured the wait of this task */
-		if (switches && trace_line_key(l, "lat").n)
-			next->flags |= OWN;
 	}
-	if (switches && cpu)
-		cpu->task = next;
-}
-
-void strangers_gap(struct strangers *s)
-{
-	struct cpu_task *c;
-
-	for (size_t i = 0; (c = table_next(&s->cpus, &i));)
-		c->task = NULL;
+	/* the key pid is the running task, and .pid the field */
+	pid = trace_line_key(l, of->wakes < 0 ? "next_pid" : ".pid");
+	if (!pid.n || s->unfiltered)
+		return;
+	next = task_of(s, l, pid);
+	add_pair(s, now, next);
+	if (of->wakes < 0 && is_helper(trace_line_key(l, "next_comm")))
+		next->flags |= HELPER;
+	/* tfs-latency has measured the wait of this task */
+	if (of->measured)
+		next->flags |= OWN;
 }
 
 /* Is a switch of the task missing, or is the task the idle task of a host? */
-static int is_odd(const struct known_task *t)
+static int is_odd(const struct lane *t)
 {
-	return ((t->flags & ODD) && !(t->flags & OWN)) ||
-	       !strcmp(strchr(t->entry.key, '\t'), "\t0");
+	return ((t->flags & ODD) && !(t->flags & OWN)) || lane_is_idle(t);
 }
 
 void strangers_decide(struct strangers *s)
 {
-	const struct known_task *t;
+	int filtered = 0; /* a pid filter explains the trace */
 	struct pair *p;
+	struct lane *t;
 
-	s->filtered = 0;
-	for (size_t i = 0; (t = table_next(&s->tasks, &i));)
-		s->filtered |= (t->flags & ODD) && is_odd(t);
-	if (s->unfiltered)
-		s->filtered = 0;
+	for (size_t i = 0; !s->unfiltered && (t = table_next(&s->slices->tasks, &i));)
+		filtered |= (t->flags & ODD) && is_odd(t);
 	for (size_t i = 0; (p = table_next(&s->pairs, &i));) {
 		/* no pid filter lets two strangers pass */
 		if (is_odd(p->a) && is_odd(p->b))
-			s->filtered = 0;
+			filtered = 0;
 		if (is_odd(p->a))
 			p->b->flags |= BESIDE;
 		if (is_odd(p->b))
 			p->a->flags |= BESIDE;
 	}
+	for (size_t i = 0; (t = table_next(&s->slices->tasks, &i));) {
+		unsigned host = host_flags(s, t->entry.key);
+
+		if (lane_is_idle(t) ? !s->unfiltered :
+		    host ? !((t->flags | host) & (TRACED | OWN)) :
+		    filtered && (is_odd(t) || (t->flags & (OWN | BESIDE | HELPER)) == HELPER))
+			t->flags |= STRANGER;
+	}
 }
 
-int strangers_has(const struct strangers *s, const char *key, size_t n)
+int strangers_has(const struct lane *t)
 {
-	unsigned host = host_flags(s, key);
-	const struct known_task *t = s->filtered || host ? table_find(&s->tasks, key, n) : NULL;
-
-	if (n > 1 && !memcmp(key + n - 2, "\t0", 2))
-		return !s->unfiltered;
-	if (host)
-		return t && !((t->flags | host) & TRACED) && !(t->flags & OWN);
-	return t && (is_odd(t) || (t->flags & (OWN | BESIDE | HELPER)) == HELPER);
+	return t->flags & STRANGER;
 }

@@ -18,7 +18,6 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
 #include "draw/draw.h"
 #include "strangers.h"
 #include "packet.h"
@@ -72,7 +71,7 @@ struct off {
 
 /* The last event of a CPU, as far as it is known, and its stack. */
 struct last_event {
-	struct table_entry entry;
+	struct lane lane;
 	struct strbuf task;     /* the pid after the host, or empty */
 	struct strbuf roots;    /* the values of the keys */
 	/* an EDGE follows each frame, the innermost is first */
@@ -86,9 +85,9 @@ struct last_event {
 struct flame {
 	struct input in;
 	struct table stacks, shown;
-	struct table last;      /* struct last_event, by CPU */
 	struct table off;       /* struct off, by task */
 	char weight[64];        /* the key that weighs; "": none yet */
+	struct slices slices;   /* each CPU has a struct last_event */
 	struct strangers strangers;
 	unsigned long long left_out, unweighed, n; /* numbers of stacks; n are drawn */
 	struct last_event *now; /* whose stack is read; NULL: none */
@@ -165,7 +164,7 @@ static void count_off(struct flame *f, struct off *off)
 	struct last_event *e;
 	struct stack *stack;
 
-	for (size_t i = 0; (e = table_next(&f->last, &i));) /* they may not have ended */
+	for (size_t i = 0; (e = table_next(&f->slices.cpus, &i));) /* they may not have ended */
 		if (e->off == off)
 			count_stack(f, e);
 	if (off->stack.n) {
@@ -183,13 +182,13 @@ static void read_switch(struct flame *f, const struct trace_line *l, struct last
 {
 	struct off *off;
 
-	task_key(&f->key, l, trace_line_key(l, "next_pid"));
+	lane_key(&f->key, l, trace_line_key(l, "next_pid"));
 	off = table_find(&f->off, f->key.text, f->key.n);
 	if (off && !off->time)
 		off->time = now > off->since ? now - off->since : 1;
 	if (text_part_is(trace_line_key(l, "prev_pid"), "0"))
 		return;
-	task_key(&f->key, l, trace_line_key(l, "prev_pid"));
+	lane_key(&f->key, l, trace_line_key(l, "prev_pid"));
 	off = table_at(&f->off, f->key.text, f->key.n);
 	count_off(f, off);
 	off->since = now;
@@ -214,7 +213,7 @@ static void weigh(struct flame *f, const struct trace_line *l, struct last_event
 	if (!strcmp(f->weight, "lat") && is_off(l)) {
 		read_switch(f, l, last, now);
 	} else if (last->wakes && f->off.n) {
-		task_key(&f->key, l, trace_line_key(l, ".pid"));
+		lane_key(&f->key, l, trace_line_key(l, ".pid"));
 		last->off = table_find(&f->off, f->key.text, f->key.n);
 		if (last->off && last->off->time)
 			last->off = NULL;
@@ -227,7 +226,7 @@ static void count_all(struct flame *f)
 {
 	void *e;
 
-	for (size_t i = 0; (e = table_next(&f->last, &i));)
+	for (size_t i = 0; (e = table_next(&f->slices.cpus, &i));)
 		count_stack(f, e);
 	for (size_t i = 0; (e = table_next(&f->off, &i));)
 		count_off(f, e);
@@ -341,19 +340,19 @@ static void read_event(struct flame *f, int event)
 	struct last_event *last;
 
 	/* a trace of several hosts has several CPUs of the same number */
-	task_key(&f->key, l, l->cpu);
-	last = table_at(&f->last, f->key.text, f->key.n);
+	last = (struct last_event *)slices_lane(&f->slices, &f->slices.cpus, l, l->cpu);
 	f->now = NULL;
 	f->user = 0;
 	/* the stack of the program follows that of the kernel, and continues it */
 	if (event || last->user || l->stack == TRACE_LINE_STACK)
 		count_stack(f, last);
 	if (event) {
+		slices_take(&f->slices, l, 0);
 		if (!all)
 			strangers_read(&f->strangers, l);
 		/* a switch or wake-up of a task that is not traced may be in the trace */
 		if (!all && (text_part_is(l->event, "sched_switch") || trace_line_wakes(l)))
-			task_key(&last->task, l, l->pid);
+			lane_key(&last->task, l, l->pid);
 		else
 			last->task.n = 0;
 		make_roots(f, l, &last->roots);
@@ -381,7 +380,7 @@ static void read_line(struct flame *f)
 		return;
 	}
 	if (comments_is_gap(f->in.line)) {
-		strangers_gap(&f->strangers);
+		slices_gap(&f->slices);
 		forget_off(f);
 	}
 	strangers_comment(&f->strangers, f->in.line);
@@ -397,12 +396,14 @@ static void choose_stacks(struct flame *f)
 	strangers_decide(&f->strangers);
 	for (size_t i = 0; (s = table_next(&f->stacks, &i));) {
 		size_t n = strcspn(s->entry.key, EDGE);
+		const struct lane *task;
 		struct stack *to;
 
 		/* those of tasks that were not off the CPU */
 		if (s->wakes && f->off.n)
 			continue;
-		if (n && strangers_has(&f->strangers, s->entry.key, n)) {
+		task = n ? table_find(&f->slices.tasks, s->entry.key, n) : NULL;
+		if (task && strangers_has(task)) {
 			f->left_out += s->n;
 			continue;
 		}
@@ -633,7 +634,9 @@ int main(int argc, char **argv)
 {
 	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
 				  .shown = { .size = sizeof(struct stack) },
-				  .last = { .size = sizeof(struct last_event) },
+				  .slices.tasks = { .size = sizeof(struct lane) },
+				  .slices.cpus = { .size = sizeof(struct last_event) },
+				  .strangers.slices = &f.slices,
 				  .off = { .size = sizeof(struct off) } };
 
 	opt_next(&tool, argc, argv);

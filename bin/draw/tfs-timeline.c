@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "answers/answers.h"
 #include "draw/draw.h"
 #include "strangers.h"
 
@@ -58,35 +58,31 @@ struct mark {
 
 /* A task wakes another one. */
 struct arrow {
-	const struct lane *from, *to;
+	const struct row *from, *to;
 	uint64_t time, begin;   /* begin: the woken task runs */
 	uint64_t wait;          /* how long it had waited */
 };
 
-/* A task or a CPU; the key is "HOST\tID". */
-struct lane {
-	struct table_entry entry;
+/* The lane of a task or a CPU in the picture. */
+struct row {
+	struct lane lane;
 	const char *label;      /* the last name of its task */
 	struct mark *v;
 	size_t n, room;
 	uint64_t first;         /* begin of the earliest mark */
-	uint64_t since;         /* begin of the state, or of the present task of a CPU */
-	enum kind kind;         /* the state of a task that does not run, or NONE */
-	const char *waker;      /* who ends the state, or NULL */
 	size_t arrow;           /* the number of the arrow to its next begin, from 1 on; 0: none */
-	int call;               /* it is in a system call, as far as the trace has these */
 	uint64_t y;             /* in the picture; 0: not shown */
-	struct lane *task;      /* the task that runs on a CPU; NULL: unknown */
-	const char *task_name;
-	struct lane *process;   /* its first thread; NULL: unknown */
+	const char *task_name;  /* of the task that runs on a CPU */
+	struct row *process;    /* its first thread; NULL: unknown */
 	/* of the first thread of a process */
-	size_t threads;         /* lanes of the process */
+	size_t threads;         /* rows of the process */
 	uint64_t process_first; /* begin of their earliest mark */
 };
 
 struct timeline {
 	struct input in;
-	struct table tasks, cpus, names;
+	struct slices slices;   /* whose lanes are rows */
+	struct table names;
 	struct strangers strangers;
 	struct arrow *arrow;
 	size_t arrows, arrows_room;
@@ -132,21 +128,13 @@ static const char *cpu_label(struct timeline *t, const struct trace_line *l)
 	return keep_words(t);
 }
 
-/* Return the lane of a task or a CPU of the line's host. */
-static struct lane *lane_of(struct timeline *t, struct table *table, const struct trace_line *l,
-			    struct text_part id)
+/* Return the row of a task of the line's host. */
+static struct row *row_of(struct timeline *t, const struct trace_line *l, struct text_part pid)
 {
-	task_key(&t->words, l, id);
-	return table_at(table, t->words.text, t->words.n);
+	return (struct row *)slices_lane(&t->slices, &t->slices.tasks, l, pid);
 }
 
-/* Return the lane of a task, or NULL for none or the idle task. */
-static struct lane *task_of(struct timeline *t, const struct trace_line *l, struct text_part pid)
-{
-	return pid.n && !text_part_is(pid, "0") ? lane_of(t, &t->tasks, l, pid) : NULL;
-}
-
-static void add_mark(struct timeline *t, struct lane *l, const char *label, struct mark m)
+static void add_mark(struct timeline *t, struct row *l, const char *label, struct mark m)
 {
 	l->v = xgrow(l->v, l->n, &l->room, sizeof(*l->v));
 	if (!l->n || m.from < l->first)
@@ -160,84 +148,57 @@ static void add_mark(struct timeline *t, struct lane *l, const char *label, stru
 }
 
 /*
- * The task's state ends now, and another one, or NONE, begins. Add a mark for the state, if
- * label is the label of the task.
- */
-static void change_state(struct timeline *t, struct lane *l, const char *label, uint64_t now,
-			 enum kind kind)
-{
-	if (by_cpu || !l)
-		return;
-	if (l->kind && label && now > l->since)
-		add_mark(t, l, label, (struct mark){ l->since, now, l->waker ? l->waker : "",
-						    l->kind });
-	l->waker = NULL;
-	l->kind = kind;
-	l->since = now;
-}
-
-/*
  * Add a mark for the task that leaves the CPU, from the switch to it until now, if the trace has
  * that switch. The idle task, pid 0, gets none.
  */
 static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
-	struct text_part next_pid = trace_line_key(l, "next_pid");
-	struct lane *prev = task_of(t, l, trace_line_key(l, "prev_pid"));
-	struct lane *next = task_of(t, l, next_pid), *cpu = lane_of(t, &t->cpus, l, l->cpu);
-	/* if tfs-latency has measured this line, it has left out other switches */
-	int some = !!trace_line_key(l, "lat").n;
+	const struct slices *s = &t->slices;
+	struct row *cpu = (struct row *)s->cpu, *next = (struct row *)s->other;
 
-	if (prev && cpu->task == prev && now >= cpu->since) {
+	if (s->ran) {
 		const char *label = cpu_label(t, l);
-		struct mark m = { cpu->since, now, by_cpu ? cpu->task_name : label, RAN };
+		struct mark m = { s->ran_from, now, by_cpu ? cpu->task_name : label, RAN };
 
 		/* the task may have another name now, after an exec */
-		add_mark(t, by_cpu ? cpu : prev, by_cpu ? label :
+		add_mark(t, by_cpu ? cpu : (struct row *)s->task, by_cpu ? label :
 			 task_label(t, l, trace_line_key(l, "prev_comm"),
 				    trace_line_key(l, "prev_pid")), m);
 	}
-	cpu->task = next;
-	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"), next_pid);
-	cpu->since = now;
+	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"),
+				    trace_line_key(l, "next_pid"));
 	if (next && next->arrow)
 		t->arrow[next->arrow - 1].begin = now;
 	if (next)
 		next->arrow = 0;
-	change_state(t, prev, NULL, now, some ? NONE : (enum kind)trace_line_wait(l));
-	change_state(t, next, some ? NULL : cpu->task_name, now, NONE);
 }
 
-/*
- * Return the lane of the task that wakes another one; NULL: an interrupt does. A soft interrupt
- * is the task's own within a call, as when it sends.
- */
-static struct lane *waker_of(struct timeline *t, const struct trace_line *l)
+/* Note the arrow from the task that wakes another one. Return who ended its wait. */
+static const char *read_waker(struct timeline *t, const struct trace_line *l, uint64_t now)
 {
-	struct lane *waker = task_of(t, l, l->pid);
+	const struct slices *s = &t->slices;
+	struct row *task = (struct row *)s->other, *waker = (struct row *)s->waker;
 
-	return trace_line_within(l, waker && !waker->call ? "hHzZs" : "hHzZ") ? NULL : waker;
-}
-
-/* The task of a wake-up begins to wait for a CPU. */
-static void read_wakeup(struct timeline *t, const struct trace_line *l, uint64_t now)
-{
-	struct text_part pid = trace_line_key(l, ".pid");
-	struct lane *task = task_of(t, l, pid), *waker;
-	int waits;
-
-	if (!task || task->kind == WAITED)
-		return;
-	waker = waker_of(t, l);
-	waits = task->kind == ASLEEP || task->kind == BLOCKED;
-	if (waits && waker && waker != task && !by_cpu) {
+	if (waker && waker != task && !by_cpu) {
 		t->arrow = xgrow(t->arrow, t->arrows, &t->arrows_room, sizeof(*t->arrow));
-		t->arrow[t->arrows] = (struct arrow){ waker, task, now, now, now - task->since };
+		t->arrow[t->arrows] = (struct arrow){ waker, task, now, now, now - s->waited_from };
 		task->arrow = ++t->arrows;
 	}
-	if (waits)
-		task->waker = waker ? task_label(t, l, l->comm, l->pid) : "interrupt";
-	change_state(t, task, task_label(t, l, trace_line_key(l, ".comm"), pid), now, WAITED);
+	return waker ? task_label(t, l, l->comm, l->pid) : "interrupt";
+}
+
+/* Add a mark for the wait that ends with the switch or the wake-up. */
+static void read_wait(struct timeline *t, const struct trace_line *l, uint64_t now)
+{
+	const struct slices *s = &t->slices;
+	int wakes = s->wakes > 0;
+	const char *who = wakes ? read_waker(t, l, now) : "";
+
+	if (now > s->waited_from && !by_cpu)
+		add_mark(t, (struct row *)s->other, wakes ?
+			 task_label(t, l, trace_line_key(l, ".comm"), trace_line_key(l, ".pid")) :
+			 ((struct row *)s->cpu)->task_name,
+			 (struct mark){ s->waited_from, now, who, (enum kind)s->waited });
 }
 
 /*
@@ -246,20 +207,21 @@ static void read_wakeup(struct timeline *t, const struct trace_line *l, uint64_t
  */
 static void read_process(struct timeline *t, const struct trace_line *l)
 {
-	struct text_part flags = trace_line_key(l, "clone_flags");
-	struct lane *parent, *task;
+	struct row *parent, *task;
+	struct text_part flags;
 	uint64_t bits;
 
 	if (l->tgid.n && *l->tgid.text != '-')
-		lane_of(t, &t->tasks, l, l->pid)->process = lane_of(t, &t->tasks, l, l->tgid);
+		row_of(t, l, l->pid)->process = row_of(t, l, l->tgid);
 	if (!text_part_is(l->event, "task_newtask") || !trace_line_key(l, ".pid").n)
 		return;
+	flags = trace_line_key(l, "clone_flags");
 	if (flags.n > 2 && !memcmp(flags.text, "0x", 2))
 		flags = (struct text_part){ flags.text + 2, flags.n - 2 };
-	parent = lane_of(t, &t->tasks, l, l->pid);
+	parent = row_of(t, l, l->pid);
 	if (!parent->process)
 		parent->process = parent;
-	task = lane_of(t, &t->tasks, l, trace_line_key(l, ".pid"));
+	task = row_of(t, l, trace_line_key(l, ".pid"));
 	task->process = !text_part_number(flags, 16, &bits) && (bits & CLONE_THREAD) ?
 			parent->process : task;
 }
@@ -267,49 +229,40 @@ static void read_process(struct timeline *t, const struct trace_line *l)
 /* After lost events, the running tasks and the states are unknown until the next switch. */
 static void read_gap(struct timeline *t)
 {
-	struct lane *lane;
+	struct row *row;
 
-	for (size_t i = 0; (lane = table_next(&t->cpus, &i));)
-		lane->task = NULL;
-	for (size_t i = 0; (lane = table_next(&t->tasks, &i));) {
-		lane->kind = NONE;
-		lane->arrow = 0;
-	}
-	strangers_gap(&t->strangers);
+	slices_gap(&t->slices);
+	for (size_t i = 0; (row = table_next(&t->slices.tasks, &i));)
+		row->arrow = 0;
 }
 
 /* Add the mark of an event, or of the latency that it ends. */
-static void read_event(struct timeline *t, const struct trace_line *l, uint64_t now, int switched)
+static void read_event(struct timeline *t, const struct trace_line *l, uint64_t now, uint64_t lat)
 {
+	int switched = t->slices.wakes < 0, call = trace_line_is_call(l);
 	/* the latency of a switch is the wait of the task that the CPU switches to */
 	struct text_part comm = switched ? trace_line_key(l, "next_comm") : l->comm;
 	struct text_part pid = switched ? trace_line_key(l, "next_pid") : l->pid;
-	uint64_t lat = trace_line_latency(l, t->digits);
 	const char *label;
 	struct mark m = { lat < now ? now - lat : 0, now, NULL, lat ? TOOK : TICK };
-	int call = trace_line_is_call(l);
 
-	if (m.kind == TICK && !by_cpu && trace_line_wakes(l))
+	if (m.kind == TICK && !by_cpu && t->slices.wakes > 0)
 		m.kind = WOKE;
 	if (call) /* its time is that of its beginning */
 		m = (struct mark){ now, now + lat, NULL, lat ? CALLED : TICK };
-
-	if (!pid.n)
-		pid = (struct text_part){ "-", 1 };
 	label = by_cpu ? cpu_label(t, l) : task_label(t, l, comm, pid);
 	strbuf_puts(strbuf_empty(&t->words), call ? "" : l->prefix);
 	strbuf_add(&t->words, l->event.text, l->event.n);
 	m.name = keep_words(t);
-	add_mark(t, by_cpu ? lane_of(t, &t->cpus, l, l->cpu) : lane_of(t, &t->tasks, l, pid),
-		 label, m);
+	add_mark(t, by_cpu ? (struct row *)t->slices.cpu : row_of(t, l, pid), label, m);
 }
 
 static void read_line(struct timeline *t)
 {
+	const struct text_part none = { "-", 1 };
 	struct trace_line *l = &t->in.l;
-	struct lane *task;
-	uint64_t now;
-	int digits, switched;
+	uint64_t now, lat;
+	int digits;
 
 	if (!input_event(&t->in) || trace_line_time(l, &now, &digits) < 0) {
 		if (comments_is_gap(t->in.line))
@@ -318,29 +271,22 @@ static void read_line(struct timeline *t)
 		comments_keep(&t->in.comments, t->in.line);
 		return;
 	}
-	if (!l->cpu.n)
-		l->cpu = (struct text_part){ "-", 1 };
+	l->cpu = l->cpu.n ? l->cpu : none;
+	l->pid = l->pid.n ? l->pid : none;
 	t->events++;
 	t->digits = digits;
+	slices_take(&t->slices, l, now);
 	if (!all_tasks)
 		strangers_read(&t->strangers, l);
 	read_process(t, l);
-	/* a task that has an event runs: the trace does not have the switch to it */
-	task = task_of(t, l, l->pid);
-	if (task) {
-		task->kind = NONE;
-		task->call = trace_line_side(l) ? trace_line_side(l) > 0 : task->call;
-	}
-	switched = text_part_is(l->event, "sched_switch");
-	t->switches |= switched;
-	if (switched)
+	if (t->slices.wakes < 0)
 		read_switch(t, l, now);
-	else if (trace_line_wakes(l))
-		read_wakeup(t, l, now);
-	if (!switched || trace_line_latency(l, digits)) {
-		read_event(t, l, now, switched);
-		return;
-	}
+	if (t->slices.waited)
+		read_wait(t, l, now);
+	lat = trace_line_latency(l, digits);
+	t->switches |= t->slices.wakes < 0;
+	if (t->slices.wakes >= 0 || lat)
+		read_event(t, l, now, lat);
 	if (now < t->begin)
 		t->begin = now;
 	if (now > t->end)
@@ -351,13 +297,13 @@ static void read_line(struct timeline *t)
 
 static int by_most(const void *a, const void *b)
 {
-	const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
 
 	return x->n != y->n ? ASCENDING(y->n, x->n) : table_by_key(a, b);
 }
 
 /* Return the first thread of the lane's process, or the lane itself. */
-static struct lane *leader(struct lane *l)
+static struct row *leader(struct row *l)
 {
 	return l->process ? l->process : l;
 }
@@ -368,20 +314,20 @@ static struct lane *leader(struct lane *l)
  */
 static int by_first(const void *a, const void *b)
 {
-	struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
-	struct lane *px = leader(x), *py = leader(y);
+	struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+	struct row *px = leader(x), *py = leader(y);
 
 	if (px != py)
 		return px->process_first != py->process_first ?
 		       ASCENDING(px->process_first, py->process_first) :
-		       strcmp(px->entry.key, py->entry.key);
+		       strcmp(px->lane.entry.key, py->lane.entry.key);
 	if (x == px || y == py)
 		return x == px ? -(x != y) : 1;
 	return x->first != y->first ? ASCENDING(x->first, y->first) : table_by_key(a, b);
 }
 
 /* Remove the wake-ups from the lane if the trace has switches: bars show the waits. */
-static void remove_wakeups(const struct timeline *t, struct lane *l)
+static void remove_wakeups(const struct timeline *t, struct row *l)
 {
 	size_t kept = 0;
 
@@ -392,25 +338,24 @@ static void remove_wakeups(const struct timeline *t, struct lane *l)
 }
 
 /* Keep the lanes with marks of tasks that the session traced in v. Return how many stay. */
-static size_t choose_lanes(struct timeline *t, struct lane **v, size_t n)
+static size_t choose_lanes(struct timeline *t, struct row **v, size_t n)
 {
 	size_t kept = 0;
 
-	strangers_decide(&t->strangers);
 	for (size_t i = 0; i < n; i++)
 		if (v[i]->n && !by_cpu && !all_tasks &&
-		    strangers_has(&t->strangers, v[i]->entry.key, v[i]->entry.n))
-			t->left_out += !strcmp(strrchr(v[i]->entry.key, '\t'), "\t0") ? 0 : 1;
+		    strangers_has(&v[i]->lane))
+			t->left_out += !lane_is_idle(&v[i]->lane);
 		else if (v[i]->n)
 			v[kept++] = v[i];
 	return kept;
 }
 
 /* Sort n lanes by process and time. */
-static void sort_lanes(struct lane **v, size_t n)
+static void sort_lanes(struct row **v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct lane *p = leader(v[i]);
+		struct row *p = leader(v[i]);
 
 		if (!p->threads++ || v[i]->first < p->process_first)
 			p->process_first = v[i]->first;
@@ -526,7 +471,7 @@ static void draw_label(struct timeline *t, const char *kind, unsigned x, uint64_
 	stdout_print("%s</g>\n", w->text);
 }
 
-static void draw_lane(struct timeline *t, struct lane *l, uint64_t y)
+static void draw_lane(struct timeline *t, struct row *l, uint64_t y)
 {
 	size_t i, j;
 
@@ -581,20 +526,20 @@ static void draw_labels(struct timeline *t, uint64_t place, uint64_t y)
 }
 
 /* Does this lane begin a process of several lanes? */
-static int begins_process(struct lane *const *v, size_t i)
+static int begins_process(struct row *const *v, size_t i)
 {
 	return leader(v[i])->threads > 1 && !(i && leader(v[i - 1]) == leader(v[i]));
 }
 
 /* Draw the rows: a heading for each process of several lanes, and the lanes. */
-static void draw_rows(struct timeline *t, struct lane **v, size_t n)
+static void draw_rows(struct timeline *t, struct row **v, size_t n)
 {
 	uint64_t y = HEAD;
 
 	for (size_t i = 0; i < n; i++) {
 		if (begins_process(v, i)) {
 			/* the first lane is that of the first thread, if that has a lane */
-			const char *label = v[i]->label, *key = leader(v[i])->entry.key;
+			const char *label = v[i]->label, *key = leader(v[i])->lane.entry.key;
 			struct strbuf name = { 0 };
 
 			strbuf_format(&name, "%.*s (%s)", (int)(strrchr(label, '-') - label), label,
@@ -698,8 +643,8 @@ static void draw_head(struct timeline *t, const struct svg_picture *p)
 
 static void draw(struct timeline *t)
 {
-	struct table *lanes = by_cpu ? &t->cpus : &t->tasks;
-	struct lane **v = (struct lane **)lanes->v;
+	struct table *lanes = by_cpu ? &t->slices.cpus : &t->slices.tasks;
+	struct row **v = (struct row **)lanes->v;
 	size_t all, shown, rows;
 	struct svg_picture p = { .kind = "lanes", .title = title, .left = LEFT, .head = HEAD - 4,
 				 .width = LEFT + WIDTH + RIGHT, .digits = t->digits };
@@ -708,6 +653,7 @@ static void draw(struct timeline *t)
 	for (size_t i = 0; i < lanes->room; i++)
 		if (v[i])
 			remove_wakeups(t, v[i]);
+	strangers_decide(&t->strangers);
 	table_sort(lanes, by_most);
 	all = choose_lanes(t, v, lanes->n);
 	shown = rows = all < most ? all : most;
@@ -739,7 +685,8 @@ int main(int argc, char **argv)
 	static struct timeline t; /* large; an initializer would put it into the program's file */
 
 	t.begin = UINT64_MAX;
-	t.tasks.size = t.cpus.size = sizeof(struct lane);
+	t.slices.tasks.size = t.slices.cpus.size = sizeof(struct row);
+	t.strangers.slices = &t.slices;
 	t.names.size = sizeof(struct table_entry);
 	opt_next(&tool, argc, argv);
 	input_file(&tool, argv + opt_index);

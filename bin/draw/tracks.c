@@ -9,15 +9,14 @@
  * track. Perfetto sorts by time, so a slice is written when it ends.
  */
 
-#include "base/base.h"
-#include "lines/lines.h"
+#include "answers/answers.h"
 #include "perfetto.h"
 
 /* TrackEvent.Type */
 enum { BEGIN = 1, END, INSTANT, COUNTER };
 
 /* What a track is of. */
-enum { HOST = 'H', THREAD = 'T', SLICES = 'S', ASYNC = 'A', NUMBER = 'C' };
+enum { HOST = 'H', SLICES = 'S', ASYNC = 'A', NUMBER = 'C' };
 
 enum { MARK_NS = 1 /* of the slice of a mark, to which an arrow can bind */ };
 
@@ -27,13 +26,15 @@ struct track {
 	uint64_t uuid;                  /* 0: it is new */
 	uint64_t end;                   /* of the last slice */
 	unsigned open;                  /* slices of markers that have not ended */
-	/* of a thread: */
+};
+
+/* The track of a task. */
+struct thread {
+	struct lane lane;
+	struct track track;             /* without a key */
 	struct track *host;
 	char comm[16];                  /* as it was written last, NUL-terminated */
-	enum task_wait wait;
-	uint64_t since;                 /* the wait began */
-	int window;                     /* a window is open */
-	uint64_t key, begun;            /* of the window */
+	struct dt_window window;
 };
 
 struct slice {
@@ -46,15 +47,17 @@ struct slice {
 };
 
 static struct {
-	struct table threads, tracks;
+	struct slices slices;           /* whose tasks are threads */
+	struct table tracks;
 	struct table sent;              /* the keys of messages that no task has received */
 	uint64_t uuids;
 	struct input in;
 	unsigned long long events;
 	uint64_t last;                  /* the latest time */
 } all = {
-	.threads = { .size = sizeof(struct track) }, .tracks = { .size = sizeof(struct track) },
-	.sent = { .size = sizeof(struct table_entry) },
+	.slices.tasks = { .size = sizeof(struct thread) },
+	.slices.cpus = { .size = sizeof(struct lane) },
+	.tracks = { .size = sizeof(struct track) }, .sent = { .size = sizeof(struct table_entry) },
 };
 
 /* ---- tracks ------------------------------------------------------------------------------- */
@@ -69,7 +72,7 @@ static struct track *track_at(const struct track *parent, char kind, struct text
 	strbuf_add(strbuf_empty(&w), (const char *)&parent->uuid, sizeof(parent->uuid));
 	strbuf_add(&w, &kind, 1);
 	strbuf_add(&w, key.text, key.n);
-	t = table_at(kind == THREAD ? &all.threads : &all.tracks, w.text, w.n);
+	t = table_at(&all.tracks, w.text, w.n);
 	*added = !t->uuid;
 	if (*added)
 		t->uuid = ++all.uuids;
@@ -90,39 +93,32 @@ static struct track *track_below(const struct track *parent, char kind, struct t
 	return t;
 }
 
-/* Return the thread of a task of the line's host. comm is its name, or empty. */
-static struct track *thread_at(const struct trace_line *l, uint64_t tid, struct text_part comm)
+/* Describe the thread of a task of the line's host, if it is new or has another name now. */
+static struct track *describe(struct lane *lane, const struct trace_line *l, const char *comm)
 {
 	static const struct track top;
 	static struct strbuf string;
+	struct thread *t = (struct thread *)lane;
 	struct text_part name = l->host.n ? l->host : text_part_of("trace");
-	int added;
-	struct track *host = track_at(&top, HOST, name, &added), *t;
+	uint64_t tid = strtoull(strrchr(lane->entry.key, '\t') + 1, NULL, 10);
+	int added = !t->track.uuid, host;
 
 	if (added)
-		proto_put("1{60{1u3{1u6p}}.", host->uuid, host->uuid, &name);
-	t = track_at(host, THREAD, (struct text_part){ (const char *)&tid, sizeof(tid) }, &added);
-	t->host = host;
-	comm = strbuf_unescaped(&string, comm, l->json);
-	if (comm.n >= sizeof(t->comm))
-		comm.n = sizeof(t->comm) - 1;
-	if (comm.n && *comm.text != '<' && !text_part_is(comm, t->comm))
-		str_format(t->comm, sizeof(t->comm), "%.*s", (int)comm.n, comm.text);
+		t->host = track_at(&top, HOST, name, &host);
+	if (added && host)
+		proto_put("1{60{1u3{1u6p}}.", t->host->uuid, t->host->uuid, &name);
+	if (added)
+		t->track.uuid = ++all.uuids;
+	name = strbuf_unescaped(&string, trace_line_key(l, comm), l->json);
+	if (name.n >= sizeof(t->comm))
+		name.n = sizeof(t->comm) - 1;
+	if (name.n && *name.text != '<' && !text_part_is(name, t->comm))
+		str_format(t->comm, sizeof(t->comm), "%.*s", (int)name.n, name.text);
 	else if (!added)
-		return t;
-	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}." : "1{60{1u4{1u2u}}.", t->uuid, host->uuid,
-		  tid & INT32_MAX, t->comm);
-	return t;
-}
-
-/* Return the thread of the task that the key names, or NULL for none or the idle task. */
-static struct track *thread_by_key(const struct trace_line *l, const char *pid, const char *comm)
-{
-	uint64_t tid;
-
-	if (text_part_number(trace_line_key(l, pid), 10, &tid) < 0 || !tid)
-		return NULL;
-	return thread_at(l, tid, trace_line_key(l, comm));
+		return &t->track;
+	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}." : "1{60{1u4{1u2u}}.", t->track.uuid,
+		  t->host->uuid, tid & INT32_MAX, t->comm);
+	return &t->track;
 }
 
 /* ---- events of tracks ----------------------------------------------------------------------- */
@@ -187,39 +183,28 @@ static void put_slice(const struct track *t, unsigned type, const struct slice *
 
 /* ---- waits and requests --------------------------------------------------------------------- */
 
-/* The task's wait ends now, and another one, or none, begins. Write the slice if it is known. */
-static void change_wait(struct track *t, uint64_t now, enum task_wait wait)
+static void put_window(const struct thread *t, const struct dt_window *w, uint64_t now)
 {
-	if (!t)
-		return;
-	if (t->wait && now > t->since)
-		put_slice(t, BEGIN, &(struct slice){
-			.category = "wait", .name = text_part_of(trace_line_waits[t->wait]),
-			.from = t->since, .ns = now - t->since,
-		});
-	t->wait = wait;
-	t->since = now;
-}
-
-static void end_window(struct track *t, uint64_t now)
-{
-	if (t->window)
-		put_slice(t, BEGIN, &(struct slice){ .category = "window",
-						     .name = text_part_of("window"), .key = t->key,
-						     .from = t->begun,
-						     .ns = now > t->begun ? now - t->begun : 0 });
-	t->window = 0;
+	if (w->open)
+		put_slice(&t->track, BEGIN, &(struct slice){
+			.category = "window", .name = text_part_of("window"), .key = w->key,
+			.from = w->since, .ns = now > w->since ? now - w->since : 0 });
 }
 
 /* Process a mark line: the end of a message, the beginning or the end of a window. */
 static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint64_t now)
 {
-	struct track *t = thread_at(l, m->tid, text_part_of(""));
+	char tid[24];
+	struct text_part id = { tid, str_format(tid, sizeof(tid), "%llu",
+						(unsigned long long)m->tid) };
+	struct thread *t = (struct thread *)slices_lane(&all.slices, &all.slices.tasks, l, id);
 	void *sent = table_find(&all.sent, (const char *)&m->key, sizeof(m->key));
 	struct slice s = { .category = "message", .from = now, .ns = MARK_NS, .key = m->key };
+	struct dt_window ended;
 
-	if (m->what == 'B' || (m->what == 'E' && t->key == m->key))
-		end_window(t, now);
+	describe(&t->lane, l, "");
+	ended = dt_window_mark(&t->window, m, now);
+	put_window(t, &ended, now);
 	if (m->what == 'E')
 		return;
 	s.name = text_part_of(m->what == 'M' ? "send" : "receive");
@@ -231,12 +216,7 @@ static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint6
 		s.arrow = "48f";
 		table_remove(&all.sent, sent);
 	}
-	put_slice(t, BEGIN, &s);
-	if (m->what == 'B') {
-		t->window = 1;
-		t->key = m->key;
-		t->begun = now;
-	}
+	put_slice(&t->track, BEGIN, &s);
 }
 
 /* ---- markers of Android --------------------------------------------------------------------- */
@@ -291,7 +271,7 @@ static void put_counter(struct track *host, uint64_t now, struct text_part name,
  * S|PID|NAME|COOKIE and F|PID|NAME|COOKIE are the ends of a slice of no thread, C|PID|NAME|VALUE
  * is a counter, and I|PID|NAME an instant. Return 1, or 0 if the line is no marker.
  */
-static int read_marker(const struct trace_line *l, struct track *t, uint64_t now)
+static int read_marker(const struct trace_line *l, struct thread *t, uint64_t now)
 {
 	struct text_part s = marker_text(l), pid, key, name;
 	struct track *async;
@@ -315,9 +295,9 @@ static int read_marker(const struct trace_line *l, struct track *t, uint64_t now
 		if (!async->open)
 			table_remove(&all.tracks, async);
 	} else if (kind == 'I') {
-		put_event(t, INSTANT, now, "marker", name);
+		put_event(&t->track, INSTANT, now, "marker", name);
 	} else {
-		put_marker(t, kind == 'B', now, name);
+		put_marker(&t->track, kind == 'B', now, name);
 	}
 	return 1;
 }
@@ -327,58 +307,52 @@ static int read_marker(const struct trace_line *l, struct track *t, uint64_t now
 /* End what is open: events were lost, or the trace has ended. */
 static void forget(void)
 {
-	struct track *t;
+	struct thread *t;
 
-	for (size_t i = 0; (t = table_next(&all.threads, &i));) {
-		t->wait = WAIT_NONE;
-		end_window(t, all.last);
+	slices_gap(&all.slices);
+	for (size_t i = 0; (t = table_next(&all.slices.tasks, &i));) {
+		put_window(t, &t->window, all.last);
+		t->window.open = 0;
 	}
 }
 
 static void read_event(const struct trace_line *l, uint64_t now, int digits)
 {
-	int switched = text_part_is(l->event, "sched_switch");
+	const struct slices *is = &all.slices;
 	/* a decoded call has the time of its beginning, and other lines that of their end */
 	int call = trace_line_is_call(l);
-	uint64_t ns = trace_line_latency(l, digits), tid;
+	uint64_t ns = trace_line_latency(l, digits);
 	struct slice s = { .category = call ? "call" : "latency", .name = l->event, .ns = ns,
 			   .from = call ? now : now > ns ? now - ns : 0, .line = l };
+	struct track *t = describe(is->task, l, "comm"), *other;
 	struct dt_mark m;
-	struct track *t;
 	char text[64];
 
-	if (text_part_number(l->pid, 10, &tid) < 0)
-		tid = 0;
-	t = thread_at(l, tid, l->comm);
-	/* a task that has an event runs, or the trace does not have the switch to it */
-	if (!call)
-		t->wait = WAIT_NONE;
 	if (dt_mark(&m, l)) {
 		read_mark(l, &m, now);
 		return;
 	}
-	if (read_marker(l, t, now))
+	if (read_marker(l, (struct thread *)is->task, now))
 		return;
+	if (is->wakes < 0 && !is->measured && !lane_is_idle(is->task)) /* the kernel may have forgotten the name in the head */
+		describe(is->task, l, "prev_comm");
+	other = is->other ? describe(is->other, l, is->wakes < 0 ? "next_comm" : ".comm") : NULL;
 	if (call && l->json)
 		s.name = trace_line_key(l, "call");
 	else if (*l->prefix && !call)
 		s.name = (struct text_part){ text, str_format(text, sizeof(text), "%s%.*s",
 							      l->prefix, (int)l->event.n,
 							      l->event.text) };
+	if (is->waited && now > is->waited_from)
+		put_slice(other, BEGIN, &(struct slice){
+			.category = "wait", .name = text_part_of(trace_line_waits[is->waited]),
+			.from = is->waited_from, .ns = now - is->waited_from,
+		});
 	if (ns || (call && trace_line_key(l, "lat").n)) {
-		/* the next task has waited this long */
-		if (switched)
-			t = thread_by_key(l, "next_pid", "next_comm");
+		t = is->wakes < 0 ? other : t; /* the next task has waited this long */
 		if (t)
 			put_slice(t, BEGIN, &s);
-	} else if (switched) {
-		change_wait(thread_by_key(l, "prev_pid", "prev_comm"), now, trace_line_wait(l));
-		change_wait(thread_by_key(l, "next_pid", "next_comm"), now, WAIT_NONE);
-	} else if (trace_line_wakes(l)) {
-		t = thread_by_key(l, ".pid", ".comm");
-		if (t && t->wait != WAIT_RUNNABLE)
-			change_wait(t, now, WAIT_RUNNABLE);
-	} else {
+	} else if (!is->wakes) {
 		s.category = "event";
 		s.from = now;
 		put_slice(t, INSTANT, &s);
@@ -387,7 +361,7 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 
 static void read_line(void)
 {
-	uint64_t now;
+	uint64_t now, tid;
 	int digits;
 
 	if (!input_event(&all.in) || trace_line_time(&all.in.l, &now, &digits) < 0) {
@@ -396,9 +370,12 @@ static void read_line(void)
 		comments_keep(&all.in.comments, all.in.line);
 		return;
 	}
+	if (text_part_number(all.in.l.pid, 10, &tid) < 0)
+		all.in.l.pid = text_part_of("0");
 	all.events++;
 	if (now > all.last)
 		all.last = now;
+	slices_take(&all.slices, &all.in.l, now);
 	read_event(&all.in.l, now, digits);
 }
 

@@ -2,38 +2,19 @@
 /*
  * latency_sched.c - how long tasks wait for a CPU
  *
- * A task waits from the moment when it can run until it runs. A wait begins with the
- * wake-up of a sleeping task, or with a switch away from a task that could go on, because
- * it was preempted or it yielded. Such a switch has prev_state R, or R+ if the task was
- * preempted in the kernel (include/trace/events/sched.h). A task with R+ may have been
- * about to sleep. It is then woken before it runs again, but it waits from the switch on.
- * The kernel also wakes running tasks; then no wait begins.
- *
- * A wake-up is sched_waking and then sched_wakeup or sched_wakeup_new. The last of these that the
- * trace has begins the wait. The kernel reports sched_waking before it knows whether the task has
- * left its CPU. If the task leaves it afterwards as if to sleep, it is woken at once, unless it
- * went on before: then another wake-up comes.
- *
- * A task may wait when the trace begins or ends. Every other incomplete wait of a task lacks
- * an event inside the trace: the event was lost, or the kernel does not record the events of
- * a task. If a hidden task gives the CPU to another task, the trace has neither the end of
- * one wait nor the beginning of the next.
+ * slices.c says when a wait begins, and when it ends. A task may wait when the trace begins or
+ * ends. Every other incomplete wait of a task lacks an event inside the trace: the event was lost,
+ * or the kernel does not record the events of a task. If a hidden task gives the CPU to another
+ * task, the trace has neither the end of one wait nor the beginning of the next.
  */
 
-#include "base/base.h"
-#include "proc/proc.h"
-#include "lines/lines.h"
+#include "answers/answers.h"
 #include "latency.h"
 
 struct waiter {
 	struct table_entry entry;       /* by pid and origin */
-	/*
-	 * WOKEN: may have been running; WAKING: sched_waking came while it ran; DOZES: and then it
-	 * left the CPU, to sleep or to wait
-	 */
-	enum { NOT_SEEN, RUNS, WAKING, SLEEPS, DOZES, WOKEN, WAITS } now;
-	int begun;                      /* by sched_waking, in the states WOKEN and WAITS */
-	struct latency_start wait;      /* in the states DOZES, WOKEN and WAITS */
+	struct task_state state;
+	struct latency_start wait;      /* that the state is */
 };
 
 static int is_followed(const struct latency *t, pid_t pid)
@@ -64,7 +45,6 @@ static void forget_dead(struct latency *t, struct waiter *w, pid_t pid)
 static void wake_up(struct latency *t, const struct latency_event *m)
 {
 	pid_t pid = latency_task(m->l, ".pid");
-	int waking = !strcmp(m->event, "sched_waking");
 	struct waiter *w;
 
 	if (!pid && !t->only.n)
@@ -72,57 +52,43 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 	if (!is_followed(t, pid))
 		return;
 	w = waiter(t, m->l, pid);
-	if (w->now == RUNS || w->now == WAKING)
-		w->now = waking ? WAKING : RUNS;
-	if (w->now == RUNS || w->now == WAKING ||
-	    (w->now >= WOKEN && (waking || !w->begun)))
-		return;
-	if (w->now < WOKEN)
-		w->now = w->now == NOT_SEEN ? WOKEN : WAITS;
-	w->begun = waking;
-	latency_start_set(t, &w->wait, m, NULL);
+	if (task_woken(&w->state, m->l))
+		latency_start_set(t, &w->wait, m, NULL);
 }
 
 /* The task leaves the CPU. */
 static void switch_from(struct latency *t, const struct latency_event *m, pid_t pid)
 {
-	enum task_wait next = trace_line_wait(m->l);
+	int cut = !trace_line_key(m->l, "prev_state").n;
 	struct waiter *w = waiter(t, m->l, pid);
-	int waking = w->now == WAKING || (w->now == WOKEN && w->begun);
 
-	/* WAITS: the switch to the task is missing; WOKEN: the task ran all the time */
-	t->no_end += w->now == WAITS;
-	t->lost_end += w->now == WAITS;
+	/* the switch to the task is missing; TASK_WOKEN: the task ran all the time */
+	t->no_end += w->state.now == TASK_WAITS;
+	t->lost_end += w->state.now == TASK_WAITS;
 	latency_start_clear(&w->wait);
-	w->begun = 0;
-	if (next == WAIT_NONE && trace_line_key(m->l, "prev_state").n) {
+	task_leaves(&w->state, cut ? WAIT_ASLEEP : trace_line_wait(m->l));
+	if (w->state.now == TASK_UNSEEN)
 		forget_dead(t, w, pid);
-	} else if (next == WAIT_RUNNABLE) {
-		w->now = WAITS;
+	else if (w->state.now == TASK_WAITS)
 		latency_start_set(t, &w->wait, m, NULL);
-	} else if (waking) {
-		w->now = DOZES;
+	else if (w->state.now == TASK_DOZES)
 		latency_start_keep(t, &w->wait, m, NULL);
-	} else {
-		w->now = SLEEPS;
-	}
 }
 
 /* The task gets the CPU. */
 static void switch_to(struct latency *t, const struct latency_event *m, pid_t pid)
 {
 	struct waiter *w = waiter(t, m->l, pid);
+	int seen = w->state.now != TASK_UNSEEN;
 
-	if (w->now >= DOZES) {
+	if (task_comes(&w->state) == WAIT_RUNNABLE) {
 		latency_start_print(t, &w->wait, m);
 	} else {
 		t->no_begin++;
 		/* a task that no event has shown waited when the trace began */
-		t->lost_begin += w->now != NOT_SEEN || t->gap;
+		t->lost_begin += seen || t->gap;
 	}
 	latency_start_clear(&w->wait);
-	w->begun = 0;
-	w->now = RUNS;
 }
 
 /*
@@ -157,7 +123,7 @@ static int exec(struct latency *t, const struct latency_event *m)
 		return 0;
 	if (latency_follow_task(t, pid) < 0)
 		return -1;
-	waiter(t, m->l, pid)->now = RUNS;
+	waiter(t, m->l, pid)->state = (struct task_state){ .now = TASK_RUNS };
 	forget_dead(t, waiter(t, m->l, old), old);
 	return 0;
 }
@@ -177,8 +143,8 @@ static void forget_one(struct latency *t, void *entry)
 {
 	struct waiter *w = entry;
 
-	t->no_end += w->now >= WOKEN;
-	t->lost_end += !t->ended && w->now >= WOKEN;
+	t->no_end += w->state.now >= TASK_WOKEN;
+	t->lost_end += !t->ended && w->state.now >= TASK_WOKEN;
 	latency_start_clear(&w->wait);
 }
 

@@ -404,4 +404,16 @@ struct dt_mark {
 /* Parse the event. Return 1, or 0 without an error message if it is not a mark line. */
 int dt_mark(struct dt_mark *, const struct trace_line *);
 
+/* The window of a thread. All zero at first. */
+struct dt_window {
+	int open;
+	uint64_t key, since;
+};
+
+/*
+ * Begin or end the window of the mark's thread. Return the window that ended, which is not open if
+ * none did. A mark dtE ends the window of its key only: it may come after a newer dtB.
+ */
+struct dt_window dt_window_mark(struct dt_window *, const struct dt_mark *, uint64_t now);
+
 #endif

@@ -90,3 +90,13 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 	       !text_part_number(word(&p), 10, &m->tid) &&
 	       !text_part_number(word(&p), 16, &m->key) && (!p.n || is_context(p));
 }
+
+struct dt_window dt_window_mark(struct dt_window *w, const struct dt_mark *m, uint64_t now)
+{
+	struct dt_window was = *w;
+
+	if (m->what != 'B' && (m->what != 'E' || m->key != w->key))
+		return (struct dt_window){ 0 };
+	*w = (struct dt_window){ m->what == 'B', m->key, now };
+	return was;
+}
