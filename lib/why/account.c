@@ -668,6 +668,8 @@ static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 		t->instead ? find(w, t->instead) : NULL, t->instead_comm,
 	};
 
+	if (t->state == WHY_BLOCKED && t->woken)
+		t->state = WHY_RUNNABLE;
 	if (!t->seen || t->state == WHY_RUNNING || t->losses != w->losses)
 		; /* nothing more is known */
 	else if (t->state == WHY_PREEMPTED)
@@ -675,7 +677,7 @@ static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 		      t->throttled ? NULL : &instead);
 	else if (t->state == WHY_RUNNABLE && !leaves)
 		spend(w, t, ts, WHY_RUNNABLE, NULL);
-	else if (t->state == WHY_BLOCKED && !t->woken)
+	else if (t->state == WHY_BLOCKED)
 		spend_unknown(w, t, ts, name_of(w, "woken unseen"));
 	t->state = WHY_RUNNING;
 	t->woken = 0;
@@ -759,15 +761,18 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum why_leave leave,
 		   struct why_who next)
 {
-	const int quota = task_of(w, prev)->quota;
-	struct why_task *t = running(w, prev, ts, 1);
+	struct why_task *t = task_of(w, prev);
+	const uint8_t quota = t->quota, woken = t->woken;
 
+	running(w, prev, ts, 1);
 	t->cpu = cpu;
 	t->irq = 0;
 	if (leave == WHY_DIES) {
 		dies(w, t);
 	} else if (leave != WHY_STAYS) {
 		sleeps(w, t, leave);
+		/* it has to come back, unless another wake-up shows that it slept (slices.c) */
+		t->woken = woken;
 	} else {
 		t->state = WHY_PREEMPTED;
 		/* an idle CPU would have kept a task that may run */

@@ -232,6 +232,10 @@ slices() {
 		switched 0 43 S 42 2.000150
 		switched 0 42 R 0 2.000200
 		switched 0 0 R 42 2.000300
+		# woken while it leaves its CPU
+		echo '              t9-9       [001] d..2.     2.000400: sched_waking: comm=t42 pid=42 prio=120 target_cpu=000'
+		switched 0 42 S 0 2.000401
+		switched 0 0 R 42 2.000404
 	} | tfs-perfetto >out
 	slices <out | diff - <(cat <<-'EOF'
 	X call trace 42 openat 1000003000 2000 text=openat(AT_FDCWD, "/etc/pass\"wd", O_RDONLY) = 3 <0.000002>
@@ -240,6 +244,7 @@ slices() {
 	X wait trace 42 blocked 2000000000 100000
 	X wait trace 42 waiting 2000100000 50000
 	X wait trace 42 waiting 2000200000 100000
+	X wait trace 42 waiting 2000401000 3000
 	EOF
 	)
 	# the thread has its new name

@@ -131,6 +131,19 @@ well_formed() {
 		diff -w - <(printf '%s\n' '1 waiting' '2 asleep' '1 blocked' '1 waiting')
 }
 
+@test "tfs-timeline: a task that is woken while it leaves its CPU waits for one, unless another wake-up comes" {
+	{ switch 0 0.999 c-9 a-7
+		event b-8 1 1.000 'sched_waking: comm=a pid=7 prio=120 target_cpu=000'
+		switch 0 1.001 a-7 c-9 S; switch 0 1.003 c-9 a-7 S
+		# it went on before it slept
+		event b-8 1 1.004 'sched_waking: comm=a pid=7 prio=120 target_cpu=000'
+		switch 0 1.005 a-7 c-9 S
+		event b-8 1 1.008 'sched_waking: comm=a pid=7 prio=120 target_cpu=000'
+		switch 0 1.010 c-9 a-7 S; } | tfs-timeline -a >got.svg
+	sed -n '/>a-7</,/class=.label/p' got.svg | bars | grep -v '^cpu\|^sched' | diff - <(printf '%s\n' 'waiting at 2 ms, 2 ms: 371.81 181.82' \
+		'asleep at 6 ms, 3 ms, woken by b-8: 735.45 272.73' 'waiting at 9 ms, 2 ms: 1008.18 181.82')
+}
+
 # arrows: Print "NAME: PATH" and whether it is hidden, for each arrow of the picture on stdin.
 arrows() {
 	sed -n "s/^<path class='a' .* d='\([^']*\)'\([^>]*\)><title>\([^<]*\)<.*/\3: \1\2/p"
@@ -250,6 +263,14 @@ arrows() {
 	{ trace; switch 0 1.002000 tail-9 sh-7; switch 0 1.003000 sh-7 ls-8; } | tfs-timeline -a | bars | grep -v ^asleep |
 		diff - <(printf '%s\n' 'cpu 000 at 0 ns, 500 us: 190 166.66' 'cpu 000 at 2 ms, 1 ms: 856.66 333.34' \
 			'e at 250 us: 273.33 0.5' 'cpu 000 at 500 us, 500 us: 356.66 166.67')
+}
+
+@test "tfs-timeline: draws no bar of a task over the event of another one on its CPU" {
+	{ switch 0 1.0 traced-7 other-8; event third-9 0 1.1 'sched_waking: comm=traced pid=7 prio=120 target_cpu=001'
+		switch 0 1.2 other-8 traced-7; } >events
+	tfs-timeline -a <events | bars | grep ^cpu | diff - /dev/null
+	# a decoded call is told when it has returned, perhaps on another CPU
+	sed '2 s/sched_waking:.*/getpid() = 9 <0.000100>/' events | tfs-timeline -a | bars | grep -c ^cpu | diff - <(echo 1)
 }
 
 @test "tfs-timeline: draws no bar over lost events" {

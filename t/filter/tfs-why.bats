@@ -56,6 +56,26 @@ need_x86() {
 	[ "$(uname -m)" = x86_64 ] || skip "needs the numbers of the calls of x86-64"
 }
 
+@test "tfs-why: a task that is woken while it leaves its CPU waits for a CPU" {
+	{ echo '# traced: 10 main'
+		to 0 1.000000 swapper/0-0 R main-10
+		wakes 1 1.100000 helper-20 main-10
+		to 0 1.200000 main-10 S other-30
+		to 0 1.500000 other-30 S main-10
+		# another wake-up shows that it went on before it slept
+		wakes 1 1.600000 helper-20 main-10
+		to 0 1.700000 main-10 S other-30
+		wakes 1 1.900000 helper-20 main-10
+		to 0 2.000000 other-30 S main-10; } | tfs-why >out
+	lines_are out 'main 10: 1.00 s
+   40.0 %    400 ms  running
+   40.0 %    400 ms  waiting for a CPU
+   40.0 %    400 ms    behind other 30, 2 times
+   20.0 %    200 ms  blocked
+   20.0 %    200 ms    not known for what, woken by helper 20
+    0.0 %      0 ns  unknown'
+}
+
 @test "tfs-why: no name of a task adds a frame to folded lines" {
 	need_x86
 	{ futex; rest; } | tfs-why -f >plain
