@@ -78,6 +78,7 @@ void strangers_comment(struct strangers *s, const char *line)
 
 	if (!comments_traced(line, &l.host, &pid))
 		return;
+	s->named = 1;
 	if (text_part_is(pid, "all")) {
 		task_of(s, &l, none)->flags |= TRACED;
 	} else {
@@ -86,13 +87,18 @@ void strangers_comment(struct strangers *s, const char *line)
 	}
 }
 
+int strangers_matter(const struct strangers *s)
+{
+	return s->named || !s->unfiltered;
+}
+
 void strangers_read(struct strangers *s, const struct trace_line *l)
 {
 	struct slices *of = s->slices;
 	struct lane *now = of->task, *next;
 	struct text_part pid;
 
-	if (!now)
+	if (!now || !strangers_matter(s))
 		return;
 	if (is_helper(l->comm))
 		now->flags |= HELPER;

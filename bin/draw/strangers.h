@@ -15,7 +15,11 @@ struct strangers {
 	struct slices *slices;
 	struct table pairs;
 	int unfiltered;         /* the trace has events that no pid filter passes */
+	int named;              /* the trace names the traced tasks */
 };
+
+/* Does the next event matter, for slices and strangers_read? */
+int strangers_matter(const struct strangers *);
 
 /* Read an event line, which slices has taken. */
 void strangers_read(struct strangers *, const struct trace_line *);

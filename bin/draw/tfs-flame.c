@@ -347,9 +347,10 @@ static void read_event(struct flame *f, int event)
 	if (event || last->user || l->stack == TRACE_LINE_STACK)
 		count_stack(f, last);
 	if (event) {
-		slices_take(&f->slices, l, 0);
-		if (!all)
+		if (!all && strangers_matter(&f->strangers)) {
+			slices_take(&f->slices, l, 0);
 			strangers_read(&f->strangers, l);
+		}
 		/* a switch or wake-up of a task that is not traced may be in the trace */
 		if (!all && (text_part_is(l->event, "sched_switch") || trace_line_wakes(l)))
 			lane_key(&last->task, l, l->pid);

@@ -283,7 +283,7 @@ static void read_line(struct timeline *t)
 		read_switch(t, l, now);
 	if (t->slices.waited)
 		read_wait(t, l, now);
-	lat = trace_line_latency(l, digits);
+	lat = t->slices.wakes >= 0 || t->slices.measured ? trace_line_latency(l, digits) : 0;
 	t->switches |= t->slices.wakes < 0;
 	if (t->slices.wakes >= 0 || lat)
 		read_event(t, l, now, lat);

@@ -100,7 +100,6 @@ static struct track *describe(struct lane *lane, const struct trace_line *l, con
 	static struct strbuf string;
 	struct thread *t = (struct thread *)lane;
 	struct text_part name = l->host.n ? l->host : text_part_of("trace");
-	uint64_t tid = strtoull(strrchr(lane->entry.key, '\t') + 1, NULL, 10);
 	int added = !t->track.uuid, host;
 
 	if (added)
@@ -117,7 +116,8 @@ static struct track *describe(struct lane *lane, const struct trace_line *l, con
 	else if (!added)
 		return &t->track;
 	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}." : "1{60{1u4{1u2u}}.", t->track.uuid,
-		  t->host->uuid, tid & INT32_MAX, t->comm);
+		  t->host->uuid, strtoull(strrchr(lane->entry.key, '\t') + 1, NULL, 10) & INT32_MAX,
+		  t->comm);
 	return &t->track;
 }
 
@@ -321,7 +321,7 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 	const struct slices *is = &all.slices;
 	/* a decoded call has the time of its beginning, and other lines that of their end */
 	int call = trace_line_is_call(l);
-	uint64_t ns = trace_line_latency(l, digits);
+	uint64_t ns = is->wakes >= 0 || is->measured ? trace_line_latency(l, digits) : 0;
 	struct slice s = { .category = call ? "call" : "latency", .name = l->event, .ns = ns,
 			   .from = call ? now : now > ns ? now - ns : 0, .line = l };
 	struct track *t = describe(is->task, l, "comm"), *other;

@@ -65,7 +65,12 @@ void lane_key(struct strbuf *key, const struct trace_line *l, struct text_part i
 struct lane *slices_lane(struct slices *s, struct table *table, const struct trace_line *l,
 			 struct text_part id)
 {
+	/* most lines are of the same task and CPU as the line before */
+	struct lane *last = table == &s->tasks ? s->task : s->cpu;
+
 	lane_key(&s->key, l, id);
+	if (last && last->entry.n == s->key.n && !memcmp(last->entry.key, s->key.text, s->key.n))
+		return last;
 	return table_at(table, s->key.text, s->key.n);
 }
 
