@@ -334,7 +334,8 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 	}
 	if (read_marker(l, (struct thread *)is->task, now))
 		return;
-	if (is->wakes < 0 && !is->measured && !lane_is_idle(is->task)) /* the kernel may have forgotten the name in the head */
+	/* the kernel may have forgotten the name in the head */
+	if (is->wakes < 0 && !is->measured && !lane_is_idle(is->task))
 		describe(is->task, l, "prev_comm");
 	other = is->other ? describe(is->other, l, is->wakes < 0 ? "next_comm" : ".comm") : NULL;
 	if (call && l->json)

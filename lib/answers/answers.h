@@ -44,7 +44,7 @@ enum task_wait task_comes(struct task_state *);
 struct lane {
 	struct table_entry entry;
 	uint64_t since;         /* of the state of a task, or of the task of a CPU */
-	struct lane *task;      /* the task that runs on a CPU, perhaps an idle one; NULL: unknown */
+	struct lane *task;      /* that runs on a CPU, perhaps an idle one; NULL: unknown */
 	struct task_state state;
 	uint8_t in_call;        /* the task is in a system call, as far as the trace has these */
 	uint8_t woken;          /* while it ran; if it comes, it left its CPU unseen before that */
