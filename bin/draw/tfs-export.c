@@ -16,7 +16,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "export.h"
 
 static struct {
@@ -215,7 +215,7 @@ static void read_options(int argc, char **argv)
 		opt.format++;
 	if (opt.slower && opt.format != SPANS)
 		usage_error(&tool, "--slower needs --format spans");
-	input_file(&tool, argv + opt_index);
+	input_file(NULL, &tool, argv + opt_index);
 	if (origin_begin(&origin, host, session) < 0)
 		exit(MISUSED);
 }

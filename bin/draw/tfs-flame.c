@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
+#include "seen/seen.h"
 #include "draw/draw.h"
 #include "strangers.h"
 #include "packet.h"
@@ -631,15 +632,20 @@ static void draw(const struct flame *f)
 	svg_picture_end();
 }
 
+static struct flame f = { .stacks = { .size = sizeof(struct stack) },
+			  .shown = { .size = sizeof(struct stack) },
+			  .slices.tasks = { .size = sizeof(struct lane) },
+			  .slices.cpus = { .size = sizeof(struct last_event) },
+			  .strangers.slices = &f.slices,
+			  .off = { .size = sizeof(struct off) } };
+
+static void each(void)
+{
+	read_line(&f);
+}
+
 int main(int argc, char **argv)
 {
-	static struct flame f = { .stacks = { .size = sizeof(struct stack) },
-				  .shown = { .size = sizeof(struct stack) },
-				  .slices.tasks = { .size = sizeof(struct lane) },
-				  .slices.cpus = { .size = sizeof(struct last_event) },
-				  .strangers.slices = &f.slices,
-				  .off = { .size = sizeof(struct off) } };
-
 	opt_next(&tool, argc, argv);
 	if (folded && pprof)
 		usage_error(&tool, "-f cannot be combined with -p");
@@ -647,13 +653,8 @@ int main(int argc, char **argv)
 		usage_error(&tool, "standard output is a terminal; append >FILE");
 	if (pprof && !weights)
 		weights = "lat";
-	input_file(&tool, argv + opt_index);
-
-	input_begin();
-	while (input_read(&f.in))
-		read_line(&f);
-	if (f.in.in.failed)
-		return REFUSED;
+	input_file(&f.in, &tool, argv + opt_index);
+	input_each(&f.in, each);
 	count_all(&f);
 	choose_stacks(&f);
 	comments_end(&f.in.comments);
@@ -669,5 +670,5 @@ int main(int argc, char **argv)
 	else
 		draw(&f);
 	stdout_flush();
-	return DONE;
+	return f.in.damaged ? REFUSED : DONE;
 }

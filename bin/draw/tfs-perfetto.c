@@ -21,7 +21,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "tracedat/tracedat.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "perfetto.h"
 
 static const struct tool tool = { TOOL_TFS_PERFETTO };
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	if (isatty(STDOUT_FILENO))
 		usage_error(&tool, "standard output is a terminal; append >FILE");
 	if (!n) {
-		input_file(&tool, argv + opt_index);
+		input_file(NULL, &tool, argv + opt_index);
 		return perfetto_lines();
 	}
 	dats = xcalloc(n, sizeof(*dats));

@@ -18,6 +18,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "answers/answers.h"
+#include "seen/seen.h"
 #include "draw/draw.h"
 #include "strangers.h"
 
@@ -680,22 +681,22 @@ static void draw(struct timeline *t)
 	draw_head(t, &p);
 }
 
+static struct timeline t; /* large; an initializer would put it into the program's file */
+
+static void each(void)
+{
+	read_line(&t);
+}
+
 int main(int argc, char **argv)
 {
-	static struct timeline t; /* large; an initializer would put it into the program's file */
-
 	t.begin = UINT64_MAX;
 	t.slices.tasks.size = t.slices.cpus.size = sizeof(struct row);
 	t.strangers.slices = &t.slices;
 	t.names.size = sizeof(struct table_entry);
 	opt_next(&tool, argc, argv);
-	input_file(&tool, argv + opt_index);
-
-	input_begin();
-	while (input_read(&t.in))
-		read_line(&t);
-	if (t.in.in.failed)
-		return REFUSED;
+	input_file(&t.in, &tool, argv + opt_index);
+	input_each(&t.in, each);
 	comments_end(&t.in.comments);
 	if (!t.events) {
 		comments_tell(&t.in.comments);
@@ -703,5 +704,5 @@ int main(int argc, char **argv)
 	}
 	draw(&t);
 	stdout_flush();
-	return DONE;
+	return t.in.damaged ? REFUSED : DONE;
 }

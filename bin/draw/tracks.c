@@ -10,6 +10,7 @@
  */
 
 #include "answers/answers.h"
+#include "seen/seen.h"
 #include "perfetto.h"
 
 /* TrackEvent.Type */
@@ -394,13 +395,9 @@ static void put_comments(void)
 
 int perfetto_lines(void)
 {
-	input_begin();
-	while (input_read(&all.in))
-		read_line();
+	input_each(&all.in, read_line);
 	forget();
 	put_comments();
 	packets_write();
-	if (all.in.in.failed)
-		return REFUSED;
 	return all.events ? DONE : err_no("no event in the trace");
 }

@@ -3,7 +3,7 @@
 #ifndef INTERVAL_H
 #define INTERVAL_H
 
-#include "lines/lines.h"
+#include "seen/seen.h"
 
 /* What to print: the events since the last table, or if all is set, those of the whole trace. */
 struct interval_now {
@@ -13,7 +13,7 @@ struct interval_now {
 };
 
 /*
- * Call this before input_begin. Let input_read call print every so many ms, at the time of a
+ * Call this before input_each, which then calls print every so many ms, at the time of a
  * clock, also if no event comes. every is 0: only interval_end calls print. The tables of a
  * terminal replace each other, and the last one is that of all events. Elsewhere each line begins
  * with the seconds since the beginning, and the sum of all tables is the whole trace.

@@ -36,7 +36,7 @@ static enum pairing_fate told(const struct trace_line *l)
 	const char *at = l->body.text, *end;
 	struct text_part name, value;
 
-	if (l->decoded || !at)
+	if (l->decoded || !at) /* a record has no more than the kernel says */
 		return l->decoded;
 	end = at + l->body.n;
 	if (!l->json) /* most lines have no lat, so look for its letters first */
@@ -49,16 +49,28 @@ static enum pairing_fate told(const struct trace_line *l)
 	return PAIRING_NOTHING;
 }
 
+/* What is known of the call of this name, which a trace has again and again. */
+static struct {
+	char call[32], name[40];
+	struct pairing_event e;
+} memo[64];
+
 /* Set the name of the line's call, and its id and class. Return 1 for an event of raw_syscalls. */
 static int identify(struct line_calls *c, const struct trace_line *l, struct pairing_event *e)
 {
 	struct text_part call = trace_line_key(l, "call"), number = { 0 };
+	const size_t at = text_hash(TEXT_HASH, call.text, call.n) % 64;
 	const char *name = NULL;
 	struct decimal v;
 
 	if (!call.n)
 		number = trace_line_number(l);
 	c->name.n = 0;
+	if (call.n && text_part_is(call, memo[at].call)) {
+		strbuf_puts(&c->name, memo[at].name);
+		*e = memo[at].e;
+		return 0;
+	}
 	if (call.n) {
 		strbuf_escaped(&c->name, call.text, call.n, ESCAPE_TEXT);
 		name = syscall_of_function(c->name.text);
@@ -79,6 +91,11 @@ static int identify(struct line_calls *c, const struct trace_line *l, struct pai
 	if (e->id != PAIRING_FORGOTTEN)
 		e->id = text_hash(TEXT_HASH, c->name.text, c->name.n);
 	e->class = pairing_class(role_of_call(c->name.text)->is);
+	if (call.n && call.n < sizeof(memo->call) && c->name.n < sizeof(memo->name)) {
+		str_format(memo[at].call, sizeof(memo->call), "%.*s", (int)call.n, call.text);
+		str_format(memo[at].name, sizeof(memo->name), "%s", c->name.text);
+		memo[at].e = *e;
+	}
 	return !call.n;
 }
 
@@ -184,7 +201,7 @@ enum pairing_fate line_calls_event(struct line_calls *c, const struct trace_line
 	}
 	if (!same) {
 		line_calls_result(l, &e.result);
-		e.trapped = is_trapped(c, e.result);
+		e.trapped = !said && is_trapped(c, e.result);
 		if (!said && e.class == PAIRING_EXEC && !e.result &&
 		    pairing_is_certain(&c->pairing, &t->pair)) {
 			take_exec(c, t);

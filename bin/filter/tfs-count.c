@@ -18,7 +18,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "interval.h"
 #include "line_calls.h"
 
@@ -38,6 +38,8 @@ static const struct tool tool = {
 		{ 'c', .flag = &once }, { 'b', .flag = &calls.pairing.complete }, { 0 },
 	},
 };
+
+static struct input in;
 
 struct counted {
 	struct table_entry entry;
@@ -167,11 +169,24 @@ static void print_table(const struct interval_now *at)
 	free(rows.v);
 }
 
-int main(int argc, char **argv)
+static void each(void)
 {
-	static struct input f;
 	static struct strbuf values;
 
+	if (!input_event(&in)) {
+		calls.pairing.losses += (uint32_t)comments_is_gap(in.line);
+		comments_keep(&in.comments, in.line);
+		return;
+	}
+	metrics_time(&in.l);
+	if (!counts(&in.l))
+		return;
+	trace_line_values(&values, &in.l, keys.v);
+	((struct counted *)table_at(&table, values.text, values.n))->n++;
+}
+
+int main(int argc, char **argv)
+{
 	header = isatty(STDOUT_FILENO);
 	while (opt_next(&tool, argc, argv) != -1)
 		by_name = *opt_value == 'n';
@@ -179,28 +194,14 @@ int main(int argc, char **argv)
 		usage_error(&tool, "--metrics cannot be combined with %s",
 			    every ? "--every" : "--json");
 	header &= !json;
-	f.comments.json = json;
-	f.metrics = metrics;
-	input_file(&tool, argv + opt_index);
+	in.comments.json = json;
+	in.metrics = metrics;
+	input_file(&in, &tool, argv + opt_index);
 
-	interval_begin(&f, every, print_table);
-	input_begin();
-	while (input_read(&f)) {
-		if (!input_event(&f)) {
-			calls.pairing.losses += (uint32_t)comments_is_gap(f.line);
-			comments_keep(&f.comments, f.line);
-			continue;
-		}
-		metrics_time(&f.l);
-		if (!counts(&f.l))
-			continue;
-		trace_line_values(&values, &f.l, keys.v);
-		((struct counted *)table_at(&table, values.text, values.n))->n++;
-	}
-	if (f.in.failed)
-		return REFUSED;
+	interval_begin(&in, every, print_table);
+	input_each(&in, each);
 	interval_end();
 	if (!metrics)
 		tell_missing();
-	return input_end(&f, table.n ? NULL : "no event in the trace");
+	return input_end(&in, table.n ? NULL : "no event in the trace");
 }

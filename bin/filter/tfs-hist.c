@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "interval.h"
 #include "quantiles.h"
 
@@ -46,6 +46,8 @@ struct hist {
 	unsigned long long *counters;           /* one for each power in use */
 	struct quantiles values;
 };
+
+static struct input in;
 
 /* Those of the whole trace, and since the last table. */
 static struct table hists = { .size = sizeof(struct hist) };
@@ -278,32 +280,31 @@ static struct text_part trimmed(const char *s, size_t n)
 	return (struct text_part){ s, n };
 }
 
-static void each_line(struct input *f)
+static void each_line(void)
 {
 	static struct strbuf values;
-	struct text_part p = trimmed(f->line, f->n);
+	struct text_part p = trimmed(in.line, in.n);
 	struct decimal v;
-	int event = trace_line(&f->l, f->line, f->n);
+	int event = input_look(&in);
 
-	f->comments.lines++;
-	if (comments_keep(&f->comments, f->line) || (!event && (!p.n || *p.text == '#')))
+	if (comments_keep(&in.comments, in.line) || (!event && (!p.n || *p.text == '#')))
 		return;
 	if (event) {
-		p = trace_line_key(&f->l, key);
+		p = trace_line_key(&in.l, key);
 		events++;
-		metrics_time(&f->l);
-		plain |= !memchr(f->l.time.text, '.', f->l.time.n);
+		metrics_time(&in.l);
+		plain |= !memchr(in.l.time.text, '.', in.l.time.n);
 	} else {
 		if (events && decimal_parse(&v, p) < 0)
-			comments_miss(&f->comments, &f->l);
-		f->l = (struct trace_line){ .prefix = "" };
+			comments_miss(&in.comments, &in.l);
+		in.l = (struct trace_line){ .prefix = "" };
 	}
 	if (event && !p.text) {
 		no_key++;
 	} else if (decimal_parse(&v, p) < 0) {
 		++*(event ? &no_number : &other_lines);
 	} else {
-		trace_line_values(&values, &f->l, by.v);
+		trace_line_values(&values, &in.l, by.v);
 		precise |= v.nano != 0;
 		count(table_at(&hists, values.text, values.n), &v, p);
 		if (every)
@@ -313,24 +314,18 @@ static void each_line(struct input *f)
 
 int main(int argc, char **argv)
 {
-	static struct input f;
-
 	header = isatty(STDOUT_FILENO);
 	opt_next(&tool, argc, argv);
 	if (metrics && every)
 		usage_error(&tool, "--metrics cannot be combined with --every");
-	f.metrics = metrics;
-	input_file(&tool, argv + opt_index);
+	in.metrics = metrics;
+	input_file(&in, &tool, argv + opt_index);
 
-	interval_begin(&f, every, print_hists);
-	input_begin();
-	while (input_read(&f))
-		each_line(&f);
-	if (f.in.failed)
-		return REFUSED;
+	interval_begin(&in, every, print_hists);
+	input_each(&in, each_line);
 	interval_end();
 	print_count("not in", no_key, "event");
 	print_count("no number in", no_number, "event");
 	print_count("no number in", events ? 0 : other_lines, "line");
-	return input_end(&f, hists.n ? NULL : "no number in the trace");
+	return input_end(&in, hists.n ? NULL : "no number in the trace");
 }

@@ -17,12 +17,13 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "people/people.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "tracefs/tracefs.h"
 
 static const struct tool tool = { TOOL_TFS_HUMAN, .takes_instance = 1 };
 
 static struct people to;
+static struct input in;
 static struct strbuf line, shown, name;
 static int terminal;            /* standard output is one */
 
@@ -252,8 +253,10 @@ static int put_date(struct out *o, const char *s)
 /* The most bytes by which a line becomes longer: its head, the title, eight edits, and colours. */
 enum { LONGER = 4096 };
 
-static void each_line(char *s, size_t n)
+static void each_line(void)
 {
+	const size_t n = in.n;
+	char *s = in.line;
 	struct out o = strbuf_out(&line, 2 * n + LONGER);
 	struct winsize w = { .ws_col = 0 };
 	struct trace_line l;
@@ -281,19 +284,16 @@ static void each_line(char *s, size_t n)
 
 int main(int argc, char **argv)
 {
-	static struct input in;
-
 	while (opt_next(&tool, argc, argv) != -1)
 		if (people_columns(&to, opt_value) < 0)
 			usage_error(&tool, "not at most %d columns: '%.80s'", PEOPLE_COLUMNS,
 				    opt_value);
-	input_file(&tool, argv + opt_index);
+	in.whole = 1;
+	input_file(&in, &tool, argv + opt_index);
 	if (opt_instance && find_offset() < 0)
 		return REFUSED;
 	terminal = isatty(STDOUT_FILENO);
 	people_screen(&to, terminal);
-	input_begin();
-	while (input_read(&in))
-		each_line(in.line, in.n);
-	return in.in.failed ? REFUSED : input_end(&in, NULL);
+	input_each(&in, each_line);
+	return input_end(&in, NULL);
 }

@@ -18,7 +18,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "latency.h"
 
 static struct latency t;
@@ -255,23 +255,24 @@ static void parse(int argc, char **argv)
 	header |= isatty(STDOUT_FILENO);
 	if (except)
 		leave_session_out(argv[opt_index]);
-	input_file(&tool, choose_pair(argv + opt_index));
+	in.whole = 1;
+	input_file(&in, &tool, choose_pair(argv + opt_index));
 	t.open.size = matcher->size;
+}
+
+static void each(void)
+{
+	text_mask_nul(in.line, in.n);
+	if (drop)
+		keyed_drop_ends(&t, in.line, in.n);
+	else if (each_line() < 0)
+		exit(REFUSED);
 }
 
 int main(int argc, char **argv)
 {
 	parse(argc, argv);
-	input_begin();
-	while (input_read(&in)) {
-		text_mask_nul(in.line, in.n);
-		if (drop)
-			keyed_drop_ends(&t, in.line, in.n);
-		else if (each_line() < 0)
-			return REFUSED;
-	}
-	if (in.in.failed)
-		return REFUSED;
+	input_each(&in, each);
 	if (!drop)
 		print_unpaired();
 	return input_end(&in, t.printed ? NULL : "no such pair of events in the trace");

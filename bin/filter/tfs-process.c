@@ -21,7 +21,7 @@
 #include "help.h"
 #include "calls/calls.h"
 #include "proc/proc.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 
 static int tree, json, at_once;
 static const char *only_uid, *only_comm, *running;
@@ -414,7 +414,7 @@ static void add_words(const char *s, const char *end)
 static void called(const struct trace_line *l)
 {
 	static struct strbuf unescaped;
-	struct text_part list = l->body;
+	struct text_part list = trace_line_body(l);
 	const char *s, *end;
 	struct process *p;
 
@@ -602,23 +602,25 @@ static void add_running(void)
 	pids_clear(&pids);
 }
 
+static void each(void)
+{
+	if (input_event(&in)) {
+		if (!in.l.stack)
+			each_event(&in.l);
+	} else {
+		comments_keep(&in.comments, in.line);
+		if (comments_is_gap(in.line))
+			doubt();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	opt_next(&tool, argc, argv);
-	input_file(&tool, argv + opt_index);
+	in.facts = 1;
+	input_file(&in, &tool, argv + opt_index);
 	add_running();
-	input_begin();
-	while (input_read(&in))
-		if (input_event(&in)) {
-			if (!in.l.stack)
-				each_event(&in.l);
-		} else {
-			comments_keep(&in.comments, in.line);
-			if (comments_is_gap(in.line))
-				doubt();
-		}
-	if (in.in.failed)
-		return REFUSED;
+	input_each(&in, each);
 	print_rest();
 	return input_end(&in, printed ? NULL : "no such process in the trace");
 }

@@ -19,7 +19,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "calls/calls.h"
 #include "line_calls.h"
 
@@ -67,6 +67,7 @@ struct allowed {
 
 static struct table names = { .size = sizeof(struct allowed) };
 static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
+static struct input in;
 static int lost; /* events were lost */
 static int returns; /* the trace has returns */
 
@@ -175,25 +176,24 @@ static void tell_missing(const struct comments *c)
 			 "with a larger buffer, or give -f");
 }
 
+static void each(void)
+{
+	if (input_event(&in)) {
+		add(&in.l);
+	} else {
+		lost |= comments_is_gap(in.line) || !strncmp(in.line, "# unwritten ", 12);
+		comments_keep(&in.comments, in.line);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static struct input in;
 	const char *call = NULL;
 	int n;
 
 	opt_next(&tool, argc, argv);
-	input_file(&tool, argv + opt_index);
-
-	input_begin();
-	while (input_read(&in))
-		if (input_event(&in)) {
-			add(&in.l);
-		} else {
-			lost |= comments_is_gap(in.line) || !strncmp(in.line, "# unwritten ", 12);
-			comments_keep(&in.comments, in.line);
-		}
-	if (in.in.failed)
-		return REFUSED;
+	input_file(&in, &tool, argv + opt_index);
+	input_each(&in, each);
 	tell_missing(&in.comments);
 	if (!names.n)
 		return err_no("no system call in the trace, so there is no profile");
@@ -203,5 +203,5 @@ int main(int argc, char **argv)
 			((struct allowed *)table_at(&names, call, strlen(call)))->made = 1;
 	sort_out();
 	print();
-	return DONE;
+	return in.damaged ? REFUSED : DONE;
 }

@@ -15,12 +15,16 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 
 static const struct tool tool = { TOOL_TFS_SLOWER };
 
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */
 #define MOST_DEPTH 64  /* of two columns each, see print_graph_entry_nested */
+
+static struct input in; /* its comments are only for lines that are not understood */
+static unsigned long least;
+static int found;
 
 /* The functions that have been entered on a CPU, by depth. */
 static struct cpu {
@@ -90,19 +94,18 @@ static char **at_depth(struct cpu *c, const char *text)
 	return c && depth < MOST_DEPTH ? &c->open[depth] : NULL;
 }
 
-/* Print the line if its call took at least so many microseconds. Return whether it did. */
-static int each_line(struct input *in, unsigned long least)
+/* Print the line if its call took at least so many microseconds. */
+static void each_line(void)
 {
-	char *line = in->line;
+	char *line = in.line;
 	long long us;
 	const char *bar = find_duration(line, &us), *text = bar ? bar + 1 : NULL;
-	int event = trace_line(&in->l, line, in->n), gap = comments_is_gap(line), slow;
-	struct cpu *c = cpu_of(line, &in->l);
+	int event = input_look(&in), gap = comments_is_gap(line), slow;
+	struct cpu *c = cpu_of(line, &in.l);
 	char **open = text ? at_depth(c, text) : NULL;
 
-	in->comments.lines++;
-	if (!event && !bar && in->l.miss != MISS_GRAPH)
-		comments_miss(&in->comments, &in->l);
+	if (!event && !bar && in.l.miss != MISS_GRAPH)
+		comments_miss(&in.comments, &in.l);
 	if (*line == '#' || gap)
 		stdout_print("%s\n", line);
 	for (size_t i = 0; gap && i < MOST_CPUS; i++)
@@ -126,26 +129,19 @@ static int each_line(struct input *in, unsigned long least)
 			*open = strdup(text);
 		}
 	}
-	return slow;
+	found |= slow;
 }
 
 int main(int argc, char **argv)
 {
-	static struct input in; /* its comments are only for lines that are not understood */
-	unsigned long least;
-	int found = 0;
-
 	opt_next(&tool, argc, argv);
 	argv += opt_index;
 	if (!*argv)
 		usage_error(&tool, "no operand; give a number of microseconds");
 	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
-	input_file(&tool, argv + 1);
-	input_begin();
-	while (input_read(&in))
-		found |= each_line(&in, least);
-	if (in.in.failed)
-		return REFUSED;
+	in.whole = 1;
+	input_file(&in, &tool, argv + 1);
+	input_each(&in, each_line);
 	return input_end(&in, found ? NULL : "no call of function_graph took that long");
 }

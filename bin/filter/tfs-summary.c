@@ -18,7 +18,7 @@
 #include "host/host.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "interval.h"
 #include "quantiles.h"
 #include "line_calls.h"
@@ -29,6 +29,7 @@ static struct opt_list added = { .v = OPT_LIST(NULL) };
 static unsigned long most = ULONG_MAX, every;
 static int human, json, headed, metrics;
 
+static struct input in;
 static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 static const struct tool tool = {
@@ -356,7 +357,7 @@ static void add_names(const struct trace_line *l)
 					      "host", "ret", "error", "lat" };
 	static const char letters[] = "0123456789_abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	const struct text_part parts[] = { l->body, l->facts };
+	const struct text_part parts[] = { trace_line_body(l), l->facts };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		add_name(l, others[i], strlen(others[i]));
@@ -868,10 +869,23 @@ static void choose_columns(void)
 	}
 }
 
+static void each(void)
+{
+	if (input_event(&in)) {
+		if (!in.l.stack)
+			each_event(&in.l);
+		return;
+	}
+	sum.other |= *in.line != '#' && (*in.line != '{' || in.l.miss);
+	comments_keep(&in.comments, in.line);
+	note_reused(in.line);
+	/* the end of an open call may be that of a later call */
+	calls.pairing.losses += (uint32_t)comments_is_gap(in.line);
+}
+
 int main(int argc, char **argv)
 {
 	const char *sort = NULL, *chosen = NULL;
-	static struct input in;
 	int c;
 
 	sum.rows.size = sizeof(struct row);
@@ -896,22 +910,10 @@ int main(int argc, char **argv)
 		ngiven++;
 	in.comments.json = json;
 	in.metrics = metrics;
-	input_file(&tool, argv + opt_index);
+	input_file(&in, &tool, argv + opt_index);
 
 	interval_begin(&in, every, print_table);
-	input_begin();
-	while (input_read(&in))
-		if (!input_event(&in)) {
-			sum.other |= *in.line != '#' && (*in.line != '{' || in.l.miss);
-			comments_keep(&in.comments, in.line);
-			note_reused(in.line);
-			/* the end of an open call may be that of a later call */
-			calls.pairing.losses += (uint32_t)comments_is_gap(in.line);
-		} else if (!in.l.stack) {
-			each_event(&in.l);
-		}
-	if (in.in.failed)
-		return REFUSED;
+	input_each(&in, each);
 	if ((sum.rows.n || sum.untimed.n) && missing_key())
 		return tell_missing(missing_key());
 	interval_end();

@@ -4,10 +4,9 @@
  *
  * Requires: only a trace on standard input or in FILE, as text or a trace.dat, with
  * sched_switch and sched_waking; with raw_syscalls or syscalls, what a task waits for is known.
- * For a trace.dat, tfs-why runs tfs-report. Without -p it accounts the traced tasks that the
- * trace names, or else all tasks. The parts of a task add up to its time; time of which
- * nothing is known is a part of its own. tfs-why ignores SIGINT, so that the program that makes the
- * trace can finish first.
+ * Without -p it accounts the traced tasks that the trace names, or else all tasks. The parts of a
+ * task add up to its time; time of which nothing is known is a part of its own. tfs-why ignores
+ * SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 no task, call or window, 100 usage error, 111 refused.
  */
 
@@ -15,7 +14,7 @@
 #include "host/host.h"
 #include "tool/tool.h"
 #include "help.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "why/why.h"
 #include "line_calls.h"
 
@@ -23,6 +22,7 @@ static struct input in;
 static struct why why;
 static int calls, requests;
 static const char *only;
+static const char nothing[] = "no such task, call or window in the trace";
 static unsigned long depth = 3, top = 5, slower;
 
 static const struct tool tool = {
@@ -91,32 +91,100 @@ static struct why_who who_at(const struct trace_line *l, const char *pid, const 
 	return (struct why_who){ pid_of(l, trace_line_integer(l, pid)), name };
 }
 
-static enum why_leave leave_of(const struct trace_line *l)
-{
-	struct text_part p = trace_line_key(l, "prev_state");
+/* What the account reads of an event, with the names of its fields as keys of a line. */
+struct kind {
+	char event[48];
+	enum why_kind kind;
+	char fields[5][20];
+};
 
-	switch (trace_line_wait(l)) {
-	case WAIT_RUNNABLE:
-		return WHY_STAYS;
-	case WAIT_NONE:
-		return WHY_DIES;
-	default:
-		return p.n && (*p.text == 'T' || *p.text == 't') ? WHY_STOPS : WHY_SLEEPS;
+struct source {
+	const struct trace_line *l;
+	const struct kind *kind;
+};
+
+/* Return a field as a number: of prev_state, the kernel's bits. */
+static int64_t number(const void *source, unsigned i)
+{
+	const struct source *s = source;
+	struct text_part p = trace_line_key(s->l, s->kind->fields[i]);
+	const char *space = p.n ? memchr(p.text, ' ', p.n) : NULL;
+	struct decimal v;
+
+	if (strcmp(s->kind->fields[i], "prev_state")) {
+		p.n = space ? (size_t)(space - p.text) : p.n; /* vec=9 [action=RCU] */
+		return decimal_parse(&v, p) < 0 ? 0 :
+		       (int64_t)(v.negative ? 0 - v.whole : v.whole);
 	}
+	switch (trace_line_wait(s->l)) {
+	case WAIT_RUNNABLE:
+		return 0;
+	case WAIT_NONE:
+		return 0x10; /* dead */
+	default:
+		return p.n && (*p.text == 'T' || *p.text == 't') ? 4 : 1;
+	}
+}
+
+static struct text_part text(const void *source, unsigned i)
+{
+	const struct source *s = source;
+
+	return trace_line_key(s->l, s->kind->fields[i]);
+}
+
+static struct why_who who(const void *source, unsigned pid, unsigned comm)
+{
+	const struct source *s = source;
+
+	return who_at(s->l, s->kind->fields[pid], s->kind->fields[comm]);
+}
+
+/* Read the row of an event. pid and comm are fields also where they are those of the task. */
+static void read_kind(struct kind *k, struct text_part event)
+{
+	const struct why_rule *rule = why_rules;
+	const char *at;
+
+	while (rule->event && !text_part_is(event, strchr(rule->event, ':') + 1))
+		rule++;
+	str_format(k->event, sizeof(k->event), "%.*s", (int)event.n, event.text);
+	k->kind = rule->kind;
+	at = rule->fields;
+	for (size_t i = 0, n; *at && i < 5; i++, at += n + !!at[n]) {
+		n = strcspn(at, " ");
+		str_format(k->fields[i], sizeof(*k->fields), "%s%.*s",
+			   !strncmp(at, "pid", n) || !strncmp(at, "comm", n) ? "." : "", (int)n,
+			   at);
+	}
+}
+
+/* Return what the event is, until the next call. */
+static const struct kind *kind_of(const struct trace_line *l)
+{
+	static struct kind known[64], other = { .kind = WHY_OTHER };
+	struct kind *k = &known[text_hash(TEXT_HASH, l->event.text, l->event.n) % 64];
+
+	if (*l->prefix || l->event.n >= sizeof(k->event))
+		return &other;
+	if (!text_part_is(l->event, k->event))
+		read_kind(k, l->event);
+	return k;
 }
 
 /* Keep the first argument of the call that begins. The kernel and perf write it in hexadecimal. */
 static void keep_argument(const struct trace_line *l, int32_t pid)
 {
 	struct argument *a = table_at(&arguments, (const char *)&pid, sizeof(pid));
-	const char *at = l->body.text, *end = at ? at + l->body.n : at;
+	const struct text_part body = trace_line_body(l);
+	const char *at = body.text, *end = at ? at + body.n : at;
 	char text[24], *rest;
 	size_t n = 0;
 
 	a->known = 0;
 	/* not the form of options/fields: id=0x3d (61) args={0x3,...} */
 	if (!at || (!*l->prefix && *at != 'N') ||
-	    !(at = memchr(at, *l->prefix ? ':' : '(', l->body.n)))
+	    !(at = memchr(at, *l->prefix ? ':' : '(', body.n)))
 		return;
 	for (at++; at < end && *at == ' '; at++)
 		;
@@ -156,51 +224,6 @@ static int take_call(const struct trace_line *l, uint64_t ts, struct why_who by)
 			   line_calls_result(l, &result) < 0 ? 0 : result);
 	}
 	return 1;
-}
-
-/* Return the word of softirq_entry: vec=9 [action=RCU]. */
-static struct text_part softirq_of(const struct trace_line *l)
-{
-	static const char key[] = "[action=";
-	const char *at = memmem(l->body.text, l->body.n, key, sizeof(key) - 1), *end, *close;
-
-	if (!at)
-		return (struct text_part){ 0 };
-	at += sizeof(key) - 1;
-	end = l->body.text + l->body.n;
-	close = memchr(at, ']', (size_t)(end - at));
-	return (struct text_part){ at, (size_t)((close ? close : end) - at) };
-}
-
-/* Account an interrupt. Return 0 if the line is about none. */
-static int take_irq(const struct trace_line *l, uint64_t ts, int cpu, struct why_who by)
-{
-	static const char *const events[] = {
-		"irq_handler_", "softirq_", "local_timer_", "call_function_single_",
-		"call_function_", "reschedule_", "irq_work_",
-	};
-	struct text_part what = { 0 };
-	char name[32];
-
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
-		size_t n = strlen(events[i]);
-
-		if (l->event.n <= n || memcmp(l->event.text, events[i], n))
-			continue;
-		if (text_part_is((struct text_part){ l->event.text + n, l->event.n - n }, "exit")) {
-			why_irq(&why, ts, cpu, by, "", 0);
-			return 1;
-		}
-		if (!text_part_is((struct text_part){ l->event.text + n, l->event.n - n }, "entry"))
-			continue;
-		what = i == 1 ? softirq_of(l) : trace_line_key(l, "name");
-		if (!what.n)
-			what = (struct text_part){ events[i], n - 1 };
-		str_format(name, sizeof(name), "%.*s", (int)(what.n < 31 ? what.n : 31), what.text);
-		why_irq(&why, ts, cpu, by, name, 1);
-		return 1;
-	}
-	return 0;
 }
 
 /* Open and close the windows of requests, and follow their messages. */
@@ -247,43 +270,20 @@ static void take_window(const struct trace_line *l, uint64_t ts, struct why_who 
 
 static void take_event(const struct trace_line *l, uint64_t ts)
 {
-	struct why_who by = who_at(l, "pid", "comm");
-	int cpu = (int)(trace_line_integer(l, "cpu") % 65536) + host_of(l) * 65536;
-	const char *child, *comm;
-	char disk[40], *comma;
-	struct text_part part;
+	const struct source source = { l, kind_of(l) };
+	const enum why_kind kind = source.kind->kind;
+	const struct why_event e = {
+		.ts = ts, .by = who_at(l, "pid", "comm"), .name = l->event,
+		.cpu = (int)(trace_line_integer(l, "cpu") % 65536) + host_of(l) * 65536,
+		.soft = trace_line_within(l, "sH"), .hard = trace_line_within(l, "hHzZ"),
+		.number = number, .text = text, .who = who, .source = &source,
+	};
 
-	if (text_part_is(l->event, "sched_switch")) {
-		why_switch(&why, ts, cpu, who_at(l, "prev_pid", "prev_comm"), leave_of(l),
-			   who_at(l, "next_pid", "next_comm"));
-	} else if (trace_line_wakes(l)) {
-		why_waking(&why, ts, cpu, by, trace_line_within(l, "sH"),
-			   trace_line_within(l, "hHzZ"), who_at(l, ".pid", ".comm"));
-	} else if (trace_line_born(l, &child, &comm)) {
-		why_new_task(&why, ts, by, who_at(l, child, comm));
-	} else if (text_part_is(l->event, "sched_process_exec")) {
-		why_exec(&why, ts, by, (int32_t)trace_line_integer(l, "old_pid"));
-	} else if ((text_part_is(l->event, "block_bio_queue") ||
-		    text_part_is(l->event, "block_rq_issue")) && !trace_line_within(l, "shHzZ")) {
-		part = trace_line_key(l, "dev");
-		str_format(disk, sizeof(disk), "%.*s", (int)(part.n < 20 ? part.n : 0), part.text);
-		if ((comma = strchr(disk, ',')))
-			*comma = ':';
-		part = trace_line_key(l, "rwbs");
-		str_format(disk + strlen(disk), 16, " %.*s", (int)(part.n < 12 ? part.n : 0),
-			   part.text);
-		why_disk(&why, ts, by, disk);
-	} else if (text_part_is(l->event, "task_throttled") && !trace_line_within(l, "shHzZ")) {
-		why_throttled(&why, ts, by);
-	} else if (text_part_is(l->event, "signal_deliver")) {
-		why_signal(&why, ts, by, (int)trace_line_integer(l, "sig"));
-	} else if (text_part_is(l->event, "page_fault_user")) {
-		why_fault(&why, ts, by, (uint64_t)trace_line_integer(l, "address"));
-	} else if (!take_call(l, ts, by) && !take_irq(l, ts, cpu, by)) {
-		why_time(&why, ts);
-	}
+	if ((kind != WHY_CALL && kind != WHY_RETURN && kind != WHY_OTHER) ||
+	    !take_call(l, ts, e.by))
+		why_take(&why, kind, &e);
 	if (why.scope == WHY_SPANS)
-		take_window(l, ts, by);
+		take_window(l, ts, e.by);
 }
 
 /* Does dt-join tell with this line how well it knows the clock of a host? */
@@ -313,47 +313,39 @@ static void take_comment(void)
 
 /* ---- the command line ---- */
 
-/* Account a trace.dat by tfs-report. Return only if there is none, or exit. */
-static void account_dat(const char *file)
+/* Account a trace.dat by its records. */
+static int account_dat(const struct pids *of)
 {
-	char path[PATH_MAX], dir[PATH_MAX], numbers[3][24];
-	const char *argv[20] = { "tfs-report", "--why", calls ? "calls" : "tasks", "--depth",
-				 numbers[0], "--top", numbers[1], "--slower", numbers[2] };
-	size_t n = 9;
-	int fd = file && strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : -1, dat;
+	static struct replay r;
+	static char text[SHOW_ROOM];
+	const struct record *record;
+	size_t windows = 0;
+	int64_t lost;
+	int shown;
 
-	dat = fd >= 0 && input_is_dat(fd);
-	fd_close(fd);
-	if (!dat)
-		return;
 	if (requests)
-		err_exit(MISUSED, "-r needs text; type tfs-report -H %s | tfs-why -r", file);
-	str_format(numbers[0], sizeof(numbers[0]), "%lu", depth);
-	str_format(numbers[1], sizeof(numbers[1]), "%lu", top);
-	str_format(numbers[2], sizeof(numbers[2]), "%lu", slower);
-	if (why.json)
-		argv[n++] = "-j";
-	if (why.folded)
-		argv[n++] = "--folded";
-	if (only) {
-		argv[n++] = "--of";
-		argv[n++] = only;
+		err_exit(MISUSED, "-r needs text; type tfs-report -H %s | tfs-why -r",
+			 in.dat->dat.path);
+	account_use(&why, of, &r.show, &r.decode);
+	if (replay_open(&r, in.dat->dat.path) < 0)
+		return REFUSED;
+	for (size_t i = 0; i < r.dat.nbuffers; i++) {
+		replay_begin(&r, &r.dat.buffers[i]);
+		account_begin(&r.show, &r.decode);
+		account_subject(0);
+		while ((record = merge_next(&r.merge, &lost)))
+			stdout_print("%.*s", (int)show_record(&r.show, record, lost, text,
+							       sizeof(text), &shown), text);
+		windows += account_end(NULL);
+		stdout_print("%.*s", (int)replay_losses(&r, text, sizeof(text)), text);
+		replay_end(&r);
 	}
-	if (why.opens) {
-		argv[n++] = "--begin";
-		argv[n++] = why.opens;
-		argv[n++] = "--end";
-		argv[n++] = why.closes;
-	}
-	argv[n] = file;
-	if (program_directory(dir) < 0 || program_find(dir, path, (const char *const[]){
-		"tfs-report", "../bin/tfs-report", NULL }) < 0)
-		err_exit(REFUSED, "unable to find tfs-report, which reads a trace.dat");
-	execv(path, (char *const *)(size_t)argv);
-	err_refuse("unable to run %s", path);
+	stdout_flush();
+	return replay_status(&r) != DONE ? REFUSED : windows ? DONE : err_no("%s", nothing);
 }
 
-static void parse(int argc, char **argv)
+/* Return the tasks of -p. */
+static struct pids parse(int argc, char **argv)
 {
 	struct pids pids = { 0 };
 
@@ -373,39 +365,41 @@ static void parse(int argc, char **argv)
 	why.requests = requests;
 	if (only && pids_option(&tool, only, 0, &pids) < 0)
 		exit(REFUSED);
-	account_dat(argv[opt_index]);
-	why_begin(&why);
-	for (size_t i = 0; i < pids.n; i++)
-		why_subject(&why, (struct why_who){ .pid = pids.v[i] });
-	input_file(&tool, argv + opt_index);
+	input_file(&in, &tool, argv + opt_index);
+	return pids;
 }
 
-int main(int argc, char **argv)
+static void each(void)
 {
 	uint64_t ts;
 	int digits;
 
-	parse(argc, argv);
-	input_begin();
-	while (input_read(&in)) {
-		text_mask_nul(in.line, in.n);
-		if (!input_event(&in)) {
-			take_comment();
-			comments_keep(&in.comments, in.line);
-			continue;
-		}
-		if (in.l.json)
-			err_exit(REFUSED, "the trace is JSON, which does not tell what interrupts "
-				 "did; give text, or a trace.dat");
-		if (!why.traced)
-			why.all |= !only;
-		if (trace_line_time(&in.l, &ts, &digits) == 0)
-			take_event(&in.l, ts);
+	text_mask_nul(in.line, in.n);
+	if (!input_event(&in)) {
+		take_comment();
+		comments_keep(&in.comments, in.line);
+		return;
 	}
-	if (in.in.failed)
-		return REFUSED;
+	if (in.l.json)
+		err_exit(REFUSED, "the trace is JSON, which does not tell what interrupts did; "
+			 "give text, or a trace.dat");
+	if (!why.traced)
+		why.all |= !only;
+	if (trace_line_time(&in.l, &ts, &digits) == 0)
+		take_event(&in.l, ts);
+}
+
+int main(int argc, char **argv)
+{
+	const struct pids pids = parse(argc, argv);
+
+	if (in.dat)
+		return account_dat(&pids);
+	why_begin(&why);
+	for (size_t i = 0; i < pids.n; i++)
+		why_subject(&why, (struct why_who){ .pid = pids.v[i] });
+	input_each(&in, each);
 	if (!why.switches)
 		err_exit(NO, "the trace has no sched_switch, which tells when a task runs");
-	return input_end(&in, why_end(&why) ? NULL :
-			 "no such task, call or window in the trace");
+	return input_end(&in, why_end(&why) ? NULL : nothing);
 }

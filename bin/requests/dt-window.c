@@ -21,7 +21,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "requests.h"
 
 static const struct tool tool = { TOOL_DT_WINDOW };
@@ -424,9 +424,15 @@ static int parse_id(const char *s, uint64_t *id)
 	return text_part_number((struct text_part){ s, strlen(s) }, 16, id);
 }
 
+static struct filter f; /* large; an initializer would put it into the program's file */
+
+static void each(void)
+{
+	each_line(&f, f.in.line, f.in.n);
+}
+
 int main(int argc, char **argv)
 {
-	static struct filter f; /* large; an initializer would put it into the program's file */
 	char text[COMMENTS_MISSED];
 	int c;
 
@@ -459,11 +465,7 @@ int main(int argc, char **argv)
 	sockets_begin(&f.sockets, &f.always);
 	f.last = &f.first;
 
-	input_begin();
-	while (input_read(&f.in))
-		each_line(&f, f.in.line, f.in.n);
-	if (f.in.in.failed)
-		return REFUSED;
+	input_each(&f.in, each);
 	take_what_is_known(&f, 1);
 	stdout_flush();
 	if (comments_missed(&f.in.comments, text, sizeof(text)))

@@ -347,6 +347,9 @@ char *text_next_line(char **text);
  */
 unsigned long long text_count_lines(const char *text, size_t n);
 
+/* Replace each NUL, which only a string of an untrusted program can have, by a question mark. */
+void text_mask_nul(char *line, size_t n);
+
 /* Return the hash FNV-1a (Fowler, Noll, Vo) of n bytes, which starts with h, often TEXT_HASH. */
 #define TEXT_HASH 0xcbf29ce484222325u
 uint64_t text_hash(uint64_t h, const char *s, size_t n);

@@ -214,3 +214,9 @@ int text_part_number(struct text_part p, unsigned base, uint64_t *n)
 	*n = v;
 	return p.n ? 0 : -1;
 }
+
+void text_mask_nul(char *line, size_t n)
+{
+	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
+		;
+}

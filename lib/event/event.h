@@ -311,6 +311,12 @@ static inline struct event *event_of(const struct event_set *evs, const struct r
 /* Return the event of a record; call missing first if it is not known. */
 struct event *event_wanted(struct event_set *, const struct record *);
 
+/*
+ * Return the field whose number or string the event's text has as KEY=VALUE, in the plain form of
+ * its type. NULL: there is no such part of the text, or it is another expression.
+ */
+const struct field *event_plain_field(const struct event *, const char *key);
+
 /* Return the field of that name, or NULL. */
 const struct field *event_field(const struct event *, const char *name);
 
@@ -479,7 +485,7 @@ size_t line_begin(struct line_format *, const struct record *, char *buf);
 
 /* Print it, and set its parts. */
 struct line_parts {
-	struct text_part comm, pid, time;
+	struct text_part comm, pid, cpu, flags, time;
 };
 void line_parts(struct line_format *, const struct record *, char *buf, struct line_parts *);
 

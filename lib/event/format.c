@@ -335,6 +335,110 @@ const struct field *event_field(const struct event *e, const char *name)
 	return NULL;
 }
 
+/* Return the end of an argument of a print fmt: the comma after it, or the end of the text. */
+static const char *argument_end(const char *s)
+{
+	for (int depth = 0; *s && (depth || *s != ','); s++) {
+		depth += *s == '(' || *s == '[' || *s == '{';
+		depth -= *s == ')' || *s == ']' || *s == '}';
+		while (*s == '"' && s[1] && *++s != '"')
+			s += *s == '\\' && s[1];
+	}
+	return s;
+}
+
+/* Return the field that the expression of n bytes at s stands for alone, or NULL. */
+static const struct field *field_alone(const struct event *e, const char *s, size_t n, int string)
+{
+	static const char *const forms[][2] = { { "REC->", "" }, { "__get_str(", ")" } };
+	char name[64];
+
+	for (int i = 0; i <= string; i++) {
+		size_t head = strlen(forms[i][0]), tail = strlen(forms[i][1]);
+
+		if (n <= head + tail || n - head - tail >= sizeof(name) ||
+		    strncmp(s, forms[i][0], head) || strncmp(s + n - tail, forms[i][1], tail))
+			continue;
+		str_format(name, sizeof(name), "%.*s", (int)(n - head - tail), s + head);
+		return event_field(e, name);
+	}
+	return NULL;
+}
+
+/* Is the field printed as it is by this conversion: %d, %lu, %s? */
+static int is_plain(const struct field *f, const char *conversion, size_t n)
+{
+	static const char longs[] = "ll";
+	const char letter = conversion[n - 1];
+
+	if (letter == 's')
+		return n == 1 && f->kind == FIELD_STRING;
+	return f->kind == FIELD_NUMBER && n < 4 && !strncmp(conversion, longs, n - 1) &&
+	       (letter == 'd' || letter == 'u') && (n > 1 ? f->size == 8 : f->size <= 4) &&
+	       (f->is_signed || f->size < 4 ? letter == 'd' : letter == 'u');
+}
+
+/* Is this the end of a value in a format: the end of the text, or the next NAME=? */
+static int ends_value(const char *s)
+{
+	s += *s == ',';
+	if (*s == '"')
+		return 1;
+	if (*s++ != ' ')
+		return 0;
+	s += strncmp(s, "==> ", 4) ? 0 : 4;
+	while ((*s >= 'a' && *s <= 'z') || *s == '_' || (*s >= '0' && *s <= '9'))
+		s++;
+	return *s == '=';
+}
+
+/* Return the only conversion of a format that follows KEY=, or NULL. */
+static const char *conversion_of(const char *format, const char *end, const char *key)
+{
+	const char *found = NULL;
+	size_t n = strlen(key);
+
+	for (const char *s = format + 1; n && (s = memmem(s, (size_t)(end - s), key, n)); s += n) {
+		if (s[n] != '=' || !strchr(" \"", s[-1]))
+			continue;
+		if (found || s[n + 1] != '%')
+			return NULL;
+		found = s + n + 2;
+	}
+	return found;
+}
+
+const struct field *event_plain_field(const struct event *e, const char *key)
+{
+	const char *s = e->print_fmt, *end = s, *found, *argument;
+	const struct field *f;
+	size_t which = 1, n;
+
+	if (!s || *s != '"')
+		return NULL;
+	for (end++; *end && *end != '"'; end++)
+		end += *end == '\\' && end[1];
+	found = end[0] && end[1] == ',' ? conversion_of(s, end, key) : NULL;
+	if (!found)
+		return NULL;
+	for (; s < found - 1; s++)
+		if (*s == '%' && s[1] == '%')
+			s++;
+		else if (*s == '%')
+			which++;
+	if (memchr(e->print_fmt, '*', (size_t)(end - e->print_fmt)))
+		return NULL; /* a width is an argument, too */
+	for (argument = end + 2, s = argument_end(argument); --which && *s;)
+		argument = s + 1, s = argument_end(argument);
+	while (*argument == ' ')
+		argument++;
+	while (s > argument && s[-1] == ' ')
+		s--;
+	n = strspn(found, "l") + 1;
+	f = which ? NULL : field_alone(e, argument, (size_t)(s - argument), found[n - 1] == 's');
+	return f && is_plain(f, found, n) && ends_value(found + n) ? f : NULL;
+}
+
 int event_prepare(struct event_set *evs, struct event *e)
 {
 	if (!e->program) {

@@ -233,11 +233,17 @@ void line_parts(struct line_format *l, const struct record *r, char *buf, struct
 	const struct line_head *h = head_of(l, r);
 	const char *end = begin_line(l, r, buf), *time = buf + h->len;
 	const char *pid = buf + (h->comm < 16 ? 16 : h->comm) + 1;
+	const char *cpu = buf + h->len;
 
 	time += strspn(time, " ");
 	parts->comm = (struct text_part){ pid - 1 - h->comm, h->comm };
 	parts->pid = (struct text_part){ pid, strcspn(pid, " ") };
 	parts->time = (struct text_part){ time, (size_t)(end - 2 - time) };
+	while (*cpu != '[') /* behind it are only letters */
+		cpu--;
+	parts->cpu = (struct text_part){ cpu + 1, strcspn(cpu + 1, "]") };
+	cpu += parts->cpu.n + strlen("[] ");
+	parts->flags = (struct text_part){ cpu, (size_t)(buf + h->len - cpu) };
 }
 
 size_t line_event(struct line_format *l, const struct record *r, char *buf, size_t size)

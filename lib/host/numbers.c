@@ -63,10 +63,29 @@ static const char *find(const char *names, const short *numbers, size_t n, int64
 	return NULL;
 }
 
+/* A trace has the same numbers again and again. */
+enum { KNOWN_MOST = 512 };
+struct known {
+	int64_t number;
+	const char *name;
+	int asked;              /* number is set; name is NULL if it has none */
+};
+
+static const char *known(struct known *k, const char *names, const short *numbers, size_t n,
+			 int64_t number)
+{
+	k += number & (KNOWN_MOST - 1);
+	if (k->number != number || !k->asked)
+		*k = (struct known){ number, find(names, numbers, n, number), 1 };
+	return k->name;
+}
+
 const char *name_of_error(int64_t number)
 {
+	static struct known memo[KNOWN_MOST];
+
 	return number <= 0 ? NULL : /* most calls succeed */
-	       find(error_names, error_numbers, COUNT(error_numbers), number);
+	       known(memo, error_names, error_numbers, COUNT(error_numbers), number);
 }
 
 int64_t error_of_result(int64_t result)
@@ -76,11 +95,16 @@ int64_t error_of_result(int64_t result)
 
 int64_t error_of_name(const char *name, size_t n)
 {
+	static struct known last;
 	const char *s = error_names;
 
+	if (last.name && !strncmp(last.name, name, n) && !last.name[n])
+		return last.number;
 	for (size_t i = 0; i < COUNT(error_numbers); i++, s += strlen(s) + 1)
-		if (strlen(s) == n && !memcmp(s, name, n))
-			return error_numbers[i];
+		if (strlen(s) == n && !memcmp(s, name, n)) {
+			last = (struct known){ error_numbers[i], s, 1 };
+			return last.number;
+		}
 	return 0;
 }
 
@@ -105,15 +129,9 @@ const char *exit_words(unsigned code, char text[EXIT_WORDS])
 
 const char *name_of_syscall(int64_t number)
 {
-	static const char *known[512]; /* a trace has the same calls again and again */
-	int keeps = number >= 0 && (size_t)number < COUNT(known);
-	const char *name = keeps ? known[number] : NULL;
+	static struct known memo[KNOWN_MOST];
 
-	if (!name)
-		name = find(syscall_names, syscall_numbers, COUNT(syscall_numbers), number);
-	if (keeps)
-		known[number] = name;
-	return name;
+	return known(memo, syscall_names, syscall_numbers, COUNT(syscall_numbers), number);
 }
 
 const char *syscall_next(const char *name, int *number)

@@ -32,6 +32,17 @@ enum trace_miss {
 	MISS_KINDS
 };
 
+/* What answers for a record of a trace.dat in place of a line (seen.h). */
+struct trace_line;
+struct trace_source {
+	/* Return a field, as trace_line_key does of text. */
+	struct text_part (*field)(const struct trace_line *, const char *key);
+	/* Set *number to a field that is a number, and return 1; or return 0. */
+	int (*number)(const struct trace_line *, const char *key, int64_t *number);
+	/* Return the text of the fields. */
+	struct text_part (*body)(const struct trace_line *);
+};
+
 struct trace_line {
 	struct text_part host;  /* in a trace made by dt-join */
 	struct text_part comm, pid, cpu, time, event;
@@ -49,6 +60,8 @@ struct trace_line {
 	enum pairing_fate decoded;      /* PAIRING_NOTHING: no such call */
 	struct text_part ret, error;
 	char lat[24];           /* in microseconds; "": not known */
+	const struct trace_source *from; /* NULL: a line; then body and facts are not set */
+	uint64_t ts;            /* of a record: its time, as the line of the record has it */
 };
 
 /* The stack of the kernel's functions, or of the program's. */
@@ -96,6 +109,12 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * is then treated as missing, except in the events of event_text_field.
  */
 struct text_part trace_line_key(const struct trace_line *, const char *key);
+
+/* Return the field of this name of a line, never one of its other parts. */
+struct text_part trace_line_field(const struct trace_line *, const char *key);
+
+/* Return the fields of the event as text. */
+struct text_part trace_line_body(const struct trace_line *);
 
 /* Return the number of the call of an event of raw_syscalls, which has no name, and its result. */
 struct text_part trace_line_number(const struct trace_line *);
@@ -315,46 +334,6 @@ int comments_is_gap(const char *line);
  * in nanoseconds. Return 1, or 0 for another line.
  */
 int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset);
-
-/* ---- input.c: the frame of a filter --------------------------------------------------- */
-
-/* The trace on standard input. All zero at first. */
-struct input {
-	struct line_reader in;
-	struct comments comments;
-	struct trace_line l;    /* of input_event */
-	char *line;             /* of n bytes, valid until the next input_read */
-	size_t n;
-	int metrics;            /* input_end ends the output as metrics */
-};
-
-/*
- * Make the file that the last operand of a filter names its standard input; without an operand, or
- * with "-", keep it. Exit MISUSED if there is another operand, or REFUSED if the file cannot be
- * read, or is no text, as a trace.dat.
- */
-void input_file(const struct tool *, char **operands);
-
-/* Does the file begin as a trace.dat? It is not read, and may be a pipe. */
-int input_is_dat(int fd);
-
-/*
- * Give up all rights, when all files are open. Write for the reader of a filter (reader.h). Ignore
- * SIGINT, so that the program that makes the trace can finish first.
- */
-void input_begin(void);
-
-/* Read the next line. Return 1, or 0 at the end; in.failed is then set if reading failed. */
-int input_read(struct input *);
-
-/* Replace each NUL, which only a string of an untrusted program can have, by a question mark. */
-void text_mask_nul(char *line, size_t n);
-
-/* Read the line as an event, as comments_event does. */
-int input_event(struct input *);
-
-/* Print the kept comments after the output. Return DONE, or NO, noted, if nothing is not NULL. */
-int input_end(struct input *, const char *nothing);
 
 /* ---- metrics.c: the output of a filter as metrics, for Prometheus --------------------- */
 

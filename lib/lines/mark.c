@@ -24,7 +24,7 @@ static int is_context(struct text_part p)
 struct text_part trace_line_marker(const struct trace_line *l)
 {
 	static const char buf[] = " buf=";
-	struct text_part p = l->body, e = l->event;
+	struct text_part p = trace_line_body(l), e = l->event;
 	const char *at;
 
 	if (l->json && text_part_is(e, "print"))
@@ -62,7 +62,7 @@ static int numbers(struct dt_mark *m, const struct trace_line *l)
 
 int dt_mark(struct dt_mark *m, const struct trace_line *l)
 {
-	struct text_part p = l->body, first;
+	struct text_part p = trace_line_body(l), first;
 	/* a manager writes the other event, for tasks that are traced from the beginning */
 	const char *written = l->json ? "print" : "tracing_mark_write";
 	int is_written = text_part_is(l->event, written), is_own = text_part_is(l->event, "mark");

@@ -660,6 +660,11 @@ int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
 	*digits = -1;
 	if (!l->time.n)
 		return -1;
+	if (l->from) {
+		*digits = memchr(s, '.', l->time.n) ? 6 : -1;
+		*time = l->ts;
+		return 0;
+	}
 	end = s + l->time.n;
 	us = l->time.n > 2 && !memcmp(end - 2, "us", 2); /* latency-format */
 	if (us) {
@@ -712,6 +717,13 @@ static struct text_part field_of_parent(const struct trace_line *l, const char *
 	return none;
 }
 
+struct text_part trace_line_field(const struct trace_line *l, const char *key)
+{
+	struct text_part field = l->body.text ? field_of_event(l, key) : none;
+
+	return field.text ? field : field_of_parent(l, key);
+}
+
 struct text_part trace_line_key(const struct trace_line *l, const char *key)
 {
 	const struct { const char *name; struct text_part part; } heads[] = {
@@ -732,13 +744,18 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
 		       !strcmp(key, "lat") && *l->lat ?
 		       (struct text_part){ l->lat, strlen(l->lat) } : none;
-	field = l->body.text ? field_of_event(l, key) : none;
-	return field.text ? field : field_of_parent(l, key);
+	return l->from ? l->from->field(l, key) : trace_line_field(l, key);
+}
+
+struct text_part trace_line_body(const struct trace_line *l)
+{
+	return l->from ? l->from->body(l) : l->body;
 }
 
 struct text_part trace_line_number(const struct trace_line *l)
 {
-	const char *s = l->body.text, *end = s ? s + l->body.n : s, *number;
+	struct text_part body = trace_line_body(l);
+	const char *s = body.text, *end = s ? s + body.n : s, *number;
 
 	if (l->json || !s || !begins(s, end, "NR ")) {
 		struct text_part id = trace_line_key(l, "id"); /* also with options/fields */

@@ -730,6 +730,25 @@ static void put_call(struct decode *d, struct decode_task *t, struct out *o)
 	out_char(o, '\n');
 }
 
+size_t decoded_text(const struct decoded *c, char *buf, size_t size)
+{
+	struct out o = out_to(buf, size - LINE_HEAD_ROOM);
+
+	put_call(c->decode, c->task, &o);
+	return (size_t)(o.at - 1 - buf);
+}
+
+size_t decoded_result(const struct decoded *c, char *buf, size_t size)
+{
+	struct out o = out_to(buf, size);
+
+	if (has_result(c->task))
+		put_result(c->decode, c->task, &o);
+	else if (c->fate != PAIRING_UNFINISHED)
+		out_char(&o, '?');
+	return (size_t)(o.at - buf);
+}
+
 /* ---- calls by file ---- */
 
 /* What a call does to which files. */
@@ -1069,6 +1088,14 @@ static void put_record(struct decode *d, struct decode_task *t, const struct rec
 	const struct file_known *file;
 	struct file_call files;
 
+	if (s->sink) {
+		d->last = t;
+		s->sink->event(s->sink->arg, r, &(struct decoded){
+			name_of(t), t->fate,
+			t->fate == PAIRING_RETURNED && !t->foreign && !t->untimed, t->time, d, t,
+		});
+		return;
+	}
 	if (out_room(o) < LINE_MOST || (d->files && !files_of(d, t, &files)))
 		return;
 	d->last = t; /* for print_fd */
@@ -1524,13 +1551,19 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 static void take_task(struct decode *d, struct decode_task *t, struct out *o)
 {
 	const struct told_tasks *told = &d->show->told;
+	char line[40];
+	size_t n;
 
 	if (told->reused) {
 		put_unfinished(d, t, o);
 		drop_memory(d, t);
-		if (!d->strace && !d->show->people)
+		if (d->show->sink) {
+			n = str_format(line, sizeof(line), "# reused %d\n", t->pid);
+			d->show->sink->line(d->show->sink->arg, line, n);
+		} else if (!d->strace && !d->show->people) {
 			out_format(o, d->show->json ? "{\"reused\":%d}\n" : "# reused %d\n",
 				   t->pid);
+		}
 	}
 	if (told->now)
 		t->task = *told->now;

@@ -39,7 +39,7 @@ static void set(struct fact_task *t, unsigned marks, unsigned to)
 /* ---- tasks ---- */
 
 /* Find out whether a task has the uid and the name, from the caller (-U, -N) or procfs. */
-static void look_up(struct process *p, struct fact_task *t)
+static void look_up(struct process_view *p, struct fact_task *t)
 {
 	struct line_format *l = p->line;
 	int pid = t->comm.pid, ok;
@@ -67,7 +67,7 @@ static void look_up(struct process *p, struct fact_task *t)
 }
 
 /* Return a task with uid and name known. NULL: no task. */
-static struct fact_task *known(struct process *p, int pid)
+static struct fact_task *known(struct process_view *p, int pid)
 {
 	struct fact_task *t = facts_task(p->facts, pid);
 	unsigned want = (p->by_uid ? UID_KNOWN : 0u) | (p->comm ? COMM_KNOWN : 0u);
@@ -80,14 +80,14 @@ static struct fact_task *known(struct process *p, int pid)
 /* ---- records: how each of them changes a task ---- */
 
 /* Is the field the name of -C, byte for byte? */
-static int is_comm(const struct process *p, const struct field_data *v)
+static int is_comm(const struct process_view *p, const struct field_data *v)
 {
 	return p->comm && v->kind == FIELD_STRING && strlen(p->comm) == v->n &&
 	       !memcmp(p->comm, v->data, v->n);
 }
 
 /* Follow a record of sys_enter: a call that may change the uid. */
-static void entered(struct process *p, struct fact_task *t, const struct record *r)
+static void entered(struct process_view *p, struct fact_task *t, const struct record *r)
 {
 	int64_t id = facts_number(p->facts, 0, r);
 	uint32_t uid = (uint32_t)facts_argument(p->facts, 0, r);
@@ -121,7 +121,7 @@ static void entered(struct process *p, struct fact_task *t, const struct record 
 }
 
 /* Did the call change the real uid? Without CAP_SETUID, setuid changes the effective uid only. */
-static int changed(const struct process *p, const struct fact_task *t)
+static int changed(const struct process_view *p, const struct fact_task *t)
 {
 	pid_t tgid;
 	uid_t uid;
@@ -132,7 +132,7 @@ static int changed(const struct process *p, const struct fact_task *t)
 }
 
 /* Follow a record of sys_exit. */
-static void returned(struct process *p, struct fact_task *t, const struct record *r)
+static void returned(struct process_view *p, struct fact_task *t, const struct record *r)
 {
 	if (!(t->marks & PENDING))
 		return;
@@ -142,7 +142,7 @@ static void returned(struct process *p, struct fact_task *t, const struct record
 }
 
 /* Follow a record of task_newtask: a new task has the uid of its parent. */
-static void born(struct process *p, const struct fact_task *parent, const struct record *r)
+static void born(struct process_view *p, const struct fact_task *parent, const struct record *r)
 {
 	struct fact_task *t = facts_task(p->facts, (int)facts_number(p->facts, 0, r));
 	struct field_data v;
@@ -154,7 +154,7 @@ static void born(struct process *p, const struct fact_task *parent, const struct
 }
 
 /* Follow a record of task_rename. */
-static void renamed(struct process *p, const struct record *r)
+static void renamed(struct process_view *p, const struct record *r)
 {
 	struct facts *f = p->facts;
 	struct fact_task *t = facts_task(f, f->now->field[0] ? (int)facts_number(f, 0, r)
@@ -166,7 +166,7 @@ static void renamed(struct process *p, const struct record *r)
 }
 
 /* Follow a record of sched_process_exec: a thread that becomes the leader keeps its uid. */
-static void executed(struct process *p, struct fact_task *t, const struct record *r)
+static void executed(struct process_view *p, struct fact_task *t, const struct record *r)
 {
 	struct fact_task *old = facts_task(p->facts, (int)facts_number(p->facts, 0, r));
 
@@ -186,7 +186,7 @@ static void put_column(struct out *o, int width, int64_t v)
 }
 
 /* Write task, pid, CPU and time: "%16s %5d %3d %9lu.%06ld " */
-static void put_head(struct process *p, struct out *o, const struct record *r)
+static void put_head(struct process_view *p, struct out *o, const struct record *r)
 {
 	struct line_format *l = p->line;
 	int pid = record_pid(l->events, r);
@@ -214,7 +214,7 @@ static void put_head(struct process *p, struct out *o, const struct record *r)
 	out_char(o, ' ');
 }
 
-size_t process_line(struct process *p, const struct record *r, char *buf, size_t size)
+size_t process_line(struct process_view *p, const struct record *r, char *buf, size_t size)
 {
 	const struct facts *f = p->facts;
 	const struct people *people = p->show->people;
@@ -284,7 +284,7 @@ size_t process_header(char *buf, size_t size)
 
 /* ---- the interface ---- */
 
-int process_kinds(struct process *p, const char *names)
+int process_kinds(struct process_view *p, const char *names)
 {
 	static const char *const names_of[] = { "syscalls", "signals", "lifecycle" };
 
@@ -302,7 +302,7 @@ int process_kinds(struct process *p, const char *names)
 	}
 }
 
-void process_begin(struct process *p, struct line_format *l, struct facts *f)
+void process_begin(struct process_view *p, struct line_format *l, struct facts *f)
 {
 	p->line = l;
 	p->facts = f;
@@ -312,7 +312,7 @@ void process_begin(struct process *p, struct line_format *l, struct facts *f)
 			line_task(l, p->comms.v[i], 0, p->comm, strlen(p->comm));
 }
 
-void process_learn(struct process *p, const struct record *r, int lost)
+void process_learn(struct process_view *p, const struct record *r, int lost)
 {
 	enum role role = p->facts->now->kind;
 	struct fact_task *t;
@@ -337,7 +337,7 @@ void process_learn(struct process *p, const struct record *r, int lost)
 		returned(p, t, r);
 }
 
-int process_picks(struct process *p, const struct record *r)
+int process_picks(struct process_view *p, const struct record *r)
 {
 	struct fact_task *t;
 

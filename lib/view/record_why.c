@@ -13,11 +13,6 @@
 #include "view/view.h"
 #include "why/why.h"
 
-enum kind {
-	OTHER = KIND_OTHER, SWITCH, WAKING, NEWTASK, EXEC, CALL, RETURN, IRQ, IRQ_END, SOFTIRQ,
-	VECTOR, DISK, FAULT, THROTTLE, SIGNAL,
-};
-
 static struct {
 	int on;
 	struct why why;
@@ -32,31 +27,59 @@ static struct {
 
 /* ---- what records say ---- */
 
-static const struct event_seen *event_at(const struct record *r)
-{
-	static const struct event_kind kinds[] = {
-#include "account_events.h"
-		{ NULL, 0, "" },
-	};
+/* A record, and what its event is. */
+struct source {
+	const struct record *r;
+	const struct event_seen *of;
+};
 
-	return event_seen(&account.events, account.show->line->events, r, kinds, 1);
+static struct field_data get(const void *source, unsigned i)
+{
+	const struct source *s = source;
+
+	return event_value(s->of, i, account.show->line->events, s->r);
 }
 
-static struct field_data get(const struct event_seen *of, unsigned i, const struct record *r)
+static int64_t number(const void *source, unsigned i)
 {
-	return event_value(of, i, account.show->line->events, r);
+	return get(source, i).i;
 }
 
-/* Return the task of these fields. */
-static struct why_who who_at(const struct event_seen *of, unsigned pid, unsigned comm,
-			     const struct record *r)
+/* Return a string; or a device, by the kernel's dev_t: 12 bits, 20 bits. */
+static struct text_part text(const void *source, unsigned i)
 {
-	struct field_data name = get(of, comm, r);
+	static char device[24];
+	const struct field_data v = get(source, i);
+
+	if (v.kind == FIELD_STRING)
+		return (struct text_part){ (const char *)v.data, v.n };
+	str_format(device, sizeof(device), "%u:%u", (unsigned)(v.u >> 20),
+		   (unsigned)(v.u & 0xfffff));
+	return (struct text_part){ device, strlen(device) };
+}
+
+static struct why_who who(const void *source, unsigned pid, unsigned comm)
+{
+	const struct field_data name = get(source, comm);
 
 	return (struct why_who){
-		.pid = (int32_t)get(of, pid, r).i,
+		.pid = (int32_t)number(source, pid),
 		.comm = { (const char *)name.data, name.kind == FIELD_STRING ? name.n : 0 },
 	};
+}
+
+static const struct event_seen *event_at(const struct record *r)
+{
+	static struct event_kind kinds[64]; /* the rules of why.h */
+	static int ready;
+
+	for (size_t i = 0; !ready; i++) {
+		const struct why_rule *rule = &why_rules[i];
+
+		kinds[i] = (struct event_kind){ rule->event, rule->kind, rule->fields };
+		ready = !rule->event;
+	}
+	return event_seen(&account.events, account.show->line->events, r, kinds, 1);
 }
 
 /* Return the task that ran at the record. */
@@ -69,15 +92,6 @@ static struct why_who current(const struct record *r)
 	if (c)
 		who.comm = (struct text_part){ c->name, strlen(c->name) };
 	return who;
-}
-
-/* What becomes of the task that leaves: the bits of __trace_sched_switch_state. */
-static enum why_leave leave_of(int64_t state)
-{
-	enum { STOPPED = 4 | 8, DEAD = 0x10 | 0x20, ALL = 0xff };
-
-	return !(state & ALL) || state & (ALL + 1) ? WHY_STAYS : state & DEAD ? WHY_DIES :
-	       state & STOPPED ? WHY_STOPS : WHY_SLEEPS;
 }
 
 /* Say what a task waits for in this call (struct why). */
@@ -108,89 +122,15 @@ static void context_of(void *unused, int32_t pid, char text[WHY_CONTEXT])
 }
 
 /* Return the name of the call that begins or returns. */
-static const char *name_of_call(const struct record *r, const struct event_seen *of)
+static const char *name_of_call(const struct source *s)
 {
 	const struct call_values *values;
 	const struct call *c = decode_call(account.decode,
-					   record_pid(account.show->line->events, r), &values);
+					   record_pid(account.show->line->events, s->r), &values);
 
 	if (!c)
-		c = calls_find(account.decode->calls, (uint64_t)get(of, 0, r).i);
+		c = calls_find(account.decode->calls, (uint64_t)number(s, 0));
 	return c ? c->name : "a call without a name";
-}
-
-static const char *softirq(uint64_t vec)
-{
-	static const char *const names[] = { /* include/linux/interrupt.h */
-		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
-		"HRTIMER", "RCU",
-	};
-
-	return vec < sizeof(names) / sizeof(*names) ? names[vec] : "softirq";
-}
-
-/* Account an event that is not about a call. */
-static void take(const struct event_seen *of, const struct record *r)
-{
-	const struct event_set *evs = account.show->line->events;
-	unsigned flags = record_flags(evs, r);
-	struct why *w = &account.why;
-	struct field_data v;
-	char name[32];
-
-	switch (of->kind) {
-	case SWITCH:
-		why_switch(w, r->ts, r->cpu, who_at(of, 0, 3, r), leave_of(get(of, 1, r).i),
-			   who_at(of, 2, 4, r));
-		break;
-	case WAKING:
-		why_waking(w, r->ts, r->cpu, current(r), flags & FLAG_SOFTIRQ,
-			   flags & (FLAG_HARDIRQ | FLAG_NMI), who_at(of, 0, 1, r));
-		break;
-	case NEWTASK:
-		why_new_task(w, r->ts, current(r), who_at(of, 0, 1, r));
-		break;
-	case EXEC:
-		why_exec(w, r->ts, current(r), (int32_t)get(of, 0, r).i);
-		break;
-	case IRQ:
-		v = get(of, 0, r);
-		str_format(name, sizeof(name), "%.*s", v.kind == FIELD_STRING ? (int)v.n : 0,
-			   v.data);
-		why_irq(w, r->ts, r->cpu, current(r), name, 1);
-		break;
-	case SOFTIRQ:
-		why_irq(w, r->ts, r->cpu, current(r), softirq(get(of, 0, r).u), 1);
-		break;
-	case VECTOR:
-		str_format(name, sizeof(name), "%.*s",
-			   (int)(strlen(of->event->name) - strlen("_entry")), of->event->name);
-		why_irq(w, r->ts, r->cpu, current(r), name, 1);
-		break;
-	case IRQ_END:
-		why_irq(w, r->ts, r->cpu, current(r), "", 0);
-		break;
-	case DISK: /* the kernel's dev_t: 12 bits, 20 bits */
-		v = get(of, 1, r);
-		str_format(name, sizeof(name), "%u:%u %.*s", (unsigned)(get(of, 0, r).u >> 20),
-			   (unsigned)(get(of, 0, r).u & 0xfffff),
-			   v.kind == FIELD_STRING ? (int)v.n : 0, v.data);
-		if (!(flags & FLAG_INTERRUPT))
-			why_disk(w, r->ts, current(r), name);
-		break;
-	case THROTTLE:
-		if (!(flags & FLAG_INTERRUPT))
-			why_throttled(w, r->ts, current(r));
-		break;
-	case SIGNAL:
-		why_signal(w, r->ts, current(r), (int)get(of, 0, r).i);
-		break;
-	case FAULT:
-		why_fault(w, r->ts, current(r), get(of, 0, r).u);
-		break;
-	default:
-		why_time(w, r->ts);
-	}
 }
 
 /* If a selection waits for tasks, those that have joined it are subjects from then on. */
@@ -208,6 +148,8 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 			  size_t size)
 {
 	const struct event_seen *of = event_at(r);
+	const unsigned flags = record_flags(account.show->line->events, r);
+	const struct source source = { r, of };
 	struct why *w = &account.why;
 	const char *call = "";
 	int hidden = 0;
@@ -215,13 +157,18 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 	if (lost)
 		why_lost(w);
 	take_joined(r);
-	if (of->kind == RETURN)
-		why_return(w, r->ts, current(r), call = name_of_call(r, of), get(of, 1, r).i);
+	if (of->kind == WHY_RETURN)
+		why_return(w, r->ts, current(r), call = name_of_call(&source), number(&source, 1));
 	account.decoder(decode, r, lost, &hidden, buf, size);
-	if (of->kind == CALL)
-		why_call(w, r->ts, current(r), call = name_of_call(r, of));
-	else if (of->kind != RETURN && of->kind != OTHER)
-		take(of, r);
+	if (of->kind == WHY_CALL)
+		why_call(w, r->ts, current(r), call = name_of_call(&source));
+	else if (of->kind != WHY_RETURN && of->kind != WHY_OTHER)
+		why_take(w, of->kind, &(struct why_event){
+			.ts = r->ts, .cpu = r->cpu, .by = current(r), .soft = flags & FLAG_SOFTIRQ,
+			.hard = flags & (FLAG_HARDIRQ | FLAG_NMI),
+			.name = { of->event->name, strlen(of->event->name) }, .number = number,
+			.text = text, .who = who, .source = &source,
+		});
 	if (w->scope == WHY_SPANS && of->event)
 		why_event(w, r->ts, current(r), of->event->name, call);
 	*shown = 0;
@@ -256,6 +203,17 @@ int account_take(struct show *s, struct decode *d, const struct tool *tool, int 
 	d->on = d->names = d->known.prints = 1;
 	s->asked = 1;
 	return 1;
+}
+
+void account_use(const struct why *w, const struct pids *of, struct show *s, struct decode *d)
+{
+	account.why = *w;
+	account.of = *of;
+	account.given = of->n > 0;
+	account.on = 1;
+	d->on = d->names = d->known.prints = 1;
+	d->slower = w->slower;
+	s->json = w->json;
 }
 
 void account_begin(struct show *s, struct decode *d)
@@ -294,11 +252,14 @@ void account_subject(int pid)
 		why_subject(&account.why, (struct why_who){ .pid = pid });
 }
 
-void account_end(struct strbuf *text)
+size_t account_end(struct strbuf *text)
 {
+	size_t n;
+
 	if (!account.on)
-		return;
+		return 0;
 	stdout_collect(text);
-	why_end(&account.why);
+	n = why_end(&account.why);
 	stdout_collect(NULL);
+	return n;
 }

@@ -127,7 +127,7 @@ void show_begin(struct show *s, struct line_format *l)
 	process_begin(&s->process, l, &s->facts);
 	s->process.show = s;
 	all = s->pick.all && !process_on(&s->process) && !s->subjects.member;
-	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on;
+	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on && !s->sink;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
@@ -180,6 +180,10 @@ size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 {
 	size_t n;
 
+	if (s->sink) {
+		s->sink->event(s->sink->arg, r, NULL);
+		return 0;
+	}
 	if (s->line->graph && !s->json && graph_kind(s->line->events, r))
 		return graph_print(s->line, r, buf, size);
 	if (s->json)
@@ -227,6 +231,10 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 	if (lost && !pick_when(&s->pick, r))
 		n = s->json ? json_lost(&s->lines, r, lost, buf, size)
 			    : line_lost(r->cpu, lost, buf, size);
+	if (n && s->sink) {
+		s->sink->line(s->sink->arg, buf, n);
+		n = 0;
+	}
 	if (s->traced)
 		n += name_child(s, r, buf + n, size - n);
 	if (s->subjects.joined.n)

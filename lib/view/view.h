@@ -4,9 +4,9 @@
  *
  * A pick selects records by event, task and time (-e, -p, -t). A struct facts follows tasks from
  * record to record. It derives what no record says: the signal that was sent, exit codes, processes
- * and their parents (-F). A struct process selects by the uid and the name that a task has at that
- * time (-u, -C) and prints the lines of the process event tracer (-P). A struct show has all
- * options of tfs-catpipe, tfs-report and tfs-flight together. A struct decode makes one line of
+ * and their parents (-F). A struct process_view selects by uid and name of a task, as they are
+ * at that time (-u, -C), and prints the lines of the process event tracer (-P). A struct show has
+ * all options of tfs-catpipe, tfs-report and tfs-flight together. A struct decode makes one line of
  * each system call (-D).
  */
 #ifndef VIEW_H
@@ -281,7 +281,7 @@ void facts_put(const struct facts *, struct out *, int json);
 enum { SHOW_SYSCALLS = 1, SHOW_SIGNALS = 2, SHOW_LIFECYCLE = 4 };
 
 /* All zero at first. */
-struct process {
+struct process_view {
 	unsigned kinds;         /* 0: no -P */
 	int by_uid;
 	uid_t uid;
@@ -295,25 +295,25 @@ struct process {
 };
 
 /* Set kinds by names with commas between. Return 0, or -1 without a message for another name. */
-int process_kinds(struct process *, const char *names);
+int process_kinds(struct process_view *, const char *names);
 
 /* Is any of -P, -u and -C given? */
-static inline int process_on(const struct process *p)
+static inline int process_on(const struct process_view *p)
 {
 	return p->kinds || p->by_uid || p->comm;
 }
 
 /* Begin after the options; call it again with another line. */
-void process_begin(struct process *, struct line_format *, struct facts *);
+void process_begin(struct process_view *, struct line_format *, struct facts *);
 
 /* Follow the next record, after facts_learn has had it. */
-void process_learn(struct process *, const struct record *, int lost);
+void process_learn(struct process_view *, const struct record *, int lost);
 
 /* Do -P, -u and -C select that record? */
-int process_picks(struct process *, const struct record *);
+int process_picks(struct process_view *, const struct record *);
 
 /* Print the -P line of that record. Return its length. */
-size_t process_line(struct process *, const struct record *, char *buf, size_t size);
+size_t process_line(struct process_view *, const struct record *, char *buf, size_t size);
 
 /* Print the comment lines with the names of the columns. Return their length. */
 size_t process_header(char *buf, size_t size);
@@ -364,6 +364,27 @@ void otel_put(const struct otel_context *, struct out *, int json);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
+/* A call that has ended, or does not return: what its line says (decode.c). */
+struct decoded {
+	const char *name;
+	enum pairing_fate fate;
+	int timed;              /* time is how long it took, in units of the clock */
+	uint64_t time;
+	struct decode *decode;
+	struct decode_task *task;
+};
+
+/* What takes events instead of text. */
+struct show_sink {
+	/*
+	 * An event that is selected, or a call by the record of its beginning; both are valid until
+	 * this returns.
+	 */
+	void (*event)(void *arg, const struct record *, const struct decoded *call);
+	void (*line)(void *arg, const char *line, size_t n); /* of another kind, with its newline */
+	void *arg;
+};
+
 /* CPUs with a slot of their own for stacks; with more CPUs, some share a slot. */
 enum { SHOW_CPUS = 4096 };
 
@@ -374,7 +395,7 @@ struct show {
 	struct json lines;
 	struct told_tasks told; /* the tasks of calls */
 	struct facts facts;     /* the caller sets live, ended, killed and arg */
-	struct process process;
+	struct process_view process;
 	struct otel_contexts otel;
 	struct line_format *line;
 	struct people *people;  /* NULL: no -m */
@@ -399,6 +420,7 @@ struct show {
 	size_t (*decoder)(void *decode, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
 	void *decode;
+	const struct show_sink *sink; /* NULL, or what takes the events instead of text */
 };
 
 /* Take an option. Return 1, or 0 if it is not one of those above. Exit if its value is wrong. */
@@ -567,6 +589,10 @@ int decode_open(struct decode *, const char *machine);
 /* Begin to decode the records of s, after each show_begin. */
 void decode_begin(struct decode *, struct show *s);
 
+/* Print the text of a call, or its result and error only, without a newline. Return the length. */
+size_t decoded_text(const struct decoded *, char *buf, size_t size);
+size_t decoded_result(const struct decoded *, char *buf, size_t size);
+
 /* Return the call that a task is in, with its values; NULL: it is in none that is known. */
 const struct call *decode_call(struct decode *, int pid, const struct call_values **);
 
@@ -580,6 +606,10 @@ void decode_free(struct decode *);
 /* Take an option as show_option does. Only programs that call it have the code of record_why.c. */
 int account_take(struct show *, struct decode *, const struct tool *, int letter);
 
+/* Take what such options set, and these tasks; without any, all that account_subject names. */
+struct why;
+void account_use(const struct why *, const struct pids *, struct show *, struct decode *);
+
 /* Is --why given? */
 int account_on(void);
 
@@ -589,8 +619,7 @@ void account_begin(struct show *, struct decode *);
 /* Account the time of this task; of pid 0, of all. Without a call no task is accounted. */
 void account_subject(int pid);
 
-/* Set the text to the account. */
-struct strbuf;
-void account_end(struct strbuf *text);
+/* Set the text, or standard output if it is NULL, to the account. Return the number of windows. */
+size_t account_end(struct strbuf *text);
 
 #endif

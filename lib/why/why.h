@@ -148,6 +148,39 @@ void why_lost(struct why *);
 /* Advance to the time of an event of another kind, or of the end of the trace. */
 void why_time(struct why *, uint64_t ts);
 
+/* ---- events.c: which events the account reads, and what each of them means --------------- */
+
+enum why_kind {
+	WHY_OTHER = 1, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL, WHY_RETURN,
+	WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT, WHY_THROTTLE,
+	WHY_SIGNAL,
+};
+
+/* The rows of why_events.rows: SYSTEM:EVENT, a glob; its kind; its fields with a space between. */
+struct why_rule {
+	const char *event;
+	enum why_kind kind;
+	const char *fields;
+};
+extern const struct why_rule why_rules[]; /* the last one has no event */
+
+/* An event of one of these kinds, which a record or a line says. */
+struct why_event {
+	uint64_t ts;
+	int cpu, soft, hard;    /* soft, hard: within such an interrupt */
+	struct why_who by;      /* the running task */
+	struct text_part name;  /* of the event */
+	/* Return a field by its place in the row. prev_state is that of the kernel, as a number. */
+	int64_t (*number)(const void *source, unsigned field);
+	struct text_part (*text)(const void *source, unsigned field);
+	/* Return the task whose pid and name these fields are. */
+	struct why_who (*who)(const void *source, unsigned pid, unsigned comm);
+	const void *source;
+};
+
+/* Account an event that is not about a call. */
+void why_take(struct why *, enum why_kind, const struct why_event *);
+
 /* ---- wait_words.c: the words for what a call waits for ----------------------------------- */
 
 /*

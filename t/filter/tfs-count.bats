@@ -381,8 +381,8 @@ of() {
 	[ "$output" = $'      1 a\n      1 b' ]
 	run -0 --separate-stderr tfs-count -k comm - <trace.txt
 	[ "$output" = $'      1 a\n      1 b' ]
-	printf '\027\010\104tracing6' >x.dat
-	fails 111 "tfs-count: fatal: x.dat is a trace.dat, not text; type tfs-report FILE | tfs-count" \
+	printf '\027\010\104tracing9\0' >x.dat
+	fails 111 "tfs-count: fatal: x.dat is a trace.dat of version 9; only 6 and 7 are supported" \
 		tfs-count x.dat
 	gzip -k trace.txt
 	fails 111 "tfs-count: fatal: trace.txt.gz is compressed, not text; type zcat FILE | tfs-count" \

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+/* input.c - the frame of a filter: it reads a trace to the end */
+
+#include "base/base.h"
+#include "host/host.h"
+#include "tool/tool.h"
+#include "reader/reader.h"
+#include "seen/seen.h"
+#include "seen/record.h"
+
+/* Files that are no text, by their first bytes, and the commands that make text of them. */
+static const struct {
+	char magic[12], name[16], command[16];
+} kinds[] = {
+	{ "\x17\x08\x44tracing", "a trace.dat", "tfs-report" },
+	{ "PERFILE2", "a file of perf", "perf script -i" },
+	{ "\x1f\x8b", "compressed", "zcat" },
+	{ "\xfd" "7zXZ", "compressed", "xzcat" },
+	{ "\x28\xb5\x2f\xfd", "compressed", "zstdcat" },
+};
+enum { DAT, KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* Return the kind of a file that begins so, or KINDS. */
+static size_t kind_of(const char *text, ssize_t n)
+{
+	size_t kind = 0;
+
+	while (kind < KINDS && (n < (ssize_t)strlen(kinds[kind].magic) ||
+				memcmp(text, kinds[kind].magic, strlen(kinds[kind].magic))))
+		kind++;
+	return kind;
+}
+
+void input_file(struct input *f, const struct tool *t, char **operands)
+{
+	const char *file = *operands;
+	int fd = STDIN_FILENO;
+	char text[16];
+	size_t kind;
+
+	if (file)
+		opt_end(t, operands[1]);
+	if (file && strcmp(file, "-"))
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		err_refuse("unable to open %s", file);
+	kind = kind_of(text, pread(fd, text, sizeof(text), 0));
+	if (kind < KINDS && (kind != DAT || !f))
+		err_exit(REFUSED, "%s is %s, not text; type %s FILE | %s",
+			 file ? file : "standard input", kinds[kind].name, kinds[kind].command,
+			 t->name);
+	if (fd != STDIN_FILENO && (read(fd, NULL, 0) < 0 || dup2(fd, STDIN_FILENO) < 0))
+		err_refuse("unable to read %s", file);
+	if (kind == DAT) {
+		f->dat = xcalloc(1, sizeof(*f->dat));
+		f->dat->dat.path = fd == STDIN_FILENO ? "/dev/stdin" : file;
+	} else if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+		err_note("reading a trace from the terminal; ^D ends it; or give FILE, or a pipe");
+	}
+}
+
+/* ---- a trace.dat ---- */
+
+/* Give the filter each line of this text. */
+static void each_text(void *input, const char *text, size_t n)
+{
+	struct input *f = input;
+
+	for (size_t length; n; text += length, n -= length) {
+		length = text_line_length(text, n);
+		f->n = length - (text[length - 1] == '\n');
+		strbuf_add(strbuf_empty(&f->text), text, f->n);
+		f->line = f->text.text;
+		f->each();
+	}
+}
+
+static void each_event(void *input, const struct record *r, const struct decoded *call)
+{
+	static char text[SHOW_ROOM];
+	struct input *f = input;
+
+	f->is_event = !f->whole && record_seen(&f->l, f->dat, r, call);
+	f->line = "";
+	f->n = 0;
+	if (f->is_event)
+		f->each();
+	else
+		each_text(f, text, record_text(f->dat, r, call, text, sizeof(text)));
+	f->is_event = 0;
+}
+
+static void each_record(struct input *f, const struct dat_buffer *b)
+{
+	static char text[SHOW_ROOM];
+	struct replay *r = f->dat;
+	const struct record *record;
+	int64_t lost;
+	size_t n;
+	int shown;
+
+	replay_begin(r, b);
+	each_text(f, text, replay_name(r, text, sizeof(text)));
+	while ((record = merge_next(&r->merge, &lost)))
+		each_text(f, text, show_record(&r->show, record, lost, text, sizeof(text), &shown));
+	while ((n = replay_rest(r, text, sizeof(text))))
+		each_text(f, text, n);
+	each_text(f, text, replay_losses(r, text, sizeof(text)));
+	replay_end(r);
+}
+
+static void each_of_dat(struct input *f)
+{
+	struct replay *r = f->dat;
+	const struct show_sink sink = { each_event, each_text, f };
+
+	r->show.sink = &sink;
+	r->show.tells = f->facts;
+	r->names_calls = 1;
+	if (replay_open(r, r->dat.path) < 0)
+		exit(REFUSED);
+	for (size_t i = 0; i < r->dat.nbuffers; i++)
+		each_record(f, &r->dat.buffers[i]);
+	f->damaged = replay_status(r) != DONE;
+}
+
+/* ---- the frame ---- */
+
+void input_each(struct input *f, void (*each)(void))
+{
+	unsigned long long lines = 0;
+	ssize_t n;
+
+	reader_of_filter();
+	if (!isatty(STDIN_FILENO))
+		signal(SIGINT, SIG_IGN);
+	f->each = each;
+	if (f->dat) {
+		each_of_dat(f);
+		return;
+	}
+	confine();
+	while ((n = line_read(&f->in, &f->line)) >= 0) {
+		f->n = (size_t)n;
+		if (f->n && f->line[f->n - 1] == '\r') /* text of other systems */
+			f->line[--f->n] = '\0';
+		if (!lines++ && kind_of(f->line, n) < KINDS)
+			err_exit(REFUSED, "standard input is %s in a pipe; give the file instead",
+				 kinds[kind_of(f->line, n)].name);
+		each();
+	}
+	if (f->in.failed)
+		exit(REFUSED);
+}
+
+int input_look(struct input *f)
+{
+	f->comments.lines++;
+	return f->is_event || trace_line(&f->l, f->line, f->n);
+}
+
+int input_event(struct input *f)
+{
+	return f->is_event ? input_look(f) : comments_event(&f->comments, &f->l, f->line, f->n);
+}
+
+int input_end(struct input *f, const char *nothing)
+{
+	if (f->metrics)
+		metrics_end(&f->comments);
+	else
+		comments_print(&f->comments);
+	stdout_flush();
+	return f->damaged ? REFUSED : nothing ? err_no("%s", nothing) : DONE;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: ISC */
+/* record.h - private to this layer: a record of a trace.dat as an event of lines.h */
+#ifndef RECORD_H
+#define RECORD_H
+
+/*
+ * Let l be the record, or the call; l is valid as long as they are, and until the next one. Return
+ * 1, or 0 if its text is of a form of its own: then read its lines.
+ */
+int record_seen(struct trace_line *l, struct replay *, const struct record *,
+		const struct decoded *call);
+
+/* Print the text of the record or call, without the last newline. Return the length. */
+size_t record_text(struct replay *, const struct record *, const struct decoded *call,
+		   char *buf, size_t size);
+
+#endif

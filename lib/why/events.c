@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+/* events.c - which events the account reads, and what each of them means */
+
+#include "why/why.h"
+
+const struct why_rule why_rules[] = {
+#include "why_events.h"
+	{ NULL, WHY_OTHER, "" },
+};
+
+/* What becomes of the task that leaves: the bits of __trace_sched_switch_state. */
+static enum why_leave leave_of(int64_t state)
+{
+	enum { STOPPED = 4 | 8, DEAD = 0x10 | 0x20, ALL = 0xff };
+
+	return !(state & ALL) || state & (ALL + 1) ? WHY_STAYS : state & DEAD ? WHY_DIES :
+	       state & STOPPED ? WHY_STOPS : WHY_SLEEPS;
+}
+
+static struct text_part softirq(int64_t vec)
+{
+	static const char names[][9] = { /* include/linux/interrupt.h */
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+	const size_t n = sizeof(names) / sizeof(*names);
+	const char *name = vec >= 0 && (size_t)vec < n ? names[vec] : "softirq";
+
+	return (struct text_part){ name, strlen(name) };
+}
+
+/* An interrupt with this name begins. */
+static void begin_irq(struct why *w, const struct why_event *e, struct text_part name)
+{
+	char text[32];
+
+	str_format(text, sizeof(text), "%.*s", (int)(name.n < 31 ? name.n : 31), name.text);
+	why_irq(w, e->ts, e->cpu, e->by, text, 1);
+}
+
+/* The task sends a request to a disk, 8:0 or 8,0, for an operation. */
+static void take_disk(struct why *w, const struct why_event *e)
+{
+	struct text_part dev = e->text(e->source, 0), rwbs = e->text(e->source, 1);
+	char disk[40], *comma;
+
+	str_format(disk, sizeof(disk), "%.*s %.*s", (int)(dev.n < 20 ? dev.n : 0), dev.text,
+		   (int)(rwbs.n < 12 ? rwbs.n : 0), rwbs.text);
+	if ((comma = strchr(disk, ',')))
+		*comma = ':';
+	why_disk(w, e->ts, e->by, disk);
+}
+
+void why_take(struct why *w, enum why_kind kind, const struct why_event *e)
+{
+	const void *of = e->source;
+
+	if ((kind == WHY_DISK || kind == WHY_THROTTLE) && (e->soft || e->hard))
+		kind = WHY_OTHER; /* of another task than the running one */
+	switch (kind) {
+	case WHY_SWITCH:
+		why_switch(w, e->ts, e->cpu, e->who(of, 0, 3), leave_of(e->number(of, 1)),
+			   e->who(of, 2, 4));
+		break;
+	case WHY_WAKING:
+		why_waking(w, e->ts, e->cpu, e->by, e->soft, e->hard, e->who(of, 0, 1));
+		break;
+	case WHY_NEW_TASK:
+		why_new_task(w, e->ts, e->by, e->who(of, 0, 1));
+		break;
+	case WHY_EXEC:
+		why_exec(w, e->ts, e->by, (int32_t)e->number(of, 0));
+		break;
+	case WHY_IRQ:
+		begin_irq(w, e, e->text(of, 0));
+		break;
+	case WHY_SOFTIRQ:
+		begin_irq(w, e, softirq(e->number(of, 0)));
+		break;
+	case WHY_VECTOR:
+		begin_irq(w, e, (struct text_part){ e->name.text, e->name.n - strlen("_entry") });
+		break;
+	case WHY_IRQ_END:
+		why_irq(w, e->ts, e->cpu, e->by, "", 0);
+		break;
+	case WHY_DISK:
+		take_disk(w, e);
+		break;
+	case WHY_THROTTLE:
+		why_throttled(w, e->ts, e->by);
+		break;
+	case WHY_SIGNAL:
+		why_signal(w, e->ts, e->by, (int)e->number(of, 0));
+		break;
+	case WHY_FAULT:
+		why_fault(w, e->ts, e->by, (uint64_t)e->number(of, 0));
+		break;
+	default:
+		why_time(w, e->ts);
+	}
+}
