@@ -266,6 +266,12 @@ static void wait_sleep(struct thread *t)
 	link_active(t, "clock", "it sleeps");
 }
 
+/* A call goes on that a stop had interrupted: the kernel shows neither which one, nor where. */
+static void wait_again(struct thread *t)
+{
+	link_unknown(t, "for what, because a stop interrupted the call");
+}
+
 static void wait_signal(struct thread *t)
 {
 	uint64_t set;
@@ -399,6 +405,7 @@ static const struct rule rules[] = {
 	{ " wait4 waitid ", -1, -1, 0, NO_LIMIT, wait_child },
 	{ " vfork clone clone3 ", -1, -1, 0, NO_LIMIT, wait_vfork },
 	{ " nanosleep clock_nanosleep clock_nanosleep_time64 ", -1, -1, 0, NO_LIMIT, wait_sleep },
+	{ " restart_syscall ", -1, -1, 0, NO_LIMIT, wait_again },
 	{ " pause rt_sigsuspend sigsuspend ", -1, -1, 0, NO_LIMIT, wait_signal },
 	{ " rt_sigtimedwait rt_sigtimedwait_time64 ", -1, -1, 2, POINTER, wait_signal },
 	{ " flock ", -1, -1, 0, NO_LIMIT, wait_flock },

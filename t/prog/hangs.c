@@ -810,6 +810,15 @@ static void child_stopped(void)
 	edge(a, "child", all->tid[0]);
 	edge(all->tid[0], "not known", 0);
 }
+static void continued(void)
+{
+	a = start(nap);
+	usleep(100000); /* it sleeps */
+	kill(a, SIGSTOP);
+	waitpid(a, NULL, WUNTRACED);
+	kill(a, SIGCONT);
+	edge(a, "not known", 0);
+}
 static void exits(void)
 {
 	_exit(0);
@@ -828,11 +837,17 @@ static void zombie(void)
 	edge(all->tid[0], "parent", a);
 	edge(a, "clock", 0);
 }
+static void traced(void)
+{
+	all->step++;
+	nap();
+}
 static void traces(void)
 {
 	int s;
 	keep(-1, -1);
-	all->tid[0] = start(nap);
+	all->tid[0] = start(traced);
+	until(1);
 	ptrace(PTRACE_ATTACH, all->tid[0], 0, 0);
 	waitpid(all->tid[0], &s, 0);
 	all->step++;
@@ -841,7 +856,7 @@ static void traces(void)
 static void tracer(void)
 {
 	a = start(traces);
-	until(1);
+	until(2);
 	edge(all->tid[0], "tracer", a);
 	edge(a, "clock", 0);
 }
@@ -1268,6 +1283,7 @@ static const struct mode {
     {"child-group", child_group},
     {"child-vfork", child_vfork},
     {"child-stopped", child_stopped},
+    {"continued", continued},
     {"zombie", zombie},
     {"tracer", tracer},
     {"pidfd", pidfd},

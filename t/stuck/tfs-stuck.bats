@@ -94,7 +94,7 @@ names() {
 }
 
 @test "tfs-stuck: names the child, tracer, parent or process that a task waits for" {
-	names child-any child-one child-group child-vfork child-stopped zombie tracer pidfd
+	names child-any child-one child-group child-vfork child-stopped continued zombie tracer pidfd
 }
 
 @test "tfs-stuck: names what polls watch, clocks, signals, terminals and queues" {
