@@ -91,11 +91,17 @@ LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(LAYERS:%=lib/%/*.c)))
 OBJECTS := $(LIB_C:%.c=build/%.o)
 # private AREA: The objects that only the tools of the area use
 private = $(patsubst %.c,build/%.o,$(filter-out $(SOURCES),$(wildcard bin/$1/*.c)))
-# With LTO the linker wants the objects themselves.
+# With LTO the linker wants the objects themselves. Without, it says which objects of the archive, which
+# only names them, it has taken (-t -t). They are what the program depends on: a change in the library
+# links the programs again that use it, and no other. Another linker may not say it.
 ifdef LTO
 LIBRARY = $(OBJECTS)
 else
 LIBRARY = build/libtfs.a
+ONLY_FIRST := |
+USED = -Wl,-t,-t >build/$@.taken
+USED += && awk '/^build\/lib\// { print "$@: " $$0 "\n" $$0 ":"; n++ } \
+	END { if (!n) print "$@: $(LIBRARY)" }' build/$@.taken >build/$@.used
 endif
 # what stale sessions of each subsystem leave: trace-hooks/*/instances.c
 INSTANCES := $(wildcard $(SUBSYSTEMS:%=%/instances.c))
@@ -105,10 +111,11 @@ KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) $(SHARED)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
-# Every format string is one that vformat supports; the compiler would let more pass.
+# Every format string is one that vformat supports; the compiler would let more pass. The headers have
+# the functions that take formats, so a change in another file can only make that file wrong.
 build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] $(BUILT:%=bin/%/*.[ch]) $(SUBSYSTEMS:%=%/*.c))
 	@mkdir -p $(@D)
-	@awk -f $^
+	@awk -f $(filter-out %.c,$^) $(filter %.c,$(if $(filter-out %.c,$?),$^,$?))
 	@touch $@
 
 # Built again when the compiler or a flag is another, and not otherwise: objects by
@@ -157,22 +164,26 @@ build/gen/kinds.c: $(INSTANCES) build/flags
 
 build/libtfs.a: $(OBJECTS)
 	@rm -f $@
-	$(Q)$(AR) qcs $@ $(OBJECTS)
+	$(Q)$(AR) qcsT $@ $(OBJECTS)
 
--include $(wildcard build/*/*.d build/*/*/*.d)
+-include $(wildcard build/*/*.d build/*/*/*.d build/bin/*.used build/trace-hooks/*/*.used)
 
 # The tools of this area draw or convert traces for other machines. Hosts that need one small
 # program seldom need them.
 APART := $(patsubst %.c,bin/%,$(notdir $(filter bin/draw/%,$(SOURCES))))
 APART_SOURCES := $(filter bin/draw/%,$(SOURCES))
 
-# link SOURCE: Make the program of this file.
-define link
-bin/$(notdir $(1:.c=)): build/$(1:.c=.o) $(call private,$(word 2,$(subst /, ,$1))) \
-		$(if $(filter %/tfs-instance.c,$1),$(KINDS)) $$(LIBRARY) .build
+# program PROGRAM, OBJECT...: Link the program of these objects and the library.
+define program
+$1: $2 .build $(if $(wildcard build/$1.used),$(ONLY_FIRST)) $(LIBRARY)
 	$$(call note,CC)
-	$$(Q)$$(BUILD) -o $$@ $$(filter %.o %.a,$$^)
+	@mkdir -p $(dir build/$1)
+	$$(Q)$$(BUILD) -o $$@ $2 $$(LIBRARY) $$(USED)
 endef
+
+# link SOURCE: Make the program of this file.
+link = $(call program,bin/$(notdir $(1:.c=)),build/$(1:.c=.o) $(call private,$(word 2,$(subst /, ,$1))) \
+	$(if $(filter %/tfs-instance.c,$1),$(KINDS)))
 
 ifdef ONE
 WITHIN := $(filter-out $(APART),$(TOOLS))
@@ -205,11 +216,8 @@ build/one/one.h: $(WITHIN_SOURCES) .build
 else
 $(foreach s,$(SOURCES),$(eval $(call link,$s)))
 
-.SECONDEXPANSION:
-$(MANAGERS): %/manager: $$(addprefix build/,$$(addsuffix .o,$$(basename $$(wildcard $$*/*.c)))) \
-		build/lib/session/manager.o $(SHARED) $(LIBRARY) .build
-	$(call note,CC)
-	$(Q)$(BUILD) -o $@ $(filter %.o %.a,$^)
+$(foreach s,$(SUBSYSTEMS),$(eval $(call program,$s/manager, \
+	$(patsubst %.c,build/%.o,$(wildcard $s/*.c)) build/lib/session/manager.o $(SHARED))))
 endif
 
 # what --help prints
