@@ -58,7 +58,7 @@ static void complete(struct blk_pick *k, uint32_t device, uint64_t from, uint64_
 	}
 }
 
-/* Has a selected task queued a request for some of these sectors? */
+/* Did a selected task queue a request for some of these sectors? */
 static int waited_for(const struct blk_pick *k, uint32_t device, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < k->nbusy; i++)

@@ -14,7 +14,7 @@ enum {
 
 #define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/* Has the name only characters that mean themselves in JSON, and is it short? */
+/* Is the name short, and does it have only characters that need no escapes in JSON? */
 static int is_plain(const char *s)
 {
 	size_t n = strspn(s, LETTERS_AND_DIGITS "-_.:");
@@ -162,8 +162,8 @@ static int take_uid(char *to, const char *s)
 
 /*
  * Parse the path of one hierarchy. The pod's uid follows "pod" before the container, as in
- * kubepods-burstable-podUID.slice (docs.kubernetes.io calls both the cgroup drivers). What is
- * after the outermost container is named by that container.
+ * kubepods-burstable-podUID.slice (docs.kubernetes.io calls both the cgroup drivers). The outermost
+ * container has given the names in the rest of the path.
  */
 static void parse_path(struct origin_task *t, const char *path)
 {

@@ -3,7 +3,7 @@
 
 #include "packet.h"
 
-/* A string, and if it names a function, that function and its location, which have its number. */
+/* A string. If it names a function, the function and its location have the number of the string. */
 struct string {
 	struct table_entry entry;       /* after a byte: 'k' of the kernel, or 'p' */
 	uint64_t id;

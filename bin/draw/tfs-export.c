@@ -48,7 +48,7 @@ enum {
 static struct otlp otlp = { .origin = &origin };
 static struct spans spans = { .to = &otlp };
 
-/* What -k and -r have left out and no record has told */
+/* The numbers of records that -k and -r have left out, and that no record has reported */
 static unsigned long long sampled, over_rate;
 
 static uint64_t lines;          /* lines that were read */

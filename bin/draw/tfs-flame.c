@@ -247,8 +247,8 @@ static void forget_off(struct flame *f)
 }
 
 /*
- * Set to to the stack of a wake-up, with its innermost frame first, and then its task. What an
- * interrupt has interrupted has nothing to do with the wake-up.
+ * Set to to the stack of a wake-up, with its innermost frame first, and then its task. The task
+ * that an interrupt has interrupted has nothing to do with the wake-up.
  */
 static void put_waker(const struct last_event *e, struct strbuf *to)
 {

@@ -5,7 +5,7 @@
 
 #include "seen/seen.h"
 
-/* What to print: the events since the last table, or if all is set, those of the whole trace. */
+/* The events to print: those since the last table, or if all is set, those of the whole trace. */
 struct interval_now {
 	int all;
 	unsigned long ms;               /* how long that was; 0: not known */

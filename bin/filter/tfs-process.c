@@ -52,7 +52,7 @@ struct process {
 	int timed, unsure;      /* age is known; its end may be lost */
 	enum { CPU_UNKNOWN, CPU_LEAST, CPU_KNOWN } cpu_known;
 	int64_t code;           /* of wait(2); -1: not known */
-	struct living *living;  /* NULL: no more is told of it */
+	struct living *living;  /* NULL: no more is known of the process */
 	uint64_t over;          /* when it has ended, and waits for its CPU time; 0: it does not */
 	struct process *up, *child, *last, *next; /* -t; without it, next is to be printed next */
 };

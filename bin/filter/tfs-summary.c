@@ -75,7 +75,7 @@ static const struct kind {
 
 enum { KIND_CALL };
 
-/* What is known of the events of a row. */
+/* The sums of the events of a row. */
 struct sums {
 	unsigned long long calls, errors, timed, added[ADDED_MAX];
 	struct decimal total, least, most; /* of the timed calls, in microseconds */

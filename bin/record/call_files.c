@@ -13,9 +13,9 @@
  * the descriptor. A result is read at the return.
  *
  * All is read by the offsets that BTF has. Since Linux 6.2 programs can load the kernel's memory
- * (emit_cast); before it, each load is a call. What is done for each file is in two functions,
- * which the verifier checks once: in the loop over descriptors it would check them dozens of times,
- * for some tenths of a second.
+ * (emit_cast); before it, each load is a call. The code for each file is in two functions, which
+ * the verifier checks once: in the loop over descriptors it would check them dozens of times, for
+ * some tenths of a second.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -124,7 +124,7 @@ struct item {
 	uint8_t has_count;              /* 1 + the shift of the count; 0: it has none */
 	uint8_t count;                  /* the argument with the count */
 	uint8_t npoints;
-	uint8_t message;                /* it may be one of netlink: record more of it */
+	uint8_t message;                /* it may be one of netlink: record more bytes */
 	uint8_t pad;
 	uint16_t size, most;
 	uint16_t points;                /* the first pointer of the structure, in its map */
@@ -212,7 +212,7 @@ enum { INTERRUPTED = -4, INTERRUPTED_RESTART = -516 };
 #define STEP_NAME(NAME, structure, member) NAME,
 enum { STEP_MEMBERS(STEP_NAME) STEPS };
 
-/* What a record says of its task */
+/* The task of a record */
 #define TASK_MEMBERS(X) \
 	X(TASK_START, task_struct, start_time) X(TASK_COMM, task_struct, comm) \
 	X(TASK_TGID, task_struct, tgid) X(TASK_CRED, task_struct, cred) X(TASK_UID, cred, uid)
@@ -248,7 +248,7 @@ enum { SOCKET_MEMBERS(STEP_NAME) SOCKET_MEMBERS_ALL };
 enum { TYPE_TASK, TYPE_MOUNT, TYPE_FILE, TYPE_POINTER, TYPE_SPACE, TYPE_SPACE_OPS,
        TYPE_SOCKET, TYPE_UNIX, TYPE_DENTRY, TYPE_INODE, FILE_TYPES };
 
-/* What call_files.c knows */
+/* The state of call_files.c */
 struct file_programs {
 	int known;              /* the files of descriptors are recorded */
 	int sent;               /* the map of the ids that were recorded */

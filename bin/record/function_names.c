@@ -28,7 +28,7 @@
 
 enum {
 	OLD_MS = 1000,          /* look at what a process maps again after so long */
-	MISSED_MS = 63,         /* or at most so long, if an address was not in it */
+	MISSED_MS = 63,         /* or at most so long, if an address was not in the list */
 	PATIENCE = 16,          /* and so many times longer than the last look took */
 	REGIONS = 512,          /* of a process; more are not named */
 	TASKS = 4096,           /* that are remembered, by pid */
@@ -66,7 +66,7 @@ struct process_maps {
 	struct kept kept;
 	long long at;                   /* when it was read, or could not be read */
 	long long cost_ms;              /* what that took */
-	int missed_ms;                  /* wait so long if an address is not in it */
+	int missed_ms;                  /* wait so long if an address is not in the list */
 	struct region *regions;
 	size_t n, room;
 	int told;                       /* the kernel tells all that it maps */
@@ -265,8 +265,8 @@ static int read_line(struct process_maps *p, pid_t pid, const char *line, const 
 }
 
 /*
- * Read what the task maps. Change nothing if it has ended or has another name than comm. What
- * lies after PROCFS_MOST bytes is not known.
+ * Read what the task maps. Change nothing if it has ended or has another name than comm. Regions
+ * after PROCFS_MOST bytes are not known.
  */
 static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 {
@@ -441,7 +441,7 @@ static struct known_task *task_of(int pid)
 	return t;
 }
 
-/* Has the program mapped another file where the region was, before or after it? */
+/* Did the program map another file at the place of the region, before or after it? */
 static int is_shared(const struct process_maps *p, const struct region *r)
 {
 	for (const struct region *other = p->regions; other < p->regions + p->n; other++)

@@ -48,10 +48,10 @@ _Static_assert(WRITTEN + WRITTEN_SIZE <= RING &&
 	       WRITTEN + (int)sizeof(struct ring_head) == FIELDS &&
 	       sizeof(struct otel_place) <= WRITTEN - PLACE, "all has room on the stack");
 
-/* What STATE says: enum otel_seen; the flags of a known context are above. */
+/* The values of STATE: enum otel_seen; the flags of a known context are above. */
 enum { NO_CONTEXT = OTEL_SEEN_NONE, UNKNOWN = OTEL_SEEN_UNKNOWN, KNOWN = OTEL_SEEN };
 
-/* What differs between kernels. */
+/* The places that differ between kernels. */
 struct offsets {
 	int thread_pointer, pid, tgid, mm;      /* in struct task_struct */
 	int code;                               /* in struct mm_struct: pages of code */

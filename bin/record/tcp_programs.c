@@ -523,7 +523,7 @@ static void emit_complete(struct bpf_code *c, const struct plan *p, const char *
 
 /* ---- attach -------------------------------------------------------------------------------- */
 
-/* Of several messages of sendmmsg, only the first can connect, and the call returns its error. */
+/* Only the first of several messages of sendmmsg can connect, and the call returns its error. */
 static const struct {
 	const char *event;
 	unsigned flags;

@@ -68,7 +68,7 @@ static int wait_for_change(int map)
 	before = serving(map);
 	while (!r && !p[0].revents && serving(map) == before) {
 		if (poll(p, ch.n + 1, -1) < 0 && errno != EINTR)
-			r = err_errno("unable to wait");
+			r = err_errno("unable to wait for marks");
 		rings_drop(&rings);
 	}
 	dt_reader_remove(name, &ch);

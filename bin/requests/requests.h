@@ -85,7 +85,7 @@ enum { SENT_OPEN = 1,           /* the last sender is traced: the range has no e
        SENT_RANGE = 2,          /* start is valid, and end without SENT_OPEN */
        SENT_ACTIVE = 4,         /* the socket connected */
        SENT_PASSIVE = 8,        /* the socket was accepted */
-       SENT_EVER = 16,          /* marked bytes were sent on it */
+       SENT_EVER = 16,          /* marked bytes were sent on the socket */
        SENT_BORN = 32 };        /* it was opened in a window, and has sent nothing yet */
 
 /* Counters and scratch values of each CPU. A reader adds up the counters. */

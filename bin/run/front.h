@@ -93,7 +93,7 @@ int ask_find_program(const char *name, char *path);
 
 /* ---- peers.c: the words of strace, perf, bcc and trace-cmd ---------------------------- */
 
-/* Has the hook, or tfs-run, the option that the word is? */
+/* Is the word an option of the hook, or of tfs-run? */
 int peers_has(const struct hook *h, const char *word);
 
 /* If an option of ask is one of a peer, report what to type and return -1. Otherwise return 0. */

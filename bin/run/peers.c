@@ -10,7 +10,7 @@
  * Options of the peers. An option with " %" after it takes a value. A row with " #" is for a value
  * that is a number, and counts even if the hook has an option of that letter. Each row counts only
  * if the hook, or tfs-run, has the option that it needs. The text use replaces the option, and % in
- * it stands for the value. Of options that begin with the same letters, the longest comes first.
+ * it stands for the value. If options begin with the same letters, the longest comes first.
  */
 struct peer_option {
 	const char *word, *needs, *use, *why;

@@ -420,7 +420,7 @@ static void handle_signals(struct run *r)
 			kill(r->manager, SIGUSR1);
 }
 
-/* Has tfs-run been told to stop, and is no PROG left that may go on nevertheless? */
+/* Was tfs-run told to stop, and is there no PROG that may go on? */
 static int is_ending(const struct run *r)
 {
 	return r->stop_signal && (!r->prog || r->prog_over);

@@ -159,7 +159,7 @@ unsigned calls_most(const struct calls *);
 struct call_bytes {
 	const char *bytes;      /* NULL: nothing is known */
 	size_t n;
-	uint8_t cut;            /* the program had more of it */
+	uint8_t cut;            /* the program had more bytes */
 	uint8_t fault;          /* the address could not be read */
 	uint64_t cut_strings;   /* of an array of strings: a bit for each string that is cut */
 };
@@ -581,7 +581,7 @@ size_t file_inside(const struct file_record *f, const char *names, size_t n, cha
 size_t file_socket(const struct file_record *f, const char *names, size_t n, char *text,
 		   size_t size);
 
-/* Which file it is: the inode, the device as the kernel has it, and the generation, or 0 */
+/* The identity of the file: the inode, the device as the kernel has it, and the generation, or 0 */
 struct file_identity {
 	uint64_t inode;                 /* 0: not known */
 	uint32_t device, generation;
@@ -716,8 +716,8 @@ void wanted_free(struct wanted *);
  * A group has the tasks that share their descriptors; its number is the pid of one of them. Calls
  * refer to files by ids (struct call_values), which the kernel says with BTF (by_kernel). Otherwise
  * they are learned: from the opens of a group, from copies of its descriptors, and in a live trace
- * from procfs when the group is first seen. Such a path begins with "?". What is not known for sure
- * is forgotten. Memory is bounded.
+ * from procfs when the group is first seen. Such a path begins with "?". Forget a name that is not
+ * known for sure. Memory is bounded.
  */
 
 /* Return the group of a task that is first seen. Without by_kernel, read its files now. */

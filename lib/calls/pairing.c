@@ -75,8 +75,8 @@ static int had_no_entry(const struct pairing *p, const struct pairing_task *t,
 }
 
 /*
- * Is this the return of a call whose return is not news? That of sigreturn has no number, or its
- * own. On RISC-V it has that of a register of the program.
+ * Is this the return of a call whose return is not news? The return of sigreturn has no number, or
+ * its own. On RISC-V it has that of a register of the program.
  */
 static int is_skipped(const struct pairing_task *t, const struct pairing_event *e)
 {

@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-/* What is particular about a call. */
+/* The properties of a call that matter for pairing. */
 enum pairing_class {
 	PAIRING_PLAIN, PAIRING_EXEC, PAIRING_FORK,
 	PAIRING_EXIT, PAIRING_SIGRETURN,        /* these two do not return */
@@ -67,7 +67,7 @@ struct pairing {
 	size_t hand;                    /* private: where to look for a task to drop */
 };
 
-/* What an entry or a return says about a call. */
+/* The result for an entry or a return. */
 enum pairing_fate {
 	PAIRING_NOTHING,                /* nothing: the return of sigreturn, or of a new task */
 	PAIRING_BEGAN,

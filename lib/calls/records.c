@@ -18,7 +18,7 @@
 	FIELD("__data_loc u8[]", "memory", "88", "4", "0") \
 	FIELD("__data_loc char[]", "path", "92", "4", "0")
 
-/* What the print fmt has for the arguments of a call, after its name */
+/* The arguments of a call in the print fmt, after its name */
 #define CALL_ARGUMENTS \
 	"REC->args[0], REC->args[1], REC->args[2], REC->args[3], REC->args[4], REC->args[5], " \
 	"__get_str(path)"

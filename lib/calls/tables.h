@@ -34,7 +34,7 @@ enum { CALL_CHAIN_MOST = 512 };
 /* How a number in hexadecimal is printed: its set. */
 enum { HEX_NUMBER, HEX_POINTER, HEX_BITS };
 
-/* What is in a buffer: its set. Of a value, a NUL at the end is not printed. */
+/* The contents of a buffer: its set. A NUL at the end of a value is not printed. */
 enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS, BUFFER_MESSAGE };
 
 /* How a number is printed that no constant is equal to. */

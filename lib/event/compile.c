@@ -111,7 +111,7 @@ static int named_type(struct compiler *c, struct c_type *t)
 	return 0;
 }
 
-/* What a word of C says of a type. */
+/* The meaning of a word of C in the name of a type. */
 enum type_word { QUALIFIER, SIGNED, UNSIGNED, LONG, SHORT, CHAR, VOID, INT, TAG, ENUM, OTHER };
 
 /* Return what the token says of a type. */

@@ -15,7 +15,7 @@
 /* The kernel follows calls to this depth; a damaged record may claim any. */
 enum { MOST_DEPTH = 50, MOST_INDENT = 200 };
 
-/* What a CPU runs. */
+/* The task that a CPU runs. */
 struct graph_cpu {
 	int seen, pid;
 	uint64_t open[MOST_DEPTH];      /* the functions that have been entered, by depth */

@@ -37,7 +37,7 @@ const char *caps_hint(int e, uint64_t needs);
 int err_capability(uint64_t needs, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int err_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Has the process all capabilities of the set? If not, set errno to EPERM. */
+/* Does the process have all capabilities of the set? If not, set errno to EPERM. */
 int caps_have(uint64_t needs);
 
 /*
@@ -52,7 +52,8 @@ void caps_keep(uint64_t keep);
  * Call this once, in main, after all files are open. From then on the process has no capabilities,
  * and can use only its open files and its memory (seccomp): it cannot open a file, run a program,
  * make a socket, map executable memory, or send a signal to another process. Such a call fails with
- * ENOSYS. What the kernel or the architecture (confine.c) lacks is left out silently.
+ * ENOSYS. If the kernel or the architecture (confine.c) lacks a part of this, leave it out
+ * silently.
  */
 void confine(void);
 
@@ -144,7 +145,7 @@ enum { FD_SEND_MAX = 16 };
 #define SESSION_COUNTS "TFS_COUNTS"
 #define SESSION_COUNTS_FILE "counts"
 
-/* What such a descriptor is (lib/live/live.h: rings.c) */
+/* The kinds of such descriptors (lib/live/live.h: rings.c) */
 enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS, KEEP_TASKS };
 
 /* Send descriptors of a kind through a Unix socket. Return 0, or -1 and errno, silent. */

@@ -172,8 +172,8 @@ extern const char *const trace_line_waits[];
 enum task_wait trace_line_wait(const struct trace_line *);
 
 /*
- * Has the event one of these letters as its context: s in a softirq, h or H in a hardirq, z or Z in
- * an NMI? Only text has them.
+ * Does the event have one of these letters as its context: s in a softirq, h or H in a hardirq, z
+ * or Z in an NMI? Only text has them.
  */
 int trace_line_within(const struct trace_line *, const char *letters);
 

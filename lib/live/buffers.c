@@ -230,13 +230,13 @@ int live_wake(struct live *l, int fd)
 		return fd;
 	for (unsigned i = 0; all >= 0 && i < l->rings.n; i++)
 		if (epoll_ctl(all, EPOLL_CTL_ADD, l->rings.v[i].fd, &event) < 0)
-			return err_errno("unable to wait for rings");
+			return err_errno("unable to wait for records in the rings");
 	for (unsigned i = 0; all >= 0 && fd < 0 && i < l->ncpus; i++)
 		if (l->cpu[i].fd >= 0 && epoll_ctl(all, EPOLL_CTL_ADD, l->cpu[i].fd, &event) < 0)
-			return err_errno("unable to wait for rings");
+			return err_errno("unable to wait for records in the rings");
 	if (all >= 0 && fd >= 0 && epoll_ctl(all, EPOLL_CTL_ADD, fd, &event) < 0)
-		return err_errno("unable to wait for rings");
-	return all < 0 ? err_errno("unable to wait for rings") : all;
+		return err_errno("unable to wait for records in the rings");
+	return all < 0 ? err_errno("unable to wait for records in the rings") : all;
 }
 
 int live_empty(const struct live *l)

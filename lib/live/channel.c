@@ -347,7 +347,7 @@ static int pass(const struct channel *ch)
 	if (ch->calls >= 0)
 		strbuf_format(&list, "p%d", ch->calls);
 	if (rings_turn(ch->control, RINGS_RECORD) < 0 || setenv(SESSION_RINGS, list.text, 1) < 0)
-		return err_errno("unable to begin to record");
+		return err_errno("unable to let the programs record");
 	free(list.text);
 	return 0;
 }

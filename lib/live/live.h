@@ -185,7 +185,7 @@ struct rings {
 	_Alignas(8) unsigned char bytes[1024]; /* private */
 };
 
-/* Has this process inherited rings of calls? */
+/* Did this process inherit rings of calls? */
 int rings_have_calls(void);
 
 /* Take the rings that this process has inherited. Return 0, or -1, reported. */
@@ -243,7 +243,7 @@ enum { CHANNEL_CHILDREN = 9 };
 
 /* All zero at first, but outer. */
 struct channel {
-	char id[16];            /* for the names of the maps and programs that belong to it */
+	char id[16];            /* for the names of the maps and programs of the channel */
 	int control;            /* the map of struct ring_control */
 	int outer;              /* the map of rings; -1: make one for the CPUs */
 	uint32_t first;         /* the entry of CPU 0 in it */
@@ -304,9 +304,9 @@ void emit_until_end(struct bpf_code *, const struct channel *, int slot);
 void emit_lost(struct bpf_code *, int slot);
 
 /*
- * Write the record at base + at into the ring of this CPU, or count it as lost, unless another
- * record will say that it is (counted is 0). It has size bytes; size 0: R8 has their number, which
- * the verifier knows to fit. Overwrites R0 to R5. R0 is 0 if the ring has it.
+ * Write the record at base + at into the ring of this CPU, or count it as lost. If counted is 0, do
+ * not count it, because another record will report the loss. It has size bytes; size 0: R8 has
+ * their number, which the verifier knows to fit. Overwrites R0 to R5. R0 is 0 if the ring has it.
  */
 void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
 		 int slot, int counted);
@@ -387,7 +387,7 @@ unsigned long long live_lost(const struct live *, unsigned cpu);
 /* Return the number of events that the CPU has tried to record since the buffer was cleared. */
 unsigned long long live_tried(const struct live *, unsigned cpu);
 
-/* Has any ring buffer at least so many bytes of records? */
+/* Does any ring buffer have at least so many bytes of records? */
 int live_has(const struct live *, unsigned long long bytes);
 
 /* Close the ring buffers, so that the instance can be removed. */

@@ -469,7 +469,10 @@ static void put_title(struct people *p, struct out *o)
 	p->titled = 1;
 }
 
-/* Has the event the columns? System calls have none, but those of raw_syscalls have their text. */
+/*
+ * Does the event have the columns? System calls have none, but those of raw_syscalls have their
+ * text.
+ */
 static int has_columns(const struct people *p, const struct people_event *e)
 {
 	const char *first = p->columns->field;

@@ -429,7 +429,7 @@ static int is_member(void *c, pid_t pid)
 	return cgroup_has(c, pid) ? -1 : 0;
 }
 
-/* Has the path a part "." or ".."? The kernel's path of a cgroup has none. */
+/* Does the path have a part "." or ".."? The kernel's path of a cgroup has none. */
 static int has_dots(const char *path)
 {
 	for (const char *p = path; *p; p += strcspn(p, "/")) {

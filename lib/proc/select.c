@@ -22,7 +22,7 @@ struct look {
 	size_t nall;
 };
 
-/* What selectors of a kind need of a process is read once for all of them. */
+/* The facts of a process that selectors need. Each is read once for all selectors. */
 struct known {
 	ino_t ns;               /* 0: not read yet, or not known */
 	char *cgroups;          /* NULL: the same; allocated */

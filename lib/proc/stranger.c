@@ -247,7 +247,7 @@ static uid_t maker_of(pid_t pid)
 	return user;
 }
 
-/* Return the user of a process. Of one that has ended, nobody knows him. */
+/* Return the user of a process. If a process has ended, its user is not known. */
 static uid_t user_of(pid_t pid)
 {
 	const uid_t maker = pid ? maker_of(pid) : geteuid();

@@ -10,8 +10,8 @@
 #define LOOK_AGAIN_MS 1000
 
 /*
- * All tasks must end, so it is enough to wait for one task, and then for the next. That
- * needs one descriptor, and at most one wake-up per task.
+ * All tasks must end, so it is enough to wait for one task, and then for the next. This way needs
+ * one descriptor, and at most one wake-up per task.
  */
 struct tasks {
 	struct pids now, before; /* the newest list of tasks, and the list before it */

@@ -147,7 +147,7 @@ static int run_hook(struct janitor *j, int words, int socket)
 	int status, ended;
 
 	if (pid < 0)
-		return err_errno("unable to fork");
+		return err_errno("unable to start the hook");
 	if (!pid) {
 		dup2(words, STDOUT_FILENO);
 		setpgid(0, 0);
@@ -274,7 +274,7 @@ static int turn_rings(const struct janitor *j, enum ring_state state)
 {
 	for (size_t i = 0; i < j->nkeeps; i++)
 		if (j->kinds[i] == KEEP_CONTROL && rings_turn(j->keeps[i], state) < 0)
-			return err_errno("unable to begin to record");
+			return err_errno("unable to let the programs record");
 	return 0;
 }
 
@@ -413,7 +413,7 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 		return err_errno("unable to make a pipe");
 	j->stream = child_fork();
 	if (j->stream < 0)
-		return err_errno("unable to fork");
+		return err_errno("unable to start the stream");
 	/* Here and in the child: either may run first. Not before setsid, which would fail. */
 	if (j->rq->output != OUTPUT_DAT)
 		setpgid(j->stream, j->stream);

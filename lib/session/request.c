@@ -171,7 +171,7 @@ static int drop_repeated(struct opt *o)
 	return 0;
 }
 
-/* Has the option the values that it needs, if it had n of them when it was given? */
+/* Does the option have the values that it needs? It had n of them when it was given. */
 static int check_given(const struct hook *r, const struct opt *o, size_t n)
 {
 	if (!o || o->n > n || o->type == TYPE_FLAG || o->may_be_empty)
@@ -487,7 +487,7 @@ int request_find_containers(struct request *rq)
 }
 
 /*
- * Has the cgroup no task now, and may it have one later? If that cannot be told,
+ * Is the cgroup without a task now, and may it have one later? If that cannot be told,
  * recording_check_tasks reports it.
  */
 static int is_empty_cgroup(const struct selector *s)

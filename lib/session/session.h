@@ -232,9 +232,9 @@ int policy_dumps(const struct request *rq, int rundir, unsigned long *files, uns
 int audit_to(const char *where);
 
 /*
- * Record that the session begins, before anything of it is made, and that it has ended with this
- * status of the janitor (-1: it was killed). A record that the log does not accept at once is lost.
- * A dry session has none.
+ * Record that the session begins, before anything of it is made; and that it has ended, with the
+ * status of the janitor (-1: the janitor was killed). A record that the log does not accept at once
+ * is lost. A dry session has none.
  */
 void audit_begin(const struct request *rq, const char *subsystem);
 void audit_end(const struct request *rq, const char *subsystem, int status);

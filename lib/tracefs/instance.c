@@ -41,7 +41,7 @@ unsigned long long stats_count(const char *text, const char *key)
 	return p ? (p += strlen(key), text_digits(&p)) : 0;
 }
 
-/* What the kernel counts of lost events: ring_buffer_overrun_cpu and the like. */
+/* The kernel counts lost events in ring_buffer_overrun_cpu and the like. */
 static const char *const lost_keys[] = { "overrun: ", "commit overrun: ", "dropped events: " };
 
 unsigned long long stats_lost(const char *text)

@@ -27,7 +27,7 @@ static int get(int dir, const char *file, struct pids *out)
 
 	if (!text)
 		return err_file("unable to read %s", file);
-	r = pids_parse(out, text); /* "no pid" has no number in it */
+	r = pids_parse(out, text); /* the text "no pid" has no number */
 	free(text);
 	return r;
 }

@@ -18,7 +18,7 @@ static unsigned class_of(const char *word)
 	return role_of_word((struct text_part){ word, strlen(word) }) & ROLE_CLASSES;
 }
 
-/* Has this kernel an event for the call? */
+/* Does this kernel have an event for the call? */
 static int is_call(int root, const char *name)
 {
 	char path[512];

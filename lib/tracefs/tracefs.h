@@ -174,8 +174,8 @@ unsigned long long instance_buffer_count(int instance, const char *key);
 unsigned long long stats_count(const char *text, const char *key);
 
 /*
- * Return the number of events that the ring buffer of a CPU, by its stats, or those of an instance
- * have dropped.
+ * Return the number of events that the ring buffer of a CPU has dropped, by its stats, or all ring
+ * buffers of an instance.
  */
 unsigned long long stats_lost(const char *text);
 unsigned long long instance_lost(int instance);

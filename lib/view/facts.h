@@ -10,13 +10,13 @@ enum role {
 	ROLE_NEWTASK, ROLE_RENAME, ROLE_EXEC, ROLE_END, ROLES
 };
 
-/* A task of facts.tasks, whose names are not used. Those marked (p) are of its process. */
+/* A task of facts.tasks, whose names are not used. The members marked (p) are of its process. */
 struct fact_task {
 	struct comm comm;
 	uint16_t state;
 	uint16_t code;          /* exit code of the task itself */
 	uint16_t group;         /* (p) exit code of all threads that it ends */
-	uint16_t sent;          /* (p) last deadly signal that was sent to it */
+	uint16_t sent;          /* (p) last deadly signal that was sent to the task */
 	uint16_t marks;         /* of process.c; 0 for a new task */
 	uint16_t threads;       /* (p) number of living threads; 0: not known */
 	int32_t parent;         /* (p) its parent at first; 0: not known */

@@ -12,7 +12,7 @@
 enum join { NO_JOIN, JOIN_NEW, JOIN_NAME, JOIN_CGROUP, POPULATED, EXECUTED, SETS_UID, JOIN_SETUID,
 	    JOIN_UID };
 
-/* Which task an event is about, and whether a task joins by it. */
+/* The task that an event is about, and whether a task joins by this event. */
 struct about {
 	enum { UNDECIDED, RUNNING, OTHER, EITHER, EVERY, HIDDEN } who;
 	enum join join;

@@ -68,7 +68,7 @@ struct connection {
 	struct otel_context context; /* of the task, when it connected, accepted or closed */
 };
 
-/* What a program said last on a CPU */
+/* The last record of a program on a CPU */
 struct said {
 	struct table_entry entry;
 	uint64_t socket;
@@ -362,7 +362,7 @@ static void set_address(struct end *to, const uint64_t *halves)
 	}
 }
 
-/* What a record of a program says */
+/* The contents of a record of a program */
 struct told {
 	char what;
 	uint64_t socket, value[2];

@@ -204,7 +204,7 @@ void json_changed(struct json *);
  *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
  */
 
-/* What a record tells. An exit code is what wait(2) gives. */
+/* The facts of a record. An exit code is what wait(2) gives. */
 enum fact {
 	FACT_SENT,              /* signal_deliver of SIGKILL: the signal that was sent */
 	FACT_CODE,              /* sched_process_exit: the exit code of the task */
@@ -222,7 +222,7 @@ enum fact {
 	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread", \
 	"uid", "cpu_least_ns", "age_us"
 
-/* What the kernel says of a task that ends, beside its exit code. */
+/* The state of a task that ends, beside its exit code. */
 struct used {
 	uint64_t cpu;           /* of the task, or of all threads if it is the last; in ns, as */
 				/* it was at the last tick or switch of each */
@@ -481,7 +481,7 @@ void show_changed(struct show *);
  */
 int people_take(struct show *, const struct tool *, int letter);
 
-/* What the other files of this layer need of it, and of reader.h. */
+/* The functions that the other files of this layer need of record_people.c, and of people.h. */
 struct people_view {
 	/* Let the events of s->line have marks, before the first event is printed. */
 	void (*keys)(struct show *);
@@ -572,7 +572,7 @@ struct decode {
 	size_t hand;            /* decode_end: the next task */
 	int gap;                /* events were lost directly before this one */
 	int ended;
-	unsigned long long requests, polled; /* of io_uring; its rings that a thread polls */
+	unsigned long long requests, polled; /* requests of io_uring; rings that a thread polls */
 	unsigned long long queued; /* reads and writes of io_submit */
 	unsigned long long unnamed; /* files of shown calls that are not known */
 };
