@@ -93,15 +93,17 @@ OBJECTS := $(LIB_C:%.c=build/%.o)
 private = $(patsubst %.c,build/%.o,$(filter-out $(SOURCES),$(wildcard bin/$1/*.c)))
 # With LTO the linker wants the objects themselves. Without, it says which objects of the archive, which
 # only names them, it has taken (-t -t). They are what the program depends on: a change in the library
-# links the programs again that use it, and no other. Another linker may not say it.
+# links the programs again that use it, and no other. If another linker does not say it, or an object
+# is no more, they depend on the archive.
+taken = $(if $(filter-out $(OBJECTS),$(or $1,none)),$(LIBRARY),$1)
 ifdef LTO
 LIBRARY = $(OBJECTS)
 else
 LIBRARY = build/libtfs.a
 ONLY_FIRST := |
 USED = -Wl,-t,-t >build/$@.taken
-USED += && awk '/^build\/lib\// { print "$@: " $$0 "\n" $$0 ":"; n++ } \
-	END { if (!n) print "$@: $(LIBRARY)" }' build/$@.taken >build/$@.used
+USED += && awk '/^build\/lib\// { all = all " " $$0 } \
+	END { print "$@: $$(call taken," all ")" }' build/$@.taken >build/$@.used
 endif
 # what stale sessions of each subsystem leave: trace-hooks/*/instances.c
 INSTANCES := $(wildcard $(SUBSYSTEMS:%=%/instances.c))

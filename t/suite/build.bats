@@ -103,6 +103,25 @@ names() {
 	[ "$(grep -c ': sys_getppid()$' shown)" = 7 ]
 }
 
+@test "make: a change in the library links the programs that use it, and no other" {
+	need_tool make nm cc
+	[ -e "$TREE/build/bin/tfs-run.used" ] || skip "needs a build without ONE=1 and STATIC=1"
+	mkdir -p copy/build
+	cp -a "$TREE"/{Makefile,.build,bin,lib,trace-hooks} copy
+	cp -a "$TREE"/build/{bin,lib,gen,trace-hooks,flags,formats,libtfs.a} copy/build
+	touch copy/lib/base/words.c
+	run -0 make -C copy
+	sed -n 's/^  CC //p' <<<"$output" | sort >linked
+	(
+		cd copy
+		for file in bin/tfs-* trace-hooks/*/manager; do
+			! nm "$file" | grep -q ' words_split$' || echo "$file"
+		done
+	) | sort >wanted
+	file_has 3+ wanted
+	cmp linked wanted
+}
+
 @test "make: does nothing when there is nothing to do" {
 	source_tree
 	remake
