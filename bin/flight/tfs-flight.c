@@ -351,23 +351,18 @@ static void report_ready(void)
 	close((int)f.ready);
 }
 
-static void take_option(int letter)
+static void take_option(void)
 {
-	switch (letter) {
-	case 'F':
+	if (!strcmp(opt_last.name, "dump-fail")) {
 		if (pids_option(&tool, opt_value, 0, &f.watched) < 0)
 			exit(REFUSED);
-		break;
-	case 's':
+	} else if (!strcmp(opt_last.name, "size")) {
 		f.dumps.most = KB_BYTES(opt_number());
-		break;
-	case 'B':
+	} else if (!strcmp(opt_last.name, "budget")) {
 		if (flight_budget_parse(&f.budget, opt_value) < 0)
 			opt_refuse(&tool, "a percentage from 0.01 to 50");
-		break;
-	default:
-		if (show_option(&f.show, &tool, letter) < 0)
-			exit(REFUSED);
+	} else if (show_option(&f.show, &tool) < 0) {
+		exit(REFUSED);
 	}
 }
 
@@ -385,13 +380,13 @@ static void close_all(void)
 int main(int argc, char **argv)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGIO, 0 };
-	int letter, r;
+	int r;
 
 	f.dumps.keep = 10;
 	f.controls.notify = -1;
 	f.trigger.events.v = f.slow.calls.v = OPT_LIST(NULL);
-	while ((letter = opt_next(&tool, argc, argv)) != -1)
-		take_option(letter);
+	while (opt_next(&tool, argc, argv) != -1)
+		take_option();
 	for (const char **t = f.trigger.events.v; *t; t++)
 		if (!strchr(*t, ':') || strchr(*t, '/'))
 			usage_error(&tool, "not SYSTEM:EVENT: '%.80s'", *t);

@@ -625,54 +625,32 @@ static unsigned long default_memory_kb(void)
 static int take_options(struct stream *s, int argc, char **argv)
 {
 	struct pids about = { 0 };
-	int c;
+	unsigned long size = 0;
+	const struct opt_place places[] = {
+		{ .name = "begins", .flag = &s->show.subjects.names },
+		{ .name = "function-names", .flag = &s->functions },
+		{ .name = "kernel-text", .flag = &s->text },
+		{ .name = "lines", .flag = &s->to.packets },
+		{ .name = "memory", .number = &s->memory_kb },
+		{ .name = "hide-names", .flag = &s->show.hide_names },
+		{ .name = "size", .number = &size },
+		{ .name = "patience", .number = &s->to.patience },
+		{ .name = "join", .text = &s->show.subjects.rules },
+		{ .name = "unseen", .text = &s->show.subjects.hidden }, { 0 },
+	};
 
-	while ((c = opt_next(&tool, argc, argv)) != -1)
-		switch (c) {
-		case 'B':
-			s->show.subjects.names = 1;
-			break;
-		case 'f':
-			s->functions = s->show.asked = 1;
-			break;
-		case 'k':
-			s->text = 1;
-			break;
-		case 'l':
-			s->to.packets = 1;
-			break;
-		case 'M':
-			s->memory_kb = opt_number();
-			break;
-		case 'n':
-			s->show.hide_names = 1;
-			break;
-		case 's':
-			consumer_limit(&s->to, opt_number());
-			break;
-		case 'S':
+	while (opt_next(&tool, argc, argv) != -1)
+		if (!strcmp(opt_last.name, "about")) {
 			if (pids_option(&tool, opt_value, 0, &about) < 0)
 				return -1;
-			s->show.asked = 1;
-			break;
-		case 'W':
-			s->show.subjects.rules = opt_value;
-			s->show.asked = 1;
-			break;
-		case 'X':
-			s->show.subjects.hidden = opt_value;
-			break;
-		case 'w':
-			s->to.patience = opt_number();
-			break;
-		default:
-			if (!account_take(&s->show, &s->decode, &tool, c) &&
-			    !decode_take(&s->decode, &tool, c) &&
-			    !people_take(&s->show, &tool, c) &&
-			    !tcp_take(&s->show, &tool, c) &&
-			    show_option(&s->show, &tool, c) < 0)
-				return -1;
+		} else if (!opt_put(places) && !account_take(&s->show, &s->decode, &tool) &&
+			   !decode_take(&s->decode, &tool) && !people_take(&s->show, &tool) &&
+			   !tcp_take(&s->show, &tool) && show_option(&s->show, &tool) < 0) {
+			return -1;
 		}
+	if (size)
+		consumer_limit(&s->to, size);
+	s->show.asked |= s->functions || about.n || s->show.subjects.rules;
 	decode_check(&s->decode, &tool, &s->show);
 	if (s->show.subjects.rules)
 		check_rules(s->show.subjects.rules);

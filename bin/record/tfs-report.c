@@ -125,21 +125,19 @@ static void print_buffer(struct report *r, const struct dat_buffer *b)
 /* Take the options. Return the file of -B, or NULL. */
 static const char *parse(struct replay *r, int argc, char **argv, const char **instance)
 {
-	const char *file = NULL;
-	int c;
+	int last_boot = 0;
+	const struct opt_place places[] = {
+		{ .name = "instance", .text = instance },
+		{ .name = "last-boot", .flag = &last_boot }, { 0 },
+	};
+	const char *file;
 
-	while ((c = opt_next(&tool, argc, argv)) != -1) {
-		int shown = c == 'B' ? 0 : show_option(&r->show, &tool, c);
-
-		if (shown < 0)
+	while (opt_next(&tool, argc, argv) != -1)
+		if (!opt_put(places) && !account_take(&r->show, &r->decode, &tool) &&
+		    !decode_take(&r->decode, &tool) && !people_take(&r->show, &tool) &&
+		    !tcp_take(&r->show, &tool) && show_option(&r->show, &tool) < 0)
 			exit(REFUSED);
-		if (c == 'B')
-			file = persist_last_boot();
-		else if (!shown && !account_take(&r->show, &r->decode, &tool, c) &&
-			 !decode_take(&r->decode, &tool, c) && !people_take(&r->show, &tool, c) &&
-			 !tcp_take(&r->show, &tool, c))
-			*instance = opt_value;
-	}
+	file = last_boot ? persist_last_boot() : NULL;
 	decode_check(&r->decode, &tool, &r->show);
 	if (!file && !argv[opt_index])
 		usage_error(&tool, "no file; give a trace.dat");

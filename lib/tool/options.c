@@ -310,14 +310,14 @@ static const struct opt_place instance_places[] = {
 	{ 'R', .text = &opt_root }, { 'i', .text = &opt_instance }, { 0 },
 };
 
-/* Put the last option where it belongs. Return 0 if it has no place. */
-static int put(const struct opt_place *p)
+int opt_put(const struct opt_place *p)
 {
 	struct opt_list *l;
 
-	while (p && p->letter && p->letter != opt_last.letter)
+	while (p && (p->name ? strcmp(p->name, opt_last.name) :
+			       p->letter && p->letter != opt_last.letter))
 		p++;
-	if (!p || !p->letter)
+	if (!p || (!p->letter && !p->name))
 		return 0;
 	if (p->flag) {
 		*p->flag = 1;
@@ -415,7 +415,7 @@ int opt_next(const struct tool *t, int argc, char **argv)
 		}
 		take_value(t, value);
 	}
-	if ((t->takes_instance && put(instance_places)) || put(t->places))
+	if ((t->takes_instance && opt_put(instance_places)) || opt_put(t->places))
 		return opt_next(t, argc, argv);
 	return opt_last.letter ? opt_last.letter : OPT_LONG;
 }

@@ -104,7 +104,8 @@ struct tool {
 	const char *name, *help;
 	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself, */
 	const struct opt_place {
-		char letter;            /* 0: the end; NULL: no places */
+		char letter;            /* 0: the option has none, or is named: */
+		const char *name;       /* both missing: the end */
 		int *flag;              /* becomes 1, or */
 		const char **text;      /* the last value, or */
 		unsigned long *number;  /* the last value, of type N, MS, US or KB, or */
@@ -138,6 +139,9 @@ extern const char *opt_root, *opt_instance;
  */
 enum { OPT_LONG = 1 };
 int opt_next(const struct tool *t, int argc, char **argv);
+
+/* Put the last option where one of the places says. Return 0 if none is its place. */
+int opt_put(const struct opt_place *);
 
 /* Return the number that opt_value is, an option of type N, MS, US or KB. */
 unsigned long opt_number(void);

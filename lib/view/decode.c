@@ -1860,55 +1860,44 @@ static int parse_errors(struct decode *d, const char *names)
 	}
 }
 
-int decode_take(struct decode *d, const struct tool *tool, int letter)
+int decode_take(struct decode *d, const struct tool *tool)
 {
-	const struct {
-		const char *name;
-		int *flag;
-		const char **text;
-	} all[] = {
-		{ "abi", NULL, &d->abi }, { "id", NULL, &d->id },
-		{ "note", NULL, &d->note }, { "failed", &d->failed, NULL },
-		{ "succeeded", &d->succeeded, NULL },
-		{ "execs", &d->execs, NULL }, { "names", &d->names, NULL },
-		{ "paths", &d->paths, NULL },
-		{ "reads", &d->reads, NULL }, { "strace", &d->strace, NULL },
-		{ "host-paths", &d->known.host_paths, NULL },
+	unsigned long fd = 0, us = 0; /* which may have 32 bits */
+	const struct opt_place places[] = {
+		{ .name = "decode", .flag = &d->on }, { .name = "failed", .flag = &d->failed },
+		{ .name = "succeeded", .flag = &d->succeeded },
+		{ .name = "execs", .flag = &d->execs }, { .name = "fd", .number = &fd },
+		{ .name = "slower", .number = &us }, { .name = "names", .flag = &d->names },
+		{ .name = "paths", .flag = &d->paths }, { .name = "reads", .flag = &d->reads },
+		{ .name = "host-paths", .flag = &d->known.host_paths },
+		{ .name = "strace", .flag = &d->strace }, { .name = "id", .text = &d->id },
+		{ .name = "abi", .text = &d->abi }, { .name = "note", .text = &d->note }, { 0 },
 	};
+	const char *name = opt_last.name;
 	struct call_role_set set;
-	uint64_t us;
 
-	d->on |= letter == 'D';
-	if (letter != OPT_LONG)
-		return letter == 'D';
-	if (strcmp(opt_last.name, "note")) /* which -T has, too */
-		d->option = opt_last.line;
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (strcmp(opt_last.name, all[i].name))
-			continue;
-		else if (all[i].flag)
-			*all[i].flag = 1;
-		else
-			*all[i].text = opt_value;
-	if (!strcmp(opt_last.name, "files")) {
+	if (!strcmp(name, "files")) {
 		if (roles_parse(opt_value, &set) < 0 || set.is || set.fds)
 			opt_refuse(tool, "what calls do, such as opened,written");
 		d->files = set.does;
+	} else if (!strcmp(name, "path")) {
+		wanted_add(&d->wanted, opt_value);
+	} else if (!strcmp(name, "errno")) {
+		if (parse_errors(d, opt_value) < 0)
+			opt_refuse(tool, "a list of names of errors, such as ENOENT");
+	} else if (!opt_put(places)) {
+		return 0;
 	}
+	if (strcmp(name, "decode") && strcmp(name, "note")) /* which -T has, too */
+		d->option = opt_last.line;
 	d->paths |= d->known.host_paths || d->files;
 	d->known.prints = d->names || d->paths;
-	if (!strcmp(opt_last.name, "path"))
-		wanted_add(&d->wanted, opt_value);
-	if (!strcmp(opt_last.name, "errno") && parse_errors(d, opt_value) < 0)
-		opt_refuse(tool, "a list of names of errors, such as ENOENT");
-	if (!strcmp(opt_last.name, "fd")) {
-		d->fd = (int32_t)opt_number();
+	if (!strcmp(name, "fd")) {
+		d->fd = (int32_t)fd;
 		d->by_fd = 1;
 	}
-	if (!strcmp(opt_last.name, "slower")) {
-		us = opt_number(); /* an unsigned long may have 32 bits */
-		d->slower = us < UINT64_MAX / 1000 ? us * 1000 : UINT64_MAX;
-	}
+	if (!strcmp(name, "slower"))
+		d->slower = us < UINT64_MAX / 1000 ? (uint64_t)us * 1000 : UINT64_MAX;
 	return 1;
 }
 

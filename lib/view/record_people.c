@@ -228,22 +228,23 @@ static void set_keys(struct show *s)
 	s->line->events->keys = s->keys;
 }
 
-int people_take(struct show *s, const struct tool *tool, int letter)
+int people_take(struct show *s, const struct tool *tool)
 {
 	static const struct people_view view = {
 		set_keys, line, start, call_name, people_begin, people_result, people_siginfo,
 		people_exit,
 	};
+	int human = !strcmp(opt_last.name, "human"), columns = !strcmp(opt_last.name, "columns");
 
-	if (letter == 'm' && !s->people) {
+	if (human && !s->people) {
 		s->people = xcalloc(1, sizeof(*s->people));
 		s->view = &view;
 		people_screen(s->people, isatty(STDOUT_FILENO));
 	}
-	if (letter == 'm' && (s->json || s->header || s->exact))
+	if (human && (s->json || s->header || s->exact))
 		usage_error(tool, "-m cannot be combined with -j, -H and -x");
-	if (letter == 'c' && (!s->people || people_columns(s->people, opt_value) < 0))
+	if (columns && (!s->people || people_columns(s->people, opt_value) < 0))
 		usage_error(tool, "-c needs -m before it, and at most %d columns: '%.80s'",
 			    PEOPLE_COLUMNS, opt_value);
-	return letter == 'm' || letter == 'c';
+	return human || columns;
 }

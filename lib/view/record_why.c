@@ -177,28 +177,23 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 
 /* ---- the interface ---- */
 
-int account_take(struct show *s, struct decode *d, const struct tool *tool, int letter)
+int account_take(struct show *s, struct decode *d, const struct tool *tool)
 {
 	struct why *w = &account.why;
+	unsigned long depth = w->depth;
+	const struct opt_place places[] = {
+		{ .name = "depth", .number = &depth }, { .name = "top", .number = &w->top },
+		{ .name = "folded", .flag = &w->folded }, { .name = "begin", .text = &w->opens },
+		{ .name = "end", .text = &w->closes }, { 0 },
+	};
 
-	if (letter != OPT_LONG)
-		return 0;
 	if (!strcmp(opt_last.name, "why"))
 		w->scope = !strcmp(opt_value, "calls") ? WHY_CALLS : WHY_TASKS;
-	else if (!strcmp(opt_last.name, "depth"))
-		w->depth = (unsigned)opt_number();
-	else if (!strcmp(opt_last.name, "top"))
-		w->top = opt_number();
 	else if (!strcmp(opt_last.name, "of"))
 		account.given |= pids_option(tool, opt_value, 0, &account.of) >= 0;
-	else if (!strcmp(opt_last.name, "folded"))
-		w->folded = 1;
-	else if (!strcmp(opt_last.name, "begin"))
-		w->opens = opt_value;
-	else if (!strcmp(opt_last.name, "end"))
-		w->closes = opt_value;
-	else
+	else if (!opt_put(places))
 		return 0;
+	w->depth = (unsigned)depth;
 	account.on = 1;
 	d->on = d->names = d->known.prints = 1;
 	s->asked = 1;

@@ -31,63 +31,60 @@ static void learn(struct show *s, const struct record *r, int lost)
 	process_learn(&s->process, r, lost);
 }
 
-int show_option(struct show *s, const struct tool *tool, int letter)
+/* Take an option whose value this checks. Return 1; 0: it is none; or -1, reported. */
+static int take_checked(struct show *s, const struct tool *tool)
 {
-	const struct { char letter; int *flag; } flags[] = {
-		{ 'j', &s->json }, { 'H', &s->header }, { 'x', &s->exact }, { 'd', &s->dated },
-		{ 'F', &s->tells }, { 'O', &s->otel.on },
+	const struct { const char *name; int flags; struct pids *out; } lists[] = {
+		{ "pid", PID_LIST_IDLE, &s->pick.pids },
+		{ "uid-pids", PID_LIST_IDLE | PID_LIST_OTHERS, &s->process.uids },
+		{ "comm-pids", PID_LIST_IDLE | PID_LIST_OTHERS, &s->process.comms },
 	};
-	int taken = 0;
+	const char *name = opt_last.name;
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (flags[i].letter == letter)
-			taken = *flags[i].flag = 1;
-	switch (letter) {
-	case 'e':
-		if (pick_event(&s->pick, opt_value) < 0)
-			return -1;
-		break;
-	case 'p':
-		if (pids_option(tool, opt_value, PID_LIST_IDLE, &s->pick.pids) < 0)
-			return -1;
-		break;
-	case 't':
-		if (pick_time(&s->pick, opt_value) < 0)
-			opt_refuse(tool, "a range of seconds, FROM-TO");
-		break;
-	case 'u':
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (!strcmp(name, lists[i].name))
+			return pids_option(tool, opt_value, lists[i].flags, lists[i].out) < 0 ? -1 :
+											       1;
+	if (!strcmp(name, "event"))
+		return pick_event(&s->pick, opt_value) < 0 ? -1 : 1;
+	if (!strcmp(name, "uid")) {
 		s->process.uid = (uid_t)opt_number();
 		s->process.by_uid = 1;
-		break;
-	case 'C':
-		s->process.comm = opt_value;
-		break;
-	case 'U':
-	case 'N':
-		if (pids_option(tool, opt_value, PID_LIST_IDLE | PID_LIST_OTHERS,
-				letter == 'U' ? &s->process.uids : &s->process.comms) < 0)
-			return -1;
-		break;
-	case 'G':
+	} else if (!strcmp(name, "between")) {
+		if (pick_time(&s->pick, opt_value) < 0)
+			opt_refuse(tool, "a range of seconds, FROM-TO");
+	} else if (!strcmp(name, "signal")) {
 		s->tells = 1;
 		if (take_signals(s, opt_value) < 0)
 			opt_refuse(tool, "a list of signals from 1 to 64");
-		break;
-	case 'P':
+	} else if (!strcmp(name, "trace")) {
 		if (process_kinds(&s->process, opt_value) < 0)
 			opt_refuse(tool, "a list of syscalls, signals, lifecycle");
-		break;
-	default:
-		if (!taken)
-			return 0;
+	} else {
+		return 0;
 	}
+	return 1;
+}
+
+int show_option(struct show *s, const struct tool *tool)
+{
+	const struct opt_place places[] = {
+		{ .name = "json", .flag = &s->json }, { .name = "header", .flag = &s->header },
+		{ .name = "exact", .flag = &s->exact }, { .name = "date", .flag = &s->dated },
+		{ .name = "facts", .flag = &s->tells }, { .name = "otel", .flag = &s->otel.on },
+		{ .name = "comm", .text = &s->process.comm }, { 0 },
+	};
+	int taken = opt_put(places) ? 1 : take_checked(s, tool);
+
+	if (taken < 1)
+		return taken;
 	if (s->json && s->process.kinds)
 		usage_error(tool, "-j and -P cannot be combined; leave one out");
 	if (s->exact && (s->json || s->process.kinds))
 		usage_error(tool, "-x cannot be combined with -j and -P");
 	if (s->people && (s->json || s->header || s->exact))
 		usage_error(tool, "-m cannot be combined with -j, -H and -x");
-	s->asked |= letter != 'x' && letter != 'd';
+	s->asked |= strcmp(opt_last.name, "exact") && strcmp(opt_last.name, "date");
 	return 1;
 }
 

@@ -654,12 +654,12 @@ static int take_port(const char *word, const char *end)
 	return digits != end || !n || n > UINT16_MAX ? -1 : pids_add(&tcp.ports, (pid_t)n);
 }
 
-int tcp_take(struct show *s, const struct tool *tool, int letter)
+int tcp_take(struct show *s, const struct tool *tool)
 {
 	static const char *const names[] = { "latency", "life", "accept", "connect", "failed" };
 	const char *word = opt_value;
 
-	if (letter != 'T')
+	if (strcmp(opt_last.name, "tcp"))
 		return 0;
 	for (;; word++) {
 		size_t n = strcspn(word, ","), i = 0;

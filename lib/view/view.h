@@ -423,8 +423,8 @@ struct show {
 	const struct show_sink *sink; /* NULL, or what takes the events instead of text */
 };
 
-/* Take an option. Return 1, or 0 if it is not one of those above. Exit if its value is wrong. */
-int show_option(struct show *, const struct tool *, int letter);
+/* Take the last option. Return 1, or 0 if it is not one of those above. Exit if its value is wrong. */
+int show_option(struct show *, const struct tool *);
 
 /* Begin after the options; call it again with another line. */
 void show_begin(struct show *, struct line_format *);
@@ -479,7 +479,7 @@ void show_changed(struct show *);
 /*
  * Take an option as show_option does. Only programs that call it have the code of record_people.c.
  */
-int people_take(struct show *, const struct tool *, int letter);
+int people_take(struct show *, const struct tool *);
 
 /* The functions that the other files of this layer need of record_people.c, and of people.h. */
 struct people_view {
@@ -514,7 +514,7 @@ struct people_view {
  */
 
 /* Take an option as show_option does. Only programs that call it have the code of tcp.c. */
-int tcp_take(struct show *, const struct tool *, int letter);
+int tcp_take(struct show *, const struct tool *);
 
 /*
  * At the end of a trace, print the connects that still wait, and connections whose tasks are not
@@ -578,7 +578,7 @@ struct decode {
 };
 
 /* Take an option as show_option does. */
-int decode_take(struct decode *, const struct tool *, int letter);
+int decode_take(struct decode *, const struct tool *);
 
 /* Exit with a usage error if the options contradict each other. Call it after the last one. */
 void decode_check(const struct decode *, const struct tool *, struct show *);
@@ -604,7 +604,7 @@ void decode_free(struct decode *);
 /* ---- record_why.c: where the time of tasks went (why.h) ---------------------------------- */
 
 /* Take an option as show_option does. Only programs that call it have the code of record_why.c. */
-int account_take(struct show *, struct decode *, const struct tool *, int letter);
+int account_take(struct show *, struct decode *, const struct tool *);
 
 /* Take what such options set, and these tasks; without any, all that account_subject names. */
 struct why;

@@ -479,7 +479,7 @@ static void option(const char *word)
 	char *argv[] = { (char *)"fuzz", (char *)(uintptr_t)word, NULL };
 
 	opt_index = 1;
-	must(decode_take(&d, &tool, opt_next(&tool, 2, argv)));
+	must(opt_next(&tool, 2, argv) != -1 && decode_take(&d, &tool));
 	decode_check(&d, &tool, &show);
 }
 

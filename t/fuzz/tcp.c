@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	json = show.json = (how & 4) != 0;
 	show.otel.on = (how & 8) != 0;
 	opt_index = 1;
-	must(tcp_take(&show, &tool, opt_next(&tool, 2, argv)));
+	must(opt_next(&tool, 2, argv) != -1 && tcp_take(&show, &tool));
 	show_begin(&show, &line);
 	while (left)
 		next(&r, how & 1);
