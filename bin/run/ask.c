@@ -94,14 +94,12 @@ int ask_check_units(const struct ask *ask, const struct hook *h)
 
 void ask_add_word(char *line, size_t size, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-./:=,@%+";
 	size_t n = strlen(line);
 
-	if (!*word || word[strspn(word, plain)])
-		words_quote(line, size, word);
-	else
-		str_format(line + n, size - n, " %s", word);
+	if (n + 2 > size)
+		return;
+	strcpy(line + n, " ");
+	words_quote(line + n + 1, size - n - 1, word);
 }
 
 /* Write "tfs-run HOOK WORDS -- PROG..." to line, where PROG is words[prog]. */

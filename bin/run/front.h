@@ -45,7 +45,7 @@ void ask_parse(struct ask *ask, const struct tool *tool, int argc, char **argv);
 
 struct hook;
 
-/* Append a word to line as a person types it: in quotes only if a shell needs them. */
+/* Append a space and a word to line as a person types it: in quotes only if a shell needs them. */
 void ask_add_word(char *line, size_t size, const char *word);
 
 /* Is the word a program that a person may want to trace? */

@@ -169,53 +169,60 @@ static int is_relative(const char *path)
 	return !strncmp(path, "./", 2) || !strncmp(path, "../", 3);
 }
 
-/* Add a word of the hook's options. A relative path, the word or its value, becomes absolute. */
-static void add_word(char *args, size_t size, const char *word)
+/* Return a word of the hook's options. A relative path, the word or its value, becomes absolute. */
+static char *absolute(char *word)
 {
-	const char *value = *word == '-' && strchr(word, '=') ? strchr(word, '=') + 1 : word;
+	char *value = *word == '-' && strchr(word, '=') ? strchr(word, '=') + 1 : word;
 	char *path = is_relative(value) ? realpath(value, NULL) : NULL;
 	struct strbuf whole = { 0 };
 
-	if (!path) {
-		words_quote(args, size, word);
-		return;
-	}
+	if (!path)
+		return word;
 	strbuf_format(&whole, "%.*s%s", (int)(value - word), word, path);
-	words_quote(args, size, whole.text);
-	free(whole.text);
 	free(path);
+	return whole.text;
 }
 
-/* Return the hook's options as one --args string, with those of the output and PROG's pid. */
-static char *make_args(char **words, const struct output *o, const char *more, pid_t prog_pid)
+/*
+ * Return the command line of a manager: the options of the output, of more unless it is NULL, those
+ * of the caller, and PROG's pid.
+ */
+static char **manager_words(const char *manager, const char *action, const char *hook,
+			    char **words, const struct output *o, const char *more, pid_t prog)
 {
-	size_t size = 96;
-	int all = ask_has_word(words, "--all");
-	char *args;
+	static char pid[16];
+	const struct { int given; const char *word; } all[] = {
+		{ 1, manager }, { 1, action }, { 1, hook }, { 1, "--" },
+		/* in front, so that the manager refuses an --output of the caller as the second */
+		{ 1, "--output" }, { 1, o->dat ? "dat" : "fifo" }, { o->json, "--json" },
+		{ o->date, "--date" }, { o->header, "--header" }, { o->begins, "--begins" },
+		{ more != NULL, more },
+	};
+	int all_tasks = ask_has_word(words, "--all");
+	char **argv;
+	size_t n = 0;
 
-	for (char **w = words; *w; w++)
-		size += 4 * (strlen(*w) + (strstr(*w, "./") ? PATH_MAX : 0)) + 4;
-	args = xcalloc(size, 1);
-	/* in front, so that the manager refuses an --output of the caller as the second one */
-	str_format(args, size, "--output %s%s%s%s%s%s", o->dat ? "dat" : "fifo",
-		   o->json ? " --json" : "", o->date ? " --date" : "",
-		   o->header ? " --header" : "", o->begins ? " --begins" : "", more);
+	while (words[n])
+		n++;
+	argv = xcalloc(n + sizeof(all) / sizeof(*all) + 3, sizeof(*argv));
+	n = 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i].given)
+			argv[n++] = (char *)(size_t)all[i].word;
 	for (; *words; words++)
-		add_word(args, size, *words);
+		argv[n++] = absolute(*words);
 	/* with --all the session traces PROG anyway, and ends with it */
-	if (prog_pid && !all) {
-		size_t n = strlen(args);
-
+	if (prog && !all_tasks) {
 		/* in a container, tfs-run and the manager may know PROG by different pids */
-		str_format(args + n, size - n, " --pid %d", (int)task_procfs_pid(prog_pid));
+		str_format(pid, sizeof(pid), "%d", (int)task_procfs_pid(prog));
+		argv[n++] = (char *)(size_t)"--pid";
+		argv[n++] = pid;
 	}
-	return args;
+	return argv;
 }
 
-static pid_t start_manager(char *path, char *hook, char *args, int *out)
+static pid_t start_manager(char **argv, int *out)
 {
-	char *const argv[] = { path, (char[]){ "--run" }, hook, (char[]){ "--args" }, args,
-			       NULL };
 	int ends[2];
 	pid_t pid;
 
@@ -230,8 +237,8 @@ static pid_t start_manager(char *path, char *hook, char *args, int *out)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		sigprocmask(SIG_SETMASK, &inherited, NULL);
 		dup2(ends[1], STDOUT_FILENO);
-		execv(path, argv);
-		err_errno("unable to run %s", path);
+		execv(*argv, argv);
+		err_errno("unable to run %s", *argv);
 		_exit(126);
 	}
 	close(ends[1]);
@@ -566,8 +573,8 @@ static const char *more_options(const struct ask *ask, const struct output *o,
 	    (!ask->summary && (ask_has_word(ask->words, "--raw") ||
 			       ask_has_word(ask->words, "--numbers") ||
 			       ask_has_word(ask->words, "--user-stack"))))
-		return "";
-	return ask->summary || o->dat ? " --returns" : " --decode";
+		return NULL;
+	return ask->summary || o->dat ? "--returns" : "--decode";
 }
 
 /* Answer a command line that runs nothing. */
@@ -586,12 +593,14 @@ static int answer(const struct ask *ask, const char *hooks)
 }
 
 /* Become the manager that checks the hook, with its options if there are any. */
-static int check(const struct ask *ask, const struct output *o, char *manager, char *hook)
+static int check(const struct ask *ask, const struct output *o, const char *manager,
+		 const char *hook)
 {
-	char *args = make_args(ask->words, o, "", 0);
+	char **argv = manager_words(manager, "--check", hook, ask->words, o, NULL, 0);
 
-	execv(manager, (char *[]){ manager, (char[]){ "--check" }, hook,
-				   *ask->words ? (char[]){ "--args" } : NULL, args, NULL });
+	if (!*ask->words)
+		argv[3] = NULL;
+	execv(manager, argv);
 	return err_errno("unable to run %s", manager), REFUSED;
 }
 
@@ -622,17 +631,15 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 
 /* Make the session, and start PROG. Set path (PATH_MAX bytes). Return 0, or the exit status. */
 static int begin(struct run *r, const struct ask *ask, const struct catalog_hook *hook,
-		 char *manager, const char *prog, const char *more, char *path)
+		 const char *manager, const char *prog, const char *more, char *path)
 {
 	int release = -1, dump = 0, signo, status;
-	char *args;
 
 	r->signals = hold_signals();
 	if (ask->command)
 		r->prog = hold(prog, ask->command, ask->file != NULL, &release);
-	args = make_args(ask->words, &r->output, more, r->prog);
-	r->manager = start_manager(manager, (char *)(size_t)hook->name, args, &r->from);
-	free(args);
+	r->manager = start_manager(manager_words(manager, "--run", hook->name, ask->words,
+						 &r->output, more, r->prog), &r->from);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
 	signo = await_path(r->from, r->signals, path, &dump);
 	if (signo) {
@@ -751,7 +758,7 @@ int main(int argc, char **argv)
 	if (ask.color)
 		setenv(PEOPLE_COLOUR, ask.color, 1);
 	more = more_options(&ask, &r.output, &hook);
-	r.output.decoded = strstr(more, "decode") || ask_has_word(ask.words, "--decode");
+	r.output.decoded = (more && !strcmp(more, "--decode")) || ask_has_word(ask.words, "--decode");
 	if (ask.check)
 		return check(&ask, &r.output, manager, hook.name);
 	if (output_open(&r.output) < 0)

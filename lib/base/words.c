@@ -75,7 +75,10 @@ char **words_split(const char *s, const char **why)
 
 int words_quote(char *buf, size_t size, const char *word)
 {
-	size_t n = strlen(buf), need = strlen(word) + (n > 0) + 3;
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-./:=,@%+";
+	int quotes = !*word || word[strspn(word, plain)];
+	size_t n = strlen(buf), need = strlen(word) + (n > 0) + (quotes ? 3 : 1);
 
 	for (const char *p = word; (p = strchr(p, '\'')); p++)
 		need += 3;
@@ -84,6 +87,10 @@ int words_quote(char *buf, size_t size, const char *word)
 	buf += n;
 	if (n)
 		*buf++ = ' ';
+	if (!quotes) {
+		strcpy(buf, word);
+		return 0;
+	}
 	*buf++ = '\'';
 	for (; *word; word++)
 		if (*word == '\'')

@@ -42,6 +42,7 @@ static int add_option(struct hook *r, const char *line)
 
 	if (r->noptions == HOOK_OPTIONS_MAX || opt_parse(&o, line) || !*o.name)
 		return -1;
+	o.for_hook = r->ncommon > 0;
 	for (size_t i = 0; i < r->noptions; i++) {
 		struct opt *other = &r->options[i];
 
@@ -291,8 +292,6 @@ int hook_read(struct hook *r, const char *dir, const char *name)
 		return err_errno("unable to read %s", r->path);
 	if (hook_parse_header(r, r->text, r->path) < 0)
 		return -1;
-	for (size_t i = r->ncommon; i < r->noptions; i++)
-		r->options[i].for_hook = 1;
 	return r->description ? 0 : err_msg("%s: no description in its header", r->path);
 }
 

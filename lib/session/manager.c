@@ -60,19 +60,41 @@ static int tell_verdict(const char *hook, const char *verdict, int status)
 	return status;
 }
 
+/* Return the words as a shell splits them, in one text that stays. */
+static char *join_words(char **words)
+{
+	size_t size = 1;
+	char *text;
+
+	for (char **word = words; *word; word++)
+		size += 4 * strlen(*word) + 3;
+	text = xcalloc(size, 1);
+	for (char **word = words; *word; word++)
+		words_quote(text, size, *word);
+	return text;
+}
+
 /*
- * Run a session. With dry, for --check --args, make and remove it, because only the hook,
- * its tools and the kernel know what they refuse. Return the exit status.
+ * Run a session with the words, or if they are NULL with those in args. With dry, for --check with
+ * options, make and remove it, because only the hook, its tools and the kernel know what they
+ * refuse. Return the exit status.
  */
-static int run(const char *dir, const char *hook, const char *args, int dry)
+static int run(const char *dir, const char *hook, const char *args, char **words, int dry)
 {
 	char tools[PATH_MAX], path[PATH_MAX];
 	struct hook parsed;
 	struct request rq;
 	char why[PATH_MAX + 256];
+	const char *wrong;
 	int root, status;
 
-	if (hook_read(&parsed, dir, hook) < 0 || request_parse(&rq, &parsed, args) < 0)
+	if (hook_read(&parsed, dir, hook) < 0)
+		return MISUSED;
+	if (words)
+		args = join_words(words);
+	else if (!(words = words_split(args, &wrong)))
+		return err_msg("--args: %s", wrong), MISUSED;
+	if (request_parse(&rq, &parsed, words) < 0)
 		return MISUSED;
 	rq.args = args;
 	rq.dry = dry;
@@ -141,8 +163,11 @@ static int describe(const char *dir, const char *hook)
 
 /* ---- the command line ---------------------------------------------------------------- */
 
-/* Return the letter of the action, and set its hook and args. Exit if the arguments are wrong. */
-static char read_action(int argc, char **argv, const char **hook, const char **args)
+/*
+ * Return the letter of the action. Set its hook, and args, or words if they are behind "--". Exit if
+ * the arguments are wrong.
+ */
+static char read_action(int argc, char **argv, const char **hook, const char **args, char ***words)
 {
 	char action = 0;
 	int c;
@@ -157,10 +182,13 @@ static char read_action(int argc, char **argv, const char **hook, const char **a
 		action = (char)c;
 		*hook = opt_value;
 	}
-	opt_end(&tool, argv[opt_index]);
+	if (!*args && argv[opt_index] && !strcmp(argv[opt_index - 1], "--"))
+		*words = argv + opt_index;
+	else
+		opt_end(&tool, argv[opt_index]);
 	if (!action)
 		usage_error(&tool, "no action");
-	if (*args && action != 'r' && action != 'k')
+	if ((*args || *words) && action != 'r' && action != 'k')
 		usage_error(&tool, "--args needs --run or --check");
 	return action;
 }
@@ -168,17 +196,17 @@ static char read_action(int argc, char **argv, const char **hook, const char **a
 int main(int argc, char **argv)
 {
 	const char *hook = NULL, *args = NULL;
-	char dir[PATH_MAX], action;
+	char dir[PATH_MAX], action, **words = NULL;
 	int status = DONE;
 
 	if (getenv(FOR_PEOPLE))
 		tool.name = "tfs-run"; /* in messages */
 	str_format(help, sizeof(help), HELP_MANAGER, manager_subsystem.name);
 	fd_open_standard();
-	action = read_action(argc, argv, &hook, &args);
+	action = read_action(argc, argv, &hook, &args, &words);
 	if (program_directory(dir) < 0)
 		return REFUSED;
-	if (action == 'r' || (action == 'k' && args))
+	if (action == 'r' || (action == 'k' && (args || words)))
 		session_hold_signals();
 	/* --clear is always allowed */
 	if (strchr("gdkr", action) && policy_read() < 0)
@@ -188,9 +216,9 @@ int main(int argc, char **argv)
 			 "it does", hook, getenv(FOR_PEOPLE) ? "tfs-run --check" : "--get-all");
 	switch (action) {
 	case 'r':
-		return run(dir, hook, args ? args : "", 0);
+		return run(dir, hook, args ? args : "", words, 0);
 	case 'k':
-		return args ? run(dir, hook, args, 1) : check(dir, hook);
+		return args || words ? run(dir, hook, args, words, 1) : check(dir, hook);
 	case 'c':
 		return clear();
 	case 'g':

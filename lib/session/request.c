@@ -637,16 +637,13 @@ static void name_session(struct request *rq)
 			   (int)getpid(), (long long)time_of_day_us() / 1000);
 }
 
-int request_parse(struct request *rq, struct hook *r, const char *args)
+int request_parse(struct request *rq, struct hook *r, char **words)
 {
-	const char *why = NULL, *s;
 	unsigned long ms;
+	const char *s;
 
-	*rq = (struct request){ .hook = r, .ms = -1 };
-	rq->words = words_split(args, &why);
-	if (!rq->words)
-		return err_msg("--args: %s", why);
-	if (parse_words(r, rq->words) < 0)
+	*rq = (struct request){ .hook = r, .ms = -1, .words = words };
+	if (parse_words(r, words) < 0)
 		return -1;
 	for (size_t i = 0; i < r->noptions; i++) {
 		const struct opt *o = &r->options[i];

@@ -114,7 +114,7 @@ enum output_kind { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_DAT }; /* file
 
 struct request {
 	struct hook *hook;
-	char **words;                /* owns all values */
+	char **words;                /* have all values */
 	char session[128];           /* the name of the session */
 	struct selector *selectors;
 	size_t nselectors;
@@ -138,17 +138,17 @@ struct request {
 	unsigned long buffer_kb;     /* per CPU; 0: the kernel's default */
 	unsigned long size_kb;       /* of a file */
 	const char *clock;           /* NULL: the kernel's default */
-	const char *args;            /* the unparsed words, for audit.c */
+	const char *args;            /* the words as a shell splits them, for audit.c */
 };
 
 /* The common options, as lines of a header. */
 extern const char request_common_options[];
 
 /*
- * Check args against the hook's options and fill in the request. Make nothing. Return 0, or -1,
- * reported.
+ * Check the words against the hook's options and fill in the request, which keeps them. Overwrite
+ * commas in them. Make nothing. Return 0, or -1, reported.
  */
-int request_parse(struct request *rq, struct hook *r, const char *args);
+int request_parse(struct request *rq, struct hook *r, char **words);
 
 /*
  * Report an option that the hook does not have, with the nearest of its options and of more, lines

@@ -167,9 +167,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	words = words_split(args, &why);
 	ok = words && acceptable(&second, words);
 	free(words);
+	words = words_split(args, &why);
+	if (!words) {
+		free(args);
+		return 0;
+	}
 
 	listen_to_stderr();
-	result = request_parse(&rq, &r, args);
+	result = request_parse(&rq, &r, words);
 	must_be_said(result);
 	must((result == 0) == ok);
 	if (!result)

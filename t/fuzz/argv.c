@@ -84,9 +84,9 @@ int hook_check_requirements(const struct hook *r, int root, const char *path, ch
 	return 0;
 }
 
-int request_parse(struct request *rq, struct hook *r, const char *args)
+int request_parse(struct request *rq, struct hook *r, char **words)
 {
-	(void)rq, (void)r, (void)args;
+	(void)rq, (void)r, (void)words;
 	return 0;
 }
 

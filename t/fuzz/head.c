@@ -21,12 +21,16 @@ static int missing(const struct hook *r)
 
 static void try_request(struct hook *r, const char *args)
 {
-	char why[PATH_MAX + 256] = "";
+	char why[PATH_MAX + 256] = "", **words;
+	const char *wrong;
 	struct request rq;
 	int result;
 
+	words = words_split(args, &wrong);
+	if (!words)
+		return;
 	listen_to_stderr();
-	result = request_parse(&rq, r, args);
+	result = request_parse(&rq, r, words);
 	must_be_said(result);
 	if (!result) {
 		check_request(&rq);

@@ -169,7 +169,12 @@ static void check_environment(const struct request *rq)
 
 	for (size_t i = 0; i < rq->hook->noptions; i++) {
 		const struct opt *o = &rq->hook->options[i];
+		size_t k = rq->hook->ncommon;
 
+		while (k < rq->hook->noptions && (!rq->hook->options[k].given || o->given ||
+						  rq->hook->options[k].implied != o))
+			k++;
+		given += k < rq->hook->noptions;
 		given += o->given && (i >= rq->hook->ncommon || !strcmp(o->name, "buffer") ||
 				      !strcmp(o->name, "clock") || !strcmp(o->name, "json"));
 	}

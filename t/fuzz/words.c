@@ -51,11 +51,13 @@ static int oracle(const char *s, char *out)
 static char *quote(const char *before, const char *word)
 {
 	size_t quotes = 0, need;
+	int plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+					  "TUVWXYZ0123456789_-./:=,@%+")];
 	char *buf, *tight;
 
 	for (const char *p = word; *p; p++)
 		quotes += *p == '\'';
-	need = strlen(before) + (*before != '\0') + strlen(word) + 3 * quotes + 3;
+	need = strlen(before) + (*before != '\0') + strlen(word) + 3 * quotes + (plain ? 1 : 3);
 	buf = malloc(need);
 	tight = malloc(need - 1);
 	must(buf && tight);

@@ -199,7 +199,7 @@ lists() {
 
 # ---- misuse ---------------------------------------------------------------------
 
-USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]"
+USAGE="usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS | -- WORD...]"
 
 @test "manager: refuses an invalid command line, and prints the synopsis" {
 	refused 100 "no action; $USAGE"
@@ -634,6 +634,25 @@ expands() {
 	begin $'--pid\t'"'$CALLS'"$'\n --clock "glo"\'bal\' --buffer \\6\\\n4'
 	[[ $(control trace_clock) = *'[global]'* ]]
 	stop_session
+}
+
+@test "manager: takes each word after -- as it is, for --run and --check" {
+	calls 5
+	session_by "$MANAGER" --run trace_syscalls -- --instance "$MARK" --pid "$CALLS" -s getppid \
+		'sys_exit_getppid'
+	read_by cat >got
+	release
+	watch_end
+	[ "$(grep -c getppid got)" = 10 ]
+	run -0 "$MANAGER" --check trace_syscalls -- --pid $$ --path 'a  b'"'"'"\ $x'
+	[ "$output" = "trace_syscalls: yes" ]
+	refused 100 "trace_syscalls has no option '--pid 1'; did you mean --pid? --describe trace_syscalls lists them" \
+		--run trace_syscalls -- '--pid 1'
+	refused 100 "--path: 'a?b' is not printable text" --check trace_syscalls -- --pid $$ --path $'a\nb'
+	refused 100 "--args needs --run or --check; $USAGE" --get-all -- --pid $$
+	refused 100 "unexpected operand 'x'; $USAGE" --run trace_syscalls --args -- x
+	refused 100 "unexpected operand '--pid'; $USAGE" --run trace_syscalls --args '--pid 1' -- --pid 1
+	nothing_left
 }
 
 @test "manager: stdout and stderr close when it ends, although the path is still being read" {

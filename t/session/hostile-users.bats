@@ -117,7 +117,7 @@ hostile_names=(
 	[ -z "$output" ]
 	run -123 --separate-stderr "$BASH" -c 'printf -- "--run\0trace_syscalls\0--args\0--instance x\0--clear\0" | xargs -0 "$1"' - "$MANAGER"
 	[ -z "$output" ]
-	[ "$stderr" = "manager: fatal: --clear is one option too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS]" ]
+	[ "$stderr" = "manager: fatal: --clear is one option too many; usage: manager --get-all | --describe HOOK | --clear | --check|--run HOOK [--args WORDS | -- WORD...]" ]
 }
 
 @test "hostile: text stays text, whatever it would mean to a shell" {

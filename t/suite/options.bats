@@ -14,7 +14,7 @@ options() {
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
 		sed -n "s/^# option: /${hook##*/}	/p" "$hook" | sed 's/  .*//'
 	done
-	"$MANAGER" --help | sed -n '1,/^$/d; s/^  \(-[^ ].*\)/\1/p' | sed "s/  .*//; s/^/manager	/"
+	"$MANAGER" --help | sed -n '1,/^$/d; s/^  \(-[^ ].*\)/\1/p' | sed "/^-- WORD/d; s/  .*//; s/^/manager	/"
 	"$MANAGER" --describe trace_event | sed '1,/^--markers/d; s/  .*//; s/^/common	/'
 }
 
