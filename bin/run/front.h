@@ -114,6 +114,8 @@ int peers_strace(const struct ask *ask, const char *hooks);
 
 /* ---- output.c: where the trace goes: a file, a filter, a person ----------------------- */
 
+enum { OUTPUT_MORE = 5 };
+
 struct output {
 	const char *file;           /* -o; NULL: standard output */
 	int dat;                    /* the session writes a trace.dat, which becomes the file */
@@ -121,11 +123,12 @@ struct output {
 	int human;                  /* a person reads the lines */
 	int terminal;               /* standard output is a terminal, and shows the trace */
 	int direct;                 /* the stream may make the lines for people itself */
-	int decoded;                /* a line is a call: two events; set by the caller */
+	int decoded;                /* a line is a call: two events */
 	int date;                   /* the session has to give the date */
 	int ready;                  /* the first line says that the session is ready for PROG */
 	int header;                 /* the session has to name the traced tasks, for a picture */
-	int begins;                 /* trace_count knows each call of PROG from its beginning on */
+	const char *more[OUTPUT_MORE + 1]; /* options of the hook that the output needs; NULL ends */
+	int alone;                  /* the session says itself why it prints nothing */
 	struct strbuf title;        /* of the picture: the command */
 	const char *filter[32];     /* a tool between tfs-run and fd, and its options; or none */
 	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */
@@ -154,12 +157,10 @@ struct output {
 };
 
 /*
- * Choose the output by the options, the end of the file's name, and the hook, which is one of the
- * subsystem. ask and hook must live as long. Return 0, or -1, reported: options contradict each
- * other.
+ * Choose the output by the options, the end of the file's name, and the hook. ask and hook must
+ * live as long. Return 0, or -1, reported: options contradict each other.
  */
-int output_plan(struct output *o, const struct ask *ask, const struct hook *,
-		const char *subsystem);
+int output_plan(struct output *o, const struct ask *ask, const struct hook *);
 
 /* Find the filter and open the file; its content stays. Return 0, or -1, reported. */
 int output_open(struct output *o);

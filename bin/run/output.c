@@ -140,7 +140,7 @@ static void add_to_title(struct strbuf *w, const char *word)
 }
 
 /* Choose the tool that draws the picture, and its title: the command. */
-static void plan_picture(struct output *o, const struct ask *ask, const char *subsystem)
+static void plan_picture(struct output *o, const struct ask *ask)
 {
 	size_t n = 0;
 
@@ -158,7 +158,7 @@ static void plan_picture(struct output *o, const struct ask *ask, const char *su
 		o->filter[n++] = "-w";
 		o->filter[n++] = "lat,bytes_alloc";
 	}
-	o->header = !strcmp(subsystem, "ftrace") && !ask_has_word(ask->words, "--header");
+	o->header = !ask_has_word(ask->words, "--header");
 }
 
 /* Are all traced tasks made within the session, and is each call recorded with its beginning? */
@@ -176,12 +176,47 @@ static int is_complete(const struct ask *ask)
 	return ask->command != NULL;
 }
 
+/* Split a list in the header of a hook, which has no quotes. The words live as long as the run. */
+static char **list_of(const char *list)
+{
+	const char *why;
+
+	return list ? words_split(list, &why) : NULL;
+}
+
+/* Is one of the options given? */
+static int has_one(const struct ask *ask, char *const *options)
+{
+	while (*options && !ask_has_word(ask->words, *options))
+		options++;
+	return *options != NULL;
+}
+
+/* Choose the options that the hook needs for the output, by its header. */
+static void plan_more(struct output *o, const struct ask *ask, const struct hook *h)
+{
+	const char *view = ask->summary ? "summary" : o->dat ? "dat" :
+			   o->human || o->title.n ? "people" : "";
+	size_t n = 0;
+	char **words;
+
+	for (size_t i = 0; i < h->nadds; i++) {
+		words = list_of(h->adds[i]);
+		if (words && !strcmp(*words, view) && !has_one(ask, words + 1))
+			o->more[n++] = words[1];
+	}
+	o->decoded = ask_has_word(ask->words, "--decode") ||
+		     (n && !strcmp(o->more[0], "--decode"));
+	if (h->complete && hook_own_option(h, h->complete + 2) && is_complete(ask) &&
+	    !ask_has_word(ask->words, h->complete))
+		o->more[n] = h->complete;
+}
+
 /* Choose the options of tfs-summary: those of the person, or else those of the hook's header. */
 static void plan_summary(struct output *o, const struct ask *ask, const struct hook *h)
 {
 	const char **word = o->filter, **end = o->filter + sizeof(o->filter) / sizeof(*word) - 1;
-	char **words = h->summary && *h->summary == '-' ?
-		       words_split(h->summary, &(const char *){ NULL }) : NULL;
+	char **words = h->summary && *h->summary == '-' ? list_of(h->summary) : NULL;
 	char *keys = xstrdup(ask->per ? ask->per : ""), *save;
 
 	*word++ = "tfs-summary";
@@ -193,8 +228,8 @@ static void plan_summary(struct output *o, const struct ask *ask, const struct h
 		*word++ = "-i", *word++ = ask->every;
 	if (o->json || ask_has_word(ask->words, "--json"))
 		*word++ = "-j";
-	if (!strcmp(ask->hook, "trace_syscalls") && is_complete(ask))
-		*word++ = "-b";
+	if (h->complete && !hook_own_option(h, h->complete + 2) && is_complete(ask))
+		*word++ = h->complete;
 	for (char *key = strtok_r(keys, ",", &save); key && word < end - 3;
 	     key = strtok_r(NULL, ",", &save)) {
 		int thread = !strcmp(key, "thread");
@@ -248,36 +283,35 @@ static int check_filter(const struct output *o)
 	return err_msg("--summary: %s", why);
 }
 
-int output_plan(struct output *o, const struct ask *ask, const struct hook *h,
-		const char *subsystem)
+int output_plan(struct output *o, const struct ask *ask, const struct hook *h)
 {
 	const char *file = ask->file ? ask->file : "";
 	int strace = ask_has_word(ask->words, "--strace");
+	char **ready = list_of(h->ready);
 
-	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .ready = h->ready };
+	*o = (struct output){ .fd = STDOUT_FILENO, .file = ask->file, .alone = h->alone };
+	o->ready = ready && (!*ready || has_one(ask, ready));
 	o->terminal = !ask->file && !ask->summary && isatty(STDOUT_FILENO);
 	o->dat = ends_with(file, ".dat");
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !strace && !ask_has_word(ask->words, "--json"));
-	o->begins = !strcmp(ask->hook, "trace_count") && is_complete(ask) &&
-		    !ask_has_word(ask->words, "--begins");
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
 	/* it would overwrite the lines of PROG */
 	o->progress = o->counted && !ask->command && !ask->every;
 	if (ask->summary) {
 		plan_summary(o, ask, h);
 	} else if (ends_with(file, ".svg")) {
-		plan_picture(o, ask, subsystem);
+		plan_picture(o, ask);
 	} else if (o->human || o->terminal) {
 		o->reader[0] = "tfs-human"; /* passes JSON through */
-		o->direct = o->human && has_date(ask->words) &&
-			    strcmp(subsystem, "blktrace"); /* blkparse's text has none */
+		o->direct = o->human && has_date(ask->words) && !h->plain;
 		o->date = o->direct && !ask_has_word(ask->words, "--date");
 	}
 	if (o->human && h->columns) {
 		o->reader[1] = "-c";
 		o->reader[2] = h->columns;
 	}
+	plan_more(o, ask, h);
 	if (check_ending(file) < 0 || (o->title.n && check_picture(ask, h) < 0) ||
 	    (ask->summary && check_view(ask, h, h->summary, "--summary", "has", "summary") < 0))
 		return -1;
@@ -810,7 +844,7 @@ void output_end(const struct output *o, const struct ask *ask, int none, int sta
 		tell_loss(o, ask, status);
 	else if (status) /* the session failed, so its trace may lack events */
 		return;
-	else if (!o->events && strcmp(ask->hook, "trace_flight")) /* it says why it dumped none */
+	else if (!o->events && !o->alone)
 		tell_none(ask);
 	else if (none)
 		err_note("no event of the trace has what the output needs");

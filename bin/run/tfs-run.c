@@ -147,14 +147,6 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Does the trace begin with a line which says that the files of the tasks are known? */
-static int follows_files(const struct run *r, char *const *words)
-{
-	return r->output.ready || ask_has_word(words, "--names") ||
-	       ask_has_word(words, "--paths") ||
-	       ask_has_word(words, "--host-paths");
-}
-
 /* Start the program that is held. Return 0, or -1 if it was killed meanwhile. */
 static int start_child(pid_t pid, int release)
 {
@@ -183,20 +175,16 @@ static char *absolute(char *word)
 	return whole.text;
 }
 
-/*
- * Return the command line of a manager: the options of the output, of more unless it is NULL, those
- * of the caller, and PROG's pid.
- */
+/* Return the command line of a manager: options of the output, of the caller, and PROG's pid. */
 static char **manager_words(const char *manager, const char *action, const char *hook,
-			    char **words, const struct output *o, const char *more, pid_t prog)
+			    char **words, const struct output *o, pid_t prog)
 {
 	static char pid[16];
 	const struct { int given; const char *word; } all[] = {
 		{ 1, manager }, { 1, action }, { 1, hook }, { 1, "--" },
 		/* in front, so that the manager refuses an --output of the caller as the second */
 		{ 1, "--output" }, { 1, o->dat ? "dat" : "fifo" }, { o->json, "--json" },
-		{ o->date, "--date" }, { o->header, "--header" }, { o->begins, "--begins" },
-		{ more != NULL, more },
+		{ o->date, "--date" }, { o->header, "--header" },
 	};
 	int all_tasks = ask_has_word(words, "--all");
 	char **argv;
@@ -204,11 +192,13 @@ static char **manager_words(const char *manager, const char *action, const char 
 
 	while (words[n])
 		n++;
-	argv = xcalloc(n + sizeof(all) / sizeof(*all) + 3, sizeof(*argv));
+	argv = xcalloc(n + sizeof(all) / sizeof(*all) + OUTPUT_MORE + 3, sizeof(*argv));
 	n = 0;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i].given)
 			argv[n++] = (char *)(size_t)all[i].word;
+	for (const char *const *word = o->more; *word; word++)
+		argv[n++] = (char *)(size_t)*word;
 	for (; *words; words++)
 		argv[n++] = absolute(*words);
 	/* with --all the session traces PROG anyway, and ends with it */
@@ -563,20 +553,6 @@ static void choose_hook(const struct ask *ask, const char *hooks, struct catalog
 		exit(MISUSED);
 }
 
-/* Return the options that system calls need for a summary, a recording, or a person. */
-static const char *more_options(const struct ask *ask, const struct output *o,
-				const struct catalog_hook *hook)
-{
-	if (strcmp(hook->name, "trace_syscalls") ||
-	    (!ask->summary && !o->human && !o->title.n && !o->dat) ||
-	    ask_has_word(ask->words, "--returns") || ask_has_word(ask->words, "--decode") ||
-	    (!ask->summary && (ask_has_word(ask->words, "--raw") ||
-			       ask_has_word(ask->words, "--numbers") ||
-			       ask_has_word(ask->words, "--user-stack"))))
-		return NULL;
-	return ask->summary || o->dat ? "--returns" : "--decode";
-}
-
 /* Answer a command line that runs nothing. */
 static int answer(const struct ask *ask, const char *hooks)
 {
@@ -596,7 +572,7 @@ static int answer(const struct ask *ask, const char *hooks)
 static int check(const struct ask *ask, const struct output *o, const char *manager,
 		 const char *hook)
 {
-	char **argv = manager_words(manager, "--check", hook, ask->words, o, NULL, 0);
+	char **argv = manager_words(manager, "--check", hook, ask->words, o, 0);
 
 	if (!*ask->words)
 		argv[3] = NULL;
@@ -620,7 +596,7 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 	}
 	r->out = r->output.fd;
 	r->chunk = r->out != STDOUT_FILENO && r->output.terminal ? INT_MAX : write_limit(r->out);
-	if (ask->command && r->trace >= 0 && follows_files(r, ask->words))
+	if (ask->command && r->trace >= 0 && r->output.ready)
 		poll((struct pollfd[]){ { r->trace, POLLIN, 0 }, { r->signals, POLLIN, 0 } }, 2,
 		     FILES_MS);
 	/* fails if PROG was killed meanwhile */
@@ -631,7 +607,7 @@ static int start_prog(struct run *r, const struct ask *ask, const char *path, in
 
 /* Make the session, and start PROG. Set path (PATH_MAX bytes). Return 0, or the exit status. */
 static int begin(struct run *r, const struct ask *ask, const struct catalog_hook *hook,
-		 const char *manager, const char *prog, const char *more, char *path)
+		 const char *manager, const char *prog, char *path)
 {
 	int release = -1, dump = 0, signo, status;
 
@@ -639,7 +615,7 @@ static int begin(struct run *r, const struct ask *ask, const struct catalog_hook
 	if (ask->command)
 		r->prog = hold(prog, ask->command, ask->file != NULL, &release);
 	r->manager = start_manager(manager_words(manager, "--run", hook->name, ask->words,
-						 &r->output, more, r->prog), &r->from);
+						 &r->output, r->prog), &r->from);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
 	signo = await_path(r->from, r->signals, path, &dump);
 	if (signo) {
@@ -720,7 +696,6 @@ int main(int argc, char **argv)
 	static struct catalog_hook hook;
 	static struct hook parsed;
 	char hooks[PATH_MAX], manager[PATH_MAX + 16], path[PATH_MAX], prog[PATH_MAX];
-	const char *more;
 	struct ask ask;
 	int status;
 
@@ -749,7 +724,7 @@ int main(int argc, char **argv)
 	str_format(manager, sizeof(manager), "%s/manager", hook.dir);
 	if (ask.command)
 		find_program(*ask.command, prog);
-	if (output_plan(&r.output, &ask, &parsed, hook.subsystem) < 0)
+	if (output_plan(&r.output, &ask, &parsed) < 0)
 		return MISUSED;
 	if (r.output.direct)
 		setenv(FOR_PEOPLE, FOR_EYES, 1);
@@ -757,13 +732,11 @@ int main(int argc, char **argv)
 		setenv(PEOPLE_SCREEN, "1", 1);
 	if (ask.color)
 		setenv(PEOPLE_COLOUR, ask.color, 1);
-	more = more_options(&ask, &r.output, &hook);
-	r.output.decoded = (more && !strcmp(more, "--decode")) || ask_has_word(ask.words, "--decode");
 	if (ask.check)
 		return check(&ask, &r.output, manager, hook.name);
 	if (output_open(&r.output) < 0)
 		return REFUSED;
-	status = begin(&r, &ask, &hook, manager, prog, more, path);
+	status = begin(&r, &ask, &hook, manager, prog, path);
 	if (status)
 		return status;
 	output_begin(&r.output, &ask, r.prog);

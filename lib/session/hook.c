@@ -9,7 +9,10 @@
  *	# option: [-x, ]--name [VALUE]  TEXT
  *	# alternative: COMMAND
  *	# stream: alone
- *	# stream: ready
+ *	# stream: plain
+ *	# stream: ready[ with OPTION...]
+ *	# adds: VIEW OPTION...
+ *	# complete: OPTION
  *	# summary: OPTION...
  *	# summary: none  WHY
  *	# summary: with|without OPTION|EVENT...  WHY
@@ -155,8 +158,16 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 			r->examples[r->nexamples++] = value;
 	} else if (!strcmp(key, "stream")) {
 		r->alone = !strcmp(value, "alone");
-		r->ready = !strcmp(value, "ready");
-		return r->alone || r->ready ? NULL : "unknown value of stream: ";
+		r->plain = !strcmp(value, "plain");
+		r->ready = !strcmp(value, "ready") ? "" :
+			   !strncmp(value, "ready with ", 11) ? value + 11 : NULL;
+		return r->alone || r->plain || r->ready ? NULL : "unknown value of stream: ";
+	} else if (!strcmp(key, "complete")) {
+		r->complete = value;
+	} else if (!strcmp(key, "adds")) {
+		if (r->nadds == sizeof(r->adds) / sizeof(*r->adds) || !strstr(value, " --"))
+			return "not a view and options, or too many: ";
+		r->adds[r->nadds++] = value;
 	} else if (!strcmp(key, "pass")) {
 		return read_passed(r, value) < 0 ?
 		       "not options of lines above, or with values that cannot be passed: " : NULL;

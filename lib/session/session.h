@@ -45,7 +45,11 @@ struct hook {
 	const char *summary;        /* options of tfs-summary, or as picture; NULL: none */
 	const char *picture;        /* which lines make one, and why others do not; NULL: all */
 	int alone;                  /* its stream works without a reader */
-	int ready;                  /* the first line of its stream says that it is ready */
+	const char *ready;          /* with one of these words (""; always) its first line says so */
+	int plain;                  /* its stream prints text of its own, without dates */
+	const char *adds[4];        /* "VIEW OPTION...", see trace-hook(5) */
+	size_t nadds;
+	const char *complete;       /* an option if each call has its beginning; NULL: none */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* NULL, or what selectors mean if the hook selects events */
 	int selects_subjects;       /* only if --event names an event about another task */

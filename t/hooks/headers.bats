@@ -97,6 +97,25 @@ head_refused() {
 	done
 }
 
+@test "hook: what tfs-run adds for a view is a view and options, and a stream is of a known kind" {
+	for line in summary 'people -x' '--decode'; do
+		head_refused "# adds: $line" "line 3: not a view and options, or too many: $line"
+	done
+	for line in '' read 'ready --x' 'plain text'; do
+		head_refused "# stream: $line" "line 3: unknown value of stream: $line"
+	done
+	hook viewed <<-'END'
+	# description: viewed
+	# option: --whole  y
+	# option: --part  z
+	# adds: summary --whole --part
+	# complete: --part
+	END
+	"$MANAGER" --describe viewed >with
+	sed -i '/adds/d; /complete/d' "$HOOKS/viewed"
+	"$MANAGER" --describe viewed | cmp with -
+}
+
 @test "hook: an option or letter that exists already is refused" {
 	for line in '--pid PID' '-p, --mine' '--output file' '-i, --other NAME' '--all'; do
 		head_refused "# option: $line  mine" \
