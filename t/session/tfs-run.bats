@@ -310,7 +310,7 @@ END
 
 @test "tfs-run: returns the status of a PROG that is killed before its release" {
 	# shellcheck disable=SC2016 # the manager's own
-	tracing_tree 'trap : INT' 'pid=${4##*--pid }' 'kill -KILL "$pid"' \
+	tracing_tree 'trap : INT' 'for pid; do :; done' 'kill -KILL "$pid"' \
 		'until grep -q "State:.*Z" "/proc/$pid/status"; do :; done'
 	run -137 --separate-stderr "$RUN" hook -- touch ran
 	[ "$output" = one ]
@@ -320,7 +320,7 @@ END
 
 @test "tfs-run: if it is killed before the release, PROG is killed as well, and never runs" {
 	fake_tree <<'END'
-echo "${4##*--pid }" >"$HERE/pid"
+for pid; do :; done; echo "$pid" >"$HERE/pid"
 kill -KILL "$PPID"
 END
 	run -137 "$RUN" hook -- touch ran
