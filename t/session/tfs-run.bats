@@ -247,7 +247,7 @@ END
 		tfs-run trace_syscalls -s execve -- prog
 }
 
-@test "tfs-run: passes the hook to the manager, and the options as one string" {
+@test "tfs-run: passes the hook to the manager, and each option as it is" {
 	noting_tree
 	# shellcheck disable=SC2016 # not to be expanded, that is the point
 	run -0 --separate-stderr "$RUN" hook --syscall openat -s "a b" --text "it's" '$(x)' ''
@@ -255,8 +255,17 @@ END
 	[ -z "$stderr" ]
 	lines_are args "--run
 hook
---args
---output fifo '--syscall' 'openat' '-s' 'a b' '--text' 'it'\\''s' '\$(x)' ''"
+--
+--output
+fifo
+--syscall
+openat
+-s
+a b
+--text
+it's
+\$(x)
+"
 }
 
 # bats test_tags=quick
