@@ -127,7 +127,7 @@ struct output {
 	int date;                   /* the session has to give the date */
 	int ready;                  /* the first line says that the session is ready for PROG */
 	int header;                 /* the session has to name the traced tasks, for a picture */
-	const char *more[OUTPUT_MORE + 1]; /* options of the hook that the output needs; NULL ends */
+	const char *more[OUTPUT_MORE + 1]; /* options that the output needs; NULL ends */
 	int alone;                  /* the session says itself why it prints nothing */
 	struct strbuf title;        /* of the picture: the command */
 	const char *filter[32];     /* a tool between tfs-run and fd, and its options; or none */

@@ -164,8 +164,8 @@ static int describe(const char *dir, const char *hook)
 /* ---- the command line ---------------------------------------------------------------- */
 
 /*
- * Return the letter of the action. Set its hook, and args, or words if they are behind "--". Exit if
- * the arguments are wrong.
+ * Return the letter of the action. Set its hook, and args, or words if they are behind "--". Exit
+ * if the arguments are wrong.
  */
 static char read_action(int argc, char **argv, const char **hook, const char **args, char ***words)
 {

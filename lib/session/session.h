@@ -45,7 +45,7 @@ struct hook {
 	const char *summary;        /* options of tfs-summary, or as picture; NULL: none */
 	const char *picture;        /* which lines make one, and why others do not; NULL: all */
 	int alone;                  /* its stream works without a reader */
-	const char *ready;          /* with one of these words (""; always) its first line says so */
+	const char *ready;          /* with one of these words its first line says so; "": always */
 	int plain;                  /* its stream prints text of its own, without dates */
 	const char *adds[4];        /* "VIEW OPTION...", see trace-hook(5) */
 	size_t nadds;

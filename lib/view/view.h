@@ -423,7 +423,7 @@ struct show {
 	const struct show_sink *sink; /* NULL, or what takes the events instead of text */
 };
 
-/* Take the last option. Return 1, or 0 if it is not one of those above. Exit if its value is wrong. */
+/* Take the last option. Return 1; 0 if it is not one of those above. Exit if its value is wrong. */
 int show_option(struct show *, const struct tool *);
 
 /* Begin after the options; call it again with another line. */
