@@ -644,7 +644,7 @@ expands() {
 	release
 	watch_end
 	[ "$(grep -c getppid got)" = 10 ]
-	run -0 "$MANAGER" --check trace_syscalls -- --pid $$ --path 'a  b'"'"'"\ $x'
+	run -0 "$MANAGER" --check trace_syscalls -- --pid $$ --path "a  b'\"\\ \$x"
 	[ "$output" = "trace_syscalls: yes" ]
 	refused 100 "trace_syscalls has no option '--pid 1'; did you mean --pid? --describe trace_syscalls lists them" \
 		--run trace_syscalls -- '--pid 1'
