@@ -143,12 +143,16 @@ static struct why_who who(const void *source, unsigned pid, unsigned comm)
 /* Read the row of an event. pid and comm are fields also where they are those of the task. */
 static void read_kind(struct kind *k, struct text_part event)
 {
-	const struct why_rule *rule = why_rules;
+	static const char vectors[] = "local_timer_*,call_function_*,reschedule_*,irq_work_*";
+	const struct event_kind *rule = why_kinds;
 	const char *at;
 
-	while (rule->event && !text_part_is(event, strchr(rule->event, ':') + 1))
-		rule++;
 	str_format(k->event, sizeof(k->event), "%.*s", (int)event.n, event.text);
+	/* a line has no system, and other systems have events that end like those of irq_vectors */
+	while (*rule->name && (!glob_matches(strchr(rule->name, ':') + 1, k->event) ||
+				(*rule->name == 'i' && strchr(rule->name, '*') &&
+				 !glob_listed(vectors, k->event))))
+		rule++;
 	k->kind = rule->kind;
 	at = rule->fields;
 	for (size_t i = 0, n; *at && i < 5; i++, at += n + !!at[n]) {

@@ -317,6 +317,17 @@ struct event *event_wanted(struct event_set *, const struct record *);
  */
 const struct field *event_plain_field(const struct event *, const char *key);
 
+/*
+ * A kind of events that somebody knows, and the fields that are read. A list ends with an empty
+ * name. Arrays need no relocations.
+ */
+enum { KIND_OTHER = 1, KIND_FIELDS = 8 };
+struct event_kind {
+	char name[32];          /* SYSTEM:EVENT, a glob */
+	uint8_t kind;           /* above KIND_OTHER */
+	char fields[64];        /* names with a space between, KIND_FIELDS at most */
+};
+
 /* Return the field of that name, or NULL. */
 const struct field *event_field(const struct event *, const char *name);
 

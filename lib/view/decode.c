@@ -111,7 +111,7 @@ static void decide(const struct decode *d, struct decode_event *of, const struct
 		{ "io_uring:io_uring_submit_req", REQUEST, "" }, /* since 6.4 */
 		{ "io_uring:io_uring_submit_sqe", REQUEST, "" },
 		{ "io_uring:io_uring_create", RING, "flags" },
-		{ NULL, 0, "" },
+		{ "", 0, "" },
 	};
 	const struct field **field = of->seen.field;
 	char name[64];

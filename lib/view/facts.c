@@ -46,7 +46,7 @@ static const struct event_kind roles[] = {
 	{ "task:task_rename", ROLE_RENAME, "pid newcomm" },
 	{ "sched:sched_process_exec", ROLE_EXEC, "old_pid" },
 	{ "sched:sched_process_exit", ROLE_END, "pid group_dead" /* Linux 6.16 */ },
-	{ NULL, 0, "" },
+	{ "", 0, "" },
 };
 
 int facts_field(const struct facts *f, unsigned i, const struct record *r, struct field_data *v)

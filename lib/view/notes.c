@@ -26,10 +26,10 @@ void event_see(struct event_seen *of, const struct event *e, const struct event_
 	const char *names;
 	char name[32];
 
-	while (k->name && !glob_names(k->name, e->system, e->name))
+	while (*k->name && !glob_names(k->name, e->system, e->name))
 		k++;
 	names = k->fields;
-	of->kind = k->name ? k->kind : KIND_OTHER;
+	of->kind = *k->name ? k->kind : KIND_OTHER;
 	of->event = e;
 	for (size_t i = 0, n; *names; i++, names += n + !!names[n]) {
 		n = strcspn(names, " ");

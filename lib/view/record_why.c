@@ -70,16 +70,7 @@ static struct why_who who(const void *source, unsigned pid, unsigned comm)
 
 static const struct event_seen *event_at(const struct record *r)
 {
-	static struct event_kind kinds[64]; /* the rules of why.h */
-	static int ready;
-
-	for (size_t i = 0; !ready; i++) {
-		const struct why_rule *rule = &why_rules[i];
-
-		kinds[i] = (struct event_kind){ rule->event, rule->kind, rule->fields };
-		ready = !rule->event;
-	}
-	return event_seen(&account.events, account.show->line->events, r, kinds, 1);
+	return event_seen(&account.events, account.show->line->events, r, why_kinds, 1);
 }
 
 /* Return the task that ran at the record. */

@@ -110,7 +110,7 @@ static const struct event_seen *event_at(struct show *s, const struct record *r)
 		{ "*:tcp_destroy_sock", DESTROYED, "skaddr" },
 		{ "*:bpf_trace_printk", PRINTED, "bpf_string" },
 		{ RECORD_SYSTEM ":tcp", OWN, "" },
-		{ NULL, 0, "" },
+		{ "", 0, "" },
 	};
 
 	return event_seen(&tcp.events, s->line->events, r, kinds, 1);

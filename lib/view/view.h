@@ -34,14 +34,6 @@ struct event_notes {
 enum { NOTE_MOST = 160 };
 void *event_note(struct event_notes *, const struct event *, size_t size);
 
-/* A kind of events that a view knows, and the fields that it reads. A list ends without a name. */
-enum { KIND_OTHER = 1, KIND_FIELDS = 8 };
-struct event_kind {
-	const char *name;       /* SYSTEM:EVENT, a glob */
-	unsigned kind;          /* above KIND_OTHER */
-	const char *fields;     /* names with a space between, KIND_FIELDS at most */
-};
-
 /* An event with the first kind of the list that it has. */
 struct event_seen {
 	unsigned kind;          /* KIND_OTHER: none; 0: not looked at */

@@ -3,9 +3,9 @@
 
 #include "why/why.h"
 
-const struct why_rule why_rules[] = {
+const struct event_kind why_kinds[] = {
 #include "why_events.h"
-	{ NULL, WHY_OTHER, "" },
+	{ "", WHY_OTHER, "" },
 };
 
 /* What becomes of the task that leaves: the bits of __trace_sched_switch_state. */

@@ -23,6 +23,7 @@
 #define WHY_H
 
 #include "base/base.h"
+#include "event/event.h"
 
 enum why_state {
 	WHY_UNKNOWN, WHY_RUNNING, WHY_RUNNABLE, WHY_PREEMPTED, WHY_THROTTLED, WHY_BLOCKED,
@@ -151,18 +152,12 @@ void why_time(struct why *, uint64_t ts);
 /* ---- events.c: which events the account reads, and what each of them means --------------- */
 
 enum why_kind {
-	WHY_OTHER = 1, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL, WHY_RETURN,
+	WHY_OTHER = KIND_OTHER, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL, WHY_RETURN,
 	WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT, WHY_THROTTLE,
 	WHY_SIGNAL,
 };
 
-/* The rows of why_events.rows: SYSTEM:EVENT, a glob; its kind; its fields with a space between. */
-struct why_rule {
-	const char *event;
-	enum why_kind kind;
-	const char *fields;
-};
-extern const struct why_rule why_rules[]; /* the last one has no event */
+extern const struct event_kind why_kinds[]; /* why_events.rows */
 
 /* An event of one of these kinds, which a record or a line says. */
 struct why_event {
