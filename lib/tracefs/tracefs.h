@@ -194,8 +194,8 @@ enum subject_kind {
 
 /* A row of the table; field has the pid of the task that the event is about. */
 struct subject {
-	const char *system, *event, *field;
-	enum subject_kind kind;
+	char system[8], event[24], field[12]; /* arrays need no relocations */
+	uint8_t kind;           /* enum subject_kind */
 };
 
 /* Return the row of an event; NULL: the event is about the task that runs. */

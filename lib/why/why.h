@@ -152,8 +152,8 @@ void why_time(struct why *, uint64_t ts);
 /* ---- events.c: which events the account reads, and what each of them means --------------- */
 
 enum why_kind {
-	WHY_OTHER = KIND_OTHER, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL, WHY_RETURN,
-	WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT, WHY_THROTTLE,
+	WHY_OTHER = KIND_OTHER, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL,
+	WHY_RETURN, WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT, WHY_THROTTLE,
 	WHY_SIGNAL,
 };
 

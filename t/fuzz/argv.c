@@ -30,27 +30,14 @@ static _Noreturn void leave_saying(int with, const char *fmt, ...)
 	leave(with);
 }
 
-static _Noreturn void leave_with_usage(const struct tool *t, const char *fmt, ...)
-{
-	char what[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vformat(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	leave_saying(MISUSED, "%s; usage: %.*s", what, (int)strcspn(t->help, "\n"), t->help);
-}
-
 /* Include both sources, with an exit that leads back here. */
 #define exit leave
 #define err_exit leave_saying
-#define usage_error leave_with_usage
 #define main manager_main
 #include "../../lib/tool/options.c"
 #include "../../lib/session/manager.c"
 #undef exit
 #undef err_exit
-#undef usage_error
 #undef main
 
 /* ---- what the manager's main calls --------------------------------------------- */

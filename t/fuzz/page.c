@@ -79,7 +79,7 @@ static const struct {
 };
 
 /* Print the record as the process tracer does: one line for any contents. */
-static void one_process(struct process *p, const struct record *r, char *buf, size_t size)
+static void one_process(struct process_view *p, const struct record *r, char *buf, size_t size)
 {
 	size_t n;
 
@@ -96,8 +96,8 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 {
 	static char buf[65536];
 	struct line_format l = { .events = evs };
-	struct process all = { .kinds = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE };
-	struct process some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
+	struct process_view all = { .kinds = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE };
+	struct process_view some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
 	static const struct show plain;
 	struct facts facts[2] = { 0 };
 	size_t n = 0, printed = 0;
