@@ -153,8 +153,8 @@ void why_time(struct why *, uint64_t ts);
 
 enum why_kind {
 	WHY_OTHER = KIND_OTHER, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL,
-	WHY_RETURN, WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT, WHY_THROTTLE,
-	WHY_SIGNAL,
+	WHY_RETURN, WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT,
+	WHY_THROTTLE, WHY_SIGNAL,
 };
 
 extern const struct event_kind why_kinds[]; /* why_events.rows */
