@@ -299,8 +299,6 @@ static void take_rings(struct janitor *j)
 		stream_inherits(j->keeps[i]);
 	}
 	*o.at = '\0';
-	unsetenv(SESSION_RINGS); /* the caller's */
-	unsetenv(SESSION_COUNTS);
 	if (o.at > list)
 		setenv(SESSION_RINGS, list, 1);
 }

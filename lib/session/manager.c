@@ -11,6 +11,7 @@
  */
 
 #include "base/base.h"
+#include "host/host.h"
 #include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
@@ -193,6 +194,16 @@ static char read_action(int argc, char **argv, const char **hook, const char **a
 	return action;
 }
 
+/* Forget what names descriptors of another session's processes: the caller may be one of them. */
+static void forget_descriptors(void)
+{
+	static const char names[][16] = { SESSION_RINGS, SESSION_COUNTS, LATE_FD, TASKSTATS_FD,
+					  MAPPINGS_RINGS };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unsetenv(names[i]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *hook = NULL, *args = NULL;
@@ -203,6 +214,7 @@ int main(int argc, char **argv)
 		tool.name = "tfs-run"; /* in messages */
 	str_format(help, sizeof(help), HELP_MANAGER, manager_subsystem.name);
 	fd_open_standard();
+	forget_descriptors();
 	action = read_action(argc, argv, &hook, &args, &words);
 	if (program_directory(dir) < 0)
 		return REFUSED;

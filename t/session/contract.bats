@@ -1064,6 +1064,19 @@ id_of() {
 	done
 }
 
+@test "manager: no variable of the caller names a descriptor of a session's processes" {
+	calls 0
+	export TFS_RINGS=4 TFS_COUNTS=4 TFS_LATE=4 TFS_TASKSTATS=4 TFS_MAPPINGS=4
+	start_session trace_syscalls --pid "$CALLS"
+	background cat "$TRACE" >/dev/null
+	eventually pgrep -P "$(children "$SESSION")" -x tfs-catpipe >pid
+	read -r stream <pid
+	tr '\0' '\n' <"/proc/$stream/environ" >given
+	grep -q '^TFS_[A-Z_]*=' given # of the session
+	run -1 grep -E '^TFS_(RINGS|COUNTS|LATE|TASKSTATS|MAPPINGS)=4$' given
+	ends_by "$SESSION" INT 0
+}
+
 @test "manager: --cgroup leaves no process that follows cgroup entries, whichever process is killed" {
 	need_cgroup
 	need_tracefs events/cgroup/cgroup_attach_task
