@@ -176,8 +176,11 @@ void print_wrapped(const char *text, size_t column, size_t indent)
 	stdout_print("\n");
 }
 
-/* Print the part before the text without the range. Return its length. */
-static size_t print_label(const char *line)
+/*
+ * Print the part before the text without the range; a list of words may be broken where a line is
+ * longer than most. Return the length.
+ */
+static size_t print_label(const char *line, size_t most)
 {
 	const char *end = line + length_of(line);
 	size_t n = 0;
@@ -185,6 +188,9 @@ static size_t print_label(const char *line)
 	for (const char *s = line; s < end; s++)
 		if (*s == ':' && s[1] >= '0' && s[1] <= '9') {
 			s += strspn(s, ":-0123456789") - 1;
+		} else if (*s == '|' && n + 1 + strcspn(s + 1, "| ") > most) {
+			stdout_print("|\n%6s", "");
+			n = 4; /* without the caller's indent */
 		} else {
 			stdout_print("%c", *s);
 			n++;
@@ -196,7 +202,7 @@ void opt_describe(const char *line)
 {
 	const char *text = line + length_of(line);
 
-	print_label(line);
+	print_label(line, SIZE_MAX);
 	stdout_print("%.*s\n", (int)strcspn(text, "\n"), text);
 }
 
@@ -206,7 +212,7 @@ void opt_print(const char *line)
 	size_t column = 2;
 
 	stdout_print("  ");
-	column += print_label(line);
+	column += print_label(line, COLUMNS - 2);
 	if (column + 2 > TEXT_COLUMN) {
 		stdout_print("\n");
 		column = 0;

@@ -27,9 +27,9 @@ tfs-run trace_process --trace lifecycle --human -- ./slow' ]
 }
 
 # bats test_tags=quick
-@test "t/check: refuses other words than --all" {
-	fails 100 "t/check: unknown arguments: all; usage: t/check [--all]" "$TREE/t/check" all
-	fails 100 "t/check: unknown arguments: --all x; usage: t/check [--all]" "$TREE/t/check" --all x
+@test "t/check: refuses other words than --long and --all" {
+	fails 100 "t/check: unknown arguments: all; usage: t/check [--long|--all]" "$TREE/t/check" all
+	fails 100 "t/check: unknown arguments: --all x; usage: t/check [--long|--all]" "$TREE/t/check" --all x
 }
 
 @test "deb: the test that autopkgtest runs on the installed package passes" {
