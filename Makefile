@@ -134,7 +134,7 @@ FORCE:
 
 # Every record or line of a trace passes through these files, so they are optimized for speed and not
 # for size, except in a static program. CFLAGS of the command line still count.
-FAST := base/out base/json base/table lines/event_text lines/trace_line lines/line_head lines/decimal seen/record \
+FAST := base/out base/json base/table lines/event_text lines/trace_line lines/line_head lines/decimal seen/of_record \
 	calls/pairing why/account why/windows why/wait_words event/subbuf event/merge event/field event/vm \
 	event/comms event/conversion event/line view/record_json view/facts view/decode view/record_why view/pick \
 	view/notes view/show calls/print calls/user

@@ -40,7 +40,7 @@ struct thread {
 	int active;             /* it goes on by itself, or nobody knows */
 	size_t hidden;          /* so many processes may not be read, and may have to act as well */
 	int knot;               /* the number of its deadlock, or 0 */
-	int printed;            /* private to print.c */
+	int printed;            /* private to stuck_print.c */
 	int seen, can_go_on, order, low, on_stack; /* private to thread.c */
 };
 
@@ -81,7 +81,7 @@ void call_wait(struct thread *);
 /* The thread waits for one of a set of signals as well, a bit each. */
 void expects_signals(struct thread *, uint64_t set);
 
-/* ---- memory.c: the memory of other processes -------------------------------------------- */
+/* ---- stuck_memory.c: the memory of other processes -------------------------------------- */
 
 /* Read memory of a task. Return 0, or -1: not all of it can be read. */
 int memory_read(pid_t, uint64_t address, void *to, size_t n);
@@ -89,7 +89,7 @@ int memory_read(pid_t, uint64_t address, void *to, size_t n);
 /* Read a string of at most size - 1 bytes. Return 0, or -1. */
 int memory_string(pid_t, uint64_t address, char *to, size_t size);
 
-/* ---- descriptors.c: descriptors of all processes ---------------------------------------- */
+/* ---- stuck_descriptors.c: descriptors of all processes ---------------------------------- */
 
 enum file_kind {
 	FILE_CLOSED, FILE_PIPE, FILE_SOCKET, FILE_ANON, FILE_PATH,
@@ -145,7 +145,7 @@ void held_each(void (*fn)(void *, const struct held *), void *arg);
 void held_note(struct thread *);
 void held_forget(void);
 
-/* ---- sockets.c -------------------------------------------------------------------------- */
+/* ---- stuck_sockets.c -------------------------------------------------------------------- */
 
 /* The thread waits for a socket: add the addresses to its text, and the links. */
 void socket_wait(struct thread *, uint64_t inode, unsigned dir);
@@ -164,7 +164,7 @@ void locks_forget(void);
 
 void futex_wait(struct thread *, uint64_t address, unsigned op, uint32_t value);
 
-/* ---- print.c ---------------------------------------------------------------------------- */
+/* ---- stuck_print.c ---------------------------------------------------------------------- */
 
 void print_tree(const struct pids *roots);
 void print_json(void);

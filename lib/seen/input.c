@@ -6,7 +6,7 @@
 #include "tool/tool.h"
 #include "reader/reader.h"
 #include "seen/seen.h"
-#include "seen/record.h"
+#include "seen/of_record.h"
 
 /* Files that are no text, by their first bytes, and the commands that make text of them. */
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* memory.c - read the memory of other processes, by a helper that may be abandoned */
+/* stuck_memory.c - read the memory of other processes, by a helper that may be abandoned */
 
 #include "stuck.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* descriptors.c - what descriptors lead to, and which processes have the same */
+/* stuck_descriptors.c - what descriptors lead to, and which processes have the same */
 
 #include "stuck.h"
 

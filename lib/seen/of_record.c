@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* record.c - a record of a trace.dat as an event of lines.h, mostly without its text */
+/* of_record.c - a record of a trace.dat as an event of lines.h, mostly without its text */
 
 #include "seen/seen.h"
-#include "seen/record.h"
+#include "seen/of_record.h"
 
 enum { KEYS = 256, KEY = 32, VALUES = 4096 };
 

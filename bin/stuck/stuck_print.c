@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* print.c - threads and their links as a tree, as JSON, and as a graph for dot(1) */
+/* stuck_print.c - threads and their links as a tree, as JSON, and as a graph for dot(1) */
 
 #include "stuck.h"
 

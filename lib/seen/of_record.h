@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* record.h - private to this layer: a record of a trace.dat as an event of lines.h */
-#ifndef RECORD_H
-#define RECORD_H
+/* of_record.h - private to this layer: a record of a trace.dat as an event of lines.h */
+#ifndef OF_RECORD_H
+#define OF_RECORD_H
 
 /*
  * Let l be the record, or the call; l is valid as long as they are, and until the next one. Return
