@@ -670,5 +670,5 @@ int main(int argc, char **argv)
 	else
 		draw(&f);
 	stdout_flush();
-	return f.in.damaged ? REFUSED : DONE;
+	return DONE;
 }

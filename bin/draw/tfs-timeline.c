@@ -704,5 +704,5 @@ int main(int argc, char **argv)
 	}
 	draw(&t);
 	stdout_flush();
-	return t.in.damaged ? REFUSED : DONE;
+	return DONE;
 }

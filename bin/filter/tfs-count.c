@@ -196,6 +196,7 @@ int main(int argc, char **argv)
 	header &= !json;
 	in.comments.json = json;
 	in.metrics = metrics;
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 
 	interval_begin(&in, every, print_table);

@@ -319,6 +319,7 @@ int main(int argc, char **argv)
 	if (metrics && every)
 		usage_error(&tool, "--metrics cannot be combined with --every");
 	in.metrics = metrics;
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 
 	interval_begin(&in, every, print_hists);

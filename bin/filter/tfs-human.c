@@ -289,6 +289,7 @@ int main(int argc, char **argv)
 			usage_error(&tool, "not at most %d columns: '%.80s'", PEOPLE_COLUMNS,
 				    opt_value);
 	in.whole = 1;
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 	if (opt_instance && find_offset() < 0)
 		return REFUSED;

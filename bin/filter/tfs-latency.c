@@ -256,6 +256,7 @@ static void parse(int argc, char **argv)
 	if (except)
 		leave_session_out(argv[opt_index]);
 	in.whole = 1;
+	input_takes_dat(&in);
 	input_file(&in, &tool, choose_pair(argv + opt_index));
 	t.open.size = matcher->size;
 }

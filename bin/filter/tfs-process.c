@@ -618,6 +618,7 @@ int main(int argc, char **argv)
 {
 	opt_next(&tool, argc, argv);
 	in.facts = 1;
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 	add_running();
 	input_each(&in, each);

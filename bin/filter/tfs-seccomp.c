@@ -192,6 +192,7 @@ int main(int argc, char **argv)
 	int n;
 
 	opt_next(&tool, argc, argv);
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 	input_each(&in, each);
 	tell_missing(&in.comments);

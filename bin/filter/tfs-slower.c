@@ -141,6 +141,7 @@ int main(int argc, char **argv)
 	if (text_number(*argv, 0, ULONG_MAX, &least) < 0)
 		usage_error(&tool, "not a number of microseconds: '%.80s'", *argv);
 	in.whole = 1;
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + 1);
 	input_each(&in, each_line);
 	return input_end(&in, found ? NULL : "no call of function_graph took that long");

@@ -329,9 +329,9 @@ static int account_dat(const struct pids *of)
 
 	if (requests)
 		err_exit(MISUSED, "-r needs text; type tfs-report -H %s | tfs-why -r",
-			 in.dat->dat.path);
+			 in.dat);
 	account_use(&why, of, &r.show, &r.decode);
-	if (replay_open(&r, in.dat->dat.path) < 0)
+	if (replay_open(&r, in.dat) < 0)
 		return REFUSED;
 	for (size_t i = 0; i < r.dat.nbuffers; i++) {
 		replay_begin(&r, &r.dat.buffers[i]);
@@ -369,6 +369,7 @@ static struct pids parse(int argc, char **argv)
 	why.requests = requests;
 	if (only && pids_option(&tool, only, 0, &pids) < 0)
 		exit(REFUSED);
+	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 	return pids;
 }

@@ -6,7 +6,6 @@
 #include "tool/tool.h"
 #include "reader/reader.h"
 #include "seen/seen.h"
-#include "seen/of_record.h"
 
 /* Files that are no text, by their first bytes, and the commands that make text of them. */
 static const struct {
@@ -45,86 +44,18 @@ void input_file(struct input *f, const struct tool *t, char **operands)
 	if (fd < 0)
 		err_refuse("unable to open %s", file);
 	kind = kind_of(text, pread(fd, text, sizeof(text), 0));
-	if (kind < KINDS && (kind != DAT || !f))
+	if (kind < KINDS && (kind != DAT || !f || !f->each_of_dat))
 		err_exit(REFUSED, "%s is %s, not text; type %s FILE | %s",
 			 file ? file : "standard input", kinds[kind].name, kinds[kind].command,
 			 t->name);
 	if (fd != STDIN_FILENO && (read(fd, NULL, 0) < 0 || dup2(fd, STDIN_FILENO) < 0))
 		err_refuse("unable to read %s", file);
 	if (kind == DAT) {
-		f->dat = xcalloc(1, sizeof(*f->dat));
-		f->dat->dat.path = fd == STDIN_FILENO ? "/dev/stdin" : file;
+		f->dat = fd == STDIN_FILENO ? "/dev/stdin" : file;
 	} else if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
 		err_note("reading a trace from the terminal; ^D ends it; or give FILE, or a pipe");
 	}
 }
-
-/* ---- a trace.dat ---- */
-
-/* Give the filter each line of this text. */
-static void each_text(void *input, const char *text, size_t n)
-{
-	struct input *f = input;
-
-	for (size_t length; n; text += length, n -= length) {
-		length = text_line_length(text, n);
-		f->n = length - (text[length - 1] == '\n');
-		strbuf_add(strbuf_empty(&f->text), text, f->n);
-		f->line = f->text.text;
-		f->each();
-	}
-}
-
-static void each_event(void *input, const struct record *r, const struct decoded *call)
-{
-	static char text[SHOW_ROOM];
-	struct input *f = input;
-
-	f->is_event = !f->whole && record_seen(&f->l, f->dat, r, call);
-	f->line = "";
-	f->n = 0;
-	if (f->is_event)
-		f->each();
-	else
-		each_text(f, text, record_text(f->dat, r, call, text, sizeof(text)));
-	f->is_event = 0;
-}
-
-static void each_record(struct input *f, const struct dat_buffer *b)
-{
-	static char text[SHOW_ROOM];
-	struct replay *r = f->dat;
-	const struct record *record;
-	int64_t lost;
-	size_t n;
-	int shown;
-
-	replay_begin(r, b);
-	each_text(f, text, replay_name(r, text, sizeof(text)));
-	while ((record = merge_next(&r->merge, &lost)))
-		each_text(f, text, show_record(&r->show, record, lost, text, sizeof(text), &shown));
-	while ((n = replay_rest(r, text, sizeof(text))))
-		each_text(f, text, n);
-	each_text(f, text, replay_losses(r, text, sizeof(text)));
-	replay_end(r);
-}
-
-static void each_of_dat(struct input *f)
-{
-	struct replay *r = f->dat;
-	const struct show_sink sink = { each_event, each_text, f };
-
-	r->show.sink = &sink;
-	r->show.tells = f->facts;
-	r->names_calls = 1;
-	if (replay_open(r, r->dat.path) < 0)
-		exit(REFUSED);
-	for (size_t i = 0; i < r->dat.nbuffers; i++)
-		each_record(f, &r->dat.buffers[i]);
-	f->damaged = replay_status(r) != DONE;
-}
-
-/* ---- the frame ---- */
 
 void input_each(struct input *f, void (*each)(void))
 {
@@ -136,7 +67,7 @@ void input_each(struct input *f, void (*each)(void))
 		signal(SIGINT, SIG_IGN);
 	f->each = each;
 	if (f->dat) {
-		each_of_dat(f);
+		f->each_of_dat(f);
 		return;
 	}
 	confine();

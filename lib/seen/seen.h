@@ -63,8 +63,8 @@ int replay_status(const struct replay *);
 /* ---- input.c: the frame of a filter --------------------------------------------------- */
 
 /*
- * The trace of a filter: text or JSON on standard input, or a trace.dat. Of that it has the lines
- * of tfs-report; calls that our programs have recorded are decoded. All zero at first.
+ * The trace of a filter: text or JSON on standard input, or a trace.dat. Of that the filter has the
+ * lines of tfs-report; calls that our programs have recorded are decoded. All zero at first.
  */
 struct input {
 	/* set by the filter */
@@ -79,7 +79,9 @@ struct input {
 	size_t n;
 
 	/* private */
-	struct replay *dat;  /* NULL: lines */
+	const char *dat;        /* the path of a trace.dat; NULL: lines */
+	struct replay *replay;
+	void (*each_of_dat)(struct input *);
 	struct strbuf text;
 	int is_event;           /* l is an event that has no line */
 	int damaged;            /* the trace.dat could be read only in part, which is reported */
@@ -89,9 +91,13 @@ struct input {
 /*
  * Make the file that the last operand of a filter names its standard input; without an operand, or
  * with "-", keep it. Exit MISUSED if there is another operand, or REFUSED if the file cannot be
- * read, or is neither text nor a trace.dat. Without an input only text will do.
+ * read, or is no text, as a trace.dat, unless input_takes_dat has been called. Without an input
+ * only text will do.
  */
 void input_file(struct input *, const struct tool *, char **operands);
+
+/* Let a trace.dat do as well: only programs that call this have the code (input_dat.c). */
+void input_takes_dat(struct input *);
 
 /*
  * Give up all rights, write for the reader of a filter (reader.h), and call each for each line or

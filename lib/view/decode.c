@@ -1896,8 +1896,10 @@ int decode_take(struct decode *d, const struct tool *tool)
 		d->fd = (int32_t)fd;
 		d->by_fd = 1;
 	}
-	if (!strcmp(name, "slower"))
-		d->slower = us < UINT64_MAX / 1000 ? (uint64_t)us * 1000 : UINT64_MAX;
+	if (!strcmp(name, "slower")) {
+		d->slower = us; /* an unsigned long may have 32 bits */
+		d->slower = d->slower < UINT64_MAX / 1000 ? d->slower * 1000 : UINT64_MAX;
+	}
 	return 1;
 }
 

@@ -171,9 +171,9 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 int account_take(struct show *s, struct decode *d, const struct tool *tool)
 {
 	struct why *w = &account.why;
-	unsigned long depth = w->depth;
+	unsigned long depth = w->depth, top = w->top;
 	const struct opt_place places[] = {
-		{ .name = "depth", .number = &depth }, { .name = "top", .number = &w->top },
+		{ .name = "depth", .number = &depth }, { .name = "top", .number = &top },
 		{ .name = "folded", .flag = &w->folded }, { .name = "begin", .text = &w->opens },
 		{ .name = "end", .text = &w->closes }, { 0 },
 	};
@@ -185,6 +185,7 @@ int account_take(struct show *s, struct decode *d, const struct tool *tool)
 	else if (!opt_put(places))
 		return 0;
 	w->depth = (unsigned)depth;
+	w->top = top;
 	account.on = 1;
 	d->on = d->names = d->known.prints = 1;
 	s->asked = 1;

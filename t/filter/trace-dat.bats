@@ -49,8 +49,6 @@ all() {
 	same "${of[@]}" tfs-latency syscalls
 	same "${of[@]}" tfs-latency wakeup
 	same "${of[@]}" tfs-human
-	same "${of[@]}" tfs-timeline
-	same "${of[@]}" tfs-flame -f -w lat
 }
 
 @test "filters: of calls that our programs recorded" {
@@ -81,7 +79,7 @@ all() {
 @test "filters: of stacks, which have lines of their own" {
 	recorded trace_event --event sched_switch --stack
 	same tfs-count
-	same tfs-flame -f
+	same tfs-human
 	[ -s by-text ]
 }
 
