@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* stuck_sockets.c - addresses of sockets, and who has the other end: net/tcp, net/udp, sock_diag(7) */
+/* stuck_sockets.c - addresses of sockets, and who has the other end: net/tcp, sock_diag(7) */
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
