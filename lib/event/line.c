@@ -243,7 +243,7 @@ void line_parts(struct line_format *l, const struct record *r, char *buf, struct
 		cpu--;
 	parts->cpu = (struct text_part){ cpu + 1, strcspn(cpu + 1, "]") };
 	cpu += parts->cpu.n + strlen("[] ");
-	parts->flags = (struct text_part){ cpu, (size_t)(buf + h->len - cpu) };
+	parts->flags = (struct text_part){ cpu, cpu < buf + h->len ? strcspn(cpu, " ") : 0 };
 }
 
 size_t line_event(struct line_format *l, const struct record *r, char *buf, size_t size)

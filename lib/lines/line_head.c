@@ -83,8 +83,8 @@ static const char *behind_dash(struct trace_line *l, const char *s, const char *
 		s = spaces(next, end);
 		if (s < end && !is_digit(*s)) { /* the letters of the latency flags */
 			l->flags.text = s;
+			l->flags.n = (size_t)(after(s, end, not_blank) - s);
 			s = skip_word(s, end);
-			l->flags.n = (size_t)(s - l->flags.text);
 		}
 		return time_at(l, s, end, 1);
 	}

@@ -86,14 +86,14 @@ static int is_plain(const struct field_data *v)
 	return v->n > 0;
 }
 
-/* Set v to the value of the key. Return 1, or 0 if only the text has it. */
-static int value(const char *key, struct field_data *v)
+/* Set v to the value of the key. Return its field, or NULL if only the text has it. */
+static const struct field *value(const char *key, struct field_data *v)
 {
 	const struct event *e = event_of(&now.of->events, now.record);
 	const struct field *f = now.call ? NULL : field_of(e, key);
 
 	return f && !field_value(&now.of->events, f, now.record, v) &&
-	       (v->kind == FIELD_NUMBER || is_plain(v));
+	       (v->kind == FIELD_NUMBER || is_plain(v)) ? f : NULL;
 }
 
 static int number(const struct trace_line *l, const char *key, int64_t *result)
@@ -114,10 +114,11 @@ static int number(const struct trace_line *l, const char *key, int64_t *result)
 static struct text_part field(const struct trace_line *l, const char *key)
 {
 	struct field_data v;
+	const struct field *f = value(key, &v);
 	struct out o;
 
 	(void)l;
-	if (!value(key, &v))
+	if (!f)
 		return trace_line_field(as_text(), key);
 	if (v.kind == FIELD_STRING)
 		return (struct text_part){ (const char *)v.data, v.n };
@@ -125,7 +126,7 @@ static struct text_part field(const struct trace_line *l, const char *key)
 		now.nvalues = 0;
 	o = out_to(now.values + now.nvalues, DECIMAL_TEXT);
 	key = o.at;
-	out_signed(&o, v.i);
+	f->is_signed ? out_signed(&o, v.i) : out_decimal(&o, v.u);
 	now.nvalues += (size_t)(o.at - key);
 	return (struct text_part){ key, (size_t)(o.at - key) };
 }

@@ -20,7 +20,7 @@
 #include "live/live.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"
-#include "lines/lines.h"
+#include "seen/seen.h"
 #include "flight/flight.h"
 #include "block/blktrace.h"
 #include "bpf/bpf.h"

@@ -6,6 +6,7 @@
  * header_page's text up to a NUL, and a sub-buffer), then the sub-buffer.
  */
 #include "fuzz.h"
+#include "seen/of_record.h"
 
 #define COMMON "ID: %d\nformat:\n" \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
@@ -76,6 +77,14 @@ static const struct {
 		"\tfield:pid_t old_pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n" },
 	{ "sched", "name: sched_process_exit\n" COMMON
 		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n" },
+	{ "demo", "name: plain\n" COMMON
+		"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		"\tfield:int n;\toffset:24;\tsize:4;\tsigned:1;\n"
+		"\tfield:u64 big;\toffset:32;\tsize:8;\tsigned:0;\n"
+		"\tfield:s16 small;\toffset:40;\tsize:2;\tsigned:1;\n"
+		"\tfield:__data_loc char[] s;\toffset:44;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"comm=%s n=%d, big=%llu small=%d hex=%x len=%d of s=%s\", REC->comm, "
+		"REC->n, REC->big, REC->small, REC->n, REC->n, __get_str(s)\n" },
 };
 
 /* Print the record as the process tracer does: one line for any contents. */
@@ -91,6 +100,36 @@ static void one_process(struct process_view *p, const struct record *r, char *bu
 	must(n > 40 && n < 256 && memchr(buf, '\n', n) == buf + n - 1);
 }
 
+static int same(struct text_part a, struct text_part b)
+{
+	return a.n == b.n && !a.text == !b.text && (!a.n || !memcmp(a.text, b.text, a.n));
+}
+
+/* Has the record, asked for its parts, the same as its line of n bytes? */
+static void one_event(struct event_set *evs, const struct record *r, const char *text, size_t n)
+{
+	static const char *const keys[] = { "comm", ".comm", "pid", "cpu", "time", "event", "call",
+					    "n", "big", "small", "hex", "len", "s", "ret", "id" };
+	static struct replay of;
+	struct trace_line seen, line;
+	uint64_t times[2];
+	int digits[2];
+
+	of.events = *evs;
+	of.line = (struct line_format){ .events = &of.events };
+	of.show.line = &of.line;
+	if (!n || record_pid(evs, r) < 0 || !trace_line(&line, text, n - 1) ||
+	    !record_seen(&seen, &of, r, NULL))
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		must(same(trace_line_key(&seen, keys[i]), trace_line_key(&line, keys[i])));
+	must(same(trace_line_body(&seen), line.body) && seen.flags.n == line.flags.n);
+	must(trace_line_time(&seen, &times[0], &digits[0]) ==
+	     trace_line_time(&line, &times[1], &digits[1]));
+	must(times[0] == times[1] && digits[0] == digits[1]);
+	must(trace_line_integer(&seen, "n") == trace_line_integer(&line, "n"));
+}
+
 static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, const uint8_t *data,
 		     size_t size)
 {
@@ -100,7 +139,7 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	struct process_view some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
 	static const struct show plain;
 	struct facts facts[2] = { 0 };
-	size_t n = 0, printed = 0;
+	size_t n = 0, printed = 0, length;
 	struct record r;
 	struct subbuf p;
 
@@ -118,8 +157,11 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	for (; subbuf_next(&p, &r); n++) {
 		must(r.data >= data + f->data && r.data <= data + size);
 		must(r.len <= (size_t)(data + size - r.data));
-		if (n < 64)
-			printed += line_print(&l, &r, buf, sizeof(buf));
+		if (n < 64) {
+			length = line_print(&l, &r, buf, sizeof(buf));
+			printed += length;
+			one_event(evs, &r, buf, length);
+		}
 		if (n < 64) {
 			one_process(&all, &r, buf, sizeof(buf));
 			one_process(&some, &r, buf, sizeof(buf));
