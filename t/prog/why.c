@@ -622,12 +622,14 @@ static void *thread(void *level)
 
 static void start_child(struct level *l)
 {
-	l->tid = fork();
-	must(l->tid >= 0, "fork");
-	if (!l->tid) {
+	const pid_t pid = fork();
+
+	must(pid >= 0, "fork");
+	if (!pid) { /* the level is shared: only a number other than 0 may go there */
 		thread(l);
 		_exit(0);
 	}
+	l->tid = pid;
 }
 
 static void start(struct level *l)
