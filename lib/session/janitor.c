@@ -568,7 +568,9 @@ static void judge_stream(struct janitor *j, int status, int early)
 	    waitpid(tool, &before, 0) == tool)
 		before = child_status(before);
 	j->stream = 0;
-	if (is_failure(before) && (before != 128 + SIGKILL || !is_failure(status))) {
+	/* a filter with wrong options ends at once, and the tool before it because of that */
+	if (is_failure(before) && status != MISUSED &&
+	    (before != 128 + SIGKILL || !is_failure(status))) {
 		j->failed = tool_name(j);
 		j->status = before;
 	} else if (is_failure(status) || early) {
