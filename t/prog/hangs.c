@@ -795,11 +795,15 @@ static void child_vfork(void)
 	edge(a, "child", all->tid[0]);
 	edge(all->tid[0], "clock", 0);
 }
+static void stops(void)
+{
+	raise(SIGSTOP); /* it will be killed with its parent from here on */
+}
 static void wait_stopped(void)
 {
 	keep(-1, -1);
-	all->tid[0] = start(nap);
-	kill(all->tid[0], SIGSTOP);
+	all->tid[0] = start(stops);
+	waitpid(all->tid[0], NULL, WUNTRACED);
 	all->step++;
 	wait(NULL);
 }
