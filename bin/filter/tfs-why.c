@@ -323,7 +323,7 @@ static int account_dat(const struct pids *of)
 	static struct replay r;
 	static char text[SHOW_ROOM];
 	const struct record *record;
-	size_t windows = 0;
+	size_t windows = 0, n;
 	int64_t lost;
 	int shown;
 
@@ -337,9 +337,11 @@ static int account_dat(const struct pids *of)
 		replay_begin(&r, &r.dat.buffers[i]);
 		account_begin(&r.show, &r.decode);
 		account_subject(0);
-		while ((record = merge_next(&r.merge, &lost)))
-			stdout_print("%.*s", (int)show_record(&r.show, record, lost, text,
-							       sizeof(text), &shown), text);
+		while ((record = merge_next(&r.merge, &lost))) {
+			n = show_record(&r.show, record, lost, text, sizeof(text), &shown);
+			if (n) /* a loss */
+				stdout_print("%.*s", (int)n, text);
+		}
 		windows += account_end(NULL);
 		stdout_print("%.*s", (int)replay_losses(&r, text, sizeof(text)), text);
 		replay_end(&r);

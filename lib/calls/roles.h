@@ -42,7 +42,7 @@ struct call_role {
 const struct call_role *role_of(struct text_part name);
 const struct call_role *role_of_call(const char *name);
 
-/* Return the bit IS_WORD of a word of roles.in, or 0. */
+/* Return the IS_ bit that stands for this word of roles.in; 0 if it is no such word. */
 unsigned role_of_word(struct text_part word);
 
 /* Words of roles.in: bits IS_WORD, DOES_WORD, and 1 << FDS_WORD. */

@@ -2,7 +2,6 @@
 /* input.c - the frame of a filter: it reads a trace to the end */
 
 #include "base/base.h"
-#include "host/host.h"
 #include "tool/tool.h"
 #include "reader/reader.h"
 #include "seen/seen.h"

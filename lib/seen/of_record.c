@@ -101,13 +101,15 @@ static int number(const struct trace_line *l, const char *key, int64_t *result)
 	struct field_data v;
 
 	(void)l;
-	if (*key != '.' && (!strcmp(key, "pid") || !strcmp(key, "cpu") || !strcmp(key, "time"))) {
-		*result = *key == 'p' ? record_pid(&now.of->events, now.record) : now.record->cpu;
-		return *key != 't';
-	}
-	if (!value(key, &v) || v.kind != FIELD_NUMBER)
+	/* these are no fields; the time is read as text */
+	if (!strcmp(key, "pid"))
+		*result = record_pid(&now.of->events, now.record);
+	else if (!strcmp(key, "cpu"))
+		*result = now.record->cpu;
+	else if (strcmp(key, "time") && value(key, &v) && v.kind == FIELD_NUMBER)
+		*result = v.i;
+	else
 		return 0;
-	*result = v.i;
 	return 1;
 }
 

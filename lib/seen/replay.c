@@ -2,8 +2,6 @@
 /* replay.c - read the records of a trace.dat, in the order of time */
 
 #include "base/base.h"
-#include "host/host.h"
-#include "tool/tool.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
 #include "view/view.h"

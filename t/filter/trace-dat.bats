@@ -11,7 +11,7 @@ recorded() {
 	mkdir -p some
 	touch some/{1..40}
 	tfs-run "$1" --instance "$MARK" -o x.dat "${@:2}" -- sh -c 'ls -l some | cat >/dev/null
-		cat nothing || ls -l some >list; sleep 0' 2>err 3>&- || { cat err; skip "needs $1"; }
+		cat nothing || ls -l some >list; env true' 2>err 3>&- || { cat err; return 1; }
 }
 
 # same [-O OPTIONS] FILTER WORD...: Has FILTER the same answer, and status, by the file and by text?
