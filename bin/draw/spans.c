@@ -39,12 +39,12 @@ struct thread {
 	uint64_t root_from, root_to;
 	struct sum *sums;
 	unsigned nsums;
-	struct export_context link;     /* serves: the application's first span in the window */
+	struct export_context link;     /* the application's first span in the window */
 	struct export_context sent_in;  /* sends: the application's span */
-	int serves, sends;
-	int no_sender;                  /* serves: the trace of all hosts lacks the message */
-	uint64_t window, trace;         /* serves: the key of its message, and its trace */
-	uint64_t since;                 /* serves: when the window began */
+	int sends;
+	int no_sender;                  /* in a window: the trace of all hosts lacks the message */
+	struct dt_window window;
+	uint64_t trace;                 /* in a window: of its message */
 	uint64_t message, sent;         /* sends: the key, and when */
 	uint64_t root;                  /* the trace of messages without a window */
 	char comm[100];                 /* its name, as JSON */
@@ -165,9 +165,15 @@ static void end_root(struct spans *s, struct thread *t)
 	t->trace_of_root = 0;
 }
 
-/* The message is over: it was answered, another follows, or the window ends. */
-static void end_message(struct spans *s, struct thread *t, uint64_t time, const char *note,
-			uint64_t number)
+/* Does the window serve a message? A task that is traced from the beginning serves none. */
+static int serves(const struct dt_window *w)
+{
+	return w->open && w->key;
+}
+
+/* The message that was sent in w is over: it was answered, another follows, or w ends. */
+static void end_message(struct spans *s, struct thread *t, const struct dt_window *w,
+			uint64_t time, const char *note, uint64_t number)
 {
 	struct otlp_span span = { .id = t->message, .kind = KIND_CLIENT, .from = t->sent,
 				  .to = time, .note = note };
@@ -175,28 +181,26 @@ static void end_message(struct spans *s, struct thread *t, uint64_t time, const 
 	if (!t->sends)
 		return;
 	t->sends = 0;
-	span.trace[0] = span.trace[1] = t->serves && t->window ? t->trace : t->root;
-	span.parent = t->serves && t->window ? ~t->window : 0;
+	span.trace[0] = span.trace[1] = serves(w) ? t->trace : t->root;
+	span.parent = serves(w) ? ~w->key : 0;
 	span.link = t->sent_in;
 	put_span(s, t, &span, number);
 }
 
-static void end_window(struct spans *s, struct thread *t, uint64_t time, const char *note,
-		       uint64_t number)
+/* Print the window w, which has ended, and the message that was sent in it. */
+static void end_window(struct spans *s, struct thread *t, const struct dt_window *w,
+		       uint64_t time, const char *note, uint64_t number)
 {
 	struct otlp_span span = { .trace = { t->trace, t->trace }, .kind = KIND_SERVER,
-				  .from = t->since, .to = time, .note = note };
+				  .from = w->since, .to = time, .note = note };
 
-	end_message(s, t, time, "tfs.not_answered", number);
-	if (!t->serves)
-		return;
-	t->serves = 0;
-	if (!t->window) /* a task that is traced from the beginning serves no message */
+	end_message(s, t, w, time, "tfs.not_answered", number);
+	if (!serves(w))
 		return;
 	put_sums(s, t, UINT64_MAX);
-	span.id = ~t->window;
+	span.id = ~w->key;
 	span.link = t->link;
-	span.parent = t->no_sender ? 0 : t->window;
+	span.parent = t->no_sender ? 0 : w->key;
 	if (t->no_sender)
 		span.note = "tfs.no_sender";
 	put_span(s, t, &span, number);
@@ -207,8 +211,12 @@ static void end_windows(struct spans *s, uint64_t time)
 {
 	struct thread *t;
 
-	for (size_t i = 0; (t = table_next(&s->threads, &i));)
-		end_window(s, t, time, "tfs.end_unknown", 0);
+	for (size_t i = 0; (t = table_next(&s->threads, &i));) {
+		struct dt_window w = t->window;
+
+		t->window.open = 0;
+		end_window(s, t, &w, time, "tfs.end_unknown", 0);
+	}
 }
 
 /* End the roots and sums that are older than a minute. */
@@ -231,7 +239,7 @@ static void forget_idle(struct spans *s)
 	size_t n = 0;
 
 	for (size_t i = 0; (t = table_next(&s->threads, &i));) {
-		if (t->serves || t->sends)
+		if (t->window.open || t->sends)
 			continue;
 		end_root(s, t);
 		idle[n++] = t;
@@ -272,7 +280,7 @@ static struct thread *thread_of(struct spans *s, const struct export_record *r)
 /* Note the application's span in which something happens in a window. */
 static void note_context(struct thread *t, const struct export_record *r)
 {
-	if (r->context.span && t->serves && !t->link.span)
+	if (r->context.span && t->window.open && !t->link.span)
 		t->link = r->context;
 }
 
@@ -281,6 +289,7 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 		      uint64_t number)
 {
 	struct export_record of = *r;
+	struct dt_window ended;
 	struct thread *t;
 	struct message *m;
 
@@ -290,24 +299,22 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 	t = thread_of(s, &of);
 	if (!*t->comm)
 		copy_string(t->comm, sizeof(t->comm), r->comm);
+	ended = dt_window_mark(&t->window, mark, r->time);
 	switch (mark->what) {
 	case 'B':
-		end_window(s, t, r->time, "tfs.replaced", number);
-		t->serves = 1;
-		t->window = mark->key;
+		end_window(s, t, &ended, r->time, "tfs.replaced", number);
 		m = table_find(&s->messages, (const char *)&mark->key, sizeof(mark->key));
 		t->trace = m ? m->trace : mark->key;
 		t->no_sender = !m && r->host.n;
-		t->since = r->time;
 		t->link.span = 0;
 		break;
 	case 'R':
-		end_message(s, t, r->time, NULL, number);
+		end_message(s, t, &t->window, r->time, NULL, number);
 		break;
 	case 'M':
 		if (t->sends && t->message == mark->key) /* it is sent again */
 			break;
-		end_message(s, t, r->time, "tfs.not_answered", number);
+		end_message(s, t, &t->window, r->time, "tfs.not_answered", number);
 		t->sends = 1;
 		t->message = mark->key;
 		t->sent = r->time;
@@ -317,11 +324,11 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 		if (s->messages.n >= MESSAGES_MOST)
 			table_clear(&s->messages);
 		m = table_at(&s->messages, (const char *)&mark->key, sizeof(mark->key));
-		m->trace = t->serves && t->window ? t->trace : mark->key;
+		m->trace = serves(&t->window) ? t->trace : mark->key;
 		break;
 	default:
-		if (t->serves && t->window == mark->key)
-			end_window(s, t, r->time, NULL, number);
+		if (ended.open)
+			end_window(s, t, &ended, r->time, NULL, number);
 	}
 }
 
@@ -379,8 +386,8 @@ static void set_place(struct spans *s, struct thread *t, const struct export_rec
 		*place = (struct place){ { c->trace[0], c->trace[1] }, c->span };
 		return;
 	}
-	if (t->serves && t->window) {
-		*place = (struct place){ { t->trace, t->trace }, ~t->window };
+	if (serves(&t->window)) {
+		*place = (struct place){ { t->trace, t->trace }, ~t->window.key };
 		return;
 	}
 	if (t->trace_of_root && span->from >= t->root_from + ROOT_MOST)

@@ -230,6 +230,12 @@ static int take_call(const struct trace_line *l, uint64_t ts, struct why_who by)
 	return 1;
 }
 
+/* The window of a task. */
+struct window {
+	struct table_entry entry;
+	struct dt_window window;
+};
+
 /* Open and close the windows of requests, and follow their messages. */
 static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 		      const struct dt_mark *mark)
@@ -239,7 +245,10 @@ static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 		uint64_t key;
 		int32_t sender;
 	} sent[65536], *at;
+	static struct table windows = { .size = sizeof(struct window) };
 	const struct why_who by = { .pid = pid_of(l, (int64_t)mark->tid) };
+	struct window *w = table_at(&windows, (const char *)&by.pid, sizeof(by.pid));
+	struct dt_window ended = dt_window_mark(&w->window, mark, ts);
 	char label[40] = "";
 
 	at = &sent[mark->key % (sizeof(sent) / sizeof(*sent))];
@@ -248,7 +257,7 @@ static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 			str_format(label, sizeof(label), "request %llx",
 				   (unsigned long long)mark->key);
 		why_open(&why, ts, by, (struct text_part){ label, strlen(label) }, by.pid == own);
-	} else if (mark->what == 'E') {
+	} else if (ended.open && mark->what == 'E') {
 		why_close(&why, ts, by.pid);
 	} else if (mark->what == 'M') {
 		at->key = mark->key;

@@ -34,12 +34,13 @@ static const struct tool tool = { TOOL_DT_WINDOW };
 #define MOST_LINES 65536
 #define MOST_BYTES (16 * 1024 * 1024)
 
-/* A thread that has a window: for each request probe, the key that the window began with. */
+/* A thread that has a window: of each request probe. */
 struct window {
 	struct table_entry entry;
 	unsigned n;
 	struct {
-		uint64_t id, key;
+		uint64_t id;
+		struct dt_window window;
 	} of[MOST_PROBES];
 };
 
@@ -119,7 +120,7 @@ static void begin(struct filter *f, const struct dt_mark *m)
 	f->nwindows += i == w->n;
 	w->n += i == w->n;
 	w->of[i].id = m->id;
-	w->of[i].key = m->key;
+	dt_window_mark(&w->of[i].window, m, 0);
 }
 
 /* Open or close the window that the mark line is about. Return whether to print the line. */
@@ -139,8 +140,7 @@ static int take_mark(struct filter *f, const struct dt_mark *m)
 		return always;
 	if (m->what != 'E')
 		return 1;
-	/* this dtE came late: a newer dtB has replaced the window that it ends */
-	if (w->of[i].key != m->key)
+	if (!dt_window_mark(&w->of[i].window, m, 0).open)
 		return always;
 	w->of[i] = w->of[--w->n];
 	f->nwindows--;
@@ -166,7 +166,8 @@ static void close_all(struct filter *f)
 	table_clear(&f->senders);
 	for (size_t i = 0; (w = table_next(&f->windows, &i));)
 		for (unsigned k = 0; k < w->n; k++)
-			if (!w->of[k].key) {
+			if (!w->of[k].window.key) {
+				own[kept].what = 'B';
 				own[kept].id = w->of[k].id;
 				memcpy(&own[kept++].tid, w->entry.key, sizeof(own->tid));
 			}

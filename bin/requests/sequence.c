@@ -77,20 +77,20 @@ static int by_host(const void *a, const void *b)
 	return r ? r : ASCENDING(x->actor->tid, y->actor->tid);
 }
 
-/* Begin or end a window. If a window is open when the next begins, its end is missing. */
+/* Begin or end a window. If one is open when the next begins, its end is not in the trace. */
 static void take_window(struct sequence_lane *l, const struct dt_point *p)
 {
-	struct sequence_window *last = l->nwindows ? &l->windows[l->nwindows - 1] : NULL;
-	int open = last && last->to == INT64_MAX;
+	const struct dt_mark mark = { .what = p->what, .key = p->key };
 
-	if (p->what == 'B' && p->peer != PEER_NOT) {
-		if (open)
-			last->to = p->time;
+	if (p->what == 'B' && p->peer == PEER_NOT)
+		return;
+	if (dt_window_mark(&l->window, &mark, (uint64_t)p->time).open) {
+		l->windows[l->nwindows - 1].to = p->time;
+		l->windows[l->nwindows - 1].whole = p->what == 'E';
+	}
+	if (p->what == 'B') {
 		l->windows = xgrow(l->windows, l->nwindows, &l->room, sizeof(*l->windows));
 		l->windows[l->nwindows++] = (struct sequence_window){ p->time, INT64_MAX, 0 };
-	} else if (p->what == 'E' && open) {
-		last->to = p->time;
-		last->whole = 1;
 	}
 }
 

@@ -9,6 +9,7 @@
 #define REQUESTS_SEQUENCE_H
 
 #include "base/base.h"
+#include "lines/lines.h"
 #include "requests.h"
 
 enum {
@@ -39,6 +40,7 @@ struct sequence_lane {
 	char *label;
 	unsigned x;             /* the middle */
 	int64_t first, last;    /* times of its mark lines */
+	struct dt_window window; /* the last one */
 	struct sequence_window *windows; /* sorted by time, as the ticks are */
 	size_t nwindows, room, at; /* at: the window of the last event */
 	struct sequence_tick *ticks;

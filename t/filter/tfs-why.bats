@@ -537,3 +537,17 @@ b:server 10, request 11: 500 ms
 	grep -v ' dtM 2a 10 12' in | tfs-why -r | sed -n '5p' >out
 	lines_are out '   77.3 %    850 ms    socket: recvfrom(3), woken by interrupt'
 }
+
+@test "tfs-why: a mark that comes late ends the window of its own request only" {
+	{
+		at 0 1.000000 ..... server-10 'bpf_trace_printk: dtB 2a 10 11'
+		at 0 1.100000 ..... server-10 'bpf_trace_printk: dtB 2a 10 12'
+		at 0 1.200000 ..... server-10 'bpf_trace_printk: dtE 2a 10 11'
+		to 0 1.300000 server-10 R other-30
+		to 0 1.400000 other-30 R server-10
+		at 0 1.500000 ..... server-10 'bpf_trace_printk: dtE 2a 10 12'
+		to 0 1.600000 server-10 S other-30
+	} | tfs-why -r >out
+	[ "$(grep request out)" = 'server 10, request 12: 400 ms
+task 10, request 11: 100 ms' ]
+}

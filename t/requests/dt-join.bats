@@ -330,6 +330,15 @@ a | CPU:0 [LOST 3 EVENTS]
 # unpaired 2 events: 1 without an end, 1 without a beginning' ]
 }
 
+@test "dt-join: -s: a mark that comes late ends the window of its own request only" {
+	{ event cl-7 5.000000 'mark: dtM 2a 7 1'; event cl-7 5.000100 'mark: dtM 2a 7 2'; } >a
+	{ event sv-9 5.000010 'mark: dtB 2a 9 1'; event sv-9 5.000110 'mark: dtB 2a 9 2'
+		event sv-9 5.000120 'mark: dtE 2a 9 1'; event sv-9 5.000150 'mark: dtE 2a 9 2'; } >b
+	dt-join -c -s svg a=a b=b >/dev/null
+	[ "$(titles svg | grep '^sv-9')" = 'sv-9 on b at 10 us, 100 us or more
+sv-9 on b at 110 us, 40 us' ]
+}
+
 @test "dt-join: -s: draws messages with both ends, windows, and the events in them" {
 	two
 	event cl-7 5.000010 'sys_read(fd: 1)' >>a
