@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-# Filters read a trace.dat: their answer is that of the text which tfs-report prints of it
+# Filters read a trace.dat: their answer is that of the text which tfs-report prints of it, and of its
+# JSON, where the two forms spell what is asked alike
 
 load ../helper
 
@@ -29,9 +30,34 @@ same() {
 	fi
 }
 
+# as_json [-O OPTIONS] FILTER WORD...: Has FILTER the same answer by JSON, too?
+as_json() {
+	local options=() json=0 file=0
+	[ "$1" != -O ] || { options=("$2"); shift 2; }
+	tfs-report "${options[@]}" -j x.dat >lines
+	"$@" x.dat >by-file || file=$?
+	"$@" <lines >by-json || json=$?
+	[ "$file" = "$json" ] && cmp by-file by-json && return
+	echo "$* ($file, $json)"
+	diff by-file by-json | head -20
+	return 1
+}
+
+# calls WORD...: Print how often each call was made and failed, without its times.
+calls() {
+	(set -o pipefail; tfs-summary "$@" | awk '{ print $1, $2, $NF }' | sort)
+}
+
 # all [-O OPTIONS]: Compare the answers of all filters.
 all() {
 	local -a of=("$@")
+	as_json "${of[@]}" tfs-count
+	as_json "${of[@]}" tfs-count -c
+	as_json "${of[@]}" tfs-count -k comm -k pid -k error
+	as_json "${of[@]}" tfs-count -j -k event -k call
+	as_json "${of[@]}" tfs-count -k prev_comm -k prev_prio -k next_pid -k next_comm
+	as_json "${of[@]}" calls
+	as_json "${of[@]}" tfs-seccomp -f
 	same "${of[@]}" tfs-count
 	same "${of[@]}" tfs-count -k comm -k pid -k cpu -k host
 	same "${of[@]}" tfs-count -k call -k ret -k error
