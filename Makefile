@@ -71,7 +71,7 @@ BUILD = $(COMPILE) $(LINK) $(LDFLAGS)
 
 # Each folder of lib/ is a layer, the lowest first. A folder of bin/ is an area: tools, each beside
 # its page, and their private code. t/layers checks who includes whom.
-LAYERS := base host tool proc event calls why people reader elf tracefs bpf live tracedat view lines seen answers draw session
+LAYERS := base host tool proc event select calls why people reader elf tracefs bpf live tracedat lines answers show seen draw session
 AREAS := control stuck record filter draw flight block requests run
 
 # A program is linked with its object, with the private code of its area and with the library,
@@ -136,8 +136,8 @@ FORCE:
 # for size, except in a static program. CFLAGS of the command line still count.
 FAST := base/out base/json base/table lines/event_text lines/trace_line lines/line_head lines/decimal seen/of_record \
 	calls/pairing why/account why/windows why/wait_words event/subbuf event/merge event/field event/vm \
-	event/comms event/conversion event/line view/record_json view/facts view/decode view/record_why view/pick \
-	view/notes view/show calls/print calls/user
+	event/comms event/conversion event/line show/record_json answers/facts show/decode show/record_why select/pick \
+	event/notes show/show calls/print calls/user
 ifndef STATIC
 $(FAST:%=build/lib/%.o): private CFLAGS = -O2
 endif

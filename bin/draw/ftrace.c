@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "lines/lines.h"
 #include "perfetto.h"
 

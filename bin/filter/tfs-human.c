@@ -111,7 +111,7 @@ static struct text_part word_at(const char **s)
 }
 
 /*
- * Read a line of trace_process: "%16s %5d %3d %9lu.%06ld TEXT" (lib/view/process.c). Set
+ * Read a line of trace_process: "%16s %5d %3d %9lu.%06ld TEXT" (lib/show/process.c). Set
  * body to TEXT. Return 1, or 0 if the line is another one.
  */
 static int process_parse(struct trace_line *l, const char *s, size_t n)

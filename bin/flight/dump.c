@@ -19,7 +19,7 @@
 #include "event/event.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "flight.h"
 
 #define CHUNK (64 * 1024)

@@ -23,7 +23,7 @@
 #include "live/live.h"
 #include "calls/calls.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 
 /* ---- take.c: take the records of a dump out of the ring buffers -------------------- */
 

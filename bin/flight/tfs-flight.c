@@ -29,7 +29,7 @@
 #include "event/event.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "flight.h"
 
 struct flight {

@@ -17,7 +17,7 @@
 #include "help.h"
 #include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "tracedat/tracedat.h"
 
 static const struct tool tool = { TOOL_TFS_PERSIST, .takes_instance = 1 };

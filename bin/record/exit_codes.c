@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "proc/proc.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "record.h"
 
 /*

@@ -10,7 +10,7 @@
 #include "event/event.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 
 /* ---- parts.c: read the ring buffers into a part per CPU -------------------------------- */
 

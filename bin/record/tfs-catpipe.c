@@ -37,7 +37,7 @@
 #include "event/event.h"
 #include "calls/calls.h"
 #include "live/live.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "reader/reader.h"
 #include "record.h"
 
@@ -335,7 +335,7 @@ static int open_raw(struct stream *s, const char *root)
 	r = live_kernel_open(&s->kernel, s->dir, top);
 	if (s->kernel.failed)
 		return err_msg("out of memory");
-	if (r && !s->show.json && !s->show.process.kinds) {
+	if (r && !s->show.json && !s->show.process) {
 		s->text = 1;
 		s->show.people = NULL; /* the reader has to do it: tfs-human(1) */
 		return !s->show.asked ? 0 :
@@ -368,7 +368,7 @@ static int open_raw(struct stream *s, const char *root)
 	s->live.memory.most = KB_BYTES(s->memory_kb);
 	s->to.meanwhile = keep_events;
 	s->to.arg = s;
-	if (s->show.process.kinds & (SHOW_LIFECYCLE | SHOW_SIGNALS) ||
+	if (s->show.process & (SHOW_LIFECYCLE | SHOW_SIGNALS) ||
 	    (s->show.tells &&
 	     (file_begins(s->dir, "events/sched/sched_process_exit/enable", '1') ||
 	      file_begins(s->dir, "events/signal/signal_deliver/enable", '1')))) {

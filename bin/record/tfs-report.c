@@ -20,7 +20,7 @@
 #include "reader/reader.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "seen/seen.h"
 
 static const struct tool tool = { TOOL_TFS_REPORT };

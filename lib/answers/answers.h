@@ -2,13 +2,15 @@
 /*
  * answers.h - answers that several tools need, from the events of a trace
  *
- * This layer prints nothing and keeps nothing but what the caller gives it. It includes base and
- * lines.
+ * This layer prints nothing and keeps nothing but what the caller gives it. It includes base,
+ * host, proc, event and lines.
  */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
 #include "base/base.h"
+#include "proc/proc.h"
+#include "event/event.h"
 #include "lines/lines.h"
 
 /* ---- slices.c: in which state a task is, and who runs where -------------------------- */
@@ -83,5 +85,126 @@ void slices_take(struct slices *, const struct trace_line *, uint64_t now);
 
 /* Events were lost: which tasks run, and how the others wait, is not known. */
 void slices_gap(struct slices *);
+
+/* ---- facts.c: derive from the records of a trace what none of them says ------------------- */
+
+/*
+ * It follows the tasks of a trace by these events, as far as the trace has them:
+ *
+ *	raw_syscalls:sys_enter, sys_exit     task:task_newtask, task_rename
+ *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
+ */
+
+/* The kinds of events that it follows. */
+enum fact_role {
+	ROLE_NONE = KIND_OTHER, ROLE_ENTER, ROLE_EXIT, ROLE_DELIVER, ROLE_GENERATE,
+	ROLE_NEWTASK, ROLE_RENAME, ROLE_EXEC, ROLE_END, ROLES
+};
+
+/* The facts of a record. An exit code is what wait(2) gives. */
+enum fact {
+	FACT_SENT,              /* signal_deliver of SIGKILL: the signal that was sent */
+	FACT_CODE,              /* sched_process_exit: the exit code of the task */
+	FACT_PROCESS,           /* the process of the new or ended task */
+	FACT_STATUS,            /* sched_process_exit: the exit code of the process, now ended */
+	FACT_PARENT,            /* the parent of the new or ended process; 0: it has ended before */
+	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
+				 * the leader; _exit: the thread whose execve ends this thread */
+	FACT_UID,               /* sched_process_exit: the real uid of the process, now ended */
+	FACT_CPU_LEAST,         /* the CPU time of all its threads, in ns, as it was accounted */
+	FACT_AGE,               /* the time since its start, in microseconds */
+	FACTS
+};
+#define FACT_NAMES \
+	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread", \
+	"uid", "cpu_least_ns", "age_us"
+
+/* The state of a task that ends, beside its exit code. */
+struct used {
+	uint64_t cpu;           /* of the task, or of all threads if it is the last; in ns, as */
+				/* it was at the last tick or switch of each */
+	uint64_t runs;          /* how often the task got a CPU; 0: cpu is unknown */
+	uint64_t age;           /* of the task, in microseconds */
+	int born;               /* what the trace tells of its age is exact, or else the least */
+	uint32_t uid;
+	int last;               /* no other thread of its process lives; 0: unknown */
+};
+
+/* All zero at first. */
+struct facts {
+	/*
+	 * NULL, or return the exit code of a task that has ended, or is killed; -1: not known. With
+	 * a pid that is used again, age and born say which of its tasks that is.
+	 */
+	long (*ended)(void *arg, int pid, struct used *), (*killed)(void *arg, int pid);
+	void (*begins)(void *arg, int pid); /* NULL, or take note that a task begins */
+	void *arg;
+	int live;               /* the tasks are in procfs */
+	/* of the present record */
+	unsigned told;          /* a bit for each fact that it tells */
+	int64_t value[FACTS];
+
+	/* private */
+	struct event_set *events;
+	struct event_notes roles;
+	const struct event_seen *now; /* of the present record */
+	struct comms tasks;
+	struct fact_task *last; /* the task that was found last */
+	size_t prune_at;        /* look for dead tasks when there are so many */
+	uint32_t lives;         /* tasks that were there */
+};
+
+/* Begin; call it again with other events. */
+void facts_begin(struct facts *, struct event_set *);
+
+/* Follow the next record; give all records in order. lost: events before it were lost. */
+void facts_learn(struct facts *, const struct record *, int lost);
+
+/* Does the record that facts_learn had last tell the fact? */
+static inline int facts_knows(const struct facts *f, enum fact fact)
+{
+	return (f->told & 1u << fact) != 0;
+}
+
+/* Return the signal that was sent or delivered in that record; 0: it is another event. */
+int64_t facts_signal(const struct facts *, const struct record *);
+
+/* Return field i of that record's role as a number; 0 if there is none. */
+int64_t facts_number(const struct facts *, unsigned i, const struct record *);
+
+/* Return argument i of the system call that a sys_enter record enters; 0 if there is none. */
+uint64_t facts_argument(const struct facts *, unsigned i, const struct record *);
+
+/* Print the facts of that record: " NAME=VALUE...", or "NAME":VALUE,... in 256 bytes. */
+void facts_put(const struct facts *, struct out *, int json);
+
+/* ---- identity.c: the uid and the name that each task has at that time --------------------- */
+
+/* The uid and the name of selected tasks (-u, -C). All zero at first: any. */
+struct identity {
+	int by_uid;
+	uid_t uid;
+	const char *comm;       /* NULL: any name */
+	struct pids uids, comms; /* at first, PID has the uid (the name), and -PID has not */
+
+	/* private */
+	struct line_format *line;
+	struct facts *facts;
+};
+
+/* Is either given? */
+static inline int identity_on(const struct identity *p)
+{
+	return p->by_uid || p->comm;
+}
+
+/* Begin after the options; call it again with another line. */
+void identity_begin(struct identity *, struct line_format *, struct facts *);
+
+/* Follow the next record, after facts_learn has had it. */
+void identity_learn(struct identity *, const struct record *, int lost);
+
+/* Does the task of that record have the uid and the name? */
+int identity_picks(struct identity *, const struct record *);
 
 #endif

@@ -15,6 +15,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include "event/event.h"
 #include "calls/pairing.h"
 #include "calls/roles.h"
 
@@ -228,15 +229,15 @@ uint64_t call_flags(const struct calls *, const struct call *, const struct call
 
 /*
  * The programs of tfs-strings and of request probes write records into BPF ring buffers. In a trace
- * they are events of the system tfs, with ids from RECORD_FIRST on; KernelShark takes none above
+ * they are events of RECORD_SYSTEM, with ids from RECORD_FIRST on; KernelShark takes none above
  * 0x7fff:
  *
  *	enter   a call begins, with the memory that it passes, if call is not to have all of it
  *	call    a call has returned
  *	open    a call has not returned when the task, or the recording, ended
  *	part    a part of the memory of the next one of these records of the task
- *	tcp     lib/view/tcp.c
- *	otel    lib/view/otel.c
+ *	tcp     lib/show/tcp.c
+ *	otel    otel.c
  *	cpu     the CPU time of a process that has ended
  *	mark    lib/lines/mark.c
  *	file    a file, to which later records refer by its id
@@ -244,7 +245,6 @@ uint64_t call_flags(const struct calls *, const struct call *, const struct call
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
 		   RECORD_CPU, RECORD_MARK, RECORD_FILE, RECORD_TASK, RECORDS };
-#define RECORD_SYSTEM "tfs"
 
 /* Write the format of an event, as in events/SYSTEM/NAME/format. Return its length. */
 enum { RECORD_FORMAT = 24 * 1024 };
@@ -261,8 +261,6 @@ struct record_head {
  * Does the record only help another one, which is the event: the entry of a call that has its own
  * record at its end, a part of its memory, or its file or task?
  */
-struct record;
-struct subbuf_format;
 int record_helps(const struct record *);
 
 /* Count the other records of a sub-buffer of size bytes. */
@@ -522,9 +520,6 @@ void call_user_free(struct call_user *);
  * Return the text of a record of this field, after its id and a space, and its length; NULL: it is
  * of no program of tfs-strings. id NULL: tfs_ANYTHING.
  */
-struct event_set;
-struct field;
-struct record;
 const char *older_text(const struct event_set *, const struct field *, const struct record *,
 		       const char *id, size_t *n);
 
@@ -558,9 +553,52 @@ struct told_tasks {
  * Learn from a record what the task of a call is called: line_task. Return 1 if its name or
  * process is another one now.
  */
-struct line_format;
 int told_learn(struct told_tasks *, struct line_format *, const struct record *);
 void told_free(struct told_tasks *);
+
+/* ---- otel.c: the trace context of the thread of each event -------------------------------- */
+
+/*
+ * The records of tfs-strings otel (bin/record/otel_programs.c) say when the context of a task
+ * changes. Each event of the task then has three more fields at its end,
+ *
+ *	trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331 trace_flags=01
+ *
+ * or otel=none, without a context, or otel=unknown: the context has not been read, or the
+ * record that says it may be lost.
+ */
+
+/* A context: the two halves of the trace's id, the id of the span, the flags. */
+struct otel_context {
+	uint64_t trace[2], span;
+	uint8_t flags;
+	enum { CONTEXT_UNKNOWN, CONTEXT_NONE, CONTEXT_KNOWN } state;
+	uint32_t losses;        /* when it was read */
+};
+
+/* All zero at first. */
+struct otel_contexts {
+	int on;                 /* -O */
+
+	/* private */
+	struct event_notes events;
+	struct table tasks;     /* by pid */
+	uint32_t losses;
+};
+
+/* Follow the next record; give all records in order. Return 1 if it is one of tfs-strings otel. */
+int otel_learn(struct otel_contexts *, struct event_set *, const struct record *, int lost);
+
+/*
+ * Return the context of the task that the record is about (subject_of of select.h): the one that
+ * is woken or gets the CPU, or else the running one; none for an event that is about no task, such
+ * as one within an interrupt.
+ */
+struct otel_context otel_of(struct otel_contexts *, struct event_set *, const struct record *);
+struct otel_context otel_of_task(const struct otel_contexts *, int32_t pid);
+
+/* Print the context as the last fields of a line: " NAME=VALUE", or ,"NAME":"VALUE". */
+void otel_put(const struct otel_context *, struct out *, int json);
 
 /* ---- files.c: the files to which records refer --------------------------------------------- */
 

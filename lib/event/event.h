@@ -378,7 +378,8 @@ static inline int record_names_task(const struct event_set *evs, const struct re
 	return id && (id == evs->newtask || id == evs->rename);
 }
 
-/* Is it an event of our own BPF programs? No kernel reaches their ids. */
+/* Is it an event of our own BPF programs, of this system? No kernel reaches their ids. */
+#define RECORD_SYSTEM "tfs"
 enum { RECORD_FIRST = 0x7f00 };
 static inline int record_is_own(const struct event_set *evs, const struct record *r)
 {
@@ -405,6 +406,40 @@ static inline unsigned record_flags(const struct event_set *evs, const struct re
 {
 	return r->len > evs->flags_at ? r->data[evs->flags_at] : 0;
 }
+
+/* ---- notes.c: what a part of a tool keeps of each event ----------------------------- */
+
+/* A table with an entry for each event of a set; all zero at first. */
+struct event_notes {
+	char *v;
+	size_t n;
+};
+
+/*
+ * Return the event's entry of size bytes (NOTE_MOST at most), zero at first, and valid until the
+ * next call. Without memory it is zero at each call: then the caller decides anew.
+ */
+enum { NOTE_MOST = 160 };
+void *event_note(struct event_notes *, const struct event *, size_t size);
+
+/* An event with the first kind of the list that it has. */
+struct event_seen {
+	unsigned kind;          /* KIND_OTHER: none; 0: not looked at */
+	const struct event *event;
+	const struct field *field[KIND_FIELDS]; /* NULL: it has no such field */
+};
+
+/* strict: an event without one of the fields has no kind. */
+void event_see(struct event_seen *, const struct event *, const struct event_kind *, int strict);
+
+/* Return what the event of a record is, until the next call; of an unknown event, KIND_OTHER. */
+const struct event_seen *event_seen(struct event_notes *, struct event_set *,
+				    const struct record *, const struct event_kind *, int strict);
+
+/* Return field i of a record, or the number 0. An array has no number, and a number no data. */
+struct field_data event_value(const struct event_seen *, unsigned i, const struct event_set *,
+			      const struct record *);
+void event_notes_free(struct event_notes *);
 
 /* ---- symbols.c: find the kernel symbol of an address ------------------------------- */
 

@@ -344,7 +344,7 @@ static void edit_signal(struct edits *x, const struct people_event *e)
 		replace(x, error, name_of_error(v), 1);
 }
 
-/* Put what is derived from several events (lib/view/facts.c) in words. */
+/* Put what is derived from several events (lib/answers/facts.c) in words. */
 static void edit_facts(struct edits *x, const struct people_event *e)
 {
 	static const char *const keys[] = { ".sent", ".exit_code", ".process_exit_code" };

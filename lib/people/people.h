@@ -2,7 +2,7 @@
 /*
  * people.h - a trace for people: lines with names for numbers, and tables, at a terminal or not
  *
- * lib/view makes these lines from records, and tfs-human from lines of text. Both find the parts of
+ * lib/show makes these lines from records, and tfs-human from lines of text. Both find the parts of
  * an event in their own way; the functions here do the rest, as tfs-human(1) describes.
  */
 #ifndef PEOPLE_H

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "seen/seen.h"
 
 /* Return the kernel's symbols, or NULL. The decoder calls it at the first address. */

@@ -14,7 +14,7 @@
 #include "event/event.h"
 #include "lines/lines.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 
 /* ---- replay.c: the records of a trace.dat -------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "proc/proc.h"
+#include "select/select.h"
 #include "tracefs/tracefs.h"
 #include "tracedat/tracedat.h"
 #include "session/session.h"

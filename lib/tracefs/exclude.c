@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "proc/proc.h"
+#include "select/select.h"
 #include "tracefs/tracefs.h"
 
 /* TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI of <linux/trace_events.h>. */

@@ -183,27 +183,6 @@ unsigned long long instance_lost(int instance);
 /* Return the number of CPUs of a per_cpu directory: its highest CPU number + 1. */
 unsigned instance_cpu_count(int per_cpu);
 
-/* ---- subject.c: events about another task than the one that runs -------------------- */
-
-enum subject_kind {
-	SUBJECT_FILTERED,       /* of this task too: the kernel's pid filter knows the field */
-	SUBJECT_EITHER,         /* of this task too, and the pid filter does not know the field */
-	SUBJECT_OTHER,          /* of this task alone; the task that runs is unrelated */
-	SUBJECT_NONE,           /* of no task: the event has no such field */
-};
-
-/* A row of the table; field has the pid of the task that the event is about. */
-struct subject {
-	char system[8], event[24], field[12]; /* arrays need no relocations */
-	uint8_t kind;           /* enum subject_kind */
-};
-
-/* Return the row of an event; NULL: the event is about the task that runs. */
-const struct subject *subject_of(const char *system, const char *event);
-
-/* Return the row of SYSTEM:EVENT, or EVENT of any system; NULL: there is none, or a glob. */
-const struct subject *subject_named(const char *word);
-
 /* ---- probes.c: dynamic events, which the whole kernel shares ------------------------ */
 
 /* The size of a name with its NUL: the kernel's MAX_EVENT_NAME_LEN. */

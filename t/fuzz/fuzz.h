@@ -19,7 +19,7 @@
 #include "calls/calls.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "seen/seen.h"
 #include "flight/flight.h"
 #include "block/blktrace.h"

@@ -88,15 +88,15 @@ static const struct {
 };
 
 /* Print the record as the process tracer does: one line for any contents. */
-static void one_process(struct process_view *p, const struct record *r, char *buf, size_t size)
+static void one_process(struct show *s, const struct record *r, char *buf, size_t size)
 {
 	size_t n;
 
-	facts_learn(p->facts, r, r->len % 64 == 60);
-	process_learn(p, r, r->len % 64 == 60);
-	if (!process_picks(p, r))
+	facts_learn(&s->facts, r, r->len % 64 == 60);
+	identity_learn(&s->identity, r, r->len % 64 == 60);
+	if (!process_picks(s) || !identity_picks(&s->identity, r))
 		return;
-	n = process_line(p, r, buf, size);
+	n = process_line(s, r, buf, size);
 	must(n > 40 && n < 256 && memchr(buf, '\n', n) == buf + n - 1);
 }
 
@@ -135,10 +135,7 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 {
 	static char buf[65536];
 	struct line_format l = { .events = evs };
-	struct process_view all = { .kinds = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE };
-	struct process_view some = { .kinds = all.kinds, .by_uid = 1, .comm = "a\n" };
-	static const struct show plain;
-	struct facts facts[2] = { 0 };
+	static struct show shows[2]; /* all tasks, and some */
 	size_t n = 0, printed = 0, length;
 	struct record r;
 	struct subbuf p;
@@ -149,10 +146,13 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 	}
 	must(p.lost >= LOST_UNKNOWN);
 	must(line_lost(1, p.lost, buf, sizeof(buf)) < 64);
-	all.show = some.show = &plain;
 	for (int i = 0; i < 2; i++) {
-		facts_begin(&facts[i], evs);
-		process_begin(i ? &some : &all, &l, &facts[i]);
+		shows[i].line = &l;
+		shows[i].process = SHOW_SYSCALLS | SHOW_SIGNALS | SHOW_LIFECYCLE;
+		shows[i].identity = (struct identity){ .by_uid = i, .comm = i ? "a\n" : NULL };
+		shows[i].facts = (struct facts){ 0 };
+		facts_begin(&shows[i].facts, evs);
+		identity_begin(&shows[i].identity, &l, &shows[i].facts);
 	}
 	for (; subbuf_next(&p, &r); n++) {
 		must(r.data >= data + f->data && r.data <= data + size);
@@ -163,15 +163,15 @@ static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, con
 			one_event(evs, &r, buf, length);
 		}
 		if (n < 64) {
-			one_process(&all, &r, buf, sizeof(buf));
-			one_process(&some, &r, buf, sizeof(buf));
+			one_process(&shows[0], &r, buf, sizeof(buf));
+			one_process(&shows[1], &r, buf, sizeof(buf));
 		}
 	}
 	must(n <= size / 4 && (!n || printed) && !subbuf_next(&p, &r));
 	comms_clear(&evs->comms);
 	for (int i = 0; i < 2; i++) {
-		event_notes_free(&facts[i].roles);
-		comms_clear(&facts[i].tasks);
+		event_notes_free(&shows[i].facts.roles);
+		comms_clear(&shows[i].facts.tasks);
 	}
 }
 

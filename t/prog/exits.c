@@ -10,7 +10,7 @@
  * not report codes or does not let a task have the pid of another.
  */
 
-#include "view/view.h"
+#include "show/show.h"
 #include "record/record.h"
 
 #include "prog.h"

@@ -622,6 +622,14 @@ on_32_bits() {
 	[ "${lines[0]}" = "lib/base/text.c:$(wc -l <copy/lib/base/text.c): includes session/session.h, but base is below session" ]
 	[ "${lines[1]}" = "bin/run/x.c:1: includes event/vm.h, but event/vm.h is private to event" ]
 	[ "${lines[2]}" = "bin/run/x.c:4: includes flight/flight.h, but it is no part of run" ]
+	# the towers
+	printf '#include "%s"\n' select/select.h tracefs/tracefs.h >copy/lib/lines/x.c
+	printf '#include "%s"\n' live/live.h lines/lines.h >copy/lib/session/x.c
+	printf '#include "%s"\n' event/event.h >copy/bin/run/x.c
+	sed -i '$d' copy/lib/base/text.c
+	: >copy/trace-hooks/x/x.c
+	outputs 1 "lib/lines/x.c:2: includes tracefs/tracefs.h, but tracefs is of another tower
+lib/session/x.c:2: includes lines/lines.h, but lines is of another tower" "$TREE/t/layers" copy
 	echo '#include <linux/bpf.h>' >copy/bin/run/x.c
 	run -1 "$TREE/t/layers" copy
 	[ "$output" = "bin/run/x.c:1:#include <linux/bpf.h>

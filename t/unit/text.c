@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "unit.h"
 
 static long number(const char *s, unsigned long low, unsigned long high)

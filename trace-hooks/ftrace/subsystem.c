@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "proc/proc.h"
+#include "select/select.h"
 #include "tracefs/tracefs.h"
 #include "live/live.h"
 #include "session/session.h"

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "show/show.h"
 #include "why/why.h"
 
 static struct {

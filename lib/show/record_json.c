@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "show/show.h"
 
 enum {
 	TAIL = 420,             /* room after the last field: a context, }, "cut", "facts", } */

@@ -31,7 +31,7 @@
 #include "proc/proc.h"
 #include "event/event.h"
 #include "calls/calls.h"
-#include "view/view.h"
+#include "show/show.h"
 
 /* In place of an error: the return of the call says it. */
 enum { CALL_TELLS = -1 };

@@ -4,9 +4,8 @@
 #include "base/base.h"
 #include "host/host.h"
 #include "proc/proc.h"
-#include "tracefs/tracefs.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "select/select.h"
 
 /* How a task joins by an event. At POPULATED and SETS_UID a later event decides. */
 enum join { NO_JOIN, JOIN_NEW, JOIN_NAME, JOIN_CGROUP, POPULATED, EXECUTED, SETS_UID, JOIN_SETUID,

@@ -16,8 +16,8 @@
 #include "host/host.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "view/view.h"
-#include "facts.h"
+#include "answers/answers.h"
+#include "answers/facts.h"
 
 /* The bits of fact_task.state */
 enum {
@@ -450,7 +450,7 @@ void facts_begin(struct facts *f, struct event_set *evs)
 
 void facts_learn(struct facts *f, const struct record *r, int lost)
 {
-	const enum role role = (f->now = event_seen(&f->roles, f->events, r, roles, 0))->kind;
+	const enum fact_role role = (f->now = event_seen(&f->roles, f->events, r, roles, 0))->kind;
 	struct fact_task *t;
 	int pid;
 

@@ -1,140 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * view.h - select the records that a tool shows, and print them as text, as JSON or for people
+ * show.h - print the records that a tool shows: as text, as JSON or for people
  *
- * A pick selects records by event, task and time (-e, -p, -t). A struct facts follows tasks from
- * record to record. It derives what no record says: the signal that was sent, exit codes, processes
- * and their parents (-F). A struct process_view selects by uid and name of a task, as they are
- * at that time (-u, -C), and prints the lines of the process event tracer (-P). A struct show has
- * all options of tfs-catpipe, tfs-report and tfs-flight together. A struct decode makes one line of
- * each system call (-D).
+ * A struct show has all options of tfs-catpipe, tfs-report and tfs-flight together: what is
+ * selected (select.h, answers.h), and the form. A struct decode makes one line of each system call
+ * (-D).
  */
-#ifndef VIEW_H
-#define VIEW_H
+#ifndef SHOW_H
+#define SHOW_H
 
 #include "base/base.h"
 #include "tool/tool.h"
 #include "people/people.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "select/select.h"
 #include "calls/calls.h"
-
-/* ---- notes.c: what a part of this layer keeps of each event ----------------------------- */
-
-/* A table with an entry for each event of a set; all zero at first. */
-struct event_notes {
-	char *v;
-	size_t n;
-};
-
-/*
- * Return the event's entry of size bytes (NOTE_MOST at most), zero at first, and valid until the
- * next call. Without memory it is zero at each call: then the caller decides anew.
- */
-enum { NOTE_MOST = 160 };
-void *event_note(struct event_notes *, const struct event *, size_t size);
-
-/* An event with the first kind of the list that it has. */
-struct event_seen {
-	unsigned kind;          /* KIND_OTHER: none; 0: not looked at */
-	const struct event *event;
-	const struct field *field[KIND_FIELDS]; /* NULL: it has no such field */
-};
-
-/* strict: an event without one of the fields has no kind. */
-void event_see(struct event_seen *, const struct event *, const struct event_kind *, int strict);
-
-/* Return what the event of a record is, until the next call; of an unknown event, KIND_OTHER. */
-const struct event_seen *event_seen(struct event_notes *, struct event_set *,
-				    const struct record *, const struct event_kind *, int strict);
-
-/* Return field i of a record, or the number 0. An array has no number, and a number no data. */
-struct field_data event_value(const struct event_seen *, unsigned i, const struct event_set *,
-			      const struct record *);
-void event_notes_free(struct event_notes *);
-
-/* ---- pick.c: select records by event, task and time ---------------------------------- */
-
-/* A time in seconds as the user wrote it, or a number of a clock that counts. */
-struct pick_time {
-	uint64_t whole;
-	uint32_t nano;          /* of a second */
-	uint8_t digits;         /* how many were given after the point */
-	uint8_t given;
-};
-
-/* A selection; all zero at first: everything. */
-struct pick {
-	const char **globs;     /* one match is enough; the strings are owned by the caller */
-	size_t nglobs;
-	struct pids pids;
-	struct pick_time begin, end;
-	int calls;              /* the caller matches the globs with the calls that records have */
-	struct event_notes picked; /* private: whether a glob matches the event */
-	/* set by pick_begin */
-	uint64_t from, to;      /* in units of the clock, both included */
-	int all;                /* everything is selected */
-};
-
-/*
- * Add the events that a glob, SYSTEM:EVENT or EVENT, matches. Return 0, or -1, reported.
- */
-int pick_event(struct pick *, const char *glob);
-
-/*
- * Set the time range: FROM-TO, FROM- or -TO in seconds, both included. A time of at most six digits
- * after the point is compared with the rounded time that lines show. Return 0, or -1, silent.
- */
-int pick_time(struct pick *, const char *range);
-
-/* Is it an event of decode.c that stands for the entry and the return of a call? */
-int pick_is_call(const struct event *);
-
-/* Do the globs match the event? There is one at least. */
-int pick_names(const struct pick *, const char *system, const char *name);
-
-/* Begin to select, after the calls above; call it again when the clock changes. */
-void pick_begin(struct pick *, int raw_clock);
-
-/* Return -1, 0 or 1 if the record is before, within or after the time range. */
-static inline int pick_when(const struct pick *p, const struct record *r)
-{
-	return r->ts < p->from ? -1 : r->ts > p->to;
-}
-
-/* Do the globs and pids select the record? Globs select no record of an unknown event. */
-int pick_record(struct pick *, struct event_set *, const struct record *);
-
-/* ---- subjects.c: select the records that are about given tasks -------------------------- */
-
-/*
- * Tasks, those that they make later (task:task_newtask), and those that join: by a name
- * (task:task_rename), a cgroup (cgroup:cgroup_attach_task, or cgroup_notify_populated and
- * task_newtask) or a uid (setuid, setreuid and setresuid). All zero: no selection.
- */
-struct subjects {
-	unsigned char *member;  /* a bit for each pid; NULL: everything is selected */
-	const char *rules;      /* comm=NAME, uid=N, cgroup=NAME, container=DIGITS, each with a
-				   newline after it; "": no task joins */
-	const char *hidden;     /* events that are never selected, with commas between */
-	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its
-				   child may join */
-	struct event_notes about; /* private: which task an event is about */
-	int names;              /* -B: collect the tasks that join */
-	struct pids joined;     /* and are not named yet; the caller removes them */
-	unsigned long joins;    /* how often a task has joined */
-	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, gone before it was
-					known in which */
-};
-
-/* Begin with these tasks; rules and hidden are set, or NULL. Return 0, or -1, reported. */
-int subjects_begin(struct subjects *, const struct pids *);
-
-/* Is the task one of these? */
-int subjects_have(const struct subjects *, int64_t pid);
-
-/* Is the record about one of the tasks (lib/tracefs/subject.c)? Give all records in order. */
-int subjects_pick(struct subjects *, struct event_set *, const struct record *);
+#include "answers/answers.h"
 
 /* ---- record_json.c: print a record as one line of JSON ----------------------------------- */
 
@@ -187,172 +69,23 @@ size_t json_lost(struct json *, const struct record *, int64_t lost, char *buf, 
 /* Forget cached names, as line_changed does. */
 void json_changed(struct json *);
 
-/* ---- facts.c: derive from the records of a trace what none of them says ------------------- */
-
-/*
- * It follows the tasks of a trace by these events, as far as the trace has them:
- *
- *	raw_syscalls:sys_enter, sys_exit     task:task_newtask, task_rename
- *	signal:signal_deliver, _generate     sched:sched_process_exec, _exit
- */
-
-/* The facts of a record. An exit code is what wait(2) gives. */
-enum fact {
-	FACT_SENT,              /* signal_deliver of SIGKILL: the signal that was sent */
-	FACT_CODE,              /* sched_process_exit: the exit code of the task */
-	FACT_PROCESS,           /* the process of the new or ended task */
-	FACT_STATUS,            /* sched_process_exit: the exit code of the process, now ended */
-	FACT_PARENT,            /* the parent of the new or ended process; 0: it has ended before */
-	FACT_EXEC_THREAD,       /* sched_process_exec: the thread that called execve, and has become
-				 * the leader; _exit: the thread whose execve ends this thread */
-	FACT_UID,               /* sched_process_exit: the real uid of the process, now ended */
-	FACT_CPU_LEAST,         /* the CPU time of all its threads, in ns, as it was accounted */
-	FACT_AGE,               /* the time since its start, in microseconds */
-	FACTS
-};
-#define FACT_NAMES \
-	"sent", "exit_code", "process", "process_exit_code", "parent", "exec_thread", \
-	"uid", "cpu_least_ns", "age_us"
-
-/* The state of a task that ends, beside its exit code. */
-struct used {
-	uint64_t cpu;           /* of the task, or of all threads if it is the last; in ns, as */
-				/* it was at the last tick or switch of each */
-	uint64_t runs;          /* how often the task got a CPU; 0: cpu is unknown */
-	uint64_t age;           /* of the task, in microseconds */
-	int born;               /* what the trace tells of its age is exact, or else the least */
-	uint32_t uid;
-	int last;               /* no other thread of its process lives; 0: unknown */
-};
-
-/* All zero at first. */
-struct facts {
-	/*
-	 * NULL, or return the exit code of a task that has ended, or is killed; -1: not known. With
-	 * a pid that is used again, age and born say which of its tasks that is.
-	 */
-	long (*ended)(void *arg, int pid, struct used *), (*killed)(void *arg, int pid);
-	void (*begins)(void *arg, int pid); /* NULL, or take note that a task begins */
-	void *arg;
-	int live;               /* the tasks are in procfs */
-	/* of the present record */
-	unsigned told;          /* a bit for each fact that it tells */
-	int64_t value[FACTS];
-
-	/* private */
-	struct event_set *events;
-	struct event_notes roles;
-	const struct event_seen *now; /* of the present record */
-	struct comms tasks;
-	struct fact_task *last; /* the task that was found last */
-	size_t prune_at;        /* look for dead tasks when there are so many */
-	uint32_t lives;         /* tasks that were there */
-};
-
-/* Begin; call it again with other events. */
-void facts_begin(struct facts *, struct event_set *);
-
-/* Follow the next record; give all records in order. lost: events before it were lost. */
-void facts_learn(struct facts *, const struct record *, int lost);
-
-/* Does the record that facts_learn had last tell the fact? */
-static inline int facts_knows(const struct facts *f, enum fact fact)
-{
-	return (f->told & 1u << fact) != 0;
-}
-
-/* Return the signal that was sent or delivered in that record; 0: it is another event. */
-int64_t facts_signal(const struct facts *, const struct record *);
-
-/* Print the facts of that record: " NAME=VALUE...", or "NAME":VALUE,... in 256 bytes. */
-void facts_put(const struct facts *, struct out *, int json);
-
-/* ---- process.c: select by uid and name of a task, and print the lines of -P ---------------- */
+/* ---- process.c: the lines of -P ------------------------------------------------------------ */
 
 /* The kinds of lines of -P, a bit each. */
 enum { SHOW_SYSCALLS = 1, SHOW_SIGNALS = 2, SHOW_LIFECYCLE = 4 };
 
-/* All zero at first. */
-struct process_view {
-	unsigned kinds;         /* 0: no -P */
-	int by_uid;
-	uid_t uid;
-	const char *comm;       /* NULL: any name */
-	struct pids uids, comms; /* at first, PID has the uid (the name), and -PID has not */
-
-	/* private */
-	struct line_format *line;
-	struct facts *facts;
-	const struct show *show;
-};
-
 /* Set kinds by names with commas between. Return 0, or -1 without a message for another name. */
-int process_kinds(struct process_view *, const char *names);
+struct show;
+int process_kinds(struct show *, const char *names);
 
-/* Is any of -P, -u and -C given? */
-static inline int process_on(const struct process_view *p)
-{
-	return p->kinds || p->by_uid || p->comm;
-}
-
-/* Begin after the options; call it again with another line. */
-void process_begin(struct process_view *, struct line_format *, struct facts *);
-
-/* Follow the next record, after facts_learn has had it. */
-void process_learn(struct process_view *, const struct record *, int lost);
-
-/* Do -P, -u and -C select that record? */
-int process_picks(struct process_view *, const struct record *);
+/* Do the kinds select the record that facts_learn had last? */
+int process_picks(const struct show *);
 
 /* Print the -P line of that record. Return its length. */
-size_t process_line(struct process_view *, const struct record *, char *buf, size_t size);
+size_t process_line(const struct show *, const struct record *, char *buf, size_t size);
 
 /* Print the comment lines with the names of the columns. Return their length. */
 size_t process_header(char *buf, size_t size);
-
-/* ---- otel.c: the trace context of the thread of each event -------------------------------- */
-
-/*
- * The records of tfs-strings otel (bin/record/otel_programs.c) say when the context of a task
- * changes. Each event of the task then has three more fields at its end,
- *
- *	trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331 trace_flags=01
- *
- * or otel=none, without a context, or otel=unknown: the context has not been read, or the
- * record that says it may be lost.
- */
-
-/* A context: the two halves of the trace's id, the id of the span, the flags. */
-struct otel_context {
-	uint64_t trace[2], span;
-	uint8_t flags;
-	enum { CONTEXT_UNKNOWN, CONTEXT_NONE, CONTEXT_KNOWN } state;
-	uint32_t losses;        /* when it was read */
-};
-
-/* All zero at first. */
-struct otel_contexts {
-	int on;                 /* -O */
-
-	/* private */
-	struct event_notes events;
-	struct table tasks;     /* by pid */
-	uint32_t losses;
-};
-
-/* Follow the next record; give all records in order. Return 1 if it is one of tfs-strings otel. */
-int otel_learn(struct otel_contexts *, struct event_set *, const struct record *, int lost);
-
-/*
- * Return the context of the task that the record is about (subject_of of tracefs.h): the one that
- * is woken or gets the CPU, or else the running one; none for an event that is about no task, such
- * as one within an interrupt.
- */
-struct otel_context otel_of(struct otel_contexts *, struct event_set *, const struct record *);
-struct otel_context otel_of_task(const struct otel_contexts *, int32_t pid);
-
-/* Print the context as the last fields of a line: " NAME=VALUE", or ,"NAME":"VALUE". */
-void otel_put(const struct otel_context *, struct out *, int json);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
@@ -387,7 +120,8 @@ struct show {
 	struct json lines;
 	struct told_tasks told; /* the tasks of calls */
 	struct facts facts;     /* the caller sets live, ended, killed and arg */
-	struct process_view process;
+	struct identity identity;
+	unsigned process;       /* 0: no -P */
 	struct otel_contexts otel;
 	struct line_format *line;
 	struct people *people;  /* NULL: no -m */

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "show/show.h"
 
 /* The parts of the event that is printed. */
 struct parts {

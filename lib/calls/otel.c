@@ -2,10 +2,9 @@
 /* otel.c - the trace context of the thread of each event (OpenTelemetry) */
 
 #include "base/base.h"
-#include "tracefs/tracefs.h"
+#include "select/select.h"
 #include "event/event.h"
 #include "calls/calls.h"
-#include "view/view.h"
 
 /* Tasks whose contexts are remembered; then forget all, which soon are recorded again. */
 enum { TASKS = 65536 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * process.c - select by the uid and the name of a task, and print the lines of -P
+ * identity.c - the uid and the name that each task has at the time of a record
  *
  * In this file, each part uses those above it:
  *	tasks: the uid and the name that they have when they are first seen
  *	records: how each of them changes a task
- *	lines of -P
  *	the interface
  */
 #include <sys/syscall.h>
@@ -13,8 +12,8 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "view/view.h"
-#include "facts.h"
+#include "answers/answers.h"
+#include "answers/facts.h"
 
 /* The bits of fact_task.marks */
 enum {
@@ -23,11 +22,6 @@ enum {
 	PENDING = 16,                   /* in a system call that may change the uid */
 	PENDING_OK = 32,                /* to the uid of -u */
 	PENDING_ASK = 64,               /* or not: read procfs when it returns */
-};
-
-static const unsigned kinds[ROLES] = {
-	[ROLE_ENTER] = SHOW_SYSCALLS, [ROLE_EXIT] = SHOW_SYSCALLS, [ROLE_DELIVER] = SHOW_SIGNALS,
-	[ROLE_NEWTASK] = SHOW_LIFECYCLE, [ROLE_EXEC] = SHOW_LIFECYCLE, [ROLE_END] = SHOW_LIFECYCLE,
 };
 
 /* Clear marks and set those of to. */
@@ -39,7 +33,7 @@ static void set(struct fact_task *t, unsigned marks, unsigned to)
 /* ---- tasks ---- */
 
 /* Find out whether a task has the uid and the name, from the caller (-U, -N) or procfs. */
-static void look_up(struct process_view *p, struct fact_task *t)
+static void look_up(struct identity *p, struct fact_task *t)
 {
 	struct line_format *l = p->line;
 	int pid = t->comm.pid, ok;
@@ -67,7 +61,7 @@ static void look_up(struct process_view *p, struct fact_task *t)
 }
 
 /* Return a task with uid and name known. NULL: no task. */
-static struct fact_task *known(struct process_view *p, int pid)
+static struct fact_task *known(struct identity *p, int pid)
 {
 	struct fact_task *t = facts_task(p->facts, pid);
 	unsigned want = (p->by_uid ? UID_KNOWN : 0u) | (p->comm ? COMM_KNOWN : 0u);
@@ -80,14 +74,14 @@ static struct fact_task *known(struct process_view *p, int pid)
 /* ---- records: how each of them changes a task ---- */
 
 /* Is the field the name of -C, byte for byte? */
-static int is_comm(const struct process_view *p, const struct field_data *v)
+static int is_comm(const struct identity *p, const struct field_data *v)
 {
 	return p->comm && v->kind == FIELD_STRING && strlen(p->comm) == v->n &&
 	       !memcmp(p->comm, v->data, v->n);
 }
 
 /* Follow a record of sys_enter: a call that may change the uid. */
-static void entered(struct process_view *p, struct fact_task *t, const struct record *r)
+static void entered(struct identity *p, struct fact_task *t, const struct record *r)
 {
 	int64_t id = facts_number(p->facts, 0, r);
 	uint32_t uid = (uint32_t)facts_argument(p->facts, 0, r);
@@ -121,7 +115,7 @@ static void entered(struct process_view *p, struct fact_task *t, const struct re
 }
 
 /* Did the call change the real uid? Without CAP_SETUID, setuid changes the effective uid only. */
-static int changed(const struct process_view *p, const struct fact_task *t)
+static int changed(const struct identity *p, const struct fact_task *t)
 {
 	pid_t tgid;
 	uid_t uid;
@@ -132,7 +126,7 @@ static int changed(const struct process_view *p, const struct fact_task *t)
 }
 
 /* Follow a record of sys_exit. */
-static void returned(struct process_view *p, struct fact_task *t, const struct record *r)
+static void returned(struct identity *p, struct fact_task *t, const struct record *r)
 {
 	if (!(t->marks & PENDING))
 		return;
@@ -142,7 +136,7 @@ static void returned(struct process_view *p, struct fact_task *t, const struct r
 }
 
 /* Follow a record of task_newtask: a new task has the uid of its parent. */
-static void born(struct process_view *p, const struct fact_task *parent, const struct record *r)
+static void born(struct identity *p, const struct fact_task *parent, const struct record *r)
 {
 	struct fact_task *t = facts_task(p->facts, (int)facts_number(p->facts, 0, r));
 	struct field_data v;
@@ -154,7 +148,7 @@ static void born(struct process_view *p, const struct fact_task *parent, const s
 }
 
 /* Follow a record of task_rename. */
-static void renamed(struct process_view *p, const struct record *r)
+static void renamed(struct identity *p, const struct record *r)
 {
 	struct facts *f = p->facts;
 	struct fact_task *t = facts_task(f, f->now->field[0] ? (int)facts_number(f, 0, r)
@@ -165,8 +159,8 @@ static void renamed(struct process_view *p, const struct record *r)
 		set(t, COMM_OK, is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
 }
 
-/* Follow a record of sched_process_exec: a thread that becomes the leader keeps its uid. */
-static void executed(struct process_view *p, struct fact_task *t, const struct record *r)
+/* Follow a record of sched_identity_exec: a thread that becomes the leader keeps its uid. */
+static void executed(struct identity *p, struct fact_task *t, const struct record *r)
 {
 	struct fact_task *old = facts_task(p->facts, (int)facts_number(p->facts, 0, r));
 
@@ -174,135 +168,9 @@ static void executed(struct process_view *p, struct fact_task *t, const struct r
 		set(t, UID_KNOWN | UID_OK, old->marks & (UID_KNOWN | UID_OK));
 }
 
-/* ---- lines of -P ---- */
-
-/* Write a number, right-justified. */
-static void put_column(struct out *o, int width, int64_t v)
-{
-	char *start = o->at;
-
-	out_signed(o, v);
-	out_padded(o, start, 0, width, -1);
-}
-
-/* Write task, pid, CPU and time: "%16s %5d %3d %9lu.%06ld " */
-static void put_head(struct process_view *p, struct out *o, const struct record *r)
-{
-	struct line_format *l = p->line;
-	int pid = record_pid(l->events, r);
-	uint64_t us = (r->ts + 500) / 1000;
-	char *start = o->at;
-	const char *name;
-
-	if (l->learn_name && pid > 0)
-		l->learn_name(l->arg, pid);
-	name = line_task_name(l->events, pid);
-	out_string(o, name ? name : "<...>");
-	text_mask_controls(start, o->at);
-	out_padded(o, start, 0, 16, -1);
-	out_char(o, ' ');
-	put_column(o, 5, pid);
-	out_char(o, ' ');
-	put_column(o, 3, r->cpu < 0 ? 0 : r->cpu);
-	out_char(o, ' ');
-	start = o->at;
-	if (l->raw_clock)
-		out_decimal(o, r->ts);
-	else
-		out_decimals(o, us, 6);
-	out_padded(o, start, 0, 16, -1);
-	out_char(o, ' ');
-}
-
-size_t process_line(struct process_view *p, const struct record *r, char *buf, size_t size)
-{
-	const struct facts *f = p->facts;
-	const struct people *people = p->show->people;
-	const struct people_view *view = p->show->view;
-	struct out o = out_to(buf, size);
-	long long first = facts_number(f, 0, r), second = facts_number(f, 1, r), code;
-	const char *call;
-
-	if (people)
-		view->start(p->show, r, &o);
-	else
-		put_head(p, &o, r);
-	switch (f->now->kind) {
-	case ROLE_ENTER:
-		call = people ? view->call(p->show, first) : NULL;
-		out_string(&o, "syscall ");
-		if (call)
-			out_string(&o, call);
-		else
-			out_signed(&o, first);
-		for (unsigned i = 0; i < 6; i++) {
-			out_string(&o, i ? " " : " [");
-			out_address(&o, facts_argument(f, i, r));
-		}
-		out_char(&o, ']');
-		break;
-	case ROLE_EXIT:
-		if (people) {
-			out_string(&o, "syscall ");
-			view->result(people, &o, second);
-			break;
-		}
-		out_format(&o, "syscall rc %lld error %lld", second,
-			   second < 0 && second >= -4095 ? second : 0);
-		break;
-	case ROLE_DELIVER:
-		code = facts_number(f, 2, r);
-		if (people)
-			view->siginfo(people, &o, facts_signal(f, r), second, (int32_t)code);
-		else
-			out_format(&o, "signal %lld errno %lld code 0x%x",
-				   (long long)facts_signal(f, r), second, (unsigned)code);
-		break;
-	case ROLE_NEWTASK:
-		out_format(&o, "fork %lld flags 0x%llx", first, (unsigned long long)second);
-		break;
-	case ROLE_EXEC:
-		out_string(&o, "exec");
-		break;
-	case ROLE_END:
-		code = facts_knows(f, FACT_CODE) ? (long long)f->value[FACT_CODE] : 0;
-		if (!people || !view->ended(people, &o, code))
-			out_format(&o, "exit %lld", code);
-		break;
-	default:
-		break;
-	}
-	out_char(&o, '\n');
-	return (size_t)(o.at - buf);
-}
-
-size_t process_header(char *buf, size_t size)
-{
-	return str_format(buf, size, "# tracer: process\n#\n"
-			  "#           TASK   PID CPU        TIMESTAMP  EVENT\n");
-}
-
 /* ---- the interface ---- */
 
-int process_kinds(struct process_view *p, const char *names)
-{
-	static const char *const names_of[] = { "syscalls", "signals", "lifecycle" };
-
-	for (;; names++) {
-		size_t n = strcspn(names, ","), i = 0;
-
-		while (i < 3 && (strlen(names_of[i]) != n || strncmp(names_of[i], names, n)))
-			i++;
-		if (i == 3)
-			return -1;
-		p->kinds |= 1u << i;
-		names += n;
-		if (!*names)
-			return 0;
-	}
-}
-
-void process_begin(struct process_view *p, struct line_format *l, struct facts *f)
+void identity_begin(struct identity *p, struct line_format *l, struct facts *f)
 {
 	p->line = l;
 	p->facts = f;
@@ -312,9 +180,9 @@ void process_begin(struct process_view *p, struct line_format *l, struct facts *
 			line_task(l, p->comms.v[i], 0, p->comm, strlen(p->comm));
 }
 
-void process_learn(struct process_view *p, const struct record *r, int lost)
+void identity_learn(struct identity *p, const struct record *r, int lost)
 {
-	enum role role = p->facts->now->kind;
+	enum fact_role role = p->facts->now->kind;
 	struct fact_task *t;
 
 	if (lost && p->facts->live) {
@@ -337,12 +205,10 @@ void process_learn(struct process_view *p, const struct record *r, int lost)
 		returned(p, t, r);
 }
 
-int process_picks(struct process_view *p, const struct record *r)
+int identity_picks(struct identity *p, const struct record *r)
 {
 	struct fact_task *t;
 
-	if (p->kinds && !(kinds[p->facts->now->kind] & p->kinds))
-		return 0;
 	if (!p->by_uid && !p->comm)
 		return 1;
 	t = known(p, record_pid(p->line->events, r));

@@ -19,7 +19,7 @@
 #include "host/host.h"
 #include "calls/calls.h"
 #include "event/event.h"
-#include "view/view.h"
+#include "show/show.h"
 
 enum {
 	HELD_MOST = 16 * 1024 * 1024,   /* bytes of user memory of all tasks */
@@ -1907,9 +1907,9 @@ void decode_check(const struct decode *d, const struct tool *tool, struct show *
 {
 	if (d->option && !d->on)
 		usage_error(tool, "%.*s is for -D", (int)strcspn(d->option, " "), d->option);
-	if (d->on && s->process.kinds)
+	if (d->on && s->process)
 		usage_error(tool, "-D and -P cannot be combined; leave one out");
-	if (s->decoder && (d->on || s->process.kinds))
+	if (s->decoder && (d->on || s->process))
 		usage_error(tool, "-T cannot be combined with -D and -P");
 	if (d->strace && (s->json || s->people || s->otel.on || d->files))
 		usage_error(tool, "--strace cannot be combined with -j, -m, -O and --files");

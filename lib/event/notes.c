@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* notes.c - what a part of this layer keeps of each event */
+/* notes.c - what a part of a tool keeps of each event */
 
 #include "event/event.h"
-#include "view/view.h"
 
 void *event_note(struct event_notes *t, const struct event *e, size_t size)
 {

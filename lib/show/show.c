@@ -6,7 +6,7 @@
 #include "proc/proc.h"
 #include "event/event.h"
 #include "calls/calls.h"
-#include "view/view.h"
+#include "show/show.h"
 
 /* Add the signals of a list. Return 0, or -1 if it has another word. */
 static int take_signals(struct show *s, const char *list)
@@ -28,7 +28,7 @@ static void learn(struct show *s, const struct record *r, int lost)
 	if (!s->follows)
 		return;
 	facts_learn(&s->facts, r, lost);
-	process_learn(&s->process, r, lost);
+	identity_learn(&s->identity, r, lost);
 }
 
 /* Take an option whose value this checks. Return 1; 0: it is none; or -1, reported. */
@@ -36,8 +36,8 @@ static int take_checked(struct show *s, const struct tool *tool)
 {
 	const struct { const char *name; int flags; struct pids *out; } lists[] = {
 		{ "pid", PID_LIST_IDLE, &s->pick.pids },
-		{ "uid-pids", PID_LIST_IDLE | PID_LIST_OTHERS, &s->process.uids },
-		{ "comm-pids", PID_LIST_IDLE | PID_LIST_OTHERS, &s->process.comms },
+		{ "uid-pids", PID_LIST_IDLE | PID_LIST_OTHERS, &s->identity.uids },
+		{ "comm-pids", PID_LIST_IDLE | PID_LIST_OTHERS, &s->identity.comms },
 	};
 	const char *name = opt_last.name;
 
@@ -48,8 +48,8 @@ static int take_checked(struct show *s, const struct tool *tool)
 	if (!strcmp(name, "event"))
 		return pick_event(&s->pick, opt_value) < 0 ? -1 : 1;
 	if (!strcmp(name, "uid")) {
-		s->process.uid = (uid_t)opt_number();
-		s->process.by_uid = 1;
+		s->identity.uid = (uid_t)opt_number();
+		s->identity.by_uid = 1;
 	} else if (!strcmp(name, "between")) {
 		if (pick_time(&s->pick, opt_value) < 0)
 			opt_refuse(tool, "a range of seconds, FROM-TO");
@@ -58,7 +58,7 @@ static int take_checked(struct show *s, const struct tool *tool)
 		if (take_signals(s, opt_value) < 0)
 			opt_refuse(tool, "a list of signals from 1 to 64");
 	} else if (!strcmp(name, "trace")) {
-		if (process_kinds(&s->process, opt_value) < 0)
+		if (process_kinds(s, opt_value) < 0)
 			opt_refuse(tool, "a list of syscalls, signals, lifecycle");
 	} else {
 		return 0;
@@ -72,15 +72,15 @@ int show_option(struct show *s, const struct tool *tool)
 		{ .name = "json", .flag = &s->json }, { .name = "header", .flag = &s->header },
 		{ .name = "exact", .flag = &s->exact }, { .name = "date", .flag = &s->dated },
 		{ .name = "facts", .flag = &s->tells }, { .name = "otel", .flag = &s->otel.on },
-		{ .name = "comm", .text = &s->process.comm }, { 0 },
+		{ .name = "comm", .text = &s->identity.comm }, { 0 },
 	};
 	int taken = opt_put(places) ? 1 : take_checked(s, tool);
 
 	if (taken < 1)
 		return taken;
-	if (s->json && s->process.kinds)
+	if (s->json && s->process)
 		usage_error(tool, "-j and -P cannot be combined; leave one out");
-	if (s->exact && (s->json || s->process.kinds))
+	if (s->exact && (s->json || s->process))
 		usage_error(tool, "-x cannot be combined with -j and -P");
 	if (s->people && (s->json || s->header || s->exact))
 		usage_error(tool, "-m cannot be combined with -j, -H and -x");
@@ -116,14 +116,13 @@ void show_begin(struct show *s, struct line_format *l)
 	told_free(&s->told);
 	pick_begin(&s->pick, l->raw_clock);
 	s->tells |= s->json;
-	s->follows = s->tells || process_on(&s->process);
+	s->follows = s->tells || s->process || identity_on(&s->identity);
 	s->lines.facts = &s->facts;
 	s->lines.otel = s->otel.on ? &s->otel : NULL;
 	event_notes_free(&s->otel.events);
 	facts_begin(&s->facts, l->events);
-	process_begin(&s->process, l, &s->facts);
-	s->process.show = s;
-	all = s->pick.all && !process_on(&s->process) && !s->subjects.member;
+	identity_begin(&s->identity, l, &s->facts);
+	all = s->pick.all && !s->process && !identity_on(&s->identity) && !s->subjects.member;
 	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on && !s->sink;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
@@ -161,9 +160,9 @@ static int picked(struct show *s, const struct record *r, int is_context)
 	int shown = about && pick_when(&s->pick, r) == 0 && pick_record(&s->pick, evs, r) &&
 		    (sig <= 0 || sig > 64 || s->signals >> (sig - 1) & 1); /* -G */
 
-	if (s->process.kinds)
-		return shown && process_picks(&s->process, r);
-	shown = shown && (!process_on(&s->process) || process_picks(&s->process, r));
+	shown = shown && (!s->process || process_picks(s)) && identity_picks(&s->identity, r);
+	if (s->process)
+		return shown;
 	if (record_is_stack(evs, r))
 		return !(*left_out & bit) || (s->pick.nglobs && shown);
 	shown = shown && !is_context && !(s->hide_names && record_names_task(evs, r));
@@ -185,8 +184,8 @@ size_t show_text(struct show *s, const struct record *r, char *buf, size_t size)
 		return graph_print(s->line, r, buf, size);
 	if (s->json)
 		return json_line(&s->lines, r, buf, size);
-	if (s->process.kinds)
-		return process_line(&s->process, r, buf, size);
+	if (s->process)
+		return process_line(s, r, buf, size);
 	n = s->people ? s->view->line(s, r, buf, size) : line_print(s->line, r, buf, size);
 	return n && (s->otel.on || s->tells) ? add_fields(s, r, buf, n, size) : n;
 }
@@ -267,7 +266,7 @@ int show_counts(void *show, const struct record *r)
 
 size_t show_header(const struct show *s, unsigned cpus, char *buf, size_t size)
 {
-	if (s->header && s->process.kinds)
+	if (s->header && s->process)
 		return process_header(buf, size);
 	return s->header && !s->json ? line_header(s->line, cpus, buf, size) : 0;
 }
@@ -278,7 +277,7 @@ size_t show_traced(const struct show *s, int pid, char *buf, size_t size)
 	struct out o = out_to(buf, size);
 	size_t n = c ? strlen(c->name) : 0;
 
-	if (!(s->header || s->subjects.names) || s->process.kinds || s->people)
+	if (!(s->header || s->subjects.names) || s->process || s->people)
 		return 0;
 	if (!pid)
 		out_string(&o, s->json ? "{\"traced\":\"all\"" : "# traced: all");

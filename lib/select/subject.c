@@ -8,7 +8,7 @@
  */
 
 #include "base/base.h"
-#include "tracefs/tracefs.h"
+#include "select/select.h"
 
 static const struct subject subjects[] = {
 #include "subjects.h"

@@ -4,8 +4,7 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
-#include "calls/calls.h"
-#include "view/view.h"
+#include "select/select.h"
 
 enum { UNDECIDED, PICKED, LEFT_OUT }; /* what pick.picked has of an event */
 #define NSEC_PER_SEC 1000000000u
