@@ -355,7 +355,7 @@ static int open_raw(struct stream *s, const char *root)
 			return -1;
 		s->decode.known.live = s->kernel.procfs;
 		s->decode.merge = &s->live.merge;
-		decode_begin(&s->decode, &s->show);
+		show_calls_begin(&s->show, &s->decode);
 		account_begin(&s->show, &s->decode);
 	}
 	if (!s->show.subjects.member)
@@ -443,7 +443,7 @@ static void write_unfinished(struct stream *s)
 		write_lines(s, text, show_record(&s->show, r, 0, text, sizeof(text), &shown));
 
 	while (!s->to.full &&
-	       (n = s->decode.on ? decode_end(&s->decode, text, sizeof(text)) :
+	       (n = s->decode.on ? show_calls_end(&s->show, text, sizeof(text)) :
 		    tcp_end(&s->show, text, sizeof(text))))
 		write_lines(s, text, n);
 }
@@ -651,7 +651,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 	if (size)
 		consumer_limit(&s->to, size);
 	s->show.asked |= s->functions || about.n || s->show.subjects.rules;
-	decode_check(&s->decode, &tool, &s->show);
+	show_calls_check(&s->show, &s->decode, &tool);
 	if (s->show.subjects.rules)
 		check_rules(s->show.subjects.rules);
 	if ((about.n || s->show.subjects.rules) && subjects_begin(&s->show.subjects, &about) < 0)

@@ -138,7 +138,7 @@ static const char *parse(struct replay *r, int argc, char **argv, const char **i
 		    !tcp_take(&r->show, &tool) && show_option(&r->show, &tool) < 0)
 			exit(REFUSED);
 	file = last_boot ? persist_last_boot() : NULL;
-	decode_check(&r->decode, &tool, &r->show);
+	show_calls_check(&r->show, &r->decode, &tool);
 	if (!file && !argv[opt_index])
 		usage_error(&tool, "no file; give a trace.dat");
 	opt_end(&tool, argv[opt_index + !file]);

@@ -15,7 +15,9 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include "tool/tool.h"
 #include "event/event.h"
+#include "select/select.h"
 #include "calls/pairing.h"
 #include "calls/roles.h"
 
@@ -797,5 +799,150 @@ int64_t noted_made(const struct calls *, const struct call *, const struct call_
  */
 size_t noted_path(const struct known_files *, const struct file_known *dir,
 		  const struct call_bytes *path, char *out);
+
+/* ---- decode.c: the calls of a trace ------------------------------------------------------- */
+
+/*
+ * It pairs the events syscalls:sys_enter_* and sys_exit_* (or raw_syscalls) of each task, or takes
+ * the records tfs:call, and tells a call when it returns. Show prints it with the time of its
+ * beginning:
+ *
+ *	... openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 <0.000003>
+ *	... read(0, 0x7ffd5c3a1000, 4096 <unfinished ...>
+ *	... <... clone resumed>) = 0
+ *
+ * A call is unfinished if its task or the trace ends, or if its return may be lost. It is
+ * resumed if its beginning is not known. It uses sched:sched_process_exit and sched_process_exec
+ * as well. User memory comes from the records of tfs-strings, or from the kernel's own copies.
+ */
+
+/* A file of a call by --files: its path, and the name of the field. */
+struct decoded_file {
+	const char *name;
+	char path[PATH_MAX + 1];
+	struct file_seen seen;
+};
+
+/* What a call does to which files. */
+struct decoded_files {
+	unsigned n;             /* 0: to none that is known */
+	const char *bytes;      /* NULL, or what its result counts: "read", "written" */
+	struct decoded_file file[2];
+};
+
+/* A call that has ended, or does not return. */
+struct decoded {
+	struct decode *decode;
+	int32_t pid;
+	int32_t group;                  /* noted.c; 0: not yet known */
+	enum pairing_fate fate;
+	struct calls *tables;           /* those of the call */
+	const struct call *call;        /* NULL: not in the tables */
+	char name[32];                  /* then: its name, of the event */
+	unsigned nargs;
+	struct call_values values;
+	uint64_t ts, time;              /* of its beginning; how long it took */
+	uint8_t foreign;                /* only the program that it has executed is known */
+	uint8_t untimed;                /* how long it took is not known */
+	uint8_t trapped;                /* it has no result */
+	uint8_t used;                   /* the user memory of its values may have bytes */
+	struct task_record task;        /* what was told of its task; tgid 0: nothing */
+	struct otel_context context;    /* at its beginning */
+};
+
+/* All zero at first. */
+struct decode {
+	int on;                 /* -D */
+	const char *option;     /* the line of another option; NULL: none */
+	const char *abi;        /* NULL: that of the host */
+	const char *id;         /* of the records of user memory; NULL: tfs_ANYTHING */
+	const char *note;       /* NULL, or the text of a comment line, printed by the caller */
+	/* select calls */
+	int failed, succeeded, execs, by_error, by_fd;
+	int32_t fd;
+	uint64_t errors[64];    /* a bit each */
+	uint64_t slower;        /* ns, or units of a clock that counts */
+	struct wanted wanted;   /* --path */
+	uint32_t root;          /* the root directory of this program, if the trace is live */
+	int names;              /* print the files of descriptors: 3</etc/passwd> */
+	int paths;              /* print absolute paths */
+	unsigned files;         /* 0, or print calls that do this, by their files */
+	int reads;              /* and opens for reading */
+	int strace;             /* print calls as strace -f -ttt -T does */
+	struct known_files known; /* the files to which calls refer; set live */
+	const struct merge *merge; /* NULL, or where the records come from */
+
+	/* what the records are asked, set before decode_begin */
+	struct event_set *events;
+	const struct pick *pick;
+	const struct told_tasks *told;
+	struct otel_contexts *otel; /* NULL: no -O */
+	/*
+	 * Take a call that is selected, and the record of its beginning, or of its return if that
+	 * is all there is; files: of --files, or NULL. Take that a pid is now that of another task.
+	 */
+	void (*take)(void *arg, struct decoded *, const struct decoded_files *,
+		     const struct record *);
+	void (*reused)(void *arg, int32_t pid);
+	void *arg;
+
+	/* private */
+	struct calls *calls;
+	int keeps_number;       /* the register of a call's result has its number at first */
+	struct calls *calls_32; /* of 32-bit programs; NULL: none, or --abi is given */
+	struct event_notes notes;
+	struct pairing pairing; /* its losses, and its tasks */
+	struct decode_task *last;
+	size_t held;            /* bytes of user memory */
+	size_t hand;            /* decode_end: the next task */
+	int gap;                /* events were lost directly before this one */
+	int ended;
+	unsigned long long requests, polled; /* requests of io_uring; rings that a thread polls */
+	unsigned long long queued; /* reads and writes of io_submit */
+	unsigned long long unnamed; /* files of shown calls that are not known; show counts them */
+};
+
+/* Take an option; return 0 if it is none of decode.help. Exit if its value is wrong. */
+int decode_take(struct decode *, const struct tool *);
+
+/* Find the tables of calls of --abi, machine (uname -m) or this one. Return 0, or -1, reported. */
+int decode_open(struct decode *, const char *machine);
+
+/* Begin to decode the records of a trace. */
+void decode_begin(struct decode *);
+
+/* Take the next record. shown: it is selected. Return 1 if it is an event beside calls. */
+int decode_record(struct decode *, const struct record *, int lost, int shown);
+
+/* At the end of the trace, take the next call that has not returned. Return 0 if there is none. */
+int decode_end(struct decode *);
+
+void decode_free(struct decode *);
+
+/* Return the call that a task is in, with its values; NULL: it is in none that is known. */
+const struct call *decode_call(struct decode *, int pid, const struct call_values **);
+
+const char *decoded_name(const struct decoded *);
+
+/* Had the call no entry? */
+static inline int decoded_no_entry(const struct decoded *c)
+{
+	return c->fate == PAIRING_DENIED || c->fate == PAIRING_EMULATED;
+}
+
+/* Is it known how long the call took? */
+static inline int decoded_timed(const struct decoded *c)
+{
+	return c->fate == PAIRING_RETURNED && !c->foreign && !c->untimed;
+}
+
+/* Return the file of an argument, or of CALL_ARGS, which is the result; NULL: it is not known. */
+const struct file_known *decoded_file(const struct decoded *, unsigned i);
+
+/*
+ * Write the absolute path of argument i, a path, as the task sees it. Return its length, below
+ * size; 0: not known.
+ */
+size_t decoded_path(const struct decoded *, unsigned i, char *path, size_t size);
 
 #endif

@@ -52,7 +52,7 @@ size_t record_text(struct replay *of, const struct record *r, const struct decod
 
 	if (call) {
 		n = line_begin(&of->line, r, buf);
-		return n + decoded_text(call, buf + n, size - n);
+		return n + show_call_text(s, call, buf + n, size - n);
 	}
 	s->sink = NULL;
 	n = show_text(s, r, buf, size);
@@ -138,11 +138,11 @@ static const struct trace_source source = { field, number, body };
 /* Set what the line of a decoded call has. */
 static void set_call(struct trace_line *l, const struct decoded *c)
 {
-	size_t n = decoded_result(c, now.result, sizeof(now.result));
-	const char *end = memchr(now.result, ' ', n), *last;
+	size_t n = show_call_result(&now.of->show, c, now.result, sizeof(now.result));
+	const char *end = memchr(now.result, ' ', n), *last, *name = decoded_name(c);
 	struct out o = out_to(l->lat, sizeof(l->lat) - 1);
 
-	l->event = (struct text_part){ c->name, strlen(c->name) };
+	l->event = (struct text_part){ name, strlen(name) };
 	l->prefix = "sys_exit_";
 	l->decoded = c->fate;
 	l->ret = (struct text_part){ now.result, end ? (size_t)(end - now.result) : n };
@@ -153,7 +153,7 @@ static void set_call(struct trace_line *l, const struct decoded *c)
 	}
 	if (!n)
 		l->ret.text = NULL;
-	if (c->timed)
+	if (decoded_timed(c))
 		out_decimal(&o, now.of->line.raw_clock ? c->time : (c->time + 500) / 1000);
 	*o.at = '\0';
 }

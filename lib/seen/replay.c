@@ -76,7 +76,7 @@ void replay_begin(struct replay *r, const struct dat_buffer *b)
 	show_begin(&r->show, &r->line);
 	r->decode.merge = &r->merge;
 	if (r->decode.on)
-		decode_begin(&r->decode, &r->show);
+		show_calls_begin(&r->show, &r->decode);
 	r->merge.cpus = xcalloc(b->ncpus, sizeof(*r->merge.cpus));
 	r->subbufs = xcalloc(b->ncpus, sizeof(*r->subbufs));
 	for (unsigned i = 0; i < r->merge.n; i++)
@@ -96,7 +96,7 @@ size_t replay_name(const struct replay *r, char *buf, size_t size)
 
 size_t replay_rest(struct replay *r, char *buf, size_t size)
 {
-	return r->decode.on ? decode_end(&r->decode, buf, size) : tcp_end(&r->show, buf, size);
+	return r->decode.on ? show_calls_end(&r->show, buf, size) : tcp_end(&r->show, buf, size);
 }
 
 size_t replay_losses(const struct replay *r, char *buf, size_t size)

@@ -21,7 +21,7 @@ static struct {
 	struct event_notes events;
 	struct pids of;                 /* the tasks of --of */
 	int given;
-	size_t (*decoder)(void *decode, const struct record *, int lost, int *shown, char *buf,
+	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
 } account = { .why = { .depth = 3, .top = 5 } };
 
@@ -135,7 +135,7 @@ static void take_joined(const struct record *r)
 }
 
 /* Account a record, and print nothing (struct show). */
-static size_t take_record(void *decode, const struct record *r, int lost, int *shown, char *buf,
+static size_t take_record(struct show *s, const struct record *r, int lost, int *shown, char *buf,
 			  size_t size)
 {
 	const struct event_seen *of = event_at(r);
@@ -150,7 +150,7 @@ static size_t take_record(void *decode, const struct record *r, int lost, int *s
 	take_joined(r);
 	if (of->kind == WHY_RETURN)
 		why_return(w, r->ts, current(r), call = name_of_call(&source), number(&source, 1));
-	account.decoder(decode, r, lost, &hidden, buf, size);
+	account.decoder(s, r, lost, &hidden, buf, size);
 	if (of->kind == WHY_CALL)
 		why_call(w, r->ts, current(r), call = name_of_call(&source));
 	else if (of->kind != WHY_RETURN && of->kind != WHY_OTHER)

@@ -238,7 +238,7 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 	buf += n;
 	size -= n;
 	if (s->decoder && !is_context)
-		return n + s->decoder(s->decode, r, lost != 0, shown, buf, size);
+		return n + s->decoder(s, r, lost != 0, shown, buf, size);
 	return *shown ? n + show_text(s, r, buf, size) : n;
 }
 

@@ -3,8 +3,7 @@
  * show.h - print the records that a tool shows: as text, as JSON or for people
  *
  * A struct show has all options of tfs-catpipe, tfs-report and tfs-flight together: what is
- * selected (select.h, answers.h), and the form. A struct decode makes one line of each system call
- * (-D).
+ * selected (select.h, answers.h), and the form.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -89,16 +88,6 @@ size_t process_header(char *buf, size_t size);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
-/* A call that has ended, or does not return: what its line says (decode.c). */
-struct decoded {
-	const char *name;
-	enum pairing_fate fate;
-	int timed;              /* time is how long it took, in units of the clock */
-	uint64_t time;
-	struct decode *decode;
-	struct decode_task *task;
-};
-
 /* What takes events instead of text. */
 struct show_sink {
 	/*
@@ -142,10 +131,11 @@ struct show {
 	/* for each CPU a bit per context: its last event was left out, so leave out its stacks */
 	unsigned char left_out[SHOW_CPUS];
 	unsigned nleft_out;     /* number of bits that events have set */
-	/* NULL, or print the text of a record instead (decode.c); shown: it is selected */
-	size_t (*decoder)(void *decode, const struct record *, int lost, int *shown, char *buf,
+	/* NULL, or print the text of a record instead (calls.c, tcp.c); shown: it is selected */
+	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
-	void *decode;
+	struct decode *decode;  /* of calls.c, */
+	struct out *out;        /* which prints there */
 	const struct show_sink *sink; /* NULL, or what takes the events instead of text */
 };
 
@@ -248,84 +238,20 @@ int tcp_take(struct show *, const struct tool *);
  */
 size_t tcp_end(struct show *, char *buf, size_t size);
 
-/* ---- decode.c: system calls, one line each ----------------------------------------------- */
-
-/*
- * It pairs the events syscalls:sys_enter_* and sys_exit_* (or raw_syscalls) of each task, and
- * prints a call when it returns, with the time of its beginning:
- *
- *	... openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 <0.000003>
- *	... read(0, 0x7ffd5c3a1000, 4096 <unfinished ...>
- *	... <... clone resumed>) = 0
- *
- * A call is unfinished if its task or the trace ends, or if its return may be lost. It is
- * resumed if its beginning is not known. Other events are printed as without it. It uses
- * sched:sched_process_exit and sched_process_exec as well. User memory comes from the records
- * of tfs-strings (calls.h), or from the kernel's own copies.
- */
-
-/* All zero at first. */
-struct decode {
-	int on;                 /* -D */
-	const char *option;     /* the line of another option; NULL: none */
-	const char *abi;        /* NULL: that of the host */
-	const char *id;         /* of the records of user memory; NULL: tfs_ANYTHING */
-	const char *note;       /* NULL, or the text of a comment line, printed by the caller */
-	/* select calls */
-	int failed, succeeded, execs, by_error, by_fd;
-	int32_t fd;
-	uint64_t errors[64];    /* a bit each */
-	uint64_t slower;        /* ns, or units of a clock that counts */
-	struct wanted wanted;   /* --path */
-	uint32_t root;          /* the root directory of this program, if the trace is live */
-	int names;              /* print the files of descriptors: 3</etc/passwd> */
-	int paths;              /* print absolute paths */
-	unsigned files;         /* 0, or print calls that do this, by their files */
-	int reads;              /* and opens for reading */
-	int strace;             /* print calls as strace -f -ttt -T does */
-	struct known_files known; /* the files to which calls refer; set live */
-	const struct merge *merge; /* NULL, or where the records come from */
-
-	/* private */
-	struct calls *calls;
-	int keeps_number;       /* the register of a call's result has its number at first */
-	struct calls *calls_32; /* of 32-bit programs; NULL: none, or --abi is given */
-	struct show *show;
-	struct event_notes events;
-	struct pairing pairing; /* its losses, and its tasks */
-	struct decode_task *last;
-	size_t held;            /* bytes of user memory */
-	size_t hand;            /* decode_end: the next task */
-	int gap;                /* events were lost directly before this one */
-	int ended;
-	unsigned long long requests, polled; /* requests of io_uring; rings that a thread polls */
-	unsigned long long queued; /* reads and writes of io_submit */
-	unsigned long long unnamed; /* files of shown calls that are not known */
-};
-
-/* Take an option as show_option does. */
-int decode_take(struct decode *, const struct tool *);
+/* ---- calls.c: the lines of system calls --------------------------------------------------- */
 
 /* Exit with a usage error if the options contradict each other. Call it after the last one. */
-void decode_check(const struct decode *, const struct tool *, struct show *);
+void show_calls_check(struct show *, const struct decode *, const struct tool *);
 
-/* Find the tables of calls of --abi, machine (uname -m) or this one. Return 0, or -1, reported. */
-int decode_open(struct decode *, const char *machine);
-
-/* Begin to decode the records of s, after each show_begin. */
-void decode_begin(struct decode *, struct show *s);
+/* Begin to show calls, after each show_begin. */
+void show_calls_begin(struct show *, struct decode *);
 
 /* Print the text of a call, or its result and error only, without a newline. Return the length. */
-size_t decoded_text(const struct decoded *, char *buf, size_t size);
-size_t decoded_result(const struct decoded *, char *buf, size_t size);
-
-/* Return the call that a task is in, with its values; NULL: it is in none that is known. */
-const struct call *decode_call(struct decode *, int pid, const struct call_values **);
+size_t show_call_text(const struct show *, const struct decoded *, char *buf, size_t size);
+size_t show_call_result(const struct show *, const struct decoded *, char *buf, size_t size);
 
 /* Print the calls that have not returned at the end of the trace. Call it until it returns 0. */
-size_t decode_end(struct decode *, char *buf, size_t size);
-
-void decode_free(struct decode *);
+size_t show_calls_end(struct show *, char *buf, size_t size);
 
 /* ---- record_why.c: where the time of tasks went (why.h) ---------------------------------- */
 
@@ -339,7 +265,7 @@ void account_use(const struct why *, const struct pids *, struct show *, struct 
 /* Is --why given? */
 int account_on(void);
 
-/* Begin after decode_begin. */
+/* Begin after show_calls_begin. */
 void account_begin(struct show *, struct decode *);
 
 /* Account the time of this task; of pid 0, of all. Without a call no task is accounted. */

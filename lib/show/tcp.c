@@ -581,10 +581,9 @@ static void take_state(struct show *s, const struct event_seen *of, const struct
 		close_connection(s, c, socket, old, r, o);
 }
 
-static size_t tcp_text(void *show, const struct record *r, int lost, int *shown, char *buf,
+static size_t tcp_text(struct show *s, const struct record *r, int lost, int *shown, char *buf,
 		       size_t size)
 {
-	struct show *s = show;
 	const struct event_seen *of = event_at(s, r);
 	struct out o = out_to(buf, size);
 
@@ -680,7 +679,6 @@ int tcp_take(struct show *s, const struct tool *tool)
 	tcp.said.size = sizeof(struct said);
 	tcp.owners.size = sizeof(struct owner);
 	s->decoder = tcp_text;
-	s->decode = s;
 	s->asked = 1;
 	return 1;
 }

@@ -480,7 +480,7 @@ static void option(const char *word)
 
 	opt_index = 1;
 	must(opt_next(&tool, 2, argv) != -1 && decode_take(&d, &tool));
-	decode_check(&d, &tool, &show);
+	show_calls_check(&show, &d, &tool);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
@@ -535,12 +535,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	show_begin(&show, &line);
 	d.calls = tables[abi % 3];
 	must(d.calls);
-	decode_begin(&d, &show);
+	show_calls_begin(&show, &d);
 	if (left == 4 && !memcmp(data, "many", 4))
 		many();
 	while (left)
 		next();
-	while ((n = decode_end(&d, text, sizeof(text))))
+	while ((n = show_calls_end(&show, text, sizeof(text))))
 		check(text, n, sizeof(text));
 	/* with how & 1 the lines of calls are all lines */
 	must(!(all && how & 1) || (lines - others >= begun && lines - others <= begun + own_begun));
