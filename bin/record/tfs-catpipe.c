@@ -444,7 +444,7 @@ static void write_unfinished(struct stream *s)
 
 	while (!s->to.full &&
 	       (n = s->decode.on ? show_calls_end(&s->show, text, sizeof(text)) :
-		    tcp_end(&s->show, text, sizeof(text))))
+		    show_tcp_end(&s->show, text, sizeof(text))))
 		write_lines(s, text, n);
 }
 
@@ -645,7 +645,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 				return -1;
 		} else if (!opt_put(places) && !account_take(&s->show, &s->decode, &tool) &&
 			   !decode_take(&s->decode, &tool) && !people_take(&s->show, &tool) &&
-			   !tcp_take(&s->show, &tool) && show_option(&s->show, &tool) < 0) {
+			   !show_tcp_take(&s->show, &tool) && show_option(&s->show, &tool) < 0) {
 			return -1;
 		}
 	if (size)

@@ -135,7 +135,7 @@ static const char *parse(struct replay *r, int argc, char **argv, const char **i
 	while (opt_next(&tool, argc, argv) != -1)
 		if (!opt_put(places) && !account_take(&r->show, &r->decode, &tool) &&
 		    !decode_take(&r->decode, &tool) && !people_take(&r->show, &tool) &&
-		    !tcp_take(&r->show, &tool) && show_option(&r->show, &tool) < 0)
+		    !show_tcp_take(&r->show, &tool) && show_option(&r->show, &tool) < 0)
 			exit(REFUSED);
 	file = last_boot ? persist_last_boot() : NULL;
 	show_calls_check(&r->show, &r->decode, &tool);

@@ -3,7 +3,7 @@
  * answers.h - answers that several tools need, from the events of a trace
  *
  * This layer prints nothing and keeps nothing but what the caller gives it. It includes base,
- * host, proc, event and lines.
+ * host, proc, event, select, calls and lines.
  */
 #ifndef ANSWERS_H
 #define ANSWERS_H
@@ -11,6 +11,8 @@
 #include "base/base.h"
 #include "proc/proc.h"
 #include "event/event.h"
+#include "select/select.h"
+#include "calls/calls.h"
 #include "lines/lines.h"
 
 /* ---- slices.c: in which state a task is, and who runs where -------------------------- */
@@ -206,5 +208,81 @@ void identity_learn(struct identity *, const struct record *, int lost);
 
 /* Does the task of that record have the uid and the name? */
 int identity_picks(struct identity *, const struct record *);
+
+/* ---- tcp.c: TCP connections ---------------------------------------------------------------- */
+
+/*
+ * It uses sock:inet_sock_set_state, tcp:tcp_destroy_sock, and the records of tfs-strings tcp;
+ * without these no bytes, errors and accepts are known.
+ */
+
+/* What is told. TCP_FAILED: connects that fail at once, among the events as they are. */
+enum { TCP_LATENCY = 1, TCP_LIFE = 2, TCP_ACCEPT = 4, TCP_CONNECT = 8, TCP_FAILED = 16 };
+
+/* One end of a connection. The event has IPv4 addresses as mapped ones, too. */
+struct tcp_end {
+	unsigned char ip[16];
+	unsigned port;
+};
+
+/*
+ * A socket, found by its address. Its entry lives until the socket is closed. If a later record has
+ * to say whose the connection was or why it failed, it lives until the kernel frees the socket.
+ */
+struct tcp_connection {
+	struct table_entry entry;
+	enum { TCP_SIDE_UNKNOWN, TCP_CONNECTS, TCP_ACCEPTS, TCP_QUEUED } side;
+	int established;
+	int known, failed;      /* are its bytes known? the error that its last line has; 0: none */
+	uint64_t sent, received, ended; /* ended: 0, or when it ended, and no task is known */
+	uint64_t begun, ready;  /* when its first packet came or went; when it was established */
+	struct tcp_end local, remote;
+	unsigned char task[16]; /* the common fields of a record of its task */
+	uint8_t ntask;          /* 0: the task is not known */
+	int shown;              /* the task is selected */
+	struct otel_context context; /* of the task, when it connected, accepted or closed */
+};
+
+/* What is told of a connection. */
+struct tcp_told {
+	enum { TCP_BEGINS, TCP_CONNECTED, TCP_ACCEPTED, TCP_LIVED } what;
+	const struct tcp_connection *of;
+	const struct record *at;        /* its time and CPU */
+	uint64_t from, to;              /* how long it took; from 0: not known */
+	const char *error;              /* why a connect failed; NULL: not known */
+};
+
+/* All zero at first. */
+struct tcp {
+	unsigned kinds;
+	struct pids ports;      /* of connects that fail at once; none: all */
+	/* what the records are asked */
+	struct event_set *events;
+	struct subjects *subjects;
+	struct otel_contexts *otel; /* NULL: no -O */
+	int live, raw_clock;
+	void (*tell)(void *arg, const struct tcp_told *);
+	void *arg;
+
+	/* private */
+	struct event_notes notes;
+	struct table connections, said;
+	struct table owners;    /* as of the time when joined was subjects->joins */
+	unsigned long joined;
+	int have_owners;
+	struct record last;     /* its time and CPU: when the trace has ended */
+	size_t hand;            /* tcp_end: the next connection */
+};
+
+void tcp_begin(struct tcp *);
+
+/* Take the next record. shown: it is selected. Return 1 if it is another event. */
+int tcp_record(struct tcp *, const struct record *, int lost, int shown);
+
+/*
+ * At the end of a trace, tell of the next connect that still waits, or connection whose task is not
+ * known. Return 0: that was all. Call it again until then, and begin another trace.
+ */
+int tcp_end(struct tcp *);
 
 #endif

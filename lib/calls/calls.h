@@ -238,7 +238,7 @@ uint64_t call_flags(const struct calls *, const struct call *, const struct call
  *	call    a call has returned
  *	open    a call has not returned when the task, or the recording, ended
  *	part    a part of the memory of the next one of these records of the task
- *	tcp     lib/show/tcp.c
+ *	tcp     lib/answers/tcp.c
  *	otel    otel.c
  *	cpu     the CPU time of a process that has ended
  *	mark    lib/lines/mark.c

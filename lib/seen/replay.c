@@ -96,7 +96,7 @@ size_t replay_name(const struct replay *r, char *buf, size_t size)
 
 size_t replay_rest(struct replay *r, char *buf, size_t size)
 {
-	return r->decode.on ? show_calls_end(&r->show, buf, size) : tcp_end(&r->show, buf, size);
+	return (r->decode.on ? show_calls_end : show_tcp_end)(&r->show, buf, size);
 }
 
 size_t replay_losses(const struct replay *r, char *buf, size_t size)

@@ -134,8 +134,9 @@ struct show {
 	/* NULL, or print the text of a record instead (calls.c, tcp.c); shown: it is selected */
 	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
-	struct decode *decode;  /* of calls.c, */
-	struct out *out;        /* which prints there */
+	struct decode *decode;  /* of calls.c */
+	struct tcp *tcp;        /* of tcp.c; NULL: no -T */
+	struct out *out;        /* where both print */
 	const struct show_sink *sink; /* NULL, or what takes the events instead of text */
 };
 
@@ -225,18 +226,17 @@ struct people_view {
  *	... tcp_accept: 10.0.0.2:80 <- 10.0.0.1:3456 lat=20
  *	... tcp_life: 10.0.0.1:3456 -> 10.0.0.2:80 lat=98765 sent=100 received=2000
  *
- * The task is that of the connection. It uses sock:inet_sock_set_state, tcp:tcp_destroy_sock, and
- * the records of tfs-strings tcp; without these no bytes, errors and accepts are known.
+ * The task is that of the connection.
  */
 
 /* Take an option as show_option does. Only programs that call it have the code of tcp.c. */
-int tcp_take(struct show *, const struct tool *);
+int show_tcp_take(struct show *, const struct tool *);
 
 /*
  * At the end of a trace, print the connects that still wait, and connections whose tasks are not
  * known. Return the length; 0: that was all. Call it again until then, and begin another trace.
  */
-size_t tcp_end(struct show *, char *buf, size_t size);
+size_t show_tcp_end(struct show *, char *buf, size_t size);
 
 /* ---- calls.c: the lines of system calls --------------------------------------------------- */
 

@@ -108,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	static const struct tool tool = { .name = "fuzz", .help = "fuzz\nfuzz\n" HELP_TCP };
 	static char text[SHOW_ROOM];
 	static struct line_format line;
+	static struct tcp tcp;
 	char *argv[] = { (char *)"fuzz", (char *)"-Tlatency,life,accept,connect,failed", NULL };
 	struct record r = { 0 };
 	unsigned how;
@@ -122,15 +123,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 		make_events(&sets[how & 1]);
 	}
 	memset(&show, 0, sizeof(show));
+	show.tcp = &tcp;
 	line = (struct line_format){ .events = &sets[how & 1], .raw_clock = (how & 2) != 0 };
 	json = show.json = (how & 4) != 0;
 	show.otel.on = (how & 8) != 0;
 	opt_index = 1;
-	must(opt_next(&tool, 2, argv) != -1 && tcp_take(&show, &tool));
+	must(opt_next(&tool, 2, argv) != -1 && show_tcp_take(&show, &tool));
 	show_begin(&show, &line);
 	while (left)
 		next(&r, how & 1);
-	while ((n = tcp_end(&show, text, sizeof(text))))
+	while ((n = show_tcp_end(&show, text, sizeof(text))))
 		check(text, n, sizeof(text));
 	event_notes_free(&show.pick.picked);
 	event_notes_free(&show.facts.roles);
