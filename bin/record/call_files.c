@@ -352,6 +352,15 @@ static void load_address6(struct bpf_code *c, enum bpf_reg to, int at)
 	emit_load(c, SIZE_DW, to, FP, SLOT);
 }
 
+/* R1 = the own port of the sock R8, also after its connection has ended. Overwrites R0 to R5. */
+static void load_port(struct bpf_code *c, const struct programs *m)
+{
+	emit_address(c, R3, R8, SOCKET_AT(PORT_HERE));
+	read_kernel(c, 2);
+	emit_load(c, SIZE_H, R1, FP, SLOT);
+	emit_from_be(c, R1, 16);
+}
+
 /*
  * Set SOCK to the sock of the file FILE_OF with the inode in R9, or to 0, and PEER to that of a
  * Unix socket's peer. Mix its addresses into R6.
@@ -395,7 +404,7 @@ static void find_socket(struct bpf_code *c, const struct programs *m)
 		mix(c);
 	}
 	emit_label(c, "ports");
-	get(c, m, SIZE_H, R1, R8, SOCKET_AT(PORT_HERE));
+	load_port(c, m);
 	mix(c);
 	get(c, m, SIZE_H, R1, R8, SOCKET_AT(PORT_THERE));
 	mix(c);
@@ -492,7 +501,7 @@ static void write_socket(struct bpf_code *c, const struct programs *m)
 		set_socket(c, SIZE_DW, here[8 * i], R1);
 	}
 	emit_label(c, "ports");
-	get(c, m, SIZE_H, R1, R8, SOCKET_AT(PORT_HERE));
+	load_port(c, m);
 	set_socket(c, SIZE_H, port_here, R1);
 	get(c, m, SIZE_H, R1, R8, SOCKET_AT(PORT_THERE));
 	set_socket(c, SIZE_H, port_there, R1);

@@ -238,7 +238,7 @@ enum { FILE_MEMBERS(STEP_NAME) FILE_MEMBERS_ALL };
 
 /* From a socket to its addresses */
 #define SOCKET_MEMBERS(X) \
-	X(SOCKET_TYPE, socket, type) X(PORT_HERE, sock_common, skc_num) \
+	X(SOCKET_TYPE, socket, type) X(PORT_HERE, inet_sock, inet_sport) \
 	X(PORT_THERE, sock_common, skc_dport) X(ADDRESS_HERE, sock_common, skc_rcv_saddr) \
 	X(ADDRESS_THERE, sock_common, skc_daddr) X(ADDRESS6_HERE, sock_common, skc_v6_rcv_saddr) \
 	X(ADDRESS6_THERE, sock_common, skc_v6_daddr) X(UNIX_ADDRESS, unix_sock, addr) \

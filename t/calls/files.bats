@@ -178,18 +178,20 @@ for line in sys.stdin: json.loads(line)' <$file
 		--at-return --names -s openat --pid $$
 }
 
-@test "trace_syscalls: --names has the addresses of a socket in the call after bind and connect" {
+@test "trace_syscalls: --names has the addresses of a socket in the call after bind and connect, and after its end" {
 	need_bpf
 	need_types
 	need_tool python3
 	hold python3 -c '
-import select, socket
-def ask(s, name):
+import select, socket, struct
+def ask(s, name, *peer):
 	p = select.poll()
 	p.register(s, 4)
 	p.poll(0)
 	select.select([], [s], [], 0)
-	print(name % (s.getsockname() + (s.getpeername() if "->" in name else ())), file=names)
+	if "->" in name and not peer:
+		peer = s.getpeername()
+	print(name % (s.getsockname() + peer), file=names)
 names = open("names", "w")
 print("ready", flush=True)
 input()
@@ -201,6 +203,13 @@ for wait in (True, False):
 		s.setblocking(wait)
 		s.connect_ex(server.getsockname())
 		ask(s, "<" + word + ":%s:%d->%s:%d>")
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+s, peer = server.accept()
+client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+client.close() # the other end is closed by the reset, and has its addresses
+s.getsockname()
+ask(s, "<TCP:%s:%d->%s:%d>", *peer)
 names.close()'
 	traced trace_syscalls --decode --names
 	sed p names >wanted # poll and select
