@@ -30,6 +30,12 @@ void *plan_array(const struct plan *p, const char *name, int *fd, unsigned size,
 	return map == MAP_FAILED ? NULL : map;
 }
 
+void plan_alone(struct plan *p, const struct btf *btf)
+{
+	if (kernel_skips_programs())
+		btf_alone(btf, &p->alone);
+}
+
 /* Load the code. Return a descriptor, or -1, reported. */
 static int load_program(const struct plan *p, struct bpf_code *c, const char *name,
 			const struct bpf_load_as *as)

@@ -298,7 +298,7 @@ int plan_calls(struct programs *);
 void emit_side(struct bpf_code *, struct programs *, int entering);
 
 /* Begin a program. */
-void begin_program(struct bpf_code *);
+void begin_program(struct bpf_code *, const struct programs *);
 
 /* Load a slot of the buffer; store a register, or a number, in one. */
 void load(struct bpf_code *, enum bpf_reg to, int at);

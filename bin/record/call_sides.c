@@ -24,10 +24,9 @@ static const struct bpf_slot slots[] = { SLOTS(BPF_SLOT) { 0 } };
 
 /* ---- phrases of instructions ------------------------------------------------------------- */
 
-void begin_program(struct bpf_code *c)
+void begin_program(struct bpf_code *c, const struct programs *m)
 {
-	memset(c, 0, sizeof(*c));
-	c->slots = slots;
+	bpf_begin(c, slots, &m->p->alone);
 }
 
 void load(struct bpf_code *c, enum bpf_reg to, int at)
@@ -206,7 +205,7 @@ static void load_mode(struct bpf_code *c, const struct programs *m)
 }
 
 /*
- * Let R6 be the registers and R9 the byte of the task. Jump out if the task is not traced, or
+ * Let R6 be the registers and R9 the byte of the task. Jump to exit if the task is not traced, or
  * before that if no call with this number is recorded. With BTF that takes no call but one.
  */
 static void check_task(struct bpf_code *c, const struct programs *m)
@@ -221,7 +220,7 @@ static void check_task(struct bpf_code *c, const struct programs *m)
 		emit_jump_if_imm(c, R2, JGT, NUMBERS - 1, "other_number");
 		find_entry(c, m, R2);
 		emit_get(c, R1, R0, entry, any_mode);
-		emit_jump_if_imm(c, R1, JEQ, 0, "out");
+		emit_jump_if_imm(c, R1, JEQ, 0, "exit");
 		emit_label(c, "other_number");
 	}
 	emit_call(c, btf ? FN_GET_CURRENT_TASK_BTF : FN_GET_CURRENT_PID_TGID);
@@ -237,7 +236,7 @@ static void check_task(struct bpf_code *c, const struct programs *m)
 	emit_load(c, SIZE_B, R1, R0, 0);
 	emit_mov(c, R2, R1);
 	emit_alu_imm(c, ALU_AND, R2, LISTED);
-	emit_jump_if_imm(c, R2, m->all ? JNE : JEQ, 0, "out");
+	emit_jump_if_imm(c, R2, m->all ? JNE : JEQ, 0, "exit");
 	emit_store(c, SIZE_DW, FP, TASK, R9);
 	emit_store(c, SIZE_DW, FP, STATE, R0);
 	emit_mov(c, R9, R1);
@@ -1090,9 +1089,10 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 
 void emit_side(struct bpf_code *c, struct programs *m, int entering)
 {
-	begin_program(c);
+	begin_program(c, m);
 	m->entering = entering;
 	check_task(c, m);
+	emit_alone(c); /* not for tasks that are not traced, which are to pay little */
 	find_call(c, m);
 	emit_until_end(c, &m->p->channel, CONTROL);
 	if (entering)

@@ -17,7 +17,7 @@ enum { TOLD_MOST = 64 * 1024 };
  */
 static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
 {
-	begin_program(c);
+	begin_program(c, m);
 	if (m->pid >= 0) { /* a raw tracepoint with the child as its second argument */
 		emit_load(c, SIZE_DW, R3, R1, 8);
 		emit_alu_imm(c, ALU_ADD, R3, m->pid);
@@ -26,6 +26,7 @@ static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
 	} else {
 		emit_load(c, SIZE_W, R7, R1, child);
 	}
+	emit_alone(c);
 	set_pid(c, R6);
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
@@ -39,7 +40,8 @@ static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
 /* A task ends: its call does not return, and the next one with its pid is not traced. */
 static void emit_end(struct bpf_code *c, const struct programs *m)
 {
-	begin_program(c);
+	begin_program(c, m);
+	emit_alone(c);
 	set_pid(c, R6);
 	emit_store(c, SIZE_DW, FP, TASK, R6);
 	find_task(c, m, R6);
@@ -66,8 +68,9 @@ static void emit_exec(struct bpf_code *c, const struct programs *m)
 {
 	enum { OPEN_MOVES = offsetof(struct open_call, open) };
 
-	begin_program(c);
+	begin_program(c, m);
 	emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
+	emit_alone(c);
 	emit_alu32(c, ALU_MOV, R6, R6);
 	set_pid(c, R7);
 	emit_jump_if(c, R6, JEQ, R7, "out");
@@ -185,6 +188,7 @@ static int find_offsets(struct programs *m, unsigned version)
 		m->types[0] = btf_tracepoint(&btf, "sys_exit");
 		m->types[1] = btf_tracepoint(&btf, "sys_enter");
 	}
+	plan_alone(m->p, &btf);
 	r = files_prepare(m, &btf, version);
 	btf_free(&btf);
 	return r;
@@ -214,7 +218,7 @@ static int prepare(struct programs *m)
 		return -1;
 	m->may_goto = version >= KERNEL(6, 9);
 	/* a task interrupts the program of another, which the kernel then does not run again */
-	m->skips = version >= KERNEL(6, 19);
+	m->skips = kernel_skips_programs();
 	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
 	m->open = plan_map(m->p, MAP_ARRAY, "open", 4, OPEN_CALLS * sizeof(struct open_call), 1);
 	m->p->channel.calls = m->open;

@@ -44,12 +44,6 @@ static const struct programs *traced;
 /* Print in assembly what is where. */
 static const struct bpf_slot slots[] = { { "KEY", FP, CPU_KEY }, { "VALUE", FP, VALUE }, { 0 } };
 
-static void clear(struct bpf_code *c)
-{
-	memset(c, 0, sizeof(*c));
-	c->slots = slots;
-}
-
 /* CPU_KEY = the process of the task in R6; R7 = its number */
 static void set_key(struct bpf_code *c)
 {
@@ -59,8 +53,9 @@ static void set_key(struct bpf_code *c)
 
 static void emit_begins_to_end(struct bpf_code *c)
 {
-	clear(c);
+	bpf_begin(c, slots, &traced->p->alone);
 	emit_load(c, SIZE_DW, R6, R1, 0);
+	emit_alone(c);
 	set_pid(c, R9);
 	find_task(c, traced, R9);
 	emit_load(c, SIZE_B, R1, R0, 0);
@@ -99,7 +94,7 @@ static void skip_unless_last(struct bpf_code *c)
 
 static void emit_switch(struct bpf_code *c, const struct plan *p, int state, int wide)
 {
-	clear(c);
+	bpf_begin(c, slots, NULL); /* interrupts are disabled at a switch */
 	emit_load(c, SIZE_DW, R6, R1, 8); /* after the first argument: the task that leaves */
 	emit_load(c, wide ? SIZE_DW : SIZE_W, R1, R6, state);
 	emit_jump_if_imm(c, R1, JNE, TASK_DEAD, "out");

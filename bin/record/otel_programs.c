@@ -57,12 +57,6 @@ struct offsets {
 	int code;                               /* in struct mm_struct: pages of code */
 };
 
-static void clear(struct bpf_code *c)
-{
-	memset(c, 0, sizeof(*c));
-	c->slots = slots;
-}
-
 /* PROCESS = the process of the running task; TASK = its pid */
 static void set_pids(struct bpf_code *c)
 {
@@ -244,9 +238,10 @@ static void record_context(struct bpf_code *c, const struct plan *p, const struc
 static void emit_event(struct bpf_code *c, const struct plan *p, const struct otel *o,
 		       const struct offsets *at)
 {
-	clear(c);
+	bpf_begin(c, slots, &p->alone);
 	set_pids(c);
-	emit_find(c, o->places, PROCESS, R6, "out");
+	emit_find(c, o->places, PROCESS, R6, "exit");
+	emit_alone(c);
 	emit_lookup(c, o->contexts, TASK);
 	emit_mov(c, R7, R0);
 	emit_call(c, FN_GET_CURRENT_TASK);
@@ -264,10 +259,12 @@ static void copy_member(struct bpf_code *c, int at, int slot)
 }
 
 /* A process forks: the child has the same files at the same addresses. */
-static void emit_fork(struct bpf_code *c, const struct otel *o, const struct offsets *at)
+static void emit_fork(struct bpf_code *c, const struct plan *p, const struct otel *o,
+		      const struct offsets *at)
 {
-	clear(c);
+	bpf_begin(c, slots, &p->alone);
 	emit_load(c, SIZE_DW, R7, R1, 8); /* the child */
+	emit_alone(c);
 	set_pids(c);
 	copy_member(c, at->pid, TASK);
 	emit_delete(c, o->contexts, TASK); /* of an earlier task with its pid */
@@ -284,9 +281,10 @@ static void emit_fork(struct bpf_code *c, const struct otel *o, const struct off
 }
 
 /* A process executes a program, whose variable is to be found. */
-static void emit_exec(struct bpf_code *c, const struct otel *o)
+static void emit_exec(struct bpf_code *c, const struct plan *p, const struct otel *o)
 {
-	clear(c);
+	bpf_begin(c, slots, &p->alone);
+	emit_alone(c);
 	set_pids(c);
 	if (!o->all)
 		emit_find(c, o->places, PROCESS, R6, "out");
@@ -300,10 +298,12 @@ static void emit_exec(struct bpf_code *c, const struct otel *o)
 }
 
 /* The kernel frees a task, and with the last one its process. */
-static void emit_free(struct bpf_code *c, const struct otel *o, const struct offsets *at)
+static void emit_free(struct bpf_code *c, const struct plan *p, const struct otel *o,
+		      const struct offsets *at)
 {
-	clear(c);
+	bpf_begin(c, slots, &p->alone);
 	emit_load(c, SIZE_DW, R7, R1, 0);
+	emit_alone(c);
 	copy_member(c, at->pid, TASK);
 	copy_member(c, at->tgid, PROCESS);
 	emit_load(c, SIZE_W, R1, FP, TASK);
@@ -314,7 +314,7 @@ static void emit_free(struct bpf_code *c, const struct otel *o, const struct off
 }
 
 /* Find the offsets in the kernel's BTF. Return 0, or -1, reported. */
-static int find_offsets(struct offsets *at)
+static int find_offsets(struct plan *p, struct offsets *at)
 {
 	int in_thread = 0;
 	const struct {
@@ -345,6 +345,7 @@ static int find_offsets(struct offsets *at)
 		if (*members[i].offset < 0)
 			r = err_msg("otel: the BTF of this kernel has no %s in %s", name, in);
 	}
+	plan_alone(p, &btf);
 	btf_free(&btf);
 	at->thread_pointer += in_thread;
 	return r;
@@ -366,15 +367,15 @@ int otel_attach(struct plan *p, struct otel *o)
 	static struct bpf_code code;
 	struct offsets at = { 0 };
 
-	if (find_offsets(&at) < 0 || make_maps(p, o) < 0)
+	if (find_offsets(p, &at) < 0 || make_maps(p, o) < 0)
 		return -1;
-	emit_free(&code, o, &at);
+	emit_free(&code, p, o, &at);
 	if (plan_attach(p, &code, "sched_process_free", 1) < 0)
 		return -1;
-	emit_fork(&code, o, &at);
+	emit_fork(&code, p, o, &at);
 	if (plan_attach(p, &code, "sched_process_fork", 1) < 0)
 		return -1;
-	emit_exec(&code, o);
+	emit_exec(&code, p, o);
 	if (plan_attach(p, &code, "sched_process_exec", 1) < 0 || otel_find_all(p, o) < 0)
 		return -1;
 	for (char *const *event = *p->names ? p->names : calls; *event; event++) {

@@ -26,6 +26,7 @@ struct plan {
 	int listed;             /* only tasks of the instance's pid filter are traced */
 	int tasks;              /* the map of tasks; 0: there is none */
 	struct channel channel;
+	struct bpf_alone alone; /* of all programs that the kernel may skip */
 	size_t n;               /* number of fds */
 	int fds[STRINGS_PROGRAMS]; /* descriptors that keep the programs attached */
 };
@@ -38,6 +39,9 @@ struct plan {
  */
 enum { RAW_TRACEPOINT = 1 };
 int plan_attach(struct plan *, struct bpf_code *, const char *event, uint32_t raw);
+
+/* Find what emit_alone needs, if the kernel may skip a program. */
+void plan_alone(struct plan *, const struct btf *);
 
 /* Make a map whose name begins with the plan's id. Return a descriptor, or -1, reported. */
 int plan_map(const struct plan *, enum bpf_map_type, const char *name, unsigned key,

@@ -143,10 +143,11 @@ static void forget_begun(struct bpf_code *c)
 
 static void emit_state(struct bpf_code *c, const struct plan *p)
 {
-	memset(c, 0, sizeof(*c));
+	bpf_begin(c, NULL, &p->alone);
 	emit_load(c, SIZE_DW, R6, R1, 0);  /* the socket */
 	emit_load(c, SIZE_DW, R7, R1, 8);  /* its old state */
 	emit_load(c, SIZE_DW, R8, R1, 16); /* its new state */
+	emit_alone(c);
 	if (at_once) {
 		forget_begun(c);
 		return;
@@ -568,7 +569,7 @@ static int attach_programs(struct plan *p, struct bpf_code *c, int accepts)
 		format = format_of(p, programs[i].event);
 		if (!format) /* an architecture without accept, a kernel without events of calls */
 			continue;
-		memset(c, 0, sizeof(*c));
+		bpf_begin(c, NULL, NULL); /* the kernel lets no task run meanwhile */
 		if (programs[i].address)
 			emit_begin(c, format, programs[i].address, flags);
 		else
@@ -595,6 +596,7 @@ int tcp_attach(struct plan *p, int accepts, int failed)
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
 	if (btf_read(&btf, path) < 0)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
+	plan_alone(p, &btf);
 	emit_state(&code, p);
 	r = missing ? err_msg("the kernel's sockets have no %s", missing) :
 	    plan_attach(p, &code, "inet_sock_set_state", RAW_TRACEPOINT);

@@ -2,7 +2,6 @@
 /* make.c - make a request probe: create its maps, load and attach its programs */
 #include <endian.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 
 #include "base/base.h"
 #include "host/host.h"
@@ -146,14 +145,6 @@ static int refused(const struct make *m, const char *as)
 	       err_capability(needs, "the kernel refused the program dt_%s", as);
 }
 
-/* May this kernel preempt a thread in a tracepoint (Linux 6.19, program.h)? */
-static int may_be_skipped(void)
-{
-	struct utsname u;
-
-	return uname(&u) < 0 || kernel_version(u.release) >= KERNEL(6, 19);
-}
-
 /* Attach the program to the tracepoint. Return 0 or -1. */
 static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 			      const char *tracepoint)
@@ -183,7 +174,7 @@ enum { TIMES = 4 };
 static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 			 const char *tracepoint)
 {
-	const int times = may_be_skipped() && !bpf_is_printing() ? TIMES : 1;
+	const int times = kernel_skips_programs() && !bpf_is_printing() ? TIMES : 1;
 	char numbered[16];
 	int r = 0;
 

@@ -131,8 +131,8 @@ static void print_jump(struct line *l)
 		out_format(&l->out, "call ");
 		add_label(l, emit_target(l->c, (unsigned)(l->i - l->c->v)));
 	} else if (l->i->code == (BPF_JMP | CALL)) {
-		out_format(&l->out, "call %s", l->from == KERNEL_FUNCTION ? "bpf_rdonly_cast" :
-			   helper_name(l->i->imm));
+		out_format(&l->out, "call %s", l->from == KERNEL_FUNCTION ?
+			   l->c->to[l->i - l->c->v] : helper_name(l->i->imm));
 	} else if (l->i->code == (BPF_JMP | EXIT)) {
 		out_format(&l->out, "exit");
 	} else {

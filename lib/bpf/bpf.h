@@ -80,6 +80,11 @@ struct bpf_slot {
 
 enum { CODE_MOST = 4096, LABELS_MOST = 256, FUNCTIONS_MOST = 4 };
 
+/* The BTF ids of the kernel's functions that emit_alone needs (Linux 6.14); all 0: not used */
+struct bpf_alone {
+	uint32_t disable, enable, save, restore;
+};
+
 /* A program to which each emit_... function appends. All zero at first. */
 struct bpf_code {
 	struct bpf_insn v[CODE_MOST];
@@ -93,7 +98,18 @@ struct bpf_code {
 	unsigned nlabels, scope, scopes, outer; /* outer: the scope around this one */
 	unsigned functions[FUNCTIONS_MOST], nfunctions; /* the first instruction of each */
 	const struct bpf_slot *slots;   /* for bpf_print, up to a slot without a name */
+	const struct bpf_alone *alone;  /* NULL: not used */
+	int is_alone;
 };
+
+/* Begin a program. */
+void bpf_begin(struct bpf_code *, const struct bpf_slot *, const struct bpf_alone *);
+
+/*
+ * From here to the label out, let no other task run on this CPU, if the program has struct
+ * bpf_alone: see btf_alone. Overwrites R0 to R5.
+ */
+void emit_alone(struct bpf_code *);
 
 /* to = from; to = n */
 void emit_mov(struct bpf_code *, enum bpf_reg to, enum bpf_reg from);
@@ -150,7 +166,10 @@ void emit_function(struct bpf_code *, const char *name);
 void emit_call_function(struct bpf_code *, const char *name);
 /* R0 = n; exit */
 void emit_exit(struct bpf_code *, int32_t n);
-/* Do the same at the end of a program, which has the label "out". */
+/*
+ * Do the same at the end of a program, with the label "out", and "exit" for jumps from before
+ * emit_alone. Overwrites the top of the stack.
+ */
 void emit_out(struct bpf_code *, int32_t n);
 
 /* to = reg->MEMBER; reg->MEMBER = from; reg->MEMBER = n; reg has the address of a struct TAG. */
@@ -292,6 +311,12 @@ int btf_member(const struct btf *, const char *structure, const char *member);
 /* Return the BTF id of a function, or of a structure; 0: there is none. */
 uint32_t btf_function(const struct btf *, const char *name);
 uint32_t btf_structure(const struct btf *, const char *name);
+
+/*
+ * Find what emit_alone needs. While a task has been interrupted in a program, the kernel skips that
+ * program for the other tasks of the CPU.
+ */
+void btf_alone(const struct btf *, struct bpf_alone *);
 
 /* Return the BTF id of the type of a tracepoint's programs; 0: the kernel has none. */
 uint32_t btf_tracepoint(const struct btf *, const char *name);

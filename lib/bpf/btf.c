@@ -132,6 +132,16 @@ uint32_t btf_structure(const struct btf *b, const char *name)
 	return find(b, &t, name, STRUCT, 0) ? t.number : 0;
 }
 
+void btf_alone(const struct btf *b, struct bpf_alone *alone)
+{
+	*alone = (struct bpf_alone){
+		btf_function(b, "bpf_preempt_disable"), btf_function(b, "bpf_preempt_enable"),
+		btf_function(b, "bpf_local_irq_save"), btf_function(b, "bpf_local_irq_restore"),
+	};
+	if (!alone->disable || !alone->enable || !alone->save || !alone->restore)
+		*alone = (struct bpf_alone){ 0 };
+}
+
 /* Each tracepoint has a type for its programs (include/trace/bpf_probe.h). */
 uint32_t btf_tracepoint(const struct btf *b, const char *name)
 {

@@ -10,4 +10,7 @@ enum { MEMORY = 0x60, ATOMIC = 0xc0, BY_REGISTER = 0x08, WIDE = 0x18, TO_BIG = 0
        CALL = 0x80, EXIT = 0x90, MAY_GOTO = 0xe0, MAP_DESCRIPTOR = 1,
        MAP_VALUE = 2, FUNCTION = 1, KERNEL_FUNCTION = 2, CMPXCHG = 0xf1 };
 
+/* The scope of the name of a function of the kernel, which is no label */
+enum { KERNEL_NAME = 0xffff };
+
 #endif

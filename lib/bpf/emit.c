@@ -24,6 +24,13 @@ static unsigned emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg
 	return at;
 }
 
+void bpf_begin(struct bpf_code *c, const struct bpf_slot *slots, const struct bpf_alone *alone)
+{
+	memset(c, 0, sizeof(*c));
+	c->slots = slots;
+	c->alone = alone && alone->disable ? alone : NULL;
+}
+
 void emit_mov(struct bpf_code *c, enum bpf_reg to, enum bpf_reg from)
 {
 	emit_alu(c, ALU_MOV, to, from);
@@ -233,10 +240,43 @@ void emit_copy(struct bpf_code *c, enum bpf_helper h, int slot, int n, enum bpf_
 	emit_call(c, h);
 }
 
+/* Call the kernel's function with this BTF id. */
+static void call_kernel(struct bpf_code *c, uint32_t function, const char *name)
+{
+	unsigned at = emit(c, BPF_JMP | CALL, R0, (enum bpf_reg)KERNEL_FUNCTION, 0,
+			   (int32_t)function);
+
+	c->to[at] = name;
+	c->in[at] = KERNEL_NAME;
+}
+
 void emit_cast(struct bpf_code *c, uint32_t function, uint32_t type)
 {
 	emit_mov_imm(c, R2, (int32_t)type);
-	emit(c, BPF_JMP | CALL, R0, (enum bpf_reg)KERNEL_FUNCTION, 0, (int32_t)function);
+	call_kernel(c, function, "bpf_rdonly_cast");
+}
+
+void emit_alone(struct bpf_code *c)
+{
+	if (!c->alone)
+		return;
+	call_kernel(c, c->alone->disable, "bpf_preempt_disable");
+	c->is_alone = 1;
+}
+
+/*
+ * Let other tasks run again. If one waits, bpf_preempt_enable runs it at once, within this program,
+ * unless interrupts are disabled; bpf_local_irq_restore does not.
+ */
+static void end_alone(struct bpf_code *c)
+{
+	enum { FLAGS = -8 };
+
+	emit_address(c, R1, FP, FLAGS);
+	call_kernel(c, c->alone->save, "bpf_local_irq_save");
+	call_kernel(c, c->alone->enable, "bpf_preempt_enable");
+	emit_address(c, R1, FP, FLAGS);
+	call_kernel(c, c->alone->restore, "bpf_local_irq_restore");
 }
 
 void emit_function(struct bpf_code *c, const char *name)
@@ -260,6 +300,9 @@ void emit_exit(struct bpf_code *c, int32_t n)
 void emit_out(struct bpf_code *c, int32_t n)
 {
 	emit_label(c, "out");
+	if (c->is_alone)
+		end_alone(c);
+	emit_label(c, "exit");
 	emit_exit(c, n);
 }
 
@@ -284,7 +327,7 @@ int emit_resolve(struct bpf_code *c, char *why, size_t size)
 		return -1;
 	}
 	for (unsigned i = 0; i < c->n; i++) {
-		if (!c->to[i])
+		if (!c->to[i] || c->in[i] == KERNEL_NAME)
 			continue;
 		label = emit_target(c, i);
 		if (!label) {

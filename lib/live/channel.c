@@ -2,6 +2,7 @@
 /* channel.c - the rings into which BPF programs write */
 
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "base/base.h"
 #include "host/host.h"
@@ -201,6 +202,13 @@ int channel_make(struct channel *ch, int instance, int few)
 	}
 	free(online);
 	return r;
+}
+
+int kernel_skips_programs(void)
+{
+	struct utsname u;
+
+	return uname(&u) < 0 || kernel_version(u.release) >= KERNEL(6, 19);
 }
 
 void emit_head_of(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)

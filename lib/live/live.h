@@ -287,6 +287,13 @@ int channel_take(const struct channel *, struct rings *);
 int channel_run(const struct channel *, const int *fds, size_t n, char **argv);
 
 /*
+ * May a task run in the middle of another's program at a tracepoint (Linux 6.19)? The kernel takes
+ * it for a recursion if it comes to the same tracepoint, and skips the program for it: see
+ * emit_alone.
+ */
+int kernel_skips_programs(void);
+
+/*
  * Put the head of a record of this kind, struct ring_head and struct record_head, at to + at.
  * Overwrites R0 to R5. With emit_head_of it is a record of the task whose pid is in R0.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* bpf.c - BPF programs as instructions */
 #include <errno.h>
+#include <unistd.h>
 
 #include "bpf/bpf.h"
 #include "unit.h"
@@ -66,10 +67,41 @@ static void test_too_long(void)
 	EQUAL(s.after, 42);
 }
 
+/* A kernel that has the functions takes a program that lets no other task run, and calls one. */
+static void test_alone(void)
+{
+	static struct bpf_code c;
+	static const struct bpf_load_as k = { .kind = PROGRAM_RAW_TRACEPOINT };
+	struct bpf_alone alone;
+	struct btf btf;
+	char why[256] = "";
+	int fd;
+
+	if (btf_read(&btf, "/sys/kernel/btf/vmlinux") < 0)
+		return;
+	btf_alone(&btf, &alone);
+	btf_free(&btf);
+	bpf_begin(&c, NULL, &alone);
+	emit_call(&c, FN_KTIME_GET_NS);
+	emit_jump_if_imm(&c, R0, JEQ, 0, "exit");
+	emit_alone(&c);
+	emit_call_function(&c, "function");
+	emit_out(&c, 0);
+	EQUAL(c.n, alone.disable ? 13 : 5);
+	emit_function(&c, "function");
+	emit_exit(&c, 0);
+	fd = bpf_load(&c, "alone", &k, why, sizeof(why));
+	if (fd >= 0)
+		close(fd);
+	else if (errno != EPERM)
+		EQUAL_TEXT(why, "");
+}
+
 int main(void)
 {
 	TEST(jump);
 	TEST(scope);
 	TEST(too_long);
+	TEST(alone);
 	return unit_end();
 }

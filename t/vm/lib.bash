@@ -73,6 +73,8 @@ make_guest() {
 		>"$guest/etc/passwd"
 	printf '%s\n' 'domain 53/tcp' 'domain 53/udp' 'http 80/tcp www' 'https 443/tcp' \
 		>"$guest/etc/services"
+	mkdir "$guest/etc/alternatives"
+	echo guest >"$guest/etc/hostname"
 	cp "$tools"/bin/busybox "$guest/bin"
 	cp t/vm/init "$guest/init"
 }
