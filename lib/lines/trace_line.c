@@ -726,15 +726,17 @@ struct text_part trace_line_field(const struct trace_line *l, const char *key)
 
 struct text_part trace_line_key(const struct trace_line *l, const char *key)
 {
-	const struct { const char *name; struct text_part part; } heads[] = {
-		{ "comm", l->comm }, { "pid", l->pid }, { "cpu", l->cpu },
-		{ "time", l->time }, { "event", l->event }, { "call", call_of(l) },
+	static const struct { const char *name; size_t at; } heads[] = {
+#define HEAD(name) { #name, offsetof(struct trace_line, name) }
+		HEAD(comm), HEAD(pid), HEAD(cpu), HEAD(time), HEAD(event),
 	};
 	struct text_part field = l->json ? none : l->context;
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-		if (!strcmp(key, heads[i].name))
-			return heads[i].part;
+		if (*key == *heads[i].name && !strcmp(key, heads[i].name))
+			return *(const struct text_part *)((const char *)l + heads[i].at);
+	if (!strcmp(key, "call"))
+		return call_of(l);
 	if (!strcmp(key, "host") && l->host.text)
 		return l->host;
 	key += *key == '.';
