@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, coverage, bench, install.
+# GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, coverage, bench, install, dist.
 # make prints a short line for each program, with V=1 each command, with -s nothing.
 # With ONE=1 tools and managers are links to one program: a third of the room, on a host that has
 # little. MINIMAL=1 leaves out the areas draw, flight, requests and block: what draws, the flight
@@ -7,12 +7,15 @@
 # as a whole.
 
 VERSION = 0.2.0
+# in sources that deploy/tree or git archive has copied, the commit that they are of
+COMMIT := $(shell sed -n 's/^\([0-9a-f]\{12\}\)[0-9a-f]*$$/ (\1)/p' .commit 2>/dev/null)
 PREFIX = /usr/local
 CC = cc
 CFLAGS = -Os
 WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
 # a file of more than 2 GiB, and a date after 2038, on a host of 32 bits as well
-DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' -Ilib -Ibin -Ibuild/gen
+DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' \
+	-DCOMMIT='"$(COMMIT)"' -Ilib -Ibin -Ibuild/gen
 CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
 
@@ -363,6 +366,11 @@ uninstall:
 	-rmdir $(foreach s,$(notdir $(SUBSYSTEMS)),$(HOOKDIR)/$s/hooks.d $(HOOKDIR)/$s) \
 		$(HOOKDIR) 2>/dev/null
 
+# the sources of the last commit as a tarball in DIST, the same bytes each time
+DIST = .
+dist:
+	git archive --format=tar --prefix=tfs-tools-$(VERSION)/ HEAD | gzip -9n >$(DIST)/tfs-tools-$(VERSION).tar.gz
+
 clean:
 	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) .build
 	rm -rf $(filter-out build/vm,$(wildcard build/*)) # the kernels stay
@@ -372,4 +380,4 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all generated check check-all check-quick check-vm soak lint coverage bench install uninstall clean FORCE
+.PHONY: all generated check check-all check-quick check-vm soak lint coverage bench install uninstall dist clean FORCE

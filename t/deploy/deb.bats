@@ -160,7 +160,7 @@ package_lives() {
 	# last boots, which the units have saved, stay until the package is purged
 	mkdir "$ROOT/var/lib/tfs"
 	: >"$ROOT/var/lib/tfs/last-boot.dat"
-	[ "$(within tfs-run --version)" = "tfs-run $(dpkg-deb -f "$ROOT/new.deb" Version)" ]
+	[[ "$(within tfs-run --version) " == "tfs-run $(dpkg-deb -f "$ROOT/new.deb" Version) "* ]]
 	# an upgrade keeps a session that runs
 	background within tfs-run trace_syscalls -s getppid --all >all 2>err
 	session=$PID
