@@ -14,8 +14,8 @@ CC = cc
 CFLAGS = -Os
 WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
 # a file of more than 2 GiB, and a date after 2038, on a host of 32 bits as well
-DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)"' \
-	-DCOMMIT='"$(COMMIT)"' -Ilib -Ibin -Ibuild/gen
+DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)$(COMMIT)"' \
+	-Ilib -Ibin -Ibuild/gen
 CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 LINK := -Wl,--gc-sections -Wl,-z,noseparate-code
 

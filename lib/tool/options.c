@@ -266,7 +266,7 @@ _Noreturn static void print_help(const struct tool *t)
 
 _Noreturn static void print_version(const struct tool *t)
 {
-	stdout_print("%s %s\n", t->name, VERSION COMMIT);
+	stdout_print("%s %s\n", t->name, VERSION);
 	stdout_flush();
 	exit(DONE);
 }
