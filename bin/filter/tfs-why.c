@@ -130,7 +130,8 @@ static struct text_part text(const void *source, unsigned i)
 {
 	const struct source *s = source;
 
-	return trace_line_key(s->l, s->kind->fields[i]);
+	return s->kind->kind == WHY_MARK ? trace_line_body(s->l) :
+	       trace_line_key(s->l, s->kind->fields[i]);
 }
 
 static struct why_who who(const void *source, unsigned pid, unsigned comm)
@@ -378,6 +379,7 @@ static struct pids parse(int argc, char **argv)
 	why.top = top;
 	why.doing = doing;
 	why.requests = requests;
+	why.given = only != NULL;
 	if (only && pids_option(&tool, only, 0, &pids) < 0)
 		exit(REFUSED);
 	input_takes_dat(&in);
@@ -415,7 +417,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < pids.n; i++)
 		why_subject(&why, (struct why_who){ .pid = pids.v[i] });
 	input_each(&in, each);
-	if (!why.switches)
+	if (!why.told)
 		err_exit(NO, "the trace has no sched_switch, which tells when a task runs");
 	return input_end(&in, why_end(&why) ? NULL : nothing);
 }

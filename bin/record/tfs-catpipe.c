@@ -529,8 +529,6 @@ static void write_traced(struct stream *s)
 
 	if (!s->show.subjects.member)
 		read_traced(s);
-	else if (!s->show.subjects.names)
-		return;
 	for (size_t i = 0; i < s->traced.n; i++) {
 		account_subject(s->traced.v[i]);
 		write_lines(s, line, show_traced(&s->show, s->traced.v[i], line, sizeof(line)));

@@ -121,6 +121,42 @@ void print_tree(const struct pids *roots)
 			     this.hidden);
 }
 
+/* ---- marks ------------------------------------------------------------------------------ */
+
+/* Add "; holder 7111 backup" to the text of a mark. */
+static void mark_link(struct out *o, const struct link *l)
+{
+	const struct thread *t = thread_of(l->tid ? l->tid : l->tgid);
+
+	out_format(o, "; %s", l->relation);
+	if (l->text)
+		out_format(o, ": %s", escaped(l->text, ESCAPE_TEXT));
+	else
+		out_format(o, " %d %s", (int)(l->tid ? l->tid : l->tgid),
+			   t ? escaped(t->task.comm, ESCAPE_TEXT) : "");
+}
+
+void print_marks(const struct pids *roots)
+{
+	enum { MOST = 400 }; /* a mark has 1 KiB at most */
+	char line[MOST];
+
+	for (size_t i = 0; i < roots->n; i++) {
+		const struct thread *t = thread_of(roots->v[i]);
+		struct out o = out_to(line, sizeof(line));
+
+		if (!t || t->task.state == 'R')
+			continue;
+		out_format(&o, "# waits: %d \"%s\" %s: ", (int)t->task.pid,
+			   escaped(t->task.comm, ESCAPE_QUOTED), t->on ? t->on : "call");
+		out_string(&o, escaped(what_of(t), ESCAPE_TEXT));
+		for (size_t k = 0; k < t->nlinks; k++)
+			mark_link(&o, &t->links[k]);
+		stdout_print("%.*s\n", (int)(o.at - line), line);
+		stdout_flush();
+	}
+}
+
 /* ---- JSON ------------------------------------------------------------------------------- */
 
 /* Print a member whose value is a string. */

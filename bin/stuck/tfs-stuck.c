@@ -16,12 +16,13 @@
 #include "people/people.h"
 #include "stuck.h"
 
-static int json, dot, all;
+static int json, dot, marks, all;
 static unsigned long every;
 static const struct opt_place places[] = {
 	{ 'j', .flag = &json },
 	{ 'a', .flag = &all },
 	{ 'd', .flag = &dot },
+	{ 'm', .flag = &marks },
 	{ 'i', .number = &every },
 	{ 0 }
 };
@@ -77,7 +78,7 @@ static int find(struct selector *selectors, size_t n, int again, struct pids *fo
 static long print_once(struct selector *selectors, size_t n, int again)
 {
 	struct pids found = { 0 };
-	long r = find(selectors, n, again, &found);
+	long r = find(selectors, n, again || marks, &found);
 
 	if (!r) {
 		threads_follow(&found);
@@ -85,6 +86,8 @@ static long print_once(struct selector *selectors, size_t n, int again)
 			print_json();
 		else if (dot)
 			print_dot();
+		else if (marks)
+			print_marks(&found);
 		else
 			print_tree(&found);
 		r = (long)found.n;
@@ -166,8 +169,8 @@ int main(int argc, char **argv)
 			.kind = SELECT_PID, .pid = opt_pid(&tool, *argv) };
 	if (!n && !all)
 		usage_error(&tool, "no pid and no selector; give at least one");
-	if (json && dot)
-		usage_error(&tool, "--json and --dot cannot be combined");
+	if (json + dot + marks > 1)
+		usage_error(&tool, "--json, --dot and --marks cannot be combined");
 	if (every)
 		c = print_often(selectors, n);
 	else

@@ -13,6 +13,7 @@
  *	# stream: ready[ with OPTION...]
  *	# adds: VIEW OPTION...
  *	# complete: OPTION
+ *	# marks: waits
  *	# summary: OPTION...
  *	# summary: none  WHY
  *	# summary: with|without OPTION|EVENT...  WHY
@@ -162,6 +163,9 @@ static const char *read_line(struct hook *r, const char *key, const char *value)
 		r->ready = !strcmp(value, "ready") ? "" :
 			   !strncmp(value, "ready with ", 11) ? value + 11 : NULL;
 		return r->alone || r->plain || r->ready ? NULL : "unknown value of stream: ";
+	} else if (!strcmp(key, "marks")) {
+		r->marked = !strcmp(value, "waits");
+		return r->marked ? NULL : "unknown value of marks: ";
 	} else if (!strcmp(key, "complete")) {
 		r->complete = value;
 	} else if (!strcmp(key, "adds")) {

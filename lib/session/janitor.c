@@ -67,6 +67,7 @@ struct janitor {
 	uint8_t kinds[KEEPS_MAX]; /* enum keep */
 	size_t nkeeps;
 	pid_t stream;     /* 0: none runs */
+	pid_t waits;      /* tfs-stuck, which marks what tasks wait for; 0: none */
 	pid_t parts[2];   /* the processes of the stream; 0: not so many */
 	const char *failed; /* the process of the stream that failed, and its status; NULL: none */
 	int status;
@@ -487,6 +488,42 @@ static int make_output(struct janitor *j)
 	return r < 0 ? err_errno("unable to make %s", j->path) : reserve(j);
 }
 
+/* Let tfs-stuck mark in the trace what the tasks wait for, from now on or since before. */
+static void mark_waits(struct janitor *j)
+{
+	const char *variables[HOOK_VARIABLES_MAX + 1], **argv;
+	struct pids pids = { 0 };
+	char path[PATH_MAX], *end;
+	size_t n = 0;
+	int fd;
+
+	if (!j->rq->hook->marked || j->rq->dry || manager_subsystem.members(j->rq, &pids) < 0 ||
+	    !pids.n || (j->waits = child_fork()))
+		return pids_clear(&pids);
+	argv = xcalloc(pids.n + 4, sizeof(*argv));
+	str_format(path, sizeof(path), "%s/tfs-stuck", j->tools);
+	argv[n++] = "tfs-stuck";
+	argv[n++] = "--marks";
+	for (end = pids_text(&pids, " "); (argv[n] = strtok_r(NULL, " ", &end)); n++)
+		;
+	fd = fchdir(manager_subsystem.hook_env(j->rq, variables)) < 0 ? -1 :
+	     open("trace_marker", O_WRONLY);
+	fd_to_null(STDERR_FILENO);
+	if (dup2(fd, STDOUT_FILENO) == STDOUT_FILENO)
+		execv(path, (char *const *)(size_t)argv);
+	_exit(REFUSED);
+}
+
+/* The recording ends: wait for the marks, but not for a tool that hangs. */
+static void end_marks(struct janitor *j)
+{
+	if (j->waits <= 0)
+		return;
+	await(j, j->waits, GIVE_UP_MS, 0);
+	kill(j->waits, SIGKILL);
+	child_wait(j->waits);
+}
+
 static int set_up(struct janitor *j)
 {
 	j->is_open = 1;
@@ -496,6 +533,7 @@ static int set_up(struct janitor *j)
 				       kept(j, KEEP_CALLS) >= 0) < 0) ||
 	    start_stream(j, j->rq->dry ? NULL : manager_subsystem.start) < 0)
 		return -1;
+	mark_waits(j);
 	return 0;
 }
 
@@ -674,6 +712,7 @@ static int take_down(struct janitor *j, int by_itself)
 	struct stat st;
 
 	if (j->is_open) {
+		end_marks(j);
 		unread = manager_subsystem.stop();
 		turn_rings(j, RINGS_ENDED);
 		/* the hook's own tool and a filter write at their end */

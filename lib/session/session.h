@@ -47,6 +47,7 @@ struct hook {
 	int alone;                  /* its stream works without a reader */
 	const char *ready;          /* with one of these words its first line says so; "": always */
 	int plain;                  /* its stream prints text of its own, without dates */
+	int marked;                 /* marks say what tasks wait for, and when it ends */
 	const char *adds[4];        /* "VIEW OPTION...", see trace-hook(5) */
 	size_t nadds;
 	const char *complete;       /* an option if each call has its beginning; NULL: none */

@@ -217,6 +217,7 @@ void account_begin(struct show *s, struct decode *d)
 	if (w->opens)
 		w->scope = WHY_SPANS;
 	w->json = s->json;
+	w->given = account.given;
 	w->doing = doing;
 	w->context = s->otel.on && w->scope != WHY_TASKS ? context_of : NULL;
 	why_begin(w);

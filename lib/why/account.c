@@ -42,7 +42,8 @@ struct why_task {
 	uint32_t comm;
 	uint8_t state;
 	uint8_t subject, dead;
-	uint8_t seen;           /* an event has told its state */
+	uint8_t seen;           /* an event or a mark has told its state */
+	uint8_t marked;         /* a mark only */
 	uint8_t woken;          /* it was woken while it ran */
 	uint8_t calls;          /* its system calls are in the trace */
 	uint8_t user;           /* it is in user code: it has returned from a call */
@@ -507,8 +508,8 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 			own.signal = WHY_PENDING;
 		node = why_add(t->window, 0, &own);
 		t->pending = own.signal == WHY_PENDING ? node : t->pending;
-		if (!t->seen && part.state == WHY_BLOCKED)
-			t->window->unnamed = node;
+		if ((!t->seen || t->marked) && part.state == WHY_BLOCKED)
+			t->window->wait = node;
 		if (part.state == WHY_BLOCKED) {
 			t->wait = node;
 			t->wait_begin = t->since;
@@ -522,7 +523,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 		remember(w, t, ts, &part);
 	t->since = ts;
 	t->seen = 1;
-	t->away = 0;
+	t->marked = t->away = 0;
 }
 
 /* Copy the part of the task's last wait alone. Return 0 if it is not known any more. */
@@ -651,6 +652,25 @@ void why_close_all(struct why *w)
 }
 
 /* ---- what events say ---- */
+
+void why_waits(struct why *w, uint64_t ts, struct why_who who, struct text_part on,
+	       struct text_part what)
+{
+	struct why_task *t = find(w, who.pid);
+
+	why_time(w, ts);
+	w->told++;
+	t->subject |= !w->given;
+	task_of(w, who);
+	if (t->seen || t->dead)
+		return;
+	if (t->subject && !t->window && w->scope == WHY_CALLS) /* it is in this call */
+		open_window(w, t, number_of(w, what.text, what.n));
+	t->state = WHY_BLOCKED;
+	t->on = number_of(w, on.text, on.n);
+	t->detail = number_of(w, what.text, what.n);
+	t->seen = t->marked = t->calls = 1;
+}
 
 void why_lost(struct why *w)
 {
@@ -817,7 +837,7 @@ void why_switch(struct why *w, uint64_t ts, int cpu, struct why_who prev, enum w
 	struct why_cpu *c = cpu_of(w, cpu);
 
 	why_time(w, ts);
-	w->switches++;
+	w->told++;
 	c->depth = 0;
 	/*
 	 * A pid filter lets only switches from and to its tasks pass. If a task leaves a CPU to
@@ -922,7 +942,7 @@ void why_exec(struct why *w, uint64_t ts, struct why_who who, int32_t old)
 	if (old > 0 && old != who.pid)
 		return changes_pid(w, ts, old, who);
 	t = running(w, who, ts, 0);
-	if (!t->window || !t->window->unnamed || w->scope != WHY_TASKS)
+	if (!t->window || !t->window->wait || w->scope != WHY_TASKS)
 		return;
 	free_window(t->window);
 	t->window = NULL;
@@ -989,13 +1009,15 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 		t->interrupted = 1;
 		ended_by_signal(w, t, w->a_signal);
 	}
-	if (t->window && t->window->unnamed) {
-		struct why_node *node = &t->window->node[t->window->unnamed];
+	if (t->window && t->window->wait) {
+		struct why_node *node = &t->window->node[t->window->wait];
 
 		w->doing(w->arg, t->pid, name, &wait);
-		node->on = name_of(w, wait.on);
-		node->detail = name_of(w, name);
-		t->window->unnamed = 0;
+		if (!node->detail) {
+			node->on = name_of(w, wait.on);
+			node->detail = name_of(w, name);
+		}
+		t->window->wait = 0;
 	}
 	if (t->window && w->scope == WHY_CALLS) {
 		w->doing(w->arg, t->pid, name, &wait);

@@ -51,6 +51,52 @@ static void take_disk(struct why *w, const struct why_event *e)
 	why_disk(w, e->ts, e->by, disk);
 }
 
+/* Does the text begin so? Then take this away. */
+static int takes(struct text_part *p, const char *begin)
+{
+	const size_t n = strlen(begin);
+
+	if (p->n < n || memcmp(p->text, begin, n))
+		return 0;
+	*p = (struct text_part){ p->text + n, p->n - n };
+	return 1;
+}
+
+/* Take away and return what is before the next end that is not in an escape, or all. */
+static struct text_part before(struct text_part *p, const char *end)
+{
+	const struct text_part all = *p;
+
+	while (p->n) {
+		if (takes(p, end))
+			return (struct text_part){ all.text, all.n - p->n - strlen(end) };
+		const size_t n = out_escape_length(p->text, p->n);
+
+		*p = (struct text_part){ p->text + n, p->n - n };
+	}
+	return all;
+}
+
+/* tfs-stuck says what a task waits for: # waits: PID "COMM" ON: WHAT */
+static void take_mark(struct why *w, const struct why_event *e)
+{
+	static struct strbuf name, what;
+	struct text_part mark = e->text(e->source, 0), comm, on;
+	int32_t host = e->by.pid / WHY_PIDS, digits = 0;
+
+	if (takes(&mark, "# waits: "))
+		for (; mark.n && *mark.text >= '0' && *mark.text <= '9' && digits < WHY_PIDS / 10;
+		     mark = (struct text_part){ mark.text + 1, mark.n - 1 })
+			digits = 10 * digits + *mark.text - '0';
+	if (!digits || !takes(&mark, " \""))
+		return why_time(w, e->ts);
+	comm = strbuf_unescaped(&name, before(&mark, "\" "), 0);
+	on = before(&mark, ": ");
+	mark.n -= mark.n && mark.text[mark.n - 1] == '\n';
+	why_waits(w, e->ts, (struct why_who){ host * WHY_PIDS + digits, comm }, on,
+		  strbuf_unescaped(&what, mark, 0));
+}
+
 void why_take(struct why *w, enum why_kind kind, const struct why_event *e)
 {
 	const void *of = e->source;
@@ -94,6 +140,9 @@ void why_take(struct why *w, enum why_kind kind, const struct why_event *e)
 		break;
 	case WHY_FAULT:
 		why_fault(w, e->ts, e->by, (uint64_t)e->number(of, 0));
+		break;
+	case WHY_MARK:
+		take_mark(w, e);
 		break;
 	default:
 		why_time(w, e->ts);

@@ -67,6 +67,7 @@ struct why {
 	int json, folded;       /* print JSON, or lines "a;b;c MICROSECONDS" for flame graphs */
 	int all;                /* all tasks but the idle ones are subjects */
 	int traced;             /* the trace says who are the subjects */
+	int given;              /* the user has named them all */
 	int requests;           /* of a task nothing is known between its windows */
 	const char *opens, *closes; /* WHY_SPANS: globs of the events around a window */
 	/* Say what the task waits for, which is in a call if name is not NULL. */
@@ -90,7 +91,7 @@ struct why {
 	uint64_t dropped_ns;
 	size_t segments, dead;
 	uint64_t steps;                 /* saved for waits with many parts */
-	unsigned long long switches;    /* so far; without one nothing is known of any task */
+	unsigned long long told;        /* switches and marks; without one nothing is known */
 	int calls, faults;              /* the trace has system calls, page faults */
 };
 
@@ -101,6 +102,12 @@ void why_subject(struct why *, struct why_who);
 
 /* ---- what the caller gives, in the order of time: ns of any clock --------------------------- */
 
+/*
+ * The task, whose recording has begun, waits. Without an event of it so far, it has waited since
+ * the beginning, for this: a word, and more.
+ */
+void why_waits(struct why *, uint64_t ts, struct why_who, struct text_part on,
+	       struct text_part what);
 void why_switch(struct why *, uint64_t ts, int cpu, struct why_who prev, enum why_leave,
 		struct why_who next);
 /* by: the running task. soft, hard: within an interrupt of this kind. */
@@ -154,7 +161,7 @@ void why_time(struct why *, uint64_t ts);
 enum why_kind {
 	WHY_OTHER = KIND_OTHER, WHY_SWITCH, WHY_WAKING, WHY_NEW_TASK, WHY_EXEC, WHY_CALL,
 	WHY_RETURN, WHY_IRQ, WHY_IRQ_END, WHY_SOFTIRQ, WHY_VECTOR, WHY_DISK, WHY_FAULT,
-	WHY_THROTTLE, WHY_SIGNAL,
+	WHY_THROTTLE, WHY_SIGNAL, WHY_MARK,
 };
 
 extern const struct event_kind why_kinds[]; /* why_events.rows */
@@ -215,7 +222,7 @@ struct why_window {
 	uint32_t losses;        /* intervals that a loss touches */
 	uint32_t others;        /* the name of the parts that are too many */
 	int merge;              /* parts that only differ in the pid of their task are one */
-	uint32_t unnamed;       /* the node of the wait that the trace begins with, or 0 */
+	uint32_t wait;          /* the node of the wait that the trace begins with, or 0 */
 };
 
 #define WHY_OTHERS "others"

@@ -395,7 +395,7 @@ woke() {
 @test "documents: the manager knows every key in the headers of hooks" {
 	heads >all
 	grep -q ':# description: ' all
-	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|columns|picture|example|requires|option|pass|adds|complete|stream|summary|whom): ' all)
+	run -1 grep -E ':# [a-z]*:' <(grep -Ev ':# (description|alternative|question|columns|picture|example|requires|option|pass|adds|complete|marks|stream|summary|whom): ' all)
 	run -1 grep -Ei ':#[[:space:]]*(desc|req|opt)[a-z]*[[:space:]]*:' \
 		<(grep -Ev ':# (description|alternative|question|columns|picture|example|requires|option|stream|whom): ' all)
 }

@@ -28,7 +28,7 @@ static int ends = -1;  /* a socket of taskstats_listen, for the stream */
 static struct strbuf rings; /* descriptors of mappings_listen, for the stream */
 static int for_names;  /* the naming events are recorded but not printed */
 static char *about;    /* the tasks whose events the stream selects, for rq->about */
-static int is_dat;
+static int is_dat, is_marked;
 static const char *note; /* what the hook cannot see, for a trace.dat; NULL: nothing */
 
 /* Return the name of the instance with this suffix. */
@@ -368,6 +368,9 @@ static int start(const struct request *rq)
 	while (rq->output == OUTPUT_DAT && recording_dead_comment(rq, &at, line, sizeof(line)))
 		ctl_try(instance, "trace_marker", line, 0);
 	is_dat = rq->output == OUTPUT_DAT;
+	is_marked = rq->hook->marked;
+	if (is_marked)
+		ctl_try(instance, "trace_marker", "# the recording begins", 0);
 	if (is_dat && note) {
 		str_format(line, sizeof(line), "# %s", note);
 		ctl_try(instance, "trace_marker", line, 0);
@@ -406,6 +409,8 @@ static int stop(void)
 	end_entries();
 	if (is_dat && late_text(text + 2, sizeof(text) - 2, late_count(late)))
 		ctl_try(instance, "trace_marker", text, 0);
+	if (is_marked)
+		ctl_try(instance, "trace_marker", "# the recording ends", 0);
 	return recording_stop(instance);
 }
 
