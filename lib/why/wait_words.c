@@ -17,7 +17,7 @@ static int is_small(uint64_t argument)
 static const char *word_for(const char *call, const char *file)
 {
 	static const struct {
-		const char *word, *file;
+		char word[9], file[10];
 	} files[] = {
 		{ "pipe", "pipe" }, { "socket", "socket" }, { "socket", "TCP" },
 		{ "socket", "UDP" }, { "socket", "UNIX" }, { "socket", "NETLINK" },
