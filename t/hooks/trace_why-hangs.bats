@@ -117,7 +117,7 @@ accounted() {
 	need_tracefs events/sched/sched_waking
 	mkfifo fifo
 	exec 7<>fifo
-	taskset 1 head -n 1 fifo >read 7>&- &
+	taskset 1 head -n 1 fifo >line 7>&- &
 	HEAD=$!
 	is_waiting() {
 		tfs-stuck --marks "$HEAD" | grep -q '"head" fifo: '
