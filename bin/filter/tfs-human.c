@@ -10,7 +10,6 @@
  * that makes the trace can finish first.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
-#include <sys/ioctl.h>
 
 #include "base/base.h"
 #include "host/host.h"
@@ -24,8 +23,8 @@ static const struct tool tool = { TOOL_TFS_HUMAN, .takes_instance = 1 };
 
 static struct people to;
 static struct input in;
-static struct strbuf line, shown, name;
-static int terminal;            /* standard output is one */
+static struct strbuf line, name;
+static int width;               /* see people_width */
 
 /* ---- event lines --------------------------------------------------------------------- */
 
@@ -258,7 +257,6 @@ static void each_line(void)
 	const size_t n = in.n;
 	char *s = in.line;
 	struct out o = strbuf_out(&line, 2 * n + LONGER);
-	struct winsize w = { .ws_col = 0 };
 	struct trace_line l;
 
 	/* tfs-run draws tables in place; no line of a trace begins so */
@@ -272,14 +270,7 @@ static void each_line(void)
 		out_char(&o, '\n');
 	}
 	*o.at = '\0';
-	if (!terminal || !to.ncolumns) {
-		stdout_print("%s", line.text);
-		return;
-	}
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
-	shown.n = 0;
-	people_wrap(&shown, line.text, (size_t)(o.at - line.text), w.ws_col);
-	stdout_print("%s", shown.text);
+	people_print(line.text, (size_t)(o.at - line.text), width);
 }
 
 int main(int argc, char **argv)
@@ -289,12 +280,12 @@ int main(int argc, char **argv)
 			usage_error(&tool, "not at most %d columns: '%.80s'", PEOPLE_COLUMNS,
 				    opt_value);
 	in.whole = 1;
+	width = people_width(); /* before a file confines the tool */
 	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);
 	if (opt_instance && find_offset() < 0)
 		return REFUSED;
-	terminal = isatty(STDOUT_FILENO);
-	people_screen(&to, terminal);
+	people_screen(&to, width >= 0);
 	input_each(&in, each_line);
 	return input_end(&in, NULL);
 }

@@ -11,6 +11,8 @@
  * The CPU time of a process follows its end, when its last task leaves its CPU; so its line, and
  * those of later ends, wait for that for up to two seconds of the trace, or with -n not at all.
  * Those of -p run when tfs-process begins; procfs tells their names, users and parents.
+ * -s prints sums for each command instead, at the end. At a terminal, START is a time of day, and a
+ * line is cut at the width.
  * tfs-process ignores SIGINT, so that the program that makes the trace can finish first.
  * Exit: 0 done, 1 the trace has no process, 100 usage error, 111 refused.
  */
@@ -20,10 +22,11 @@
 #include "tool/tool.h"
 #include "help.h"
 #include "calls/calls.h"
+#include "people/people.h"
 #include "proc/proc.h"
 #include "seen/seen.h"
 
-static int tree, json, at_once;
+static int tree, json, at_once, sums;
 static const char *only_uid, *only_comm, *running;
 
 static const struct tool tool = {
@@ -31,7 +34,7 @@ static const struct tool tool = {
 	.places = (const struct opt_place[]){
 		{ 't', .flag = &tree }, { 'u', .text = &only_uid }, { 'C', .text = &only_comm },
 		{ 'p', .text = &running }, { 'j', .flag = &json },
-		{ 'n', .flag = &at_once }, { 0 },
+		{ 'n', .flag = &at_once }, { 's', .flag = &sums }, { 0 },
 	},
 };
 
@@ -149,12 +152,12 @@ static void keep(char **to, const struct trace_line *l, struct text_part part)
 
 /* ---- lines --------------------------------------------------------------------------- */
 
-/* Write a time in ns to s (DECIMAL_TEXT bytes). */
-static const char *time_text(char *s, uint64_t ns, int known)
+/* Write a time in ns to s (DECIMAL_TEXT bytes), after a mark if it is only the least. */
+static const char *time_text(char *s, uint64_t ns, int known, int least)
 {
-	str_format(s, DECIMAL_TEXT, "-");
+	str_format(s, DECIMAL_TEXT, known && least ? ">" : "-");
 	if (known)
-		decimal_time(s, &(struct decimal){ .whole = ns / 1000 }, 0);
+		time_words(s + least, ns, 0);
 	return s;
 }
 
@@ -203,48 +206,238 @@ static void print_json(const struct process *p)
 	stdout_print("}\n");
 }
 
-/* Print the command, or in brackets the name of a process that executed none in the trace. */
-static void print_command(const struct process *p)
+/* Add the command, or in brackets the name of a process that executed none in the trace. */
+static void add_command(struct strbuf *to, const struct process *p)
 {
 	if (p->command)
-		stdout_print("%s\n", p->command);
+		strbuf_puts(to, p->command);
 	else
-		stdout_print("[%s]\n", p->name ? p->name : "-");
+		strbuf_format(to, "[%s]", p->name ? p->name : "-");
+}
+
+/* Return the end of a string in quotes that begins at s. */
+static const char *end_of_string(const char *s, const char *end)
+{
+	for (s++; s < end && *s != '"'; s++)
+		s += *s == '\\' && s + 1 < end;
+	return s < end ? s + 1 : end;
+}
+
+/* ---- sums for each command ------------------------------------------------------------ */
+
+/* The processes of a command; the key is its name. */
+struct sum {
+	struct table_entry entry;
+	uint64_t runs, failed, untimed, total, longest, cpu; /* times in ns */
+	int cpu_least;          /* some of it is not known */
+	char *command;          /* of the longest run */
+};
+
+static struct table all_sums = { .size = sizeof(struct sum) };
+
+/* Return the end of the first word of a command; a name in brackets is one word. */
+static const char *end_of_word(const char *s)
+{
+	const char *end = s + strlen(s);
+
+	return *s == '"' ? end_of_string(s, end) : *s == '[' ? end : s + strcspn(s, " ");
+}
+
+/* Add the name of the command: the last part of its first word, or the name in brackets. */
+static void add_name(struct strbuf *to, const char *command)
+{
+	const char *word = command, *end = end_of_word(word);
+
+	if (*word == '"') {
+		word++;
+		end--;
+	}
+	for (const char *s = word; *word != '[' && s + 1 < end; s++)
+		if (*s == '/')
+			word = s + 1;
+	strbuf_add(to, word, (size_t)(end - word));
+}
+
+static void add_sum(const struct process *p)
+{
+	static struct strbuf command, name;
+	struct sum *s;
+
+	add_command(strbuf_empty(&command), p);
+	add_name(strbuf_empty(&name), command.text);
+	s = table_at(&all_sums, name.text, name.n);
+	if (!s->command || p->age > s->longest) {
+		free(s->command);
+		s->command = xstrdup(command.text);
+	}
+	s->runs++;
+	s->failed += p->code > 0;
+	s->total += p->age;
+	s->untimed += !p->timed;
+	s->longest = p->age > s->longest ? p->age : s->longest;
+	s->cpu += p->cpu;
+	s->cpu_least |= p->cpu_known != CPU_KNOWN;
+	printed++;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct sum *x = *(struct sum *const *)a, *y = *(struct sum *const *)b;
+
+	return x->total != y->total ? ASCENDING(y->total, x->total) :
+	       strcmp(x->entry.key, y->entry.key);
+}
+
+/* How wide the columns are: for programs, and for people, who have a terminal. */
+static const struct form { int start, time, status; } forms[2] = { { 15, 10, 13 }, { 12, 8, 9 } };
+static const struct form *form = forms;
+
+static struct people people;
+static int width;               /* see people_width */
+static struct strbuf row;
+
+/* Print the row. At a terminal, it is cut. */
+static void put_row(void)
+{
+	strbuf_puts(&row, "\n");
+	people_print(row.text, row.n, width);
+}
+
+static void add_mark(char mark)
+{
+	if (people.marks)
+		strbuf_add(&row, &mark, 1);
+}
+
+static void begin_row(void)
+{
+	strbuf_empty(&row);
+	add_mark(PEOPLE_ROW);
+}
+
+/* Add the columns that only wide terminals have. */
+static void add_wide(const char *maker, const char *uid)
+{
+	add_mark(PEOPLE_WIDE);
+	strbuf_format(&row, " %7s %5s", maker, uid);
+	add_mark(PEOPLE_WIDE);
+	strbuf_puts(&row, " ");
+}
+
+static void put_title(void)
+{
+	begin_row();
+	if (!tree) {
+		strbuf_format(&row, people.by_day ? "%-*s" : "%*s", form->start, "START");
+		add_wide("PARENT", "UID");
+	}
+	strbuf_format(&row, "%7s %*s %*s %-*s %s", "PID", form->time, "DURATION", form->time,
+		      "CPU", form->status, "STATUS", "COMMAND");
+	put_row();
+}
+
+/* Add the time of the start: for people to the millisecond, as a time of day if it is known. */
+static void add_start(const struct process *p)
+{
+	char line[64];
+	struct out o = out_to(line, sizeof(line));
+	const char *day = p->digits < 0 ? NULL : people_time(&people, &o, p->start);
+
+	stdout_print("%.*s", (int)(o.at - line), line); /* another date */
+	if (day)
+		strbuf_format(&row, "%.12s", day);
+	else if (p->digits < 0)
+		strbuf_format(&row, "%*s", form->start, "-");
+	else
+		strbuf_format(&row, "%*llu.%06llu", form->start - 7,
+			      (unsigned long long)p->start / 1000000000,
+			      (unsigned long long)p->start / 1000 % 1000000);
+}
+
+static void print_sum_json(const struct sum *s)
+{
+	stdout_print("{\"runs\":%llu,\"failed\":%llu,\"untimed\":%llu",
+		     (unsigned long long)s->runs, (unsigned long long)s->failed,
+		     (unsigned long long)s->untimed);
+	put_seconds("total", s->total, 1);
+	put_seconds("longest", s->longest, 1);
+	put_seconds("cpu", s->cpu, !s->cpu_least);
+	if (s->cpu_least)
+		put_seconds("cpu_least", s->cpu, 1);
+	json_print_string("name", (struct text_part){ s->entry.key, s->entry.n });
+	json_print_string("longest_command", text_part_of(s->command));
+	stdout_print("}\n");
+}
+
+static void print_sums(void)
+{
+	char total[DECIMAL_TEXT], longest[DECIMAL_TEXT], cpu[DECIMAL_TEXT];
+	size_t most = strlen("COMMAND");
+
+	table_sort(&all_sums, by_total);
+	for (size_t i = 0; i < all_sums.n; i++)
+		if (all_sums.v[i]->n > most && all_sums.v[i]->n <= 15)
+			most = all_sums.v[i]->n;
+	begin_row();
+	strbuf_format(&row, "%6s %8s %8s %8s %6s  %-*s  %s", "RUNS", "TOTAL", "LONGEST", "CPU",
+		      "FAILED", (int)most, "COMMAND", "LONGEST RUN");
+	if (!json && all_sums.n)
+		put_row();
+	for (size_t i = 0; i < all_sums.n; i++) {
+		const struct sum *s = (const struct sum *)all_sums.v[i];
+
+		if (json) {
+			print_sum_json(s);
+			continue;
+		}
+		begin_row();
+		strbuf_format(&row, "%6llu %8s %8s %8s %6llu  %-*s %s",
+			      (unsigned long long)s->runs,
+			      time_text(total, s->total, s->untimed < s->runs, s->untimed != 0),
+			      time_text(longest, s->longest, s->untimed < s->runs,
+					s->untimed != 0),
+			      time_text(cpu, s->cpu, s->cpu || !s->cpu_least, s->cpu_least),
+			      (unsigned long long)s->failed, (int)most, s->entry.key,
+			      end_of_word(s->command));
+		put_row();
+	}
 }
 
 static void print(const struct process *p, int depth)
 {
-	char age[DECIMAL_TEXT], cpu[DECIMAL_TEXT + 1] = ">";
-	char start[DECIMAL_TEXT], maker[DECIMAL_TEXT];
+	char age[DECIMAL_TEXT], cpu[DECIMAL_TEXT + 1], maker[DECIMAL_TEXT];
 	char words[EXIT_WORDS];
-	const char *status = status_text(p, words);
 
 	if (only_uid && (!p->uid || strcmp(p->uid, only_uid)))
 		return;
 	if (only_comm && (!p->name || strcmp(p->name, only_comm)))
 		return;
+	if (sums) {
+		add_sum(p);
+		return;
+	}
 	if (!printed++ && !json)
-		stdout_print("%s%7s %10s %10s %-13s %s\n",
-			     tree ? "" : "          START  PARENT   UID ", "PID", "DURATION", "CPU",
-			     "STATUS", "COMMAND");
+		put_title();
 	if (json) {
 		print_json(p);
 		return;
 	}
-	str_format(start, sizeof(start), p->digits < 0 ? "-" : "%llu.%06llu",
-		   (unsigned long long)p->start / 1000000000,
-		   (unsigned long long)p->start / 1000 % 1000000);
+	begin_row();
 	str_format(maker, sizeof(maker), p->maker ? "%llu" : "-", (unsigned long long)p->maker);
-	if (!tree)
-		stdout_print("%15s %7s %5s ", start, maker, p->uid ? p->uid : "-");
-	time_text(cpu + 1, p->cpu, p->cpu_known != CPU_UNKNOWN);
-	stdout_print("%7llu %10s %10s %-13s %*s", (unsigned long long)p->pid,
-		     time_text(age, p->age, p->timed),
-		     p->cpu_known == CPU_LEAST ? cpu : cpu + 1, status,
-		     2 * (depth < DEEPEST ? depth : DEEPEST), "");
+	if (!tree) {
+		add_start(p);
+		add_wide(maker, p->uid ? p->uid : "-");
+	}
+	strbuf_format(&row, "%7llu %*s %*s %-*s %*s", (unsigned long long)p->pid,
+		      form->time, time_text(age, p->age, p->timed, 0), form->time,
+		      time_text(cpu, p->cpu, p->cpu_known != CPU_UNKNOWN,
+				p->cpu_known == CPU_LEAST),
+		      form->status, status_text(p, words),
+		      2 * (depth < DEEPEST ? depth : DEEPEST), "");
 	if (!tree && p->maker_name)
-		stdout_print("%s: ", p->maker_name);
-	print_command(p);
+		strbuf_format(&row, "%s: ", p->maker_name);
+	add_command(&row, p);
+	put_row();
 }
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -373,14 +566,6 @@ static void executed(const struct trace_line *l)
 	execer.process = p ? p->pid : 0;
 	if (p)
 		keep(&p->command, l, trace_line_key(l, "filename"));
-}
-
-/* Return the end of a string in quotes that begins at s. */
-static const char *end_of_string(const char *s, const char *end)
-{
-	for (s++; s < end && *s != '"'; s++)
-		s += *s == '\\' && s + 1 < end;
-	return s < end ? s + 1 : end;
 }
 
 /* Append the strings of ["WORD", "WORD"...] to text, without the quotes that no shell needs. */
@@ -561,6 +746,8 @@ static void print_rest(void)
 	for (size_t i = 0; i < all.n; i++)
 		if (((struct living *)all.v[i])->process->shown)
 			print(((struct living *)all.v[i])->process, 0);
+	if (sums)
+		print_sums();
 }
 
 /* After a gap the end of any living process may be missing. */
@@ -569,6 +756,32 @@ static void doubt(void)
 	for (size_t i = 0; i < all.room; i++)
 		if (all.v[i])
 			((struct living *)all.v[i])->process->unsure = 1;
+}
+
+/* Choose the form for people, who have a terminal, or whose lines tfs-run prints. */
+static void choose_form(void)
+{
+	const char *eyes = getenv(FOR_PEOPLE);
+
+	width = people_width();
+	if (width < 0 && (!eyes || strcmp(eyes, FOR_EYES)))
+		return;
+	people_screen(&people, width >= 0);
+	form = &forms[1];
+}
+
+/* If the line says the date, and people read it, begin with the date. */
+static void take_date(const char *line)
+{
+	struct text_part seconds;
+	int64_t time, offset;
+	char date[64];
+	struct out o = out_to(date, sizeof(date));
+
+	if (form == forms || !comments_date(line, &seconds, &time, &offset))
+		return;
+	people_begin(&people, &o, (uint64_t)time, offset);
+	stdout_print("%.*s", (int)(o.at - date), date);
 }
 
 /* Begin with the processes of -p. */
@@ -609,6 +822,7 @@ static void each(void)
 			each_event(&in.l);
 	} else {
 		comments_keep(&in.comments, in.line);
+		take_date(in.line);
 		if (comments_is_gap(in.line))
 			doubt();
 	}
@@ -617,6 +831,9 @@ static void each(void)
 int main(int argc, char **argv)
 {
 	opt_next(&tool, argc, argv);
+	if (sums && tree)
+		usage_error(&tool, "-s cannot be combined with -t");
+	choose_form();
 	in.facts = 1;
 	input_takes_dat(&in);
 	input_file(&in, &tool, argv + opt_index);

@@ -556,7 +556,8 @@ static void write_header(struct stream *s)
 			    s->show.json ? ESCAPE_JSON : ESCAPE_TEXT);
 		out_format(&o, s->show.json ? "\"}\n" : "\n");
 	}
-	if ((s->decode.names || s->decode.paths) && !account_on())
+	/* a person has the date as the first line */
+	if ((s->decode.names || s->decode.paths) && !account_on() && !s->show.people)
 		out_format(&o, s->show.json ? "{\"files\":%u}\n" :
 			   "# files of %u tasks are known\n", s->begun);
 	s->readers = s->to.readers;

@@ -17,6 +17,7 @@
 #include "host/host.h"
 #include "tool/tool.h"
 #include "help.h"
+#include "people/people.h"
 #include "reader/reader.h"
 #include "event/event.h"
 #include "tracedat/tracedat.h"
@@ -30,13 +31,19 @@ static const struct tool tool = { TOOL_TFS_REPORT };
 struct report {
 	struct replay of;
 	int told;               /* the date is printed */
+	int width;              /* of the terminal, before the tool gives up to ask for it */
 	size_t n;               /* bytes in text */
 	char text[CHUNK];
 };
 
 static void write_text(struct report *r)
 {
-	reader_write(r->text, r->n);
+	if (r->of.show.people) {
+		people_print(r->text, r->n, r->width);
+		stdout_flush();
+	} else {
+		reader_write(r->text, r->n);
+	}
 	r->n = 0;
 }
 
@@ -152,6 +159,7 @@ int main(int argc, char **argv)
 	const char *instance = NULL, *file = parse(r, argc, argv, &instance);
 	int found = 0;
 
+	report.width = people_width();
 	if (replay_open(r, file) < 0)
 		return REFUSED;
 	if (!globs_match_events(r) || (r->show.dated && take_date(r) < 0))

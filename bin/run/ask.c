@@ -245,12 +245,24 @@ int ask_is_of_summary(const char *line)
 	return !strncmp(line, "--summary", 9) || strstr(line, "  with --summary: ");
 }
 
-int ask_check_summary(const struct ask *ask, const struct hook *h)
+int ask_check_summary(struct ask *ask, const struct hook *h)
 {
+	static char summary[] = "--summary";
 	const char *value;
 	struct opt o;
-	size_t i;
+	size_t i = 0;
 
+	if (ask->summary && hook_own_option(h, summary + 2)) {
+		if (ask->top || ask->sort || ask->every || ask->per)
+			return err_msg("--%s: the table of %s has no such option; leave it out",
+				       ask->top ? "top" : ask->sort ? "sort" :
+				       ask->every ? "every" : "per", ask->hook);
+		ask->summary = 0;
+		while (ask->words[i]) /* take_own has made room */
+			i++;
+		ask->words[i] = summary;
+		ask->words[i + 1] = NULL;
+	}
 	for (char **word = ask->words; *word && !ask->summary; word++) {
 		if (!find_own(*word, &o, &value) || !ask_is_of_summary(o.line))
 			continue;
@@ -293,6 +305,10 @@ static void take_own(struct ask *ask, const struct tool *tool)
 			i++;
 		if (all[i].flag) {
 			*all[i].flag = 1;
+			if (all[i].flag == &ask->help && from[1] && !strcmp(from[1], HELP_ALL)) {
+				ask->help_all = 1;
+				from++;
+			}
 			continue;
 		}
 		if (*all[i].text)

@@ -26,6 +26,7 @@ struct ask {
 	const char *color;          /* of lines for people: auto, always, never; NULL: auto */
 	const char *top, *sort, *every, *per; /* of --summary */
 	int check, help;            /* --check, --help after HOOK */
+	int help_all;               /* --help all */
 	int list;                   /* -l */
 	const char *end;            /* -k */
 	int summary, human;         /* --summary, --human */
@@ -72,8 +73,11 @@ int ask_check_first(const struct ask *ask, const struct hook *h);
  */
 int ask_check_units(const struct ask *ask, const struct hook *);
 
-/* Check that no option of --summary stands without it. Return 0, or -1, reported. */
-int ask_check_summary(const struct ask *ask, const struct hook *);
+/*
+ * Check that no option of --summary stands without it; if the hook has a --summary of its own, give
+ * it back. Return 0, or -1, reported.
+ */
+int ask_check_summary(struct ask *ask, const struct hook *);
 
 /* If the word in the hook's place is a program, report what to type. Return whether it is. */
 int ask_hook_is_program(const struct ask *ask);
@@ -255,10 +259,11 @@ int help_ask(const char *const *argv, char *why, size_t size);
 void help_list(const char *dir, const char *subsystem);
 
 /*
- * Print the options and examples of a hook. front_options are those of tfs-run, "NAMES [VALUE]
- * TEXT"; NULL ends them. Return 0, or -1, reported.
+ * Print the options and examples of a hook; of the options that all hooks have the names only,
+ * unless all is set. front_options are those of tfs-run, "NAMES [VALUE]  TEXT"; NULL ends them.
+ * Return 0, or -1, reported.
  */
-int help_hook(const struct catalog_hook *hook, const char *const *front_options);
+int help_hook(const struct catalog_hook *hook, const char *const *front_options, int all);
 
 /*
  * Print for each hook whether this kernel can run it, or why not. Return DONE if all can, else NO.

@@ -168,40 +168,71 @@ static void print_examples(const struct hook *parsed)
 	}
 }
 
-int help_hook(const struct catalog_hook *h, const char *const *front_options)
+/* Does the help show this common option? tfs-run itself gives --output. */
+static int shows_common(const struct hook *h, size_t i)
 {
-	struct hook parsed;
-	size_t selectors;
-	int summary;
+	return hook_shows(h, &h->options[i]) && strcmp(h->options[i].name, "output");
+}
 
-	if (hook_read(&parsed, h->dir, h->name) < 0)
-		return -1;
-	summary = !parsed.summary || strncmp(parsed.summary, "none", 4);
-	for (selectors = parsed.ncommon; selectors; selectors--)
-		if (!strcmp(parsed.options[selectors - 1].name, "all"))
-			break;
-	stdout_print("usage: tfs-run %s [OPTION]... [-- PROG...]\n", h->name);
-	print_wrapped(parsed.description, 0, 0);
-	if (parsed.noptions > parsed.ncommon)
-		stdout_print("\noptions of this hook:\n");
-	for (size_t i = parsed.ncommon; i < parsed.noptions; i++)
-		opt_print(parsed.options[i].line);
+/* Print the common options, and those of tfs-run. */
+static void print_all(const struct hook *h, const char *const *front_options, int summary)
+{
+	size_t selectors = h->ncommon;
+
+	while (selectors && strcmp(h->options[selectors - 1].name, "all"))
+		selectors--;
 	stdout_print("\nwhich tasks, and their later children; PROG needs none of these:\n");
-	if (parsed.selects)
-		print_wrapped(parsed.selects, 0, 2);
-	for (size_t i = 0; i < parsed.ncommon; i++) {
+	if (h->selects)
+		print_wrapped(h->selects, 0, 2);
+	for (size_t i = 0; i < h->ncommon; i++) {
 		if (i == selectors)
 			stdout_print("\nthe session:\n");
-		/* tfs-run itself gives --output */
-		if (hook_shows(&parsed, &parsed.options[i]) &&
-		    strcmp(parsed.options[i].name, "output"))
-			opt_print(parsed.options[i].line);
+		if (shows_common(h, i))
+			opt_print(h->options[i].line);
 	}
 	if (*front_options)
 		stdout_print("\nthe output:\n");
 	for (; *front_options; front_options++)
 		if (summary || !ask_is_of_summary(*front_options))
 			opt_print(*front_options);
+}
+
+/* Print the names of the common options, and how to read about them. */
+static void print_common(const struct hook *h, const char *const *front_options, int summary)
+{
+	static const char label[] = "common options, which --help all describes:";
+	struct strbuf names = { 0 };
+
+	for (size_t i = 0; i < h->ncommon; i++)
+		if (shows_common(h, i))
+			opt_add_name(&names, h->options[i].line);
+	for (; *front_options; front_options++)
+		if (summary || !ask_is_of_summary(*front_options))
+			opt_add_name(&names, *front_options);
+	stdout_print("\n%s", label);
+	print_wrapped(names.text, strlen(label), 2);
+	free(names.text);
+}
+
+int help_hook(const struct catalog_hook *h, const char *const *front_options, int all)
+{
+	struct hook parsed;
+	int summary;
+
+	if (hook_read(&parsed, h->dir, h->name) < 0)
+		return -1;
+	summary = (!parsed.summary || strncmp(parsed.summary, "none", 4)) &&
+		  !hook_own_option(&parsed, "summary");
+	stdout_print("usage: tfs-run %s [OPTION]... [-- PROG...]\n", h->name);
+	print_wrapped(parsed.description, 0, 0);
+	if (parsed.noptions > parsed.ncommon)
+		stdout_print("\noptions of this hook:\n");
+	for (size_t i = parsed.ncommon; i < parsed.noptions; i++)
+		opt_print(parsed.options[i].line);
+	if (all)
+		print_all(&parsed, front_options, summary);
+	else
+		print_common(&parsed, front_options, summary);
 	stdout_print("\n");
 	print_examples(&parsed);
 	stdout_print("man %s has the fields, the cost and all messages.\n", h->name);

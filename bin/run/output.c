@@ -520,8 +520,10 @@ void output_show(struct output *o, const char **text, size_t *n)
 		add_last(o, lines->text, whole);
 	else if (o->tables)
 		screen_add(&o->screen, &o->shown, lines->text, whole, w.ws_col, w.ws_row);
-	else
+	else if (o->human)
 		people_wrap(&o->shown, lines->text, whole, w.ws_col);
+	else
+		strbuf_add(&o->shown, lines->text, whole);
 	if (!*n && o->unwritten)
 		strbuf_format(&o->shown, "# unwritten %llu lines: the terminal was too slow\n",
 			      o->unwritten);

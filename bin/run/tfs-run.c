@@ -565,7 +565,7 @@ static int answer(const struct ask *ask, const char *hooks)
 		return DONE;
 	}
 	choose_hook(ask, hooks, &hook);
-	return help_hook(&hook, ask_options) < 0 ? REFUSED : DONE;
+	return help_hook(&hook, ask_options, ask->help_all) < 0 ? REFUSED : DONE;
 }
 
 /* Become the manager that checks the hook, with its options if there are any. */

@@ -555,6 +555,13 @@ int64_t time_of_day_us(void);
 enum { TIME_DATE = 28 };
 void time_date(char *out, int64_t us);
 
+/*
+ * Write a time for people, as "954 us" or "1.29 s". precise: below a microsecond, as "87 ns", and
+ * with three digits.
+ */
+enum { TIME_WORDS = 32 };
+void time_words(char *out, uint64_t ns, int precise);
+
 /* Stop, and do not wait for a reader that does not read: report the rest as lost. */
 #define GIVE_UP SIGUSR2
 

@@ -19,6 +19,28 @@ int64_t time_of_day_us(void)
 	return (int64_t)(time_ns(CLOCK_REALTIME) / 1000);
 }
 
+void time_words(char *out, uint64_t ns, int precise)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} *u, units[] = {
+		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	};
+	unsigned long long whole, part;
+
+	for (u = units; ns < u->ns && u->ns > (precise ? 1 : 1000); u++)
+		;
+	whole = ns / u->ns;
+	part = ns % u->ns * 100 / u->ns;
+	if (whole >= 100 || u->ns == 1 || (u->ns == 1000 && !precise))
+		str_format(out, TIME_WORDS, "%llu %s", whole, u->name);
+	else if (whole >= 10)
+		str_format(out, TIME_WORDS, "%llu.%llu %s", whole, part / 10, u->name);
+	else
+		str_format(out, TIME_WORDS, "%llu.%02llu %s", whole, part, u->name);
+}
+
 /*
  * Years begin in March here, so that the day of a leap year is the last one of its year. Days
  * count from 0000-03-01, which is 719,468 days before 1970. 153 days are five months.

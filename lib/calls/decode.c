@@ -282,6 +282,7 @@ static void begin(struct decode *d, struct decode_task *t, const struct decode_e
 {
 	set_call(d, t, of, number, t->compat);
 	t->shown = shown != 0;
+	t->own = 0;
 	t->c.ts = r->ts;
 	t->executed = 0;
 	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
@@ -309,6 +310,8 @@ static void enter(struct decode *d, const struct decode_event *of, const struct 
 	uint64_t number = (uint64_t)number_at(d, of, 0, r);
 	int compat;
 
+	if (t->pair.open && t->own && t->pair.id == number)
+		return; /* a raw event of the same call, as trace_process has them */
 	decode_unfinished(d, t);
 	/* of a call without events, as those of 32-bit code */
 	compat = is_compat(d, t, MARK_ENTRY);
@@ -450,6 +453,7 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 	for (unsigned i = 0; i < CALL_ARGS; i++)
 		t->c.values.args[i] = OWN(call.args[i]);
 	begin(d, t, of, OWN(call.nr), &at, shown);
+	t->own = 1;
 	t->pair.cpu = (int)OWN(call.cpu);
 	t->shown &= (uint8_t)decode_picks_name(d, of, &t->c);
 	/* its memory was in a record that is lost */

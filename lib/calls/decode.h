@@ -32,6 +32,7 @@ struct decode_task {
 	struct pairing_task pair;       /* by pid */
 	struct decoded c;
 	uint8_t shown;                  /* the beginning of the call is selected */
+	uint8_t own;                    /* a record of ours began the call */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
 	uint8_t marked;                 /* so is that of the next event: enum mark */

@@ -139,24 +139,8 @@ void decimal_text(char *s, const struct decimal *v, int three)
 
 void decimal_time(char *s, const struct decimal *us, int precise)
 {
-	static const struct {
-		const char *name;
-		unsigned long long ns;
-	} *u, units[] = {
-		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	};
-	unsigned long long ns = us->whole < UINT64_MAX / 1000 ?
-				us->whole * 1000 + us->nano / 1000000 : UINT64_MAX, part;
-
-	for (u = units; ns < u->ns && u->ns > (precise ? 1 : 1000); u++)
-		;
-	part = ns % u->ns * 100 / u->ns;
-	if (ns / u->ns >= 100 || u->ns == 1 || (u->ns == 1000 && !precise))
-		str_format(s, DECIMAL_TEXT, "%llu %s", ns / u->ns, u->name);
-	else if (ns / u->ns >= 10)
-		str_format(s, DECIMAL_TEXT, "%llu.%llu %s", ns / u->ns, part / 10, u->name);
-	else
-		str_format(s, DECIMAL_TEXT, "%llu.%02llu %s", ns / u->ns, part, u->name);
+	time_words(s, us->whole < UINT64_MAX / 1000 ? us->whole * 1000 + us->nano / 1000000 :
+		   UINT64_MAX, precise);
 }
 
 enum { SECOND = 1000000000 };   /* nanoseconds */

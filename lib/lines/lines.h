@@ -254,13 +254,10 @@ int64_t trace_line_integer(const struct trace_line *, const char *key);
 int64_t decimal_latency(struct text_part, int counts);
 
 /* Write the number to s (DECIMAL_TEXT bytes), cut to a whole number or to three digits. */
-enum { DECIMAL_TEXT = 32 };
+enum { DECIMAL_TEXT = TIME_WORDS };
 void decimal_text(char *s, const struct decimal *, int three);
 
-/*
- * Write a time in microseconds for people to s (DECIMAL_TEXT bytes), as "87 ns", "954 us" or
- * "1.29 s". precise: the time has nanoseconds.
- */
+/* Write a time in microseconds as time_words does, to s (DECIMAL_TEXT bytes). */
 void decimal_time(char *s, const struct decimal *us, int precise);
 
 /* Add a number that is not negative. The greatest number stays where it is. */

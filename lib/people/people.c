@@ -9,6 +9,7 @@
  *	columns
  *	lines at a terminal
  */
+#include <sys/ioctl.h>
 
 #include "base/base.h"
 #include "host/host.h"
@@ -315,16 +316,17 @@ static void edit_numbers(struct edits *x, const struct people_event *e)
 {
 	static const char none[] = "18446744073709551615";
 	struct text_part p;
-	char text[32];
+	char text[TIME_WORDS];
+	uint64_t us;
 
 	if (strstr(e->body.text, none) && text_part_is(p = key_of(e, ".sector"), none))
 		replace(x, p, "-1", 0);
 	if (!strstr(e->body.text, " lat="))
 		return;
 	p = key_of(e, ".lat");
-	if (!p.n || p.n > 20 || strspn(p.text, "0123456789") < p.n)
+	if (text_part_number(p, 10, &us) < 0 || us > UINT64_MAX / 1000)
 		return;
-	str_format(text, sizeof(text), "%.*sus", (int)p.n, p.text);
+	time_words(text, us * 1000, 0);
 	replace(x, p, text, 0);
 }
 
@@ -427,6 +429,9 @@ int people_columns(struct people *p, const char *s)
 	return r ? -1 : 0;
 }
 
+/* The columns before those of an event, and those that most terminals have. */
+enum { HEAD = 41, USUAL = 80 };
+
 /* The text of a time of day, "2026-11-23T16:53:16.156772Z". */
 enum { DAY = 10, DAY_TIME = 15 };
 
@@ -451,6 +456,11 @@ static int set_time(struct people *p, struct out *o, uint64_t ns)
 	return 1;
 }
 
+const char *people_time(struct people *p, struct out *o, uint64_t ns)
+{
+	return p->by_day && set_time(p, o, ns) ? p->now + DAY + 1 : NULL;
+}
+
 void people_begin(struct people *p, struct out *o, uint64_t ns, int64_t offset)
 {
 	p->by_day = 1;
@@ -459,12 +469,35 @@ void people_begin(struct people *p, struct out *o, uint64_t ns, int64_t offset)
 	set_time(p, o, ns);
 }
 
+/* Write the mark that people_wrap removes. */
+static void put_mark(const struct people *p, struct out *o)
+{
+	if (p->marks)
+		out_char(o, PEOPLE_MARK);
+}
+
+/* Return the column from which on a line may be broken: the last one that most terminals have. */
+static const struct column *breakable(const struct people *p)
+{
+	const struct column *c = p->columns, *last = c + p->ncolumns - 1;
+
+	for (size_t at = HEAD + c->width; c < last && (at += 1 + c[1].width) <= USUAL;)
+		c++;
+	return c;
+}
+
 static void put_title(struct people *p, struct out *o)
 {
+	const struct column *mark = breakable(p);
+
 	out_format(o, "%s  COMM                PID%s", p->by_day ? PEOPLE_DAY_TITLE : PEOPLE_TITLE,
-		   p->ncolumns ? "" : " EVENT");
-	for (const struct column *c = p->columns, *end = c + p->ncolumns; c < end; c++)
-		out_format(o, " %-*.*s", c + 1 < end ? (int)c->width : 0, (int)c->nname, c->name);
+		   p->ncolumns ? " " : " EVENT");
+	for (const struct column *c = p->columns, *end = c + p->ncolumns; c < end; c++) {
+		if (c == mark)
+			put_mark(p, o);
+		out_format(o, "%-*.*s", c + 1 < end ? (int)c->width + 1 : 0, (int)c->nname,
+			   c->name);
+	}
 	out_char(o, '\n');
 	p->titled = 1;
 }
@@ -491,21 +524,15 @@ static struct text_part of_head(const struct people *p, const struct people_even
 	return part.n ? part : usual;
 }
 
-/* Write the mark of the last column, which people_wrap removes. */
-static void put_mark(const struct people *p, struct out *o)
-{
-	if (p->marks && p->ncolumns)
-		out_char(o, PEOPLE_MARK);
-}
-
 /* Write the columns of the head. */
 static void put_head(struct people *p, struct out *o, const struct people_event *e)
 {
 	struct text_part time = e->time, comm = of_head(p, e, p->comm, e->comm);
 	struct text_part pid = of_head(p, e, p->pid, e->pid);
+	const char *day = e->timed ? people_time(p, o, e->ns) : NULL;
 
-	if (p->by_day && e->timed && set_time(p, o, e->ns))
-		time = (struct text_part){ p->now + DAY + 1, DAY_TIME };
+	if (day)
+		time = (struct text_part){ day, DAY_TIME };
 	if (!p->titled)
 		put_title(p, o);
 	put_part(o, e->host);
@@ -525,20 +552,26 @@ void people_head(struct people *p, struct out *o, const struct people_event *e)
 	put_mark(p, o);
 }
 
-/* Return how many columns of a terminal n bytes take at most. Our colours take none. */
+/* Return the length of the next character or colour, and add what it takes to the columns. */
+static size_t next_of(const char *s, size_t n, size_t *columns)
+{
+	unsigned char c = (unsigned char)*s;
+	size_t len = c < 0x80 ? 1 : text_utf8((const unsigned char *)s, n);
+
+	if (c == '\033')
+		len = strcspn(s, "m") + 1;
+	else if (c >= ' ' || c == '\t')
+		*columns += c == '\t' ? 8 : len > 2 ? 2 : 1;
+	return len + !len;
+}
+
+/* Return how many columns of a terminal n bytes take at most. Marks and our colours take none. */
 static size_t visible(const char *text, size_t n)
 {
-	const unsigned char *s = (const unsigned char *)text;
 	size_t columns = 0;
 
-	for (size_t i = 0, len; i < n; i += len) {
-		len = s[i] < 0x80 ? 1 : text_utf8(s + i, n - i);
-		if (s[i] == '\033')
-			len = strcspn(text + i, "m") + 1;
-		else
-			columns += s[i] == '\t' ? 8 : len > 2 ? 2 : 1;
-		len += !len;
-	}
+	for (size_t i = 0; i < n;)
+		i += next_of(text + i, n - i, &columns);
 	return columns;
 }
 
@@ -569,13 +602,13 @@ static void put_value(const struct people *p, struct out *o, const struct column
 static void put_columns(const struct people *p, struct out *o, const struct people_event *e,
 			struct edits *x)
 {
-	const struct column *c = p->columns, *end = c + p->ncolumns;
+	const struct column *c = p->columns, *end = c + p->ncolumns, *mark = breakable(p);
 
 	for (; c < end; c++) {
 		char *start = o->at;
 		size_t n;
 
-		if (c + 1 == end)
+		if (c == mark)
 			put_mark(p, o);
 		put_value(p, o, c, e, x);
 		n = visible(start, (size_t)(o->at - start));
@@ -634,24 +667,39 @@ static size_t word_length(const char *s, size_t n)
 	return i;
 }
 
-/*
- * Add a line whose last column begins at the mark, broken between words so that it fits into the
- * columns. If the last column has less than half of them, the parts below begin further left. A
- * word that is too wide stays whole, and the terminal breaks it.
- */
-static void wrap_line(struct strbuf *to, const char *line, const char *mark, size_t n,
-		      size_t columns)
+/* Return where the last column begins: at a mark, or after the last two blanks between words. */
+static const char *last_column(const char *line, size_t n)
 {
-	size_t begin = visible(line, (size_t)(mark - line)), at = begin, blanks = 0;
-	size_t indent = begin > columns / 2 ? columns / 4 : begin;
-	const char *rest = mark + 1, *end = line + n;
+	const char *mark = memchr(line, PEOPLE_MARK, n), *last = NULL;
 
-	strbuf_add(to, line, (size_t)(mark - line));
+	for (size_t i = 0, word; !mark && i < n; i += word + !word) {
+		word = word_length(line + i, n - i);
+		if (i > 1 && word && line[i - 1] == ' ' && line[i - 2] == ' ')
+			last = line + i;
+	}
+	return mark ? mark : last;
+}
+
+/*
+ * Add a line, broken between words so that it fits into the columns. The parts below begin where
+ * the last column does, or further left if that has less than half of them. A word that is too wide
+ * stays whole, and the terminal breaks it.
+ */
+static void wrap_line(struct strbuf *to, const char *line, size_t n, size_t columns)
+{
+	const char *last = last_column(line, n), *rest = last ? last : line, *end = line + n;
+	size_t begin = visible(line, (size_t)(rest - line)), at = begin, blanks = 0;
+	size_t indent = !last ? 4 : begin > columns / 2 ? columns / 4 : begin;
+
+	strbuf_add(to, line, (size_t)(rest - line));
+	rest += rest < end && *rest == PEOPLE_MARK;
 	while (rest < end && columns > begin) {
 		size_t word = word_length(rest, (size_t)(end - rest));
 		size_t width = visible(rest, word);
 
 		if (at + blanks + width > columns && blanks) {
+			if (strspn(rest, " -") >= (size_t)(end - rest))
+				return; /* columns without a value */
 			strbuf_format(to, "\n%*s", (int)indent, "");
 			at = indent;
 		} else {
@@ -669,20 +717,69 @@ static void wrap_line(struct strbuf *to, const char *line, const char *mark, siz
 	strbuf_add(to, rest, (size_t)(end - rest));
 }
 
+size_t people_fit(const char *text, size_t n, size_t columns)
+{
+	size_t i = 0, at = 0, len;
+
+	for (; i < n; i += len) {
+		len = next_of(text + i, n - i, &at);
+		if (columns && at > columns)
+			break;
+	}
+	return i;
+}
+
+/* Add a row of a table: without its wide parts if the terminal is narrow, and cut at its width. */
+static void add_row(struct strbuf *to, const char *line, size_t n, size_t columns)
+{
+	size_t begin = to->n;
+	int out = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (line[i] == PEOPLE_WIDE)
+			out = !out && columns && columns < PEOPLE_WIDE_COLUMNS;
+		else if (!out && line[i] != PEOPLE_ROW)
+			strbuf_add(to, line + i, 1);
+	if (people_fit(to->text + begin, to->n - begin, columns) == to->n - begin)
+		return;
+	to->n = begin + people_fit(to->text + begin, to->n - begin, columns > 3 ? columns - 3 : 1);
+	strbuf_puts(to, "...");
+}
+
 void people_wrap(struct strbuf *to, const char *text, size_t n, size_t columns)
 {
-	const char *mark;
-
-	while ((mark = memchr(text, PEOPLE_MARK, n))) {
-		const char *line = mark, *end = memchr(mark, '\n', n - (size_t)(mark - text));
-
-		while (line > text && line[-1] != '\n')
-			line--;
-		end = end ? end : text + n;
-		strbuf_add(to, text, (size_t)(line - text));
-		wrap_line(to, line, mark, (size_t)(end - line), columns);
-		n -= (size_t)(end - text);
-		text = end;
+	for (size_t len, line; n; text += len, n -= len) {
+		len = text_line_length(text, n);
+		line = len - (text[len - 1] == '\n');
+		if (*text == PEOPLE_ROW)
+			add_row(to, text, line, columns);
+		else if (memchr(text, PEOPLE_MARK, line) ||
+			 (columns && *text != '{' && visible(text, line) > columns))
+			wrap_line(to, text, line, columns);
+		else
+			strbuf_add(to, text, line);
+		strbuf_add(to, text + line, len - line);
 	}
-	strbuf_add(to, text, n);
+}
+
+int people_width(void)
+{
+	struct winsize w = { .ws_col = 0 };
+
+	if (!isatty(STDOUT_FILENO))
+		return -1;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	return w.ws_col;
+}
+
+void people_print(const char *text, size_t n, int width)
+{
+	static struct strbuf shown;
+
+	if (width >= 0) {
+		people_wrap(strbuf_empty(&shown), text, n, (size_t)width);
+		text = shown.text;
+		n = shown.n;
+	}
+	stdout_print("%.*s", (int)n, text);
 }

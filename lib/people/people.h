@@ -72,6 +72,12 @@ int people_columns(struct people *, const char *columns);
 /* Begin a trace with times of day by the date of this time. offset: see struct people. */
 void people_begin(struct people *, struct out *, uint64_t ns, int64_t offset);
 
+/*
+ * Return the time of day, "16:53:16.156772" and more, or NULL if it is not known. Write the date
+ * before it if it is another one.
+ */
+const char *people_time(struct people *, struct out *, uint64_t ns);
+
 /* Write TIME, COMM and PID, and before them the date and the title where they are due. */
 void people_head(struct people *, struct out *, const struct people_event *);
 
@@ -94,15 +100,29 @@ void people_siginfo(const struct people *, struct out *, int64_t sig, int64_t er
 /* Read a decimal number, or one with 0x, that takes up the whole part. Return 0, or -1. */
 int people_number(struct text_part, int64_t *v);
 
-/* The mark of people.marks. No other control character is in the lines of a trace for people. */
-enum { PEOPLE_MARK = 1 };
+/*
+ * The mark of people.marks. A line that begins with PEOPLE_ROW is a row of a table; PEOPLE_WIDE
+ * begins and ends a part of it for wide terminals. No other control character is in the lines of a
+ * trace for people.
+ */
+enum { PEOPLE_MARK = 1, PEOPLE_ROW, PEOPLE_WIDE, PEOPLE_WIDE_COLUMNS = 100 };
 
 /*
- * Add n bytes, which are whole lines, to the text. Break each line that has a mark between words,
- * if it is too wide for a terminal of so many columns: the parts below are indented, as no other
- * line is. No word, such as a path in quotes, is broken, so that it can be copied.
+ * Add n bytes, which are whole lines, to the text, without marks. If a line is too wide for a
+ * terminal of so many columns, cut a row, and break others between words: the parts below are
+ * indented, as no other line is. No word, such as a path in quotes, is broken, so that it can be
+ * copied. JSON stays as it is. columns 0: not known.
  */
 void people_wrap(struct strbuf *, const char *text, size_t n, size_t columns);
+
+/* Return how many columns standard output has; 0: not known; -1: it is no terminal. */
+int people_width(void);
+
+/* Print whole lines for such a width. */
+void people_print(const char *text, size_t n, int width);
+
+/* Return how many of n bytes fit into so many columns. 0: all. */
+size_t people_fit(const char *text, size_t n, size_t columns);
 
 /* ---- screen.c: a table at a terminal that is drawn again in its place ------------------- */
 

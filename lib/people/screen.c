@@ -3,19 +3,6 @@
 
 #include "people/people.h"
 
-/* Return how many bytes of a line fit into so many columns. */
-static size_t fitting(const char *s, size_t n, unsigned columns)
-{
-	size_t i = 0;
-
-	for (unsigned w = 0; i < n; i++) {
-		w += ((unsigned char)s[i] & 0xc0) != 0x80;
-		if (columns && w > columns)
-			break;
-	}
-	return i;
-}
-
 void screen_add(struct screen *s, struct strbuf *to, const char *text, size_t n, unsigned columns,
 		unsigned rows)
 {
@@ -39,7 +26,7 @@ void screen_add(struct screen *s, struct strbuf *to, const char *text, size_t n,
 		}
 		if (rows && s->rows + 1 >= rows)
 			continue;
-		strbuf_add(to, text + mark, fitting(text + mark, line, columns));
+		strbuf_add(to, text + mark, people_fit(text + mark, line, columns));
 		strbuf_puts(to, "\n");
 		s->rows++;
 	}

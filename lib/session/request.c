@@ -177,7 +177,8 @@ static int check_given(const struct hook *r, const struct opt *o, size_t n)
 {
 	if (!o || o->n > n || o->type == TYPE_FLAG || o->may_be_empty)
 		return 0;
-	return err_msg("--%s needs a value; %s describes it", o->name, hook_help(r->name));
+	return err_msg("--%s needs a value; %s%s describes it", o->name, hook_help(r->name),
+		       getenv(FOR_PEOPLE) && !hook_own_option(r, o->name) ? " all" : "");
 }
 
 static int parse_words(struct hook *r, char **words)

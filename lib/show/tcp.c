@@ -21,11 +21,15 @@ static void put_number(const struct show *s, struct out *o, const char *name, in
 static void put_time(const struct show *s, struct out *o, uint64_t from, uint64_t to)
 {
 	int raw = s->line->raw_clock, known = from && to >= from;
+	char words[TIME_WORDS];
 
+	if (known && !raw && s->people) {
+		time_words(words, to - from, 0);
+		out_format(o, " lat=%s", words);
+		return;
+	}
 	if (!known || raw || !s->json) {
 		put_number(s, o, "lat", known, raw ? to - from : (to - from + 500) / 1000);
-		if (known && !raw && s->people)
-			out_string(o, "us");
 		return;
 	}
 	out_string(o, ",\"lat\":");

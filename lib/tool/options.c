@@ -251,15 +251,76 @@ static const char *option_lines(const struct tool *t)
 	return next_line(next_line(t->help));
 }
 
-_Noreturn static void print_help(const struct tool *t)
+void opt_add_name(struct strbuf *names, const char *line)
+{
+	struct opt o;
+
+	if (opt_parse(&o, line) < 0)
+		return;
+	strbuf_puts(names, names->n ? ", " : "");
+	if (*o.name)
+		strbuf_format(names, "--%s", o.name);
+	else
+		strbuf_format(names, "-%c", o.letter);
+}
+
+/*
+ * Print the options below a title, ":TITLE" unless it is the first group: their lines if whole is
+ * set, or only their names. Return the next group.
+ */
+static const char *print_group(const char *line, int whole)
+{
+	struct strbuf names = { 0 };
+	const char *title = *line == ':' ? line + 1 : NULL;
+	int n = title ? (int)strcspn(title, "\n") : 0;
+
+	if (title && whole)
+		stdout_print("\n%.*s:\n", n, title);
+	for (line = title ? next_line(line) : line; *line && *line != ':'; line = next_line(line))
+		if (whole)
+			opt_print(line);
+		else
+			opt_add_name(&names, line);
+	if (!whole) {
+		stdout_print("%.*s:", n, title);
+		print_wrapped(names.text, (size_t)n + 1, 2);
+	}
+	free(names.text);
+	return line;
+}
+
+/* Print the help, with the text of the options of so many groups. Return how many there are. */
+static int put_help(const struct tool *t, int whole)
 {
 	const char *purpose = next_line(t->help), *line = option_lines(t);
+	int n = 0;
 
 	print_usage(t->help);
 	stdout_print("\n%s - %.*s%s", t->name, (int)(line - purpose), purpose,
 		     *line ? "\n" : "");
-	for (; *line; line = next_line(line))
-		opt_print(line);
+	for (; *line; n++) {
+		if (n == whole)
+			stdout_print("\n");
+		line = print_group(line, n < whole);
+	}
+	if (n > whole)
+		stdout_print("%s --help all describes these, too.\n", t->name);
+	return n;
+}
+
+/* Print the help: all of it, or as many whole groups of options as a screen has room for. */
+_Noreturn static void print_help(const struct tool *t, int all)
+{
+	struct strbuf text = { 0 };
+	int whole = INT_MAX, n;
+
+	do {
+		stdout_collect(strbuf_empty(&text));
+		n = put_help(t, whole);
+		stdout_collect(NULL);
+		whole = whole > n ? n - 1 : whole - 1;
+	} while (!all && whole > 0 && text_count_lines(text.text, text.n) > HELP_LINES);
+	stdout_print("%s", text.text);
 	stdout_flush();
 	exit(DONE);
 }
@@ -369,7 +430,7 @@ static void take_long(const struct tool *t, const char *word, int argc, char **a
 	const char *value;
 
 	if (!strcmp(word, "--help"))
-		print_help(t);
+		print_help(t, opt_index < argc && !strcmp(argv[opt_index], HELP_ALL));
 	if (!strcmp(word, "--version"))
 		print_version(t);
 	if (!find(t, &opt_last, 0, word + 2, strcspn(word + 2, "=")))
@@ -410,7 +471,8 @@ int opt_next(const struct tool *t, int argc, char **argv)
 		letter[1] = *rest++;
 		if (!find(t, &opt_last, letter[1], NULL, 0)) {
 			if (letter[1] == 'h')
-				print_help(t);
+				print_help(t, opt_index < argc &&
+						      !strcmp(argv[opt_index], HELP_ALL));
 			no_such_option(t, letter);
 		}
 		if (!strcmp(opt_last.name, "version"))

@@ -66,6 +66,13 @@ int opt_is(const struct opt *, const char *word, const char **value);
 void opt_describe(const char *line);
 void opt_print(const char *line);
 
+/* Add the name of the option that the line declares, after ", " if it is not the first one. */
+void opt_add_name(struct strbuf *names, const char *line);
+
+/* --help has at most so many lines; with this word after it, it describes all options. */
+enum { HELP_LINES = 40 };
+#define HELP_ALL "all"
+
 /* Print text, which begins in this column, and continue at the column indent, to 80 columns. */
 void print_wrapped(const char *text, size_t column, size_t indent);
 
@@ -96,7 +103,8 @@ const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(print
  * NAME.help beside the tool (help.awk):
  * - the synopsis without "usage", the same in the manual page;
  * - the purpose, the text after the dash in the tool's first comment;
- * - a line for each option, as above, and for each command, which is only printed.
+ * - a line for each option, as above, and for each command, which is only printed; a line ":TITLE"
+ *   before each further group of them, of which --help may print the names only.
  * The manual page has the same options, commands and values. In the line of a tool, a word that
  * names no type stands for text that opt_next does not check.
  */

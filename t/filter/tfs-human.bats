@@ -69,7 +69,7 @@ same() {
 	sys_x -> 0xfffffffffffff000 | x = 0xfffffffffffff000
 	sys_x -> 0x10000000000000000 | x -> 0x10000000000000000
 	sys_x -> 0xg | x -> 0xg
-	sys_read -> 0xfffffffffffffffc lat=12 | read = -1 EINTR (Interrupted system call) lat=12us
+	sys_read -> 0xfffffffffffffffc lat=12 | read = -1 EINTR (Interrupted system call) lat=12 us
 	END
 }
 
@@ -98,7 +98,7 @@ same() {
 	e: ret=-2 ret=-13 | e ret=-2 ret=-13
 	main: (0x55d4c0 <- 0x7f1234) ret=-2 | main (0x55d4c0 <- 0x7f1234) ret=-2
 	block_rq_complete: 254,0 WS () 8 + 8 be,0,4 [-5] | block_rq_complete 254,0 WS () 8 + 8 be,0,4 [-EIO]
-	block_rq_complete: 254,0 WS () 8 + 8 be,0,4 [-5] by=dd by_pid=4 lat=17 | block_rq_complete 254,0 WS () 8 + 8 be,0,4 [-EIO] by=dd by_pid=4 lat=17us
+	block_rq_complete: 254,0 WS () 8 + 8 be,0,4 [-5] by=dd by_pid=4 lat=17 | block_rq_complete 254,0 WS () 8 + 8 be,0,4 [-EIO] by=dd by_pid=4 lat=17 us
 	block_rq_complete: 254,0 WS () 8 + 8 be,0,4 [0] | block_rq_complete 254,0 WS () 8 + 8 be,0,4 [0]
 	block_rq_issue: 254,0 WS 4096 () 8 + 8 be,0,4 [-5] | block_rq_issue 254,0 WS 4096 () 8 + 8 be,0,4 [-5]
 	END
@@ -440,10 +440,10 @@ TIME             COMM                PID EVENT
 	END
 	tfs-human -c 'COMM=next_comm PID=next_pid WAITED:10=lat BEHIND=prev_comm' <in | head -n 3 >out
 	lines_are out '        SECONDS  COMM                PID WAITED     BEHIND
-       1.000000  b c                  18 9us        a
+       1.000000  b c                  18 9 us       a
        2.000000  a                     7 sched_switch prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b c next_pid=18 next_prio=120'
 	[ "$(tfs-human -c 'COMM=by PID=by_pid TOOK:10=lat DISK:8=dev TYPE:5=rwbs SECTOR:12=sector SECTORS=nr_sector' <in | tail -n 1)" = \
-		'       3.000000  dd                30429 28757us    254,0    WS    16           8' ]
+		'       3.000000  dd                30429 28.7 ms    254,0    WS    16           8' ]
 }
 
 @test "tfs-human: -c prints the event and the name of the task, which are no fields, also for calls of functions" {
@@ -468,7 +468,7 @@ TIME             COMM                PID EVENT
 	[ "$(body 'block_rq_complete: 8,0 FF () 18446744073709551615 + 0 none,0,0 [0]')" = \
 		'block_rq_complete 8,0 FF () -1 + 0 none,0,0 [0]' ]
 	[ "$(body 'block_rq_complete: 8,0 FF () 18446744073709551615 + 0 none,0,0 [-5] lat=4')" = \
-		'block_rq_complete 8,0 FF () -1 + 0 none,0,0 [-EIO] lat=4us' ]
+		'block_rq_complete 8,0 FF () -1 + 0 none,0,0 [-EIO] lat=4 us' ]
 	[ "$(body 'e: sector=18446744073709551615')" = 'e sector=-1' ]
 	[ "$(body 'e: a=18446744073709551615')" = 'e a=18446744073709551615' ]
 }

@@ -133,6 +133,39 @@ used() {
 	grep -q ' 11 .* SIGKILL  .* a "b c"$' got
 }
 
+@test "tfs-process: -s sums the processes of each command up, by their times, and names its longest run" {
+	run() {
+		echo "p-$1 [000] ..... 1.000000: sched_process_exec: filename=/bin/$4 pid=$1 old_pid=$1"
+		[ -z "${5-}" ] ||
+			echo "p-$1 [000] ..... 1.000100: execve(\"/bin/$4\", [$5], 0x55) = 0 <0.000100>"
+		echo "p-$1 [000] ..... 5.000000: sched_process_exit: comm=$4 pid=$1 prio=120 group_dead=true process=$1 process_exit_code=$2 parent=1 uid=0 age_us=$3"
+		[ "$1" = 15 ] || echo "p-$1 [000] d..2. 5.000000: cpu: process=$1 ns=1500000"
+	}
+	{
+		stored
+		run 13 0 1500000 cc '"/usr/bin/cc", "-c", "a b.c"'
+		run 14 256 2250000 cc '"/usr/bin/cc", "long.c"'
+		run 15 0 1000000 'a b' '"./a b", "1"'
+		run 16 9 250000 cc
+	} >in
+	tfs-process -s in | sed 's/ $/ @/' >got
+	diff - got <<-'END'
+	  RUNS    TOTAL  LONGEST      CPU FAILED  COMMAND  LONGEST RUN
+	     3   4.00 s   2.25 s  4.50 ms      2  cc       long.c
+	     1   1.00 s   1.00 s        -      0  a b      1
+	     1   500 ms   500 ms  2.60 ms      1  a        "b c"
+	     1        -        -        -      0  [sh]    @
+	END
+	tfs-process -sj in | sed -n '1p; 4p' >got
+	diff - got <<-'END'
+	{"runs":3,"failed":2,"untimed":0,"total":4.000000000,"longest":2.250000000,"cpu":0.004500000,"name":"cc","longest_command":"/usr/bin/cc long.c"}
+	{"runs":1,"failed":0,"untimed":1,"total":0.000000000,"longest":0.000000000,"cpu":null,"cpu_least":0.000000000,"name":"[sh]","longest_command":"[sh]"}
+	END
+	# the users and names that are selected
+	[ "$(tfs-process -s -u 5 in | tail -n +2)" = '     1   500 ms   500 ms  2.60 ms      1  a        "b c"' ]
+	run -1 tfs-process -s -u 6 in
+}
+
 @test "tfs-process: -u and -C select by the user and the name at the end" {
 	stored | tfs-process -u 5 >got
 	file_has 2 got

@@ -274,6 +274,59 @@ need_cpu_times() {
 	release
 }
 
+@test "trace_process: a command line has all of up to 32 arguments, and dots for more" {
+	need_tracefs events/raw_syscalls
+	for n in 8 9 31 40; do
+		# shellcheck disable=SC2046 # a word each
+		tfs-run trace_process --instance "$MARK" -- sh -c '/bin/true "$@"; exit 0' sh $(seq "$n") >out 2>err <&- 3>&- 4>&-
+		expected="sh: /bin/true $(seq -s ' ' $((n > 31 ? 31 : n)))"
+		[ "$n" -le 31 ] || expected+=' ...'
+		[ "$(sed -n '2s/.* exit 0        //p' out)" = "$expected" ]
+	done
+}
+
+@test "trace_process: --summary has the runs and failures of each command of a make, and the sums of its processes" {
+	need_tool make
+	need_tracefs events/raw_syscalls
+	ln -s "$(type -P true)" good
+	ln -s "$(type -P false)" bad
+	printf '%s\n' 'all: $(shell seq 40) last' '%:' '	@./good $@' '	@if [ $@ -gt 33 ]; then exec ./bad $@; fi' \
+		'last:' '	@exec sh -c "kill -TERM $$$$"' >Makefile
+	tfs-run trace_process --instance "$MARK" --buffer 16M --json --summary -o sums.json -- \
+		make -k -s 2>err <&- 3>&- 4>&- || :
+	row() { grep -o "^{\"runs\":$2,\"failed\":$3,\"untimed\":0,.*\"name\":\"$1\"" sums.json; }
+	row good 40 0
+	row bad 7 7
+	row make 1 1
+	# make is the longest, and the first
+	[[ $(head -n 1 sums.json) == *'"name":"make","longest_command":"make -k -s"}' ]]
+
+	tfs-run trace_process --instance "$MARK" --buffer 16M -o x.dat -- make -k -s >out 2>err <&- 3>&- 4>&- || :
+	tfs-process -j x.dat >each.json
+	sed 's/.*"duration":\([0-9.]*\),"cpu":\([0-9.]*\),.*"exit_code":\([0-9]*\),.*"command":\(null\|"\([^ "]*\).*\)}$/\1 \2 \3 \5/' \
+		each.json | awk '
+		{ sub(/.*\//, "", $4); name = $4 == "" ? "[sh]" : $4
+		  runs[name]++; failed[name] += $3 > 0; total[name] += $1; cpu[name] += $2
+		  if ($1 > longest[name]) longest[name] = $1 }
+		END { for (n in runs) printf "%s %d %d %.6f %.6f %.6f\n", n, runs[n], failed[n], total[n], longest[n], cpu[n] }' |
+		sort >added
+	tfs-process -sj x.dat | sed 's/.*"runs":\([0-9]*\),"failed":\([0-9]*\),.*"total":\([0-9.]*\),"longest":\([0-9.]*\),"cpu":\([0-9.]*\),"name":"\([^"]*\)".*/\6 \1 \2 \3 \4 \5/' |
+		awk '{ printf "%s %d %d %.6f %.6f %.6f\n", $1, $2, $3, $4, $5, $6 }' | sort >summed
+	diff added summed
+	[ "$(awk '$1 == "good" { print $2, $3 }' summed)" = '40 0' ]
+}
+
+@test "trace_process: --summary has the CPU time that wait4 gives for the children" {
+	need_cpu_times
+	tfs-run trace_process --instance "$MARK" --json --summary -o sums.json -- "$PROG/cputime" 140 >told 2>err <&- 3>&- 4>&-
+	# of seven kinds, one executes a program
+	sed -n 's/^{"runs":\(120\|20\),"failed":\(20\|0\),"untimed":0,.*"cpu":0*\([0-9]*\)\.\([0-9]*\),"name":"\(\[cputime\]\|true\)".*/\3\4/p' \
+		sums.json >sums
+	file_has 2 sums
+	awk -v sum="$(awk '{ n += $1 } END { print n }' sums)" '{ own += $2; waited += $3 }
+		END { exit !(NR == 140 && sum >= own && sum >= waited && sum <= waited + 140 * 40000000) }' told
+}
+
 @test "trace_process: tfs-process makes the same tree later, from a trace.dat" {
 	need_tracefs events/raw_syscalls
 	tfs-run trace_process --instance "$MARK" -o x.dat -- sh -c "$SCRIPT" <&- >out 2>err 3>&- 4>&- || :
@@ -579,6 +632,9 @@ again: 100000 tasks, 0 moved, 0 missing, 0 too many' ]
 	refuses "--trace: 'x' is not one of syscalls, signals, lifecycle" --trace signals,x
 	refuses "--comm: 'sixteen-letters-' is longer than 15 bytes, the maximum of a name" \
 		--comm sixteen-letters-
+	refuses '--tree cannot be combined with --trace and --format, which print events' --trace signals --tree
+	refuses '--summary cannot be combined with --trace and --format, which print events' --format text --summary
+	refuses '--tree and --summary print different things; leave one out' --tree --summary
 	refuses "--trace: ',' names none of syscalls, signals, lifecycle" --trace ,
 	refuses "--uid: 4294967295 is not a valid user id" --uid 4294967295
 	refused 100 "--uid: 'no one' is not the name or the number of a user" --run trace_process \

@@ -63,7 +63,7 @@ table() {
 	111|trace_syscalls --cgroup nosuchgroup -o x.dat|no such cgroup: 'nosuchgroup'; give a path, its last part, or a pid
 	100|trace_syscalls --pid 4194304|--pid: no task 4194304 is alive; ps -eL lists the tasks
 	100|trace_syscalls --pid bash|--pid: 'bash' is not a pid; --comm selects tasks by name
-	100|trace_syscalls --pid|--pid needs a value; tfs-run trace_syscalls --help describes it
+	100|trace_syscalls --pid|--pid needs a value; tfs-run trace_syscalls --help all describes it
 	100|trace_sched --slower -- true|--slower needs a value; tfs-run trace_sched --help describes it
 	100|trace_syscalls --returns=yes -- true|--returns takes no value; leave 'yes' out
 	100|trace_syscalls -t 1s 2 -- true|--time takes one value, and '2' is one too many; leave it out
@@ -95,8 +95,8 @@ table() {
 	100|-p 1 trace_open|option -p belongs after the hook: tfs-run trace_open -p 1
 	100|--time 5s trace_open --all|option --time belongs after the hook: tfs-run trace_open --time 5s --all
 	100|-o x --time 5s trace_open --all|option --time belongs after the hook: tfs-run trace_open --time 5s --all
-	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help describes it
-	100|trace_open --pid --time 1s|--pid needs a value; tfs-run trace_open --help describes it
+	100|trace_open --pid -- true|--pid needs a value; tfs-run trace_open --help all describes it
+	100|trace_open --pid --time 1s|--pid needs a value; tfs-run trace_open --help all describes it
 	111|trace_flight -e sched_switch --dump-on fial -- true|--dump-on takes an event, end, fail, slow:TIME or SIGUSR1: no event is called 'fial'; tfs-event -l prints the names of all
 	100|trace_syscalls --|no program after --; usage: tfs-run [-l] [-k SESSION] [-m SUBSYSTEM] [-o FILE] [--check] [HOOK [OPTION]... [-- PROG...]]
 	100|trace_syscalls --errno EFOO -- true|--errno: 'EFOO' is not the name of an error, such as ENOENT

@@ -137,6 +137,43 @@ program_ends() {
 	shows '^[0-9:.]+  sh +[0-9]+ exit 3$'
 }
 
+@test "terminal: in each hook, 80 columns break lines between words, and cut the row of a process" {
+	terminal 80
+	printf '%s\n' '#!/bin/sh' 'cat /etc/hostname /nonexistent' 'exit 0' >job
+	chmod +x job
+	local long='a bb ccc dddd eeeee ffffff ggggggg hhhhhhhh iiiiiiiii jjjjjjjjjj kkkkkkkkkkk'
+	while IFS='|' read -r status words first; do
+		types "LC_ALL=C tfs-run $words 2>/dev/null"
+		ends "$status"
+		screen >shown
+		# the date, the title, and then lines
+		grep -Exq '# [0-9]{4}-[0-9]{2}-[0-9]{2}, UTC' shown
+		grep -Fq "$first" shown || { cat shown; return 1; }
+		fits 80
+		run -1 grep -q 'tasks are known' shown
+	done <<-END
+		0|trace_syscalls -s execve wait4 -- ./job|TIME             COMM                PID EVENT
+		0|trace_files --reads --path "*etc*" -- ./job|TIME             COMM                PID EVENT
+		0|trace_event -e sched_process_exec sched_process_exit -- ./job|TIME             COMM                PID EVENT
+		0|trace_signal -- ./job|TIME             COMM                PID EVENT    SIG      SENT     CODE
+		0|trace_sched -- ./job|TIME             COMM                PID WAITED  BEHIND
+		0|trace_why -- ./job|job
+		0|trace_process -- sh -c ': $long; exit 0'|START            PID DURATION      CPU STATUS    COMMAND
+		0|trace_process --tree -- sh -c ': $long; exit 0'|    PID DURATION      CPU STATUS    COMMAND
+		0|trace_process --summary -- sh -c ': $long; exit 0'|  RUNS    TOTAL  LONGEST      CPU FAILED  COMMAND  LONGEST RUN
+	END
+	# the last one
+	shows '^     1 .* sh +-c ": a bb.*\.\.\.$'
+	types "tfs-run trace_process -- sh -c ': $long; exit 0' 2>/dev/null"
+	ends 0
+	shows '^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} +[0-9]+ +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s exit 0    sh -c ": a bb ccc.*\.\.\.$'
+	in_tmux resize-window -x 200
+	types "tfs-run trace_process -- sh -c ': $long; exit 0' 2>/dev/null"
+	ends 0
+	screen | grep -Fqx 'START         PARENT   UID     PID DURATION      CPU STATUS    COMMAND'
+	shows "^[0-9:.]+ +[0-9]+ +0 +[0-9]+ +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s exit 0    sh -c \": $long; exit 0\"\$"
+}
+
 @test "terminal: through a pipe there are no columns, but the bytes of the manager" {
 	need_tracefs events/signal
 	tfs-run trace_signal --instance "$MARK" -- sh -c 'trap : USR1; kill -USR1 $$' >out

@@ -131,12 +131,24 @@ options of this hook:
   --very-long-name-of-an-option N
                         a number
 
-which tasks, and their later children; PROG needs none of these:
-  -p, --pid PID...  "* ]]
+common options, which --help all describes: --pid, --parent, --cgroup,
+  --container, "*" --all, --instance, "*" --summary, "* ]]
 	[[ $output = *"
 examples:
   tfs-run hook -x 1 -- ls
       what ls does
+man hook has the fields, the cost and all messages." ]]
+	[[ $output != *--output* ]]
+	run -0 --separate-stderr "$RUN" hook --help all
+	[[ $output = *"
+                        a number
+
+which tasks, and their later children; PROG needs none of these:
+  -p, --pid PID...  "*"
+the session:
+  -i, --instance NAME  "*"
+the output:
+  -o, --file FILE  "*"
 man hook has the fields, the cost and all messages." ]]
 	[[ $output != *--output* ]]
 }

@@ -127,15 +127,18 @@ all() {
 		fails 100 "tfs-run: fatal: --summary: $why" tfs-run $words --summary -- touch ran
 	done <<-'END'
 		trace_count|trace_count has no summary: it prints counts; 'tfs-run trace_event -e EVENT --summary' sums up events
-		trace_process --tree|trace_process has no summary: it prints processes, not events; 'tfs-run trace_syscalls --summary' sums up what they do
 		trace_graph -f x|trace_graph has no summary: it prints a graph as text; 'tfs-run trace_kprobe --latency --summary' sums up calls
 		trace_flight|trace_flight has no summary: it prints dumps; tfs-summary sums up the file of a dump
 		trace_why|trace_why has a summary only with --stack or --events: the account is a sum already
 	END
+	fails 100 'tfs-run: fatal: --per: the table of trace_process has no such option; leave it out' \
+		tfs-run trace_process --summary --per comm -- touch ran
 	[ ! -e ran ]
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
-		tfs-run "${hook##*/}" --help >help
-		if grep -q '^# summary: none' "$hook"; then
+		tfs-run "${hook##*/}" --help all >help
+		if grep -q '^# option: --summary' "$hook"; then
+			run -1 grep -e '--per KEY' help
+		elif grep -q '^# summary: none' "$hook"; then
 			run -1 grep -e --summary -e '--per KEY' help
 		else
 			grep -q -e '--summary  ' help

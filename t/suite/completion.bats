@@ -155,7 +155,7 @@ zsh_rc() {
 		sed -n 's/^# option: \(-., \)\{0,1\}--\([a-z-]*\).*/--\2/p' "$hook" >want
 		printf '%s\n' -- --check --color --file --help --human --pid --time >>want
 		# these are of the summary, unless the hook has them itself
-		grep -q '^# summary: none' "$hook" || printf '%s\n' --summary --top --sort --every --per >>want
+		grep -Eq '^# (summary: none|option: --summary)' "$hook" || printf '%s\n' --summary --top --sort --every --per >>want
 		"$ROOT/lib/trace-hooks/complete" tfs-run "$name" - >all
 		sed 's/	.*//' all | sort >got
 		[ -z "$(sort -u want | comm -23 - got)" ]

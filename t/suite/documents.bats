@@ -240,7 +240,7 @@ questions() {
 	local tool n=0
 	for tool in $(tools); do
 		# operands such as HOOK may be in both or in the page only
-		"$tool" --help | sed -n '1,/^$/d; s/^  \([^ ]\)/\1/p' | sed 's/  .*//' |
+		"$tool" --help all | sed -n '1,/^$/d; s/^  \([^ ]\)/\1/p' | sed 's/  .*//' |
 			grep -v '^[A-Z]' | sort >help
 		sed -n 's/^\.It Fl /-/p; s/^\.It Cm //p' "$TREE"/bin/*/"$tool.1" |
 			grep -v '^--help' | sed 's/ , -/, --/; s/ Ar / /' | sort >page
@@ -250,12 +250,21 @@ questions() {
 	[ "$n" -ge 150 ]
 }
 
-@test "documents: --help has lines of at most 80 columns" {
-	for tool in $(tools); do
-		"$tool" --help
-	done >lines
-	file_has 200+ lines
-	run -1 grep -E '.{81}' lines
+@test "documents: --help of each tool and hook has at most 40 lines of 80 columns, and names all options" {
+	for command in $(tools) $(hooks "$TREE" | sed 's/^/tfs-run:/'); do
+		# shellcheck disable=SC2046 # two words for a hook
+		set -- $(tr : ' ' <<<"$command")
+		"$@" --help >short
+		"$@" --help all >long
+		[ "$(wc -l <short)" -le 40 ] || { echo "$command: $(wc -l <short) lines"; return 1; }
+		run -1 grep -hE '.{81}' short long
+		# each option is there, by its long name or its letter
+		sed -n '1,/^$/d; s/^  \(-[^ ].*\)/\1/p' long | sed 's/^-[^-], //; s/^-- .*//; s/ .*//; /^$/d' |
+			while read -r option; do
+				grep -q -e "$option\>" short || { echo "$command: $option"; exit 1; }
+			done
+	done
+	tfs-report --help | grep -qx 'tfs-report --help all describes these, too.'
 }
 
 @test "documents: each page of a program has the sections that a reader looks for" {

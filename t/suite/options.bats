@@ -9,7 +9,7 @@ options() {
 	local source tool hook
 	for source in "$TREE"/bin/*/*.1; do
 		tool=${source##*/} tool=${tool%.1}
-		"$tool" --help | sed -n '1,/^$/d; s/^  \(-[^ ].*\)/\1/p' | sed "s/  .*//; s/^/$tool	/"
+		"$tool" --help all | sed -n '1,/^$/d; s/^  \(-[^ ].*\)/\1/p' | sed "s/  .*//; s/^/$tool	/"
 	done | grep -v '	-- PROG'
 	for hook in "$TREE"/trace-hooks/*/hooks.d/*; do
 		sed -n "s/^# option: /${hook##*/}	/p" "$hook" | sed 's/  .*//'
