@@ -63,6 +63,7 @@ static void each_of_dat(struct input *f)
 	r->show.sink = &sink;
 	r->show.tells = f->facts;
 	r->names_calls = 1;
+	r->decode.names = r->decode.paths = r->decode.known.prints = f->paths;
 	if (replay_open(r, f->dat) < 0)
 		exit(REFUSED);
 	for (size_t i = 0; i < r->dat.nbuffers; i++)

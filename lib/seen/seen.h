@@ -70,6 +70,7 @@ struct input {
 	/* set by the filter */
 	int whole;              /* it prints lines of events, so each event needs its line */
 	int facts;              /* it needs what tfs-report -F adds */
+	int paths;              /* calls of a trace.dat have the files of descriptors */
 	int metrics;            /* input_end ends the output as metrics */
 
 	struct line_reader in;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/* diff_record.c - record runs of one or two commands by tfs-run */
+#include <sys/stat.h>
+
+#include "diff.h"
+
+/* The words of tfs-run: -o FILE HOOK OPTION... -- COMMAND... */
+struct words {
+	char **v;
+	size_t n, room;
+};
+
+static void add_word(struct words *w, char *word)
+{
+	w->v = xgrow(w->v, w->n, &w->room, sizeof(*w->v));
+	w->v[w->n++] = word;
+}
+
+/* Split a text, and add its words. Return -1, reported. */
+static int add_words(struct words *w, const char *text)
+{
+	const char *why;
+	char **v = words_split(text, &why);
+
+	if (!v || !*v)
+		return err_msg("'%.80s': %s", text, v ? "no command" : why);
+	for (; *v; v++)
+		add_word(w, *v);
+	return 0;
+}
+
+/* Record one run of a command. Return 0, or -1, reported. */
+static int record_run(const char *file, const char *hook, const char *command)
+{
+	char dir[PATH_MAX], run[2 * PATH_MAX];
+	struct words w = { 0 };
+	pid_t child;
+	int status;
+
+	if (program_directory(dir) < 0)
+		return -1;
+	str_format(run, sizeof(run), "%s/tfs-run", dir);
+	add_word(&w, run);
+	add_word(&w, (char *)(uintptr_t)"-o");
+	add_word(&w, (char *)(uintptr_t)file);
+	if (add_words(&w, hook) < 0)
+		return -1;
+	add_word(&w, (char *)(uintptr_t)"--");
+	if (add_words(&w, command) < 0)
+		return -1;
+	add_word(&w, NULL);
+	child = child_fork();
+	if (child < 0)
+		return err_errno("unable to start a process");
+	if (!child) {
+		fd_to_null(STDIN_FILENO);
+		fd_to_null(STDOUT_FILENO);
+		execv(run, w.v);
+		err_errno("unable to run %s", run);
+		_exit(REFUSED);
+	}
+	status = child_wait(child);
+	free(w.v);
+	return access(file, R_OK) ?
+	       err_msg("unable to record '%.80s' with %.80s: status %d", command, hook, status) : 0;
+}
+
+/* Make the directory unless it exists. Return 0, or -1, reported. */
+static int make_directory(const char *path)
+{
+	return mkdir(path, 0700) < 0 && errno != EEXIST ?
+	       err_errno("unable to make the directory %s", path) : 0;
+}
+
+int diff_record(const char *dir, unsigned long runs, const char *const *hooks, char **commands)
+{
+	static const char *const sides[] = { "before", "after" };
+	static struct strbuf file;
+
+	if (make_directory(dir) < 0)
+		return REFUSED;
+	for (unsigned long i = 0; i < runs; i++)
+		for (size_t k = 0; k < 2 && commands[k]; k++) {
+			strbuf_format(strbuf_empty(&file), "%s%s%s", dir,
+				      commands[1] ? "/" : "", commands[1] ? sides[k] : "");
+			if (make_directory(file.text) < 0)
+				return REFUSED;
+			for (size_t h = 0, n = file.n; hooks[h]; h++) {
+				file.n = n;
+				strbuf_format(&file, "/%lu-%.*s.dat", i + 1,
+					      (int)strcspn(hooks[h], " "), hooks[h]);
+				if (record_run(file.text, hooks[h], commands[k]) < 0)
+					return REFUSED;
+			}
+		}
+	return DONE;
+}
