@@ -6,7 +6,7 @@
 enum { MOST_NODES = 1000, TENTHS = 1000, DEEPEST = 16, SEVERAL = -1 };
 
 /* For people. In JSON throttled, preempted and so on are one word. */
-static const char states[WHY_STATES][36] = {
+static const char states[WHY_STATES][37] = {
 	[WHY_UNKNOWN] = "unknown", [WHY_RUNNING] = "running",
 	[WHY_RUNNABLE] = "waiting for a CPU", [WHY_PREEMPTED] = "preempted",
 	[WHY_THROTTLED] = "throttled by the quota of its cgroup", [WHY_BLOCKED] = "blocked",
@@ -168,7 +168,7 @@ static void put_task(const struct why *w, struct out *o, const struct why_node *
 static void put_time(struct out *o, uint64_t ns, int column)
 {
 	static const struct {
-		uint32_t unit;
+		uint64_t unit;
 		char name[4];
 	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
 	char text[40];
