@@ -213,6 +213,30 @@ void output_clear(struct output *o);
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid);
 void output_end(const struct output *o, const struct ask *ask, int none, int status);
 
+/* Is the terminal in the hands of a program such as an editor, or does it ask a password? */
+int output_is_taken(void);
+
+/* ---- silence.c: what a session that begins or ends waits for -------------------------- */
+
+enum { SILENCE_MS = 1000 };
+
+/* All zero at first: nobody waits. */
+struct silence {
+	const char *what;       /* "starting" */
+	pid_t manager;
+	long long since, next;  /* when nothing has happened yet, and when to say so; 0: never */
+	int drawn;              /* a line says it */
+};
+
+/*
+ * From now on, nothing happens. silence_tell tells a person in a line that another one overwrites,
+ * when silence_wait milliseconds have passed (-1: never), and silence_end removes the line.
+ */
+void silence_begin(struct silence *, const char *what, pid_t manager);
+int silence_wait(const struct silence *);
+void silence_tell(struct silence *);
+void silence_end(struct silence *);
+
 /* ---- catalog.c: the hooks of all subsystems, and those of the user ------------------ */
 
 /* One hook. The user's own hooks are in the directories of $TFS_HOOKS, see tfs-run(1). */

@@ -611,8 +611,7 @@ static const char *with_commas(char *text, unsigned long long n)
 	return s;
 }
 
-/* Is the terminal in the hands of a program such as an editor, or does it ask a password? */
-static int is_taken(void)
+int output_is_taken(void)
 {
 	struct termios t;
 
@@ -644,7 +643,7 @@ void output_progress(struct output *o)
 	if (!o->progress || now < o->next)
 		return;
 	o->next = now + PROGRESS_MS;
-	if (is_taken())
+	if (output_is_taken())
 		return;
 	ask_buffer(o);
 	if (!o->dat)
@@ -706,8 +705,9 @@ void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 	if (!(o->human || o->counted) || !isatty(STDERR_FILENO))
 		return;
 	if (ask->command)
-		err_note("tracing %s (pid %d) until it ends%s%s", *ask->command, (int)pid,
-			 time ? ", at most " : "", time ? time : "");
+		err_note("tracing %s (pid %d) until it ends%s%s%s", *ask->command, (int)pid,
+			 time ? ", for at most " : "", time ? time : "",
+			 time ? "; after that it goes on" : "");
 	else
 		err_note("tracing%s%s%s; Ctrl-C ends", tasks, time ? " for " : "",
 			 time ? time : "");

@@ -58,6 +58,7 @@ struct run {
 	int trace;              /* -1: closed */
 	struct output output;
 	int out, chunk;         /* output of the trace; the most bytes of one write */
+	struct silence end;     /* while it ends */
 	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
 	long long hurry_at;     /* when to end the output at a terminal, in ms; 0: not yet known */
 	int failed;             /* exit status after a failed write; 0: no failure */
@@ -243,7 +244,7 @@ static pid_t start_manager(char **argv, int *out)
  * or -1 if the manager ended with a message of its own, or the number of a signal that
  * asks tfs-run to stop. If SIGUSR1 arrives, set *dump for later.
  */
-static int await_path(int from, int signals, char *path, int *dump)
+static int await_path(int from, int signals, struct silence *start, char *path, int *dump)
 {
 	struct pollfd p[] = { { .fd = from, .events = POLLIN },
 			      { .fd = signals, .events = POLLIN } };
@@ -252,8 +253,10 @@ static int await_path(int from, int signals, char *path, int *dump)
 	ssize_t got;
 
 	for (;;) {
-		if (poll(p, 2, -1) < 0)
+		if (poll(p, 2, silence_wait(start)) <= 0) {
+			silence_tell(start);
 			continue;
+		}
 		if (p[1].revents && read(signals, &si, sizeof(si)) == sizeof(si)) {
 			if (si.ssi_signo == SIGUSR1)
 				*dump = 1;
@@ -453,6 +456,20 @@ static void reader_stuck(struct run *r)
 	give_up(r);
 }
 
+/* Return for how many ms poll(2) may wait; at the end, a person gets to know what takes so long. */
+static int wait_at_most(struct run *r, int wait)
+{
+	int ends = r->manager && !r->n && (r->prog_over || is_ending(r) ||
+					   (r->trace < 0 && !r->output.dat)), most;
+
+	if (!ends)
+		silence_end(&r->end);
+	else if (!r->end.since)
+		silence_begin(&r->end, "ending", r->manager);
+	most = silence_wait(&r->end);
+	return most < 0 || (wait >= 0 && wait < most) ? wait : most;
+}
+
 /* Copy the trace until it ends and the manager and PROG have ended. */
 static void copy_trace(struct run *r)
 {
@@ -467,9 +484,13 @@ static void copy_trace(struct run *r)
 			{ .fd = r->no_reader || r->output.file || !r->output.filter[0] ? -1 :
 				STDOUT_FILENO },
 		};
-		int wait = hurry(r), ready = poll(p, 4, wait);
+		int wait = hurry(r), ready = poll(p, 4, wait_at_most(r, wait));
 
 		output_progress(&r->output);
+		if (ready > 0)
+			silence_end(&r->end);
+		else
+			silence_tell(&r->end);
 		if (!ready && r->n && is_ending(r) && wait >= TERMINAL_MS)
 			reader_stuck(r);
 		if (ready <= 0)
@@ -610,6 +631,7 @@ static int begin(struct run *r, const struct ask *ask, const struct catalog_hook
 		 const char *manager, const char *prog, char *path)
 {
 	int release = -1, dump = 0, signo, status;
+	struct silence start;
 
 	r->signals = hold_signals();
 	if (ask->command)
@@ -617,7 +639,9 @@ static int begin(struct run *r, const struct ask *ask, const struct catalog_hook
 	r->manager = start_manager(manager_words(manager, "--run", hook->name, ask->words,
 						 &r->output, r->prog), &r->from);
 	signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE, for PROG and for the reader */
-	signo = await_path(r->from, r->signals, path, &dump);
+	silence_begin(&start, "starting", r->manager);
+	signo = await_path(r->from, r->signals, &start, path, &dump);
+	silence_end(&start);
 	if (signo) {
 		status = abandon(r, release, signo > 0 ? signo : 0);
 		output_drop(&r->output);

@@ -283,6 +283,28 @@ progress() {
 	shows '^ *100\.0% +123[4-6] +0 .* getppid$'
 }
 
+@test "terminal: after a second of silence at the begin or the end, a line says what the session waits for" {
+	terminal 120
+	printf '%s\n' '#!/bin/sh' '# description: waits' "read -r _ <'$PWD/go'" >slow
+	chmod +x slow
+	types "tfs-run ./slow --instance $MARK -- true"
+	eventually shows '^tfs-run: starting for [0-9]+ s: slow waits for the kernel( [(][a-z0-9_]+[)])?(; [0-9]+ other sessions?)?$'
+	release_go
+	ends 0
+	run -1 shows 'starting for'
+
+	types "tfs-run trace_open --instance $MARK -- sh -c 'read -r _ <go'"
+	eventually shows '^# [0-9-]+, UTC$'
+	eventually pgrep -f "^tfs-catpipe .*tfs[.]$MARK" >stream
+	stream=$(head -n 1 stream)
+	kill -STOP "$stream"
+	release_go
+	eventually shows '^tfs-run: ending for [0-9]+ s: tfs-catpipe waits for the kernel'
+	kill -CONT "$stream"
+	ends 0
+	run -1 shows 'ending for'
+}
+
 @test "terminal: PROG has the terminal for itself: no progress overwrites what it has written" {
 	terminal 80
 	echo 'printf partial; "$1/calls" 1234 </dev/null >/dev/null; echo $$ >pid; read -r _ <go; echo " and the rest"' >program
@@ -402,6 +424,7 @@ progress() {
 		rm -f pid
 		types "tfs-run trace_syscalls -s getppid --instance $MARK --time 100ms -- sh program"
 		eventually [ -s pid ]
+		shows "^tfs-run: tracing sh \(pid $(cat pid)\) until it ends, for at most 100ms; after that it goes on\$"
 		eventually shows "^tfs-run: the recording has ended, and the program \(pid $(cat pid)\) goes on; Ctrl-C ends it\$"
 		$way
 		if [ "$way" = release_go ]; then ends 0; else ends 130; fi
