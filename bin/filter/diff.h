@@ -20,7 +20,7 @@ enum diff_kind {
 extern const char *const diff_kinds[];
 
 /* The most recordings of one side that count for a key, and the most in all. */
-enum { DIFF_MOST = 20, DIFF_FILES_MOST = 4 * DIFF_MOST };
+enum { DIFF_MOST = 20, DIFF_FILES_MOST = 8 * DIFF_MOST };
 
 /* ---- diff_keys.c: what one recording has, in a child process ------------------------------ */
 

@@ -3,7 +3,7 @@
  * tfs-diff - print what has changed between two recordings, or two sets of them
  *
  * Requires: only recordings, as text, JSON or trace.dat; for -r, what the hooks require.
- * BEFORE and AFTER are recordings, or directories of them, 80 in all. With -r they are commands;
+ * BEFORE and AFTER are recordings, or directories of them, 160 in all. With -r they are commands;
  * tfs-diff runs each N times, in turn, and records them. It counts what each recording has:
  * programs, connections, files, failures, errors, waits, times, calls, events, and lines of decoded
  * calls. With four recordings a side it prints what differs more than the recordings of a side do;
