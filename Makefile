@@ -137,7 +137,7 @@ FORCE:
 
 # Every record or line of a trace passes through these files, so they are optimized for speed and not
 # for size, except in a static program. CFLAGS of the command line still count.
-FAST := base/out base/json base/table lines/event_text lines/trace_line lines/line_head lines/decimal seen/of_record \
+FAST := base/out base/json base/table lines/event_text lines/event_line lines/line_head lines/decimal seen/of_record \
 	calls/pairing why/account why/windows why/wait_words event/subbuf event/merge event/field event/vm \
 	event/comms event/conversion event/line show/record_json answers/facts calls/decode calls/decode_memory calls/decode_files calls/decode_select show/calls show/call_text show/call_json show/record_why select/pick \
 	event/notes show/show calls/print calls/user

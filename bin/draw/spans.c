@@ -471,12 +471,12 @@ static void put_event(struct spans *s, const struct export_record *record, uint6
 
 void spans_take(struct spans *s, const struct export_record *r, uint64_t number)
 {
-	struct trace_line line;
+	struct seen line;
 	struct dt_mark mark;
 
 	s->threads.size = sizeof(struct thread);
 	s->messages.size = sizeof(struct message);
-	if (export_is_mark(r) && trace_line(&line, r->line, r->n) && dt_mark(&mark, &line))
+	if (export_is_mark(r) && seen_line(&line, r->line, r->n) && dt_mark(&mark, &line))
 		take_mark(s, &mark, r, number);
 	else if (r->lost.n || r->lat >= 0 || r->answered || r->context.span)
 		put_event(s, r, number);

@@ -57,23 +57,23 @@ static unsigned host_flags(const struct strangers *s, const char *key)
 	return host ? host->flags : 0;
 }
 
-static struct lane *task_of(struct strangers *s, const struct trace_line *l, struct text_part pid)
+static struct lane *task_of(struct strangers *s, const struct seen *l, struct text_part pid)
 {
 	return slices_lane(s->slices, &s->slices->tasks, l, pid);
 }
 
 /* If a traced task makes a task, that is traced as well. */
-static void read_child(struct strangers *s, const struct trace_line *l)
+static void read_child(struct strangers *s, const struct seen *l)
 {
 	const char *child, *comm;
 
-	if (trace_line_born(l, &child, &comm))
-		task_of(s, l, trace_line_key(l, child))->flags |= TRACED;
+	if (seen_born(l, &child, &comm))
+		task_of(s, l, seen_text(l, child))->flags |= TRACED;
 }
 
 void strangers_comment(struct strangers *s, const char *line)
 {
-	struct trace_line l = { .prefix = "" };
+	struct seen l = { .prefix = "" };
 	struct text_part pid, none = { "", 0 };
 
 	if (!comments_traced(line, &l.host, &pid))
@@ -92,7 +92,7 @@ int strangers_matter(const struct strangers *s)
 	return s->named || !s->unfiltered;
 }
 
-void strangers_read(struct strangers *s, const struct trace_line *l)
+void strangers_read(struct strangers *s, const struct seen *l)
 {
 	struct slices *of = s->slices;
 	struct lane *now = of->task, *next;
@@ -114,12 +114,12 @@ void strangers_read(struct strangers *s, const struct trace_line *l)
 		return;
 	}
 	/* the key pid is the running task, and .pid the field */
-	pid = trace_line_key(l, of->wakes < 0 ? "next_pid" : ".pid");
+	pid = seen_text(l, of->wakes < 0 ? "next_pid" : ".pid");
 	if (!pid.n || s->unfiltered)
 		return;
 	next = task_of(s, l, pid);
 	add_pair(s, now, next);
-	if (of->wakes < 0 && is_helper(trace_line_key(l, "next_comm")))
+	if (of->wakes < 0 && is_helper(seen_text(l, "next_comm")))
 		next->flags |= HELPER;
 	/* tfs-latency has measured the wait of this task */
 	if (of->measured)

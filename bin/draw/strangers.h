@@ -22,7 +22,7 @@ struct strangers {
 int strangers_matter(const struct strangers *);
 
 /* Read an event line, which slices has taken. */
-void strangers_read(struct strangers *, const struct trace_line *);
+void strangers_read(struct strangers *, const struct seen *);
 
 /* Read a line that is no event: it may name a traced task. */
 void strangers_comment(struct strangers *, const char *line);

@@ -110,9 +110,9 @@ static void add_frame(struct strbuf *w, const char *s, size_t n)
 }
 
 /* Make one frame of each key's value; values have tabs between them. */
-static void make_roots(struct flame *f, const struct trace_line *l, struct strbuf *roots)
+static void make_roots(struct flame *f, const struct seen *l, struct strbuf *roots)
 {
-	trace_line_values(&f->key, l, keys.v);
+	seen_values(&f->key, l, keys.v);
 	roots->n = 0;
 	for (char *s = f->key.text, *end; s; s = end ? end + 1 : NULL) {
 		end = strchr(s, '\t');
@@ -130,23 +130,23 @@ static void add_weight(struct stack *s, uint64_t weight)
 }
 
 /* Return the value of a key, or 0. */
-static uint64_t value_of(const struct trace_line *l, const char *key, int digits)
+static uint64_t value_of(const struct seen *l, const char *key, int digits)
 {
 	struct decimal d;
 
 	if (!strcmp(key, "lat"))
-		return trace_line_latency(l, digits);
-	return decimal_parse(&d, trace_line_key(l, key)) < 0 || d.negative ? 0 : d.whole;
+		return seen_latency(l, digits);
+	return decimal_parse(&d, seen_text(l, key)) < 0 || d.negative ? 0 : d.whole;
 }
 
 /* Does the stack of the event weigh the time until its task runs again? */
-static int is_off(const struct trace_line *l)
+static int is_off(const struct seen *l)
 {
-	return text_part_is(l->event, "sched_switch") && !*l->lat && !trace_line_key(l, "lat").n;
+	return text_part_is(l->event, "sched_switch") && !*l->lat && !seen_text(l, "lat").n;
 }
 
 /* Choose the first key of -w that the event has. */
-static void choose_weight(struct flame *f, const struct trace_line *l, int digits)
+static void choose_weight(struct flame *f, const struct seen *l, int digits)
 {
 	for (const char *s = weights, *end; s && !*f->weight; s = *end ? end + 1 : NULL) {
 		end = s + strcspn(s, ",");
@@ -178,18 +178,18 @@ static void count_off(struct flame *f, struct off *off)
 }
 
 /* A task leaves the CPU, and another one runs again. */
-static void read_switch(struct flame *f, const struct trace_line *l, struct last_event *last,
+static void read_switch(struct flame *f, const struct seen *l, struct last_event *last,
 			uint64_t now)
 {
 	struct off *off;
 
-	lane_key(&f->key, l, trace_line_key(l, "next_pid"));
+	lane_key(&f->key, l, seen_text(l, "next_pid"));
 	off = table_find(&f->off, f->key.text, f->key.n);
 	if (off && !off->time)
 		off->time = now > off->since ? now - off->since : 1;
-	if (text_part_is(trace_line_key(l, "prev_pid"), "0"))
+	if (text_part_is(seen_text(l, "prev_pid"), "0"))
 		return;
-	lane_key(&f->key, l, trace_line_key(l, "prev_pid"));
+	lane_key(&f->key, l, seen_text(l, "prev_pid"));
 	off = table_at(&f->off, f->key.text, f->key.n);
 	count_off(f, off);
 	off->since = now;
@@ -198,23 +198,23 @@ static void read_switch(struct flame *f, const struct trace_line *l, struct last
 }
 
 /* Find the weight of the stack that follows the event. */
-static void weigh(struct flame *f, const struct trace_line *l, struct last_event *last)
+static void weigh(struct flame *f, const struct seen *l, struct last_event *last)
 {
 	uint64_t now;
 	int digits;
 
 	last->weight = 0;
 	last->off = NULL;
-	last->wakes = trace_line_wakes(l);
-	last->hard = trace_line_within(l, "hHzZ");
-	if (!weights || trace_line_time(l, &now, &digits) < 0)
+	last->wakes = seen_wakes(l);
+	last->hard = seen_within(l, "hHzZ");
+	if (!weights || seen_time(l, &now, &digits) < 0)
 		return;
 	if (!*f->weight)
 		choose_weight(f, l, digits);
 	if (!strcmp(f->weight, "lat") && is_off(l)) {
 		read_switch(f, l, last, now);
 	} else if (last->wakes && f->off.n) {
-		lane_key(&f->key, l, trace_line_key(l, ".pid"));
+		lane_key(&f->key, l, seen_text(l, ".pid"));
 		last->off = table_find(&f->off, f->key.text, f->key.n);
 		if (last->off && last->off->time)
 			last->off = NULL;
@@ -316,9 +316,9 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 {
 	/* innermost functions that make the trace itself */
 	static const char *const own[] = { "trace_event_raw_event_", "__traceiter_" };
-	struct trace_frame frame;
+	struct line_frame frame;
 
-	if (!trace_line_frame(&frame, line, n)) {
+	if (!line_frame(&frame, line, n)) {
 		f->now = NULL;
 		return;
 	}
@@ -337,7 +337,7 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 /* Read an event, or the title of a stack. */
 static void read_event(struct flame *f, int event)
 {
-	const struct trace_line *l = &f->in.l;
+	const struct seen *l = &f->in.l;
 	struct last_event *last;
 
 	/* a trace of several hosts has several CPUs of the same number */
@@ -345,7 +345,7 @@ static void read_event(struct flame *f, int event)
 	f->now = NULL;
 	f->user = 0;
 	/* the stack of the program follows that of the kernel, and continues it */
-	if (event || last->user || l->stack == TRACE_LINE_STACK)
+	if (event || last->user || l->stack == SEEN_STACK)
 		count_stack(f, last);
 	if (event) {
 		if (!all && strangers_matter(&f->strangers)) {
@@ -353,7 +353,7 @@ static void read_event(struct flame *f, int event)
 			strangers_read(&f->strangers, l);
 		}
 		/* a switch or wake-up of a task that is not traced may be in the trace */
-		if (!all && (text_part_is(l->event, "sched_switch") || trace_line_wakes(l)))
+		if (!all && (text_part_is(l->event, "sched_switch") || seen_wakes(l)))
 			lane_key(&last->task, l, l->pid);
 		else
 			last->task.n = 0;
@@ -366,7 +366,7 @@ static void read_event(struct flame *f, int event)
 	/* the event of the stack is missing: only the stack's own line has keys */
 	if (!last->roots.n)
 		make_roots(f, l, &last->roots);
-	f->user = last->user = l->stack == TRACE_LINE_USER_STACK;
+	f->user = last->user = l->stack == SEEN_USER_STACK;
 	f->now = last;
 	/* trace-cmd prints the first frame behind the title */
 	if (text_part_begins(l->body, "=> "))

@@ -105,7 +105,7 @@ static const char *keep_words(struct timeline *t)
 }
 
 /* Begin t->words with "HOST ", if dt-join has put a host before the line. */
-static void begin_with_host(struct timeline *t, const struct trace_line *l)
+static void begin_with_host(struct timeline *t, const struct seen *l)
 {
 	t->words.n = 0;
 	if (l->host.n)
@@ -113,16 +113,16 @@ static void begin_with_host(struct timeline *t, const struct trace_line *l)
 }
 
 /* Return the label of a task, COMM-PID. */
-static const char *task_label(struct timeline *t, const struct trace_line *l,
+static const char *task_label(struct timeline *t, const struct seen *l,
 			      struct text_part comm, struct text_part pid)
 {
 	begin_with_host(t, l);
-	trace_line_add_string(&t->words, l, comm.n ? comm : (struct text_part){ "?", 1 });
+	seen_add_string(&t->words, l, comm.n ? comm : (struct text_part){ "?", 1 });
 	strbuf_format(&t->words, "-%.*s", (int)pid.n, pid.text);
 	return keep_words(t);
 }
 
-static const char *cpu_label(struct timeline *t, const struct trace_line *l)
+static const char *cpu_label(struct timeline *t, const struct seen *l)
 {
 	begin_with_host(t, l);
 	strbuf_format(&t->words, "cpu %.*s", (int)l->cpu.n, l->cpu.text);
@@ -130,7 +130,7 @@ static const char *cpu_label(struct timeline *t, const struct trace_line *l)
 }
 
 /* Return the row of a task of the line's host. */
-static struct row *row_of(struct timeline *t, const struct trace_line *l, struct text_part pid)
+static struct row *row_of(struct timeline *t, const struct seen *l, struct text_part pid)
 {
 	return (struct row *)slices_lane(&t->slices, &t->slices.tasks, l, pid);
 }
@@ -152,7 +152,7 @@ static void add_mark(struct timeline *t, struct row *l, const char *label, struc
  * Add a mark for the task that leaves the CPU, from the switch to it until now, if the trace has
  * that switch. The idle task, pid 0, gets none.
  */
-static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t now)
+static void read_switch(struct timeline *t, const struct seen *l, uint64_t now)
 {
 	const struct slices *s = &t->slices;
 	struct row *cpu = (struct row *)s->cpu, *next = (struct row *)s->other;
@@ -163,11 +163,11 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 
 		/* the task may have another name now, after an exec */
 		add_mark(t, by_cpu ? cpu : (struct row *)s->task, by_cpu ? label :
-			 task_label(t, l, trace_line_key(l, "prev_comm"),
-				    trace_line_key(l, "prev_pid")), m);
+			 task_label(t, l, seen_text(l, "prev_comm"),
+				    seen_text(l, "prev_pid")), m);
 	}
-	cpu->task_name = task_label(t, l, trace_line_key(l, "next_comm"),
-				    trace_line_key(l, "next_pid"));
+	cpu->task_name = task_label(t, l, seen_text(l, "next_comm"),
+				    seen_text(l, "next_pid"));
 	if (next && next->arrow)
 		t->arrow[next->arrow - 1].begin = now;
 	if (next)
@@ -175,7 +175,7 @@ static void read_switch(struct timeline *t, const struct trace_line *l, uint64_t
 }
 
 /* Note the arrow from the task that wakes another one. Return who ended its wait. */
-static const char *read_waker(struct timeline *t, const struct trace_line *l, uint64_t now)
+static const char *read_waker(struct timeline *t, const struct seen *l, uint64_t now)
 {
 	const struct slices *s = &t->slices;
 	struct row *task = (struct row *)s->other, *waker = (struct row *)s->waker;
@@ -189,7 +189,7 @@ static const char *read_waker(struct timeline *t, const struct trace_line *l, ui
 }
 
 /* Add a mark for the wait that ends with the switch or the wake-up. */
-static void read_wait(struct timeline *t, const struct trace_line *l, uint64_t now)
+static void read_wait(struct timeline *t, const struct seen *l, uint64_t now)
 {
 	const struct slices *s = &t->slices;
 	int wakes = s->wakes > 0;
@@ -197,7 +197,7 @@ static void read_wait(struct timeline *t, const struct trace_line *l, uint64_t n
 
 	if (now > s->waited_from && !by_cpu)
 		add_mark(t, (struct row *)s->other, wakes ?
-			 task_label(t, l, trace_line_key(l, ".comm"), trace_line_key(l, ".pid")) :
+			 task_label(t, l, seen_text(l, ".comm"), seen_text(l, ".pid")) :
 			 ((struct row *)s->cpu)->task_name,
 			 (struct mark){ s->waited_from, now, who, (enum kind)s->waited });
 }
@@ -206,7 +206,7 @@ static void read_wait(struct timeline *t, const struct trace_line *l, uint64_t n
  * Note the process of a task: the trace has a column of thread groups, or tells that the
  * task is a new thread.
  */
-static void read_process(struct timeline *t, const struct trace_line *l)
+static void read_process(struct timeline *t, const struct seen *l)
 {
 	struct row *parent, *task;
 	struct text_part flags;
@@ -214,15 +214,15 @@ static void read_process(struct timeline *t, const struct trace_line *l)
 
 	if (l->tgid.n && *l->tgid.text != '-')
 		row_of(t, l, l->pid)->process = row_of(t, l, l->tgid);
-	if (!text_part_is(l->event, "task_newtask") || !trace_line_key(l, ".pid").n)
+	if (!text_part_is(l->event, "task_newtask") || !seen_text(l, ".pid").n)
 		return;
-	flags = trace_line_key(l, "clone_flags");
+	flags = seen_text(l, "clone_flags");
 	if (flags.n > 2 && !memcmp(flags.text, "0x", 2))
 		flags = (struct text_part){ flags.text + 2, flags.n - 2 };
 	parent = row_of(t, l, l->pid);
 	if (!parent->process)
 		parent->process = parent;
-	task = row_of(t, l, trace_line_key(l, ".pid"));
+	task = row_of(t, l, seen_text(l, ".pid"));
 	task->process = !text_part_number(flags, 16, &bits) && (bits & CLONE_THREAD) ?
 			parent->process : task;
 }
@@ -238,12 +238,12 @@ static void read_gap(struct timeline *t)
 }
 
 /* Add the mark of an event, or of the latency that it ends. */
-static void read_event(struct timeline *t, const struct trace_line *l, uint64_t now, uint64_t lat)
+static void read_event(struct timeline *t, const struct seen *l, uint64_t now, uint64_t lat)
 {
-	int switched = t->slices.wakes < 0, call = trace_line_is_call(l);
+	int switched = t->slices.wakes < 0, call = seen_is_call(l);
 	/* the latency of a switch is the wait of the task that the CPU switches to */
-	struct text_part comm = switched ? trace_line_key(l, "next_comm") : l->comm;
-	struct text_part pid = switched ? trace_line_key(l, "next_pid") : l->pid;
+	struct text_part comm = switched ? seen_text(l, "next_comm") : l->comm;
+	struct text_part pid = switched ? seen_text(l, "next_pid") : l->pid;
 	const char *label;
 	struct mark m = { lat < now ? now - lat : 0, now, NULL, lat ? TOOK : TICK };
 
@@ -261,11 +261,11 @@ static void read_event(struct timeline *t, const struct trace_line *l, uint64_t 
 static void read_line(struct timeline *t)
 {
 	const struct text_part none = { "-", 1 };
-	struct trace_line *l = &t->in.l;
+	struct seen *l = &t->in.l;
 	uint64_t now, lat;
 	int digits;
 
-	if (!input_event(&t->in) || trace_line_time(l, &now, &digits) < 0) {
+	if (!input_event(&t->in) || seen_time(l, &now, &digits) < 0) {
 		if (comments_is_gap(t->in.line))
 			read_gap(t);
 		strangers_comment(&t->strangers, t->in.line);
@@ -284,7 +284,7 @@ static void read_line(struct timeline *t)
 		read_switch(t, l, now);
 	if (t->slices.waited)
 		read_wait(t, l, now);
-	lat = t->slices.wakes >= 0 || t->slices.measured ? trace_line_latency(l, digits) : 0;
+	lat = t->slices.wakes >= 0 || t->slices.measured ? seen_latency(l, digits) : 0;
 	t->switches |= t->slices.wakes < 0;
 	if (t->slices.wakes >= 0 || lat)
 		read_event(t, l, now, lat);
@@ -418,7 +418,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
 	/* what several states of a task become has no gaps */
 	uint64_t least = more && layer(m) == RAN ? (t->end - t->begin) / WIDTH : 0;
-	const char *name = m->kind < RAN ? trace_line_waits[m->kind] : m->name;
+	const char *name = m->kind < RAN ? task_wait_names[m->kind] : m->name;
 	size_t n = strlen(name);
 	struct strbuf *w = &t->words;
 

@@ -42,7 +42,7 @@ struct slice {
 	const char *category;
 	struct text_part name;
 	uint64_t from, ns;
-	const struct trace_line *line;  /* whose fields are the arguments, or NULL */
+	const struct seen *line;  /* whose fields are the arguments, or NULL */
 	const char *arrow;              /* the form of its end at the slice: "47f" or "48f" */
 	uint64_t key;                   /* 0: none */
 };
@@ -95,7 +95,7 @@ static struct track *track_below(const struct track *parent, char kind, struct t
 }
 
 /* Describe the thread of a task of the line's host, if it is new or has another name now. */
-static struct track *describe(struct lane *lane, const struct trace_line *l, const char *comm)
+static struct track *describe(struct lane *lane, const struct seen *l, const char *comm)
 {
 	static const struct track top;
 	static struct strbuf string;
@@ -109,7 +109,7 @@ static struct track *describe(struct lane *lane, const struct trace_line *l, con
 		proto_put("1{60{1u3{1u6p}}.", t->host->uuid, t->host->uuid, &name);
 	if (added)
 		t->track.uuid = ++all.uuids;
-	name = strbuf_unescaped(&string, trace_line_key(l, comm), l->json);
+	name = strbuf_unescaped(&string, seen_text(l, comm), l->json);
 	if (name.n >= sizeof(t->comm))
 		name.n = sizeof(t->comm) - 1;
 	if (name.n && *name.text != '<' && !text_part_is(name, t->comm))
@@ -140,7 +140,7 @@ static void put_event(const struct track *t, unsigned type, uint64_t time, const
 }
 
 /* Write the fields of a line as arguments: as JSON if the line is whole, or else as text. */
-static void put_arguments(const struct trace_line *l)
+static void put_arguments(const struct seen *l)
 {
 	const char *last = l->body.n ? l->body.text + l->body.n - 1 : "";
 
@@ -193,7 +193,7 @@ static void put_window(const struct thread *t, const struct dt_window *w, uint64
 }
 
 /* Process a mark line: the end of a message, the beginning or the end of a window. */
-static void read_mark(const struct trace_line *l, const struct dt_mark *m, uint64_t now)
+static void read_mark(const struct seen *l, const struct dt_mark *m, uint64_t now)
 {
 	char tid[24];
 	struct text_part id = { tid, str_format(tid, sizeof(tid), "%llu",
@@ -234,10 +234,10 @@ static struct text_part up_to_bar(struct text_part *s)
 }
 
 /* Return the text of a marker, or nothing. */
-static struct text_part marker_text(const struct trace_line *l)
+static struct text_part marker_text(const struct seen *l)
 {
 	static struct strbuf string;
-	struct text_part s = trace_line_marker(l);
+	struct text_part s = seen_marker(l);
 
 	if (!s.text)
 		return s;
@@ -272,7 +272,7 @@ static void put_counter(struct track *host, uint64_t now, struct text_part name,
  * S|PID|NAME|COOKIE and F|PID|NAME|COOKIE are the ends of a slice of no thread, C|PID|NAME|VALUE
  * is a counter, and I|PID|NAME an instant. Return 1, or 0 if the line is no marker.
  */
-static int read_marker(const struct trace_line *l, struct thread *t, uint64_t now)
+static int read_marker(const struct seen *l, struct thread *t, uint64_t now)
 {
 	struct text_part s = marker_text(l), pid, key, name;
 	struct track *async;
@@ -317,12 +317,12 @@ static void forget(void)
 	}
 }
 
-static void read_event(const struct trace_line *l, uint64_t now, int digits)
+static void read_event(const struct seen *l, uint64_t now, int digits)
 {
 	const struct slices *is = &all.slices;
 	/* a decoded call has the time of its beginning, and other lines that of their end */
-	int call = trace_line_is_call(l);
-	uint64_t ns = is->wakes >= 0 || is->measured ? trace_line_latency(l, digits) : 0;
+	int call = seen_is_call(l);
+	uint64_t ns = is->wakes >= 0 || is->measured ? seen_latency(l, digits) : 0;
 	struct slice s = { .category = call ? "call" : "latency", .name = l->event, .ns = ns,
 			   .from = call ? now : now > ns ? now - ns : 0, .line = l };
 	struct track *t = describe(is->task, l, "comm"), *other;
@@ -340,17 +340,17 @@ static void read_event(const struct trace_line *l, uint64_t now, int digits)
 		describe(is->task, l, "prev_comm");
 	other = is->other ? describe(is->other, l, is->wakes < 0 ? "next_comm" : ".comm") : NULL;
 	if (call && l->json)
-		s.name = trace_line_key(l, "call");
+		s.name = seen_text(l, "call");
 	else if (*l->prefix && !call)
 		s.name = (struct text_part){ text, str_format(text, sizeof(text), "%s%.*s",
 							      l->prefix, (int)l->event.n,
 							      l->event.text) };
 	if (is->waited && now > is->waited_from)
 		put_slice(other, BEGIN, &(struct slice){
-			.category = "wait", .name = text_part_of(trace_line_waits[is->waited]),
+			.category = "wait", .name = text_part_of(task_wait_names[is->waited]),
 			.from = is->waited_from, .ns = now - is->waited_from,
 		});
-	if (ns || (call && trace_line_key(l, "lat").n)) {
+	if (ns || (call && seen_text(l, "lat").n)) {
 		t = is->wakes < 0 ? other : t; /* the next task has waited this long */
 		if (t)
 			put_slice(t, BEGIN, &s);
@@ -366,7 +366,7 @@ static void read_line(void)
 	uint64_t now, tid;
 	int digits;
 
-	if (!input_event(&all.in) || trace_line_time(&all.in.l, &now, &digits) < 0) {
+	if (!input_event(&all.in) || seen_time(&all.in.l, &now, &digits) < 0) {
 		if (comments_is_gap(all.in.line))
 			forget();
 		comments_keep(&all.in.comments, all.in.line);

@@ -116,18 +116,18 @@ static void args_of_json(struct strbuf *args, struct text_part body)
 }
 
 /* Read the parts of a decoded call. */
-static void read_call(struct call_text *c, const struct trace_line *l)
+static void read_call(struct call_text *c, const struct seen *l)
 {
 	static struct strbuf args;
-	struct text_part body = trace_line_body(l);
+	struct text_part body = seen_body(l);
 	const char *open, *end = body.text + body.n, *at = NULL;
 
-	*c = (struct call_text){ .name = trace_line_key(l, "call"),
-				 .error = trace_line_key(l, "error") };
+	*c = (struct call_text){ .name = seen_text(l, "call"),
+				 .error = seen_text(l, "error") };
 	if (l->json) {
 		args_of_json(&args, body);
 		c->args = (struct text_part){ args.text, args.n };
-		c->result = trace_line_key(l, "ret");
+		c->result = seen_text(l, "ret");
 		return;
 	}
 	open = body.n ? memchr(body.text, '(', body.n) : NULL;
@@ -258,11 +258,11 @@ static void count_failure(const struct call_text *c, const struct call_role *rol
 }
 
 /* Count the time of a call, by the other end of its connection. */
-static void count_time(const struct trace_line *l, const struct call_text *c)
+static void count_time(const struct seen *l, const struct call_text *c)
 {
 	const char *comma = c->args.n ? memchr(c->args.text, ',', c->args.n) : NULL;
 	struct text_part to = { 0 }, port = { 0 };
-	const uint64_t ns = trace_line_latency(l, 9);
+	const uint64_t ns = seen_latency(l, 9);
 	const char *colon;
 
 	if (comma)
@@ -294,7 +294,7 @@ static void count_line(const struct call_text *c)
 }
 
 /* Count a decoded call. */
-static void take_decoded(const struct trace_line *l)
+static void take_decoded(const struct seen *l)
 {
 	const struct call_role *role;
 	struct call_text c;
@@ -326,11 +326,11 @@ static void take_decoded(const struct trace_line *l)
 /* ---- other events ---- */
 
 /* Count the entry or the return of a call whose arguments are not known. */
-static void take_plain_call(const struct trace_line *l)
+static void take_plain_call(const struct seen *l)
 {
 	struct call_task *t;
 	enum pairing_fate fate = line_calls_event(&calls, l, &t);
-	const int side = trace_line_side(l);
+	const int side = seen_side(l);
 	const char *error;
 	int64_t result;
 
@@ -351,10 +351,10 @@ static void take_plain_call(const struct trace_line *l)
 }
 
 /* Count an event of trace_files, which names the file. Return 0 if it is another event. */
-static int take_file(const struct trace_line *l)
+static int take_file(const struct seen *l)
 {
-	const struct text_part path = trace_line_key(l, ".path");
-	const struct call_text c = { .name = l->event, .args = trace_line_body(l), .file = path };
+	const struct text_part path = seen_text(l, ".path");
+	const struct call_text c = { .name = l->event, .args = seen_body(l), .file = path };
 
 	if (!path.n || !role_of(l->event)->does)
 		return 0;
@@ -363,22 +363,22 @@ static int take_file(const struct trace_line *l)
 	return 1;
 }
 
-static void take_other(const struct trace_line *l)
+static void take_other(const struct seen *l)
 {
 	struct text_part part;
 
-	if (trace_line_side(l)) {
+	if (seen_side(l)) {
 		take_plain_call(l);
 	} else if (text_part_is(l->event, "sched_process_exec")) {
 		has |= BIT(PROGRAMS);
 		execs = 1;
-		count_path(DIFF_PROGRAMS, "runs", trace_line_key(l, ".filename"), 0);
+		count_path(DIFF_PROGRAMS, "runs", seen_text(l, ".filename"), 0);
 	} else if (text_part_is(l->event, "inet_sock_set_state")) {
 		has |= BIT(CONNECTIONS);
-		part = trace_line_key(l, ".newstate");
+		part = seen_text(l, ".newstate");
 		if (text_part_is(part, "TCP_SYN_SENT") || text_part_is(part, "2")) {
 			begin(DIFF_CONNECTIONS, (struct text_part){ 0 });
-			add_address(trace_line_key(l, ".daddr"), trace_line_key(l, ".dport"));
+			add_address(seen_text(l, ".daddr"), seen_text(l, ".dport"));
 			count(1);
 		}
 	} else if (!take_file(l)) {
@@ -430,7 +430,7 @@ static void each(void)
 		if (in.l.stack)
 			return;
 		diff_pid(in.l.pid);
-		if (trace_line_is_call(&in.l))
+		if (seen_is_call(&in.l))
 			take_decoded(&in.l);
 		else
 			take_other(&in.l);

@@ -7,7 +7,7 @@
 #include "lines/lines.h"
 #include "latency.h"
 
-void latency_event_set(struct latency *t, struct latency_event *m, const struct trace_line *l)
+void latency_event_set(struct latency *t, struct latency_event *m, const struct seen *l)
 {
 	strbuf_puts(strbuf_empty(&t->event), l->prefix);
 	strbuf_add(&t->event, l->event.text, l->event.n);
@@ -28,13 +28,13 @@ static int is_of_task(const char *key)
 	return !strcmp(key, "comm") || !strcmp(key, ".comm") || !strcmp(key, "pid");
 }
 
-char *latency_task_fields(struct latency *t, const struct trace_line *l)
+char *latency_task_fields(struct latency *t, const struct seen *l)
 {
 	strbuf_puts(strbuf_empty(&t->fields), "");
 	for (size_t i = 0; t->keys[i]; i++)
 		if (is_of_task(t->keys[i])) {
-			trace_line_add_field(&t->fields, l, t->names[i],
-					     trace_line_key(l, t->keys[i]));
+			seen_add_field(&t->fields, l, t->names[i],
+				       seen_text(l, t->keys[i]));
 			strbuf_puts(&t->fields, "\n");
 		}
 	strbuf_add(&t->fields, l->context.text, l->context.n);
@@ -55,8 +55,8 @@ void latency_start_keep(struct latency *t, struct latency_start *b, const struct
 			strbuf_add(&t->fields, task, n);
 			task += n + 1;
 		} else {
-			trace_line_add_field(&t->fields, m->l, t->names[i],
-					     trace_line_key(m->l, t->keys[i]));
+			seen_add_field(&t->fields, m->l, t->names[i],
+				       seen_text(m->l, t->keys[i]));
 		}
 	if (task)
 		b->context = xstrdup(task);
@@ -73,8 +73,8 @@ static void add_fields(struct latency *t, const struct latency_start *b,
 {
 	struct text_part context = { b->context, b->context ? strlen(b->context) : 0 };
 
-	trace_line_with_fields(&t->line, m->l, m->line, m->n, &t->fields,
-			       b->context ? context : m->l->context);
+	seen_with_fields(&t->line, m->l, m->line, m->n, &t->fields,
+			 b->context ? context : m->l->context);
 }
 
 void latency_start_set(struct latency *t, struct latency_start *b, const struct latency_event *m,
@@ -118,26 +118,26 @@ void latency_start_print(struct latency *t, const struct latency_start *b,
 	t->printed++;
 }
 
-void latency_key_origin(struct latency *t, const struct trace_line *l)
+void latency_key_origin(struct latency *t, const struct seen *l)
 {
 	strbuf_puts(&t->key, l->json ? "j" : "t");
 	strbuf_add(&t->key, l->host.text, l->host.n);
 }
 
-size_t latency_key(struct latency *t, const struct trace_line *l, const char *const *keys)
+size_t latency_key(struct latency *t, const struct seen *l, const char *const *keys)
 {
-	size_t found = trace_line_values(&t->key, l, keys);
+	size_t found = seen_values(&t->key, l, keys);
 
 	latency_key_origin(t, l);
 	for (; *keys; keys++)
-		if (trace_line_is_idle(l, *keys))
+		if (seen_is_idle(l, *keys))
 			strbuf_format(&t->key, " cpu %.*s", (int)l->cpu.n, l->cpu.text);
 	return found;
 }
 
-pid_t latency_task(const struct trace_line *l, const char *key)
+pid_t latency_task(const struct seen *l, const char *key)
 {
-	struct text_part p = trace_line_key(l, key);
+	struct text_part p = seen_text(l, key);
 	char text[16];
 
 	if (!p.n)
@@ -146,7 +146,7 @@ pid_t latency_task(const struct trace_line *l, const char *key)
 	return text_pid(text);
 }
 
-int latency_unselected(const struct latency *t, const struct trace_line *l)
+int latency_unselected(const struct latency *t, const struct seen *l)
 {
 	return t->only.n && !pids_has(&t->only, latency_task(l, "pid"));
 }
@@ -166,11 +166,11 @@ int latency_follow_task(struct latency *t, pid_t pid)
 	return 0;
 }
 
-int latency_follow_child(struct latency *t, const struct trace_line *l)
+int latency_follow_child(struct latency *t, const struct seen *l)
 {
 	const char *child, *comm;
 
-	if (!t->only.n || !trace_line_born(l, &child, &comm) ||
+	if (!t->only.n || !seen_born(l, &child, &comm) ||
 	    !pids_has(&t->only, latency_task(l, "pid")))
 		return 0;
 	return latency_follow_task(t, latency_task(l, child));

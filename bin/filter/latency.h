@@ -15,9 +15,9 @@
  * (latency_block.c, bios.c). Those of calls are in a struct line_calls (latency_calls.c).
  */
 
-/* An event, with its line and its time as trace_line_time gives it. */
+/* An event, with its line and its time as seen_time gives it. */
 struct latency_event {
-	const struct trace_line *l;
+	const struct seen *l;
 	const char *event;              /* the whole name */
 	const char *line;               /* of n bytes */
 	size_t n;
@@ -65,13 +65,13 @@ struct latency {
 };
 
 /* Point m at the line and at the event's whole name. */
-void latency_event_set(struct latency *, struct latency_event *, const struct trace_line *);
+void latency_event_set(struct latency *, struct latency_event *, const struct seen *);
 
 /*
  * Return the fields of -c of the event's task (comm, .comm, pid), one per line, and its trace
  * context; to be freed.
  */
-char *latency_task_fields(struct latency *, const struct trace_line *);
+char *latency_task_fields(struct latency *, const struct seen *);
 
 /*
  * Set b to the time of the event and the fields to carry, and free what b carried before. Those of
@@ -97,21 +97,21 @@ void latency_start_clear(struct latency_start *);
 /*
  * Append what separates keys of different traces to latency.key: a text line never ends
  * the beginning of a JSON line, and no host ends the beginning of another host. latency_key first
- * sets it to the values of the keys, and the CPU of an idle task, and returns as trace_line_values
+ * sets it to the values of the keys, and the CPU of an idle task, and returns as seen_values
  * does.
  */
-void latency_key_origin(struct latency *, const struct trace_line *);
-size_t latency_key(struct latency *, const struct trace_line *, const char *const *keys);
+void latency_key_origin(struct latency *, const struct seen *);
+size_t latency_key(struct latency *, const struct seen *, const char *const *keys);
 
 /* Return the task that the key names; 0 if there is none, or for the idle task. */
-pid_t latency_task(const struct trace_line *, const char *key);
+pid_t latency_task(const struct seen *, const char *key);
 
 /* Is the task of the event one that latency.only does not select? */
-int latency_unselected(const struct latency *, const struct trace_line *);
+int latency_unselected(const struct latency *, const struct seen *);
 
 /* Add a task, or the task that such a task makes by this event, to latency.only. -1: reported. */
 int latency_follow_task(struct latency *, pid_t);
-int latency_follow_child(struct latency *, const struct trace_line *);
+int latency_follow_child(struct latency *, const struct seen *);
 
 /* Free all entries of the table, after fn has freed what they point to. */
 void latency_forget_all(struct latency *, struct table *,

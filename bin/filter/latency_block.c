@@ -45,21 +45,21 @@ struct disk_place {
 	uint64_t sector, length;
 };
 
-static int number_at(const struct trace_line *l, const char *key, uint64_t *n)
+static int number_at(const struct seen *l, const char *key, uint64_t *n)
 {
 	struct decimal v;
 
-	if (decimal_parse(&v, trace_line_key(l, key)) < 0)
+	if (decimal_parse(&v, seen_text(l, key)) < 0)
 		return -1;
 	*n = v.negative ? 0 - v.whole : v.whole;
 	return 0;
 }
 
 /* Read the fields from the event. Return 0, or -1 if a field is missing. */
-static int read_place(const struct trace_line *l, struct disk_place *p)
+static int read_place(const struct seen *l, struct disk_place *p)
 {
-	p->dev = trace_line_key(l, "dev");
-	p->rwbs = trace_line_key(l, "rwbs");
+	p->dev = seen_text(l, "dev");
+	p->rwbs = seen_text(l, "rwbs");
 	if (!p->dev.n || !p->rwbs.n || number_at(l, "sector", &p->sector) < 0 ||
 	    number_at(l, "nr_sector", &p->length) < 0)
 		return -1;
@@ -68,14 +68,14 @@ static int read_place(const struct trace_line *l, struct disk_place *p)
 	return 0;
 }
 
-static void set_key(struct latency *t, const struct trace_line *l, const struct disk_place *p)
+static void set_key(struct latency *t, const struct seen *l, const struct disk_place *p)
 {
 	strbuf_format(strbuf_empty(&t->key), "%llu %.*s %.*s ", (unsigned long long)p->sector,
 		      (int)p->dev.n, p->dev.text, (int)p->rwbs.n, p->rwbs.text);
 	latency_key_origin(t, l);
 }
 
-static void put(struct latency *t, const struct trace_line *l, const struct disk_place *p,
+static void put(struct latency *t, const struct seen *l, const struct disk_place *p,
 		struct disk_request *r)
 {
 	struct disk_request **last;
@@ -107,7 +107,7 @@ static struct disk_request **choose(struct alike *a, uint64_t length)
 }
 
 /* Remove a request from those in flight, and return it. NULL if there is none. */
-static struct disk_request *take(struct latency *t, const struct trace_line *l,
+static struct disk_request *take(struct latency *t, const struct seen *l,
 				 const struct disk_place *p)
 {
 	struct disk_request **at, *r;
@@ -156,7 +156,7 @@ static int is_fua(const struct disk_place *p)
  * Return the bios of the device that wait for this operation; 'F' is a flush. If there are
  * none, make an empty set, or return NULL if make is 0.
  */
-static struct bios *bios_of(struct latency *t, const struct trace_line *l,
+static struct bios *bios_of(struct latency *t, const struct seen *l,
 			    const struct disk_place *p, char operation, int make)
 {
 	t->bios.size = sizeof(struct bios);
@@ -167,7 +167,7 @@ static struct bios *bios_of(struct latency *t, const struct trace_line *l,
 }
 
 /* Return a bio of these sectors, queued by the task of the event. */
-static struct bio bio_at(struct latency *t, const struct trace_line *l, uint64_t from,
+static struct bio bio_at(struct latency *t, const struct seen *l, uint64_t from,
 			 uint64_t to)
 {
 	static uint64_t number;
@@ -241,7 +241,7 @@ static void complete_bio(struct latency *t, const struct latency_event *m)
 }
 
 /* Set the task of a request that is issued: the task that queued it, or else the issuer. */
-static void find_task(struct latency *t, const struct trace_line *l, const struct disk_place *p,
+static void find_task(struct latency *t, const struct seen *l, const struct disk_place *p,
 		      struct disk_request *r)
 {
 	char kind = operation(p);

@@ -16,7 +16,7 @@ static void print_line(struct latency *t, const struct latency_event *m)
 /* Print a call that has a time of its own, if it took long enough. */
 static void print_timed(struct latency *t, const struct latency_event *m)
 {
-	uint64_t lat = trace_line_latency(m->l, m->digits);
+	uint64_t lat = seen_latency(m->l, m->digits);
 
 	if ((m->digits < 0 ? lat : lat / 1000) >= t->least)
 		print_line(t, m);

@@ -21,7 +21,7 @@ struct caller {
  * Put the values of the keys into t->key; with a suffix also the name of the function, which is
  * t->event. Return -1 if the event has none of the keys.
  */
-static int make_key(struct latency *t, const struct latency_half *h, const struct trace_line *l)
+static int make_key(struct latency *t, const struct latency_half *h, const struct seen *l)
 {
 	size_t found = latency_key(t, l, h->keys);
 
@@ -36,7 +36,7 @@ static struct keyed *find(struct latency *t)
 	return table_find(&t->open, t->key.text, t->key.n);
 }
 
-static struct keyed *keyed_begin(struct latency *t, const struct trace_line *l)
+static struct keyed *keyed_begin(struct latency *t, const struct seen *l)
 {
 	struct keyed *k;
 
@@ -56,7 +56,7 @@ static struct keyed *keyed_begin(struct latency *t, const struct trace_line *l)
 	return k;
 }
 
-static struct keyed *keyed_end(struct latency *t, const struct trace_line *l)
+static struct keyed *keyed_end(struct latency *t, const struct seen *l)
 {
 	return make_key(t, &t->last, l) < 0 ? NULL : find(t);
 }
@@ -183,7 +183,7 @@ static void forget_cpu(struct latency *t, const char *line)
 }
 
 /* Is the line a stack: in text the line above the frames, in JSON an event? */
-static int is_stack(const struct trace_line *l)
+static int is_stack(const struct seen *l)
 {
 	return l->stack || (l->json && (text_part_is(l->event, "kernel_stack") ||
 					text_part_is(l->event, "user_stack")));
@@ -193,7 +193,7 @@ static int is_stack(const struct trace_line *l)
  * Store for the CPU of this line whether the event was dropped, because a following stack on the
  * same CPU belongs to that event. With dropped -1, store nothing. Return the stored value.
  */
-static int last_was_dropped(struct latency *t, const struct trace_line *l, int dropped)
+static int last_was_dropped(struct latency *t, const struct seen *l, int dropped)
 {
 	static const char *const cpu[] = { "cpu", NULL };
 	struct keyed *k;
@@ -231,8 +231,8 @@ void keyed_drop_ends(struct latency *t, char *line, size_t n)
 {
 	static int below; /* the head line of a stack was dropped, so drop the frames too */
 	struct latency_event m = { .line = line, .n = n };
-	struct trace_line l;
-	int event_line = trace_line(&l, line, n), dropped;
+	struct seen l;
+	int event_line = seen_line(&l, line, n), dropped;
 
 	if (below && !strncmp(line, " => ", 4))
 		return;

@@ -23,7 +23,7 @@ static int is_followed(const struct latency *t, pid_t pid)
 }
 
 /* Return the entry of a followed task. */
-static struct waiter *waiter(struct latency *t, const struct trace_line *l, pid_t pid)
+static struct waiter *waiter(struct latency *t, const struct seen *l, pid_t pid)
 {
 	strbuf_format(strbuf_empty(&t->key), "%d", (int)pid);
 	latency_key_origin(t, l);
@@ -59,14 +59,14 @@ static void wake_up(struct latency *t, const struct latency_event *m)
 /* The task leaves the CPU. */
 static void switch_from(struct latency *t, const struct latency_event *m, pid_t pid)
 {
-	int cut = !trace_line_key(m->l, "prev_state").n;
+	int cut = !seen_text(m->l, "prev_state").n;
 	struct waiter *w = waiter(t, m->l, pid);
 
 	/* the switch to the task is missing; TASK_WOKEN: the task ran all the time */
 	t->no_end += w->state.now == TASK_WAITS;
 	t->lost_end += w->state.now == TASK_WAITS;
 	latency_start_clear(&w->wait);
-	task_leaves(&w->state, cut ? WAIT_ASLEEP : trace_line_wait(m->l));
+	task_leaves(&w->state, cut ? WAIT_ASLEEP : seen_wait(m->l));
 	if (w->state.now == TASK_UNSEEN)
 		forget_dead(t, w, pid);
 	else if (w->state.now == TASK_WAITS)
@@ -102,7 +102,7 @@ static int switch_tasks(struct latency *t, const struct latency_event *m)
 
 	if (t->only.n && !prev != !next && latency_follow_task(t, prev ? prev : next) < 0)
 		return -1;
-	if (!t->only.n && !trace_line_key(m->l, "next_pid").n)
+	if (!t->only.n && !seen_text(m->l, "next_pid").n)
 		t->no_begin++; /* the line is cut */
 	if (is_followed(t, prev))
 		switch_from(t, m, prev);
@@ -132,7 +132,7 @@ static int event(struct latency *t, const struct latency_event *m)
 {
 	if (!strcmp(m->event, "sched_switch"))
 		return switch_tasks(t, m);
-	if (trace_line_wakes(m->l))
+	if (seen_wakes(m->l))
 		wake_up(t, m);
 	else if (t->only.n && !strcmp(m->event, "sched_process_exec"))
 		return exec(t, m);

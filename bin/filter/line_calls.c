@@ -12,9 +12,9 @@
 #include "lines/lines.h"
 #include "line_calls.h"
 
-int line_calls_result(const struct trace_line *l, int64_t *result)
+int line_calls_result(const struct seen *l, int64_t *result)
 {
-	struct text_part p = trace_line_result(l);
+	struct text_part p = seen_call_result(l);
 	struct decimal v;
 
 	if (!p.text || decimal_parse(&v, p) < 0)
@@ -25,7 +25,7 @@ int line_calls_result(const struct trace_line *l, int64_t *result)
 }
 
 /* Return what a decoded line, or one with lat, says about its call; PAIRING_NOTHING for others. */
-static enum pairing_fate told(const struct trace_line *l)
+static enum pairing_fate told(const struct seen *l)
 {
 	static const struct { const char *key; enum pairing_fate fate; } keys[] = {
 		{ "lat", PAIRING_RETURNED }, { "unfinished", PAIRING_UNFINISHED },
@@ -40,7 +40,7 @@ static enum pairing_fate told(const struct trace_line *l)
 		return l->decoded;
 	end = at + l->body.n;
 	if (!l->json) /* most lines have no lat, so look for its letters first */
-		return memmem(at, l->body.n, " lat=", 5) && trace_line_key(l, "lat").n ?
+		return memmem(at, l->body.n, " lat=", 5) && seen_text(l, "lat").n ?
 		       PAIRING_RETURNED : PAIRING_NOTHING;
 	while (json_member(&at, end, &name, &value))
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -56,15 +56,15 @@ static struct {
 } memo[64];
 
 /* Set the name of the line's call, and its id and class. Return 1 for an event of raw_syscalls. */
-static int identify(struct line_calls *c, const struct trace_line *l, struct pairing_event *e)
+static int identify(struct line_calls *c, const struct seen *l, struct pairing_event *e)
 {
-	struct text_part call = trace_line_key(l, "call"), number = { 0 };
+	struct text_part call = seen_text(l, "call"), number = { 0 };
 	const size_t at = text_hash(TEXT_HASH, call.text, call.n) % 64;
 	const char *name = NULL;
 	struct decimal v;
 
 	if (!call.n)
-		number = trace_line_number(l);
+		number = seen_call_number(l);
 	c->name.n = 0;
 	if (call.n && text_part_is(call, memo[at].call)) {
 		strbuf_puts(&c->name, memo[at].name);
@@ -107,9 +107,9 @@ static void end_open(struct line_calls *c, struct call_task *t)
 	latency_start_clear(&t->begun);
 }
 
-static struct call_task *task_of(struct line_calls *c, const struct trace_line *l)
+static struct call_task *task_of(struct line_calls *c, const struct seen *l)
 {
-	struct text_part pid = trace_line_key(l, "pid");
+	struct text_part pid = seen_text(l, "pid");
 	struct pairing_task *surplus;
 	struct call_task *t;
 
@@ -171,10 +171,10 @@ static int is_trapped(const struct line_calls *c, int64_t result)
 #endif
 }
 
-enum pairing_fate line_calls_event(struct line_calls *c, const struct trace_line *l,
+enum pairing_fate line_calls_event(struct line_calls *c, const struct seen *l,
 				   struct call_task **task)
 {
-	int side = trace_line_side(l), raw, same;
+	int side = seen_side(l), raw, same;
 	enum pairing_fate said, fate;
 	struct pairing_event e = { 0 };
 	struct call_task *t;

@@ -12,7 +12,7 @@ struct call_task {
 	struct pairing_task pair;       /* by host, form and pid */
 	struct latency_start begun;
 	void *owner;                    /* of tfs-summary */
-	int8_t side;                    /* of its last event: trace_line_side */
+	int8_t side;                    /* of its last event: seen_side */
 	uint8_t raw;                    /* that was one of raw_syscalls */
 };
 
@@ -27,7 +27,7 @@ struct line_calls {
  * Return what an event says about a call; PAIRING_NOTHING also for another event. Set *task to the
  * task of the call, or to NULL if the line has the time of the call, and its entry is not known.
  */
-enum pairing_fate line_calls_event(struct line_calls *, const struct trace_line *,
+enum pairing_fate line_calls_event(struct line_calls *, const struct seen *,
 				   struct call_task **task);
 
 /*
@@ -43,6 +43,6 @@ void line_calls_end(struct line_calls *);
  * Read the result of a call. A kernel of 32 bits prints errors with eight hexadecimal digits.
  * Return 0, or -1 if there is none.
  */
-int line_calls_result(const struct trace_line *, int64_t *result);
+int line_calls_result(const struct seen *, int64_t *result);
 
 #endif

@@ -104,7 +104,7 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
 	}
 	strbuf_puts(strbuf_empty(&values), c->entry.key);
 	if (header)
-		trace_line_shorten(values.text);
+		seen_shorten(values.text);
 	stdout_print("%7llu ", c->n);
 	if (people)
 		stdout_print("%6llu.%llu %10llu ", tenths / 10, tenths % 10, c->before + c->n);
@@ -115,10 +115,10 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
  * With -c, return whether the event counts. A call counts when it begins, or if seccomp(2) denies
  * it and it has no beginning, at its end, which then is the event of a beginning.
  */
-static int counts(struct trace_line *l)
+static int counts(struct seen *l)
 {
 	static const char exit[] = "sys_exit_", enter[] = "sys_enter_";
-	int side = once ? trace_line_side(l) : 0;
+	int side = once ? seen_side(l) : 0;
 	enum pairing_fate fate;
 	struct call_task *t;
 
@@ -181,7 +181,7 @@ static void each(void)
 	metrics_time(&in.l);
 	if (!counts(&in.l))
 		return;
-	trace_line_values(&values, &in.l, keys.v);
+	seen_values(&values, &in.l, keys.v);
 	((struct counted *)table_at(&table, values.text, values.n))->n++;
 }
 

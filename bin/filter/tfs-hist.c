@@ -290,21 +290,21 @@ static void each_line(void)
 	if (comments_keep(&in.comments, in.line) || (!event && (!p.n || *p.text == '#')))
 		return;
 	if (event) {
-		p = trace_line_key(&in.l, key);
+		p = seen_text(&in.l, key);
 		events++;
 		metrics_time(&in.l);
 		plain |= !memchr(in.l.time.text, '.', in.l.time.n);
 	} else {
 		if (events && decimal_parse(&v, p) < 0)
 			comments_miss(&in.comments, &in.l);
-		in.l = (struct trace_line){ .prefix = "" };
+		in.l = (struct seen){ .prefix = "" };
 	}
 	if (event && !p.text) {
 		no_key++;
 	} else if (decimal_parse(&v, p) < 0) {
 		++*(event ? &no_number : &other_lines);
 	} else {
-		trace_line_values(&values, &in.l, by.v);
+		seen_values(&values, &in.l, by.v);
 		precise |= v.nano != 0;
 		count(table_at(&hists, values.text, values.n), &v, p);
 		if (every)

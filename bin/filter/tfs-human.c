@@ -28,15 +28,15 @@ static int width;               /* see people_width */
 
 /* ---- event lines --------------------------------------------------------------------- */
 
-/* Find a part of a struct trace_line. The calls of raw_syscalls have their numbers as NR. */
+/* Find a part of a struct seen. The calls of raw_syscalls have their numbers as NR. */
 static struct text_part part_of(const void *source, const char *key)
 {
-	const struct trace_line *l = source;
+	const struct seen *l = source;
 	int raw = text_part_is(l->event, "sys_enter") || text_part_is(l->event, "sys_exit");
 
-	return !raw ? trace_line_key(l, key) :
-	       !strcmp(key, "id") ? trace_line_number(l) :
-	       !strcmp(key, "ret") ? trace_line_result(l) : trace_line_key(l, key);
+	return !raw ? seen_text(l, key) :
+	       !strcmp(key, "id") ? seen_call_number(l) :
+	       !strcmp(key, "ret") ? seen_call_result(l) : seen_text(l, key);
 }
 
 static const char *name_of_call(const void *source, int64_t number)
@@ -45,7 +45,7 @@ static const char *name_of_call(const void *source, int64_t number)
 	return name_of_syscall(number);
 }
 
-static enum people_kind kind_of(const struct trace_line *l)
+static enum people_kind kind_of(const struct seen *l)
 {
 	if (*l->prefix)
 		return !strcmp(l->prefix, "sys_enter_") ? PEOPLE_ENTER : PEOPLE_RETURN;
@@ -56,20 +56,20 @@ static enum people_kind kind_of(const struct trace_line *l)
 }
 
 /* Set the parts of a line of n bytes that every line has. */
-static void set_head(struct people_event *e, const struct trace_line *l, const char *s, size_t n)
+static void set_head(struct people_event *e, const struct seen *l, const char *s, size_t n)
 {
 	int digits;
 
 	*e = (struct people_event){ .time = l->time, .pid = l->pid };
-	trace_line_add_string(strbuf_empty(&name), l, l->comm);
+	seen_add_string(strbuf_empty(&name), l, l->comm);
 	e->comm = (struct text_part){ name.text, name.n };
 	if (l->host.n)
-		e->host = (struct text_part){ s, trace_line_host(s, n, &(struct text_part){ 0 }) };
-	e->timed = to.by_day && !trace_line_time(l, &e->ns, &digits) && digits >= 0;
+		e->host = (struct text_part){ s, line_prefix(s, n, &(struct text_part){ 0 }) };
+	e->timed = to.by_day && !seen_time(l, &e->ns, &digits) && digits >= 0;
 }
 
 /* Write an event line of n bytes. */
-static void put_event(struct out *o, const struct trace_line *l, const char *s, size_t n)
+static void put_event(struct out *o, const struct seen *l, const char *s, size_t n)
 {
 	const char *body = l->body.text;
 	struct people_event e;
@@ -113,13 +113,13 @@ static struct text_part word_at(const char **s)
  * Read a line of trace_process: "%16s %5d %3d %9lu.%06ld TEXT" (lib/show/process.c). Set
  * body to TEXT. Return 1, or 0 if the line is another one.
  */
-static int process_parse(struct trace_line *l, const char *s, size_t n)
+static int process_parse(struct seen *l, const char *s, size_t n)
 {
 	enum { COMM = 16 };
 	const char *comm;
 	struct text_part *heads[] = { &l->pid, &l->cpu, &l->time };
 
-	s += trace_line_host(s, n, &l->host);
+	s += line_prefix(s, n, &l->host);
 	comm = s + strspn(s, " ");
 	if (strlen(s) <= COMM || s[COMM] != ' ' || comm >= s + COMM)
 		return 0;
@@ -174,7 +174,7 @@ static int put_signal(struct out *o, const char *s)
 /* Write a line of trace_process. Return 1, or 0 if it is another line. */
 static int put_process(struct out *o, const char *text, size_t n)
 {
-	struct trace_line l = { .prefix = "" };
+	struct seen l = { .prefix = "" };
 	struct people_event e;
 	struct text_part event, code;
 	struct out before = *o;
@@ -257,13 +257,13 @@ static void each_line(void)
 	const size_t n = in.n;
 	char *s = in.line;
 	struct out o = strbuf_out(&line, 2 * n + LONGER);
-	struct trace_line l;
+	struct seen l;
 
 	/* tfs-run draws tables in place; no line of a trace begins so */
 	text_mask(s + (n && (*s == SCREEN_FRAME || *s == SCREEN_LAST) && getenv(PEOPLE_SCREEN)),
 		  s + n, '\t');
 	if (!put_date(&o, s)) {
-		if (trace_line(&l, s, n) && !l.json)
+		if (seen_line(&l, s, n) && !l.json)
 			put_event(&o, &l, s, n);
 		else if (*s == '#' || *s == '{' || !put_process(&o, s, n))
 			put_other(&o, s, n);

@@ -57,7 +57,7 @@ static int each_line(void)
 {
 	static int headed; /* the user wants a header, and so the names of the tasks */
 	struct latency_event m = { .line = in.line, .n = in.n };
-	const struct trace_line *l = &in.l;
+	const struct seen *l = &in.l;
 
 	if (!input_event(&in)) {
 		struct text_part host, pid;
@@ -72,12 +72,12 @@ static int each_line(void)
 		/* the lost events may contain any end */
 		if (comments_is_gap(in.line))
 			matcher->forget(&t);
-		if (in.line[trace_line_host(in.line, in.n, &host)] == '#' ||
+		if (in.line[line_prefix(in.line, in.n, &host)] == '#' ||
 		    comments_is_gap(in.line) || !strncmp(in.line, "{\"lost\":", 8))
 			stdout_print("%s\n", in.line);
 		return 0;
 	}
-	if (trace_line_time(l, &m.time, &m.digits) < 0 ||
+	if (seen_time(l, &m.time, &m.digits) < 0 ||
 	    (l->json && (l->body.n < 2 || l->body.text[l->body.n - 1] != '}')))
 		return 0;
 	t.json = l->json;

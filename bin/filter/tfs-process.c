@@ -143,9 +143,9 @@ static void drop(struct process *p)
 }
 
 /* Set a string to a part of the line, with the escapes of text. */
-static void keep(char **to, const struct trace_line *l, struct text_part part)
+static void keep(char **to, const struct seen *l, struct text_part part)
 {
-	trace_line_add_string(strbuf_empty(&text), l, part);
+	seen_add_string(strbuf_empty(&text), l, part);
 	free(*to);
 	*to = xstrdup(text.n ? text.text : "");
 }
@@ -442,11 +442,11 @@ static void print(const struct process *p, int depth)
 
 /* ---- events -------------------------------------------------------------------------- */
 
-static uint64_t number(const struct trace_line *l, const char *key)
+static uint64_t number(const struct seen *l, const char *key)
 {
 	uint64_t n;
 
-	return text_part_number(trace_line_key(l, key), 10, &n) < 0 ? 0 : n;
+	return text_part_number(seen_text(l, key), 10, &n) < 0 ? 0 : n;
 }
 
 /* Remove a process from the living. */
@@ -488,13 +488,13 @@ static void settle(struct process *p)
 		print_ended(0);
 }
 
-static void born(const struct trace_line *l)
+static void born(const struct seen *l)
 {
 	uint64_t pid = number(l, ".pid"), process = number(l, "process"), flags = 0;
 	uint64_t maker = number(l, "parent");
 	struct process *p = find(pid), *up;
 
-	text_part_number(trace_line_key(l, "clone_flags"), l->json ? 10 : 16, &flags);
+	text_part_number(seen_text(l, "clone_flags"), l->json ? 10 : 16, &flags);
 	if (!pid || flags & CLONE_THREAD_FLAG || (process && process != pid))
 		return;
 	if (p && !p->over) { /* its end was lost */
@@ -507,9 +507,9 @@ static void born(const struct trace_line *l)
 	p = process_of(pid);
 	p->shown = 1;
 	p->maker = maker;
-	if (trace_line_time(l, &p->start, &p->digits) < 0)
+	if (seen_time(l, &p->start, &p->digits) < 0)
 		p->digits = UNTIMED;
-	keep(&p->name, l, trace_line_key(l, ".comm"));
+	keep(&p->name, l, seen_text(l, ".comm"));
 	up = maker ? process_of(maker) : NULL;
 	if (up && !up->name)
 		keep(&up->name, l, l->comm);
@@ -525,15 +525,15 @@ static void born(const struct trace_line *l)
  * tfs-run holds PROG until the session records, and its name is tfs-run until then. So it begins
  * when it gets its own name.
  */
-static void renamed(const struct trace_line *l)
+static void renamed(const struct seen *l)
 {
 	uint64_t pid = number(l, "pid");
 	struct process *p;
 
-	if (!pid || !text_part_is(trace_line_key(l, "oldcomm"), "tfs-run"))
+	if (!pid || !text_part_is(seen_text(l, "oldcomm"), "tfs-run"))
 		return;
 	p = process_of(pid);
-	if (p->digits == UNTIMED && trace_line_time(l, &p->start, &p->digits) < 0)
+	if (p->digits == UNTIMED && seen_time(l, &p->start, &p->digits) < 0)
 		p->digits = UNTIMED;
 }
 
@@ -541,7 +541,7 @@ static void renamed(const struct trace_line *l)
 static struct { uint64_t thread, process; } execer;
 
 /* Return the process of this line, which executes a program. */
-static struct process *executes(const struct trace_line *l)
+static struct process *executes(const struct seen *l)
 {
 	uint64_t pid = number(l, "pid");
 	struct process *p;
@@ -557,7 +557,7 @@ static struct process *executes(const struct trace_line *l)
 }
 
 /* Follow sched_process_exec. The arguments follow with the return of the call. */
-static void executed(const struct trace_line *l)
+static void executed(const struct seen *l)
 {
 	uint64_t thread = number(l, "old_pid");
 	struct process *p = executes(l);
@@ -565,7 +565,7 @@ static void executed(const struct trace_line *l)
 	execer.thread = p && thread != p->pid ? thread : 0;
 	execer.process = p ? p->pid : 0;
 	if (p)
-		keep(&p->command, l, trace_line_key(l, "filename"));
+		keep(&p->command, l, seen_text(l, "filename"));
 }
 
 /* Append the strings of ["WORD", "WORD"...] to text, without the quotes that no shell needs. */
@@ -596,15 +596,15 @@ static void add_words(const char *s, const char *end)
 }
 
 /* Follow a decoded execve. */
-static void called(const struct trace_line *l)
+static void called(const struct seen *l)
 {
 	static struct strbuf unescaped;
-	struct text_part list = trace_line_body(l);
+	struct text_part list = seen_body(l);
 	const char *s, *end;
 	struct process *p;
 
 	if (l->json)
-		list = strbuf_unescaped(&unescaped, trace_line_key(l, "argv"), 1);
+		list = strbuf_unescaped(&unescaped, seen_text(l, "argv"), 1);
 	for (s = list.text, end = s ? s + list.n : s; s < end && *s != '[';)
 		s = *s == '"' ? end_of_string(s, end) : s + 1;
 	if (s >= end || !(p = executes(l)))
@@ -617,18 +617,18 @@ static void called(const struct trace_line *l)
 	}
 }
 
-static void ended(const struct trace_line *l)
+static void ended(const struct seen *l)
 {
 	uint64_t pid = number(l, "process"), end = 0;
-	struct text_part status = trace_line_key(l, "process_exit_code");
-	struct text_part dead = trace_line_key(l, "group_dead"), part;
-	int last = status.text || trace_line_key(l, "parent").text || trace_line_key(l, "uid").text;
+	struct text_part status = seen_text(l, "process_exit_code");
+	struct text_part dead = seen_text(l, "group_dead"), part;
+	int last = status.text || seen_text(l, "parent").text || seen_text(l, "uid").text;
 	struct process *p = find(number(l, ".pid"));
 	int digits;
 
 	/* the name of a process is that of its first thread, also if another one ends last */
-	if (p && !p->over && trace_line_key(l, ".comm").text)
-		keep(&p->name, l, trace_line_key(l, ".comm"));
+	if (p && !p->over && seen_text(l, ".comm").text)
+		keep(&p->name, l, seen_text(l, ".comm"));
 	if (!(last || text_part_is(dead, "true") || text_part_is(dead, "1")))
 		return;
 	if (!pid)
@@ -645,12 +645,12 @@ static void ended(const struct trace_line *l)
 		p->code = (int64_t)number(l, "process_exit_code");
 	if (!p->maker)
 		p->maker = number(l, "parent");
-	part = trace_line_key(l, "uid");
+	part = seen_text(l, "uid");
 	if (part.text && strspn(part.text, "0123456789") >= part.n)
 		keep(&p->uid, l, part);
 	p->cpu = number(l, "cpu_least_ns");
-	p->cpu_known = trace_line_key(l, "cpu_least_ns").text ? CPU_LEAST : CPU_UNKNOWN;
-	if (!trace_line_time(l, &end, &digits) && digits >= 0) {
+	p->cpu_known = seen_text(l, "cpu_least_ns").text ? CPU_LEAST : CPU_UNKNOWN;
+	if (!seen_time(l, &end, &digits) && digits >= 0) {
 		uint64_t age = number(l, "age_us") * 1000;
 
 		if (p->digits == UNTIMED && age && age <= end) {
@@ -671,9 +671,9 @@ static void ended(const struct trace_line *l)
 }
 
 /* Follow the CPU time of a process that has ended. */
-static void spent(const struct trace_line *l)
+static void spent(const struct seen *l)
 {
-	struct text_part ns = trace_line_key(l, "ns");
+	struct text_part ns = seen_text(l, "ns");
 	struct process *p = ns.text ? find(number(l, "process")) : NULL;
 
 	if (!p || !p->over)
@@ -683,14 +683,14 @@ static void spent(const struct trace_line *l)
 	settle(p);
 }
 
-static void each_event(const struct trace_line *l)
+static void each_event(const struct seen *l)
 {
-	struct text_part call = trace_line_key(l, "call");
+	struct text_part call = seen_text(l, "call");
 	uint64_t now;
 	int digits;
 
 	json |= l->json;
-	if (queue.first && !trace_line_time(l, &now, &digits))
+	if (queue.first && !seen_time(l, &now, &digits))
 		print_ended(now);
 	if (l->decoded)
 		call = l->event;

@@ -74,7 +74,7 @@ static int returns; /* the trace has returns */
 static const char number[] = "syscall_0x"; /* strace(1) writes so */
 
 /* Add the call of an event. */
-static void add(const struct trace_line *l)
+static void add(const struct seen *l)
 {
 	struct call_task *task;
 	enum pairing_fate fate = line_calls_event(&calls, l, &task);
@@ -89,7 +89,7 @@ static void add(const struct trace_line *l)
 	returns |= l->decoded || (fate != PAIRING_BEGAN && fate != PAIRING_NO_RETURN);
 	a->made |= fate != PAIRING_DENIED && fate != PAIRING_EMULATED;
 	a->answered |= fate == PAIRING_EMULATED;
-	if (!trace_line_result(l).n)
+	if (!seen_call_result(l).n)
 		return;
 	if (text_part_is(l->error, "ENOSYS") ||
 	    (!line_calls_result(l, &result) && result == -ENOSYS))

@@ -62,7 +62,7 @@ static const char *find_duration(const char *line, long long *us)
  * Return the CPU of the line, as in " 12) ..." of the kernel or "[012]" of trace-cmd report;
  * NULL if the line has none.
  */
-static struct cpu *cpu_of(const char *line, const struct trace_line *l)
+static struct cpu *cpu_of(const char *line, const struct seen *l)
 {
 	const char *p = line + strspn(line, " "), *digits = p;
 	unsigned long long n;

@@ -65,7 +65,7 @@ static size_t nshown;
 static const struct kind {
 	const char *glob, *keys[3];
 } kinds[] = {
-	{ "sys_*", { "syscall" } }, /* trace_line_side decides */
+	{ "sys_*", { "syscall" } }, /* seen_side decides */
 	{ "sched_switch", { "next_comm" } },
 	{ "signal_*", { "event", "sig" } },
 	{ "block_*", { "dev", "rwbs" } },
@@ -172,7 +172,7 @@ static void move_sums(struct sums *to, struct sums *from)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static int is_error(const struct trace_line *l)
+static int is_error(const struct seen *l)
 {
 	int64_t result;
 
@@ -183,9 +183,9 @@ static int is_error(const struct trace_line *l)
  * Return whether an event that is not a call has an error: another number than 0, the name of an
  * error, or - or null for an unknown one; or ret < 0.
  */
-static int has_error(const struct trace_line *l)
+static int has_error(const struct seen *l)
 {
-	struct text_part p = trace_line_key(l, "error");
+	struct text_part p = seen_text(l, "error");
 	struct decimal v;
 
 	if (p.text && !decimal_parse(&v, p))
@@ -195,7 +195,7 @@ static int has_error(const struct trace_line *l)
 }
 
 /* Return a byte that differs for tasks that have the same pid one after the other. */
-static char life_of(const struct trace_line *l)
+static char life_of(const struct seen *l)
 {
 	const struct life *life = NULL;
 
@@ -206,21 +206,21 @@ static char life_of(const struct trace_line *l)
 }
 
 /* Set sum.key to the hidden bytes and the key of the event's row. */
-static void make_row_key(const struct trace_line *l, size_t kind)
+static void make_row_key(const struct seen *l, size_t kind)
 {
 	static struct strbuf values;
 	int named = kind == KIND_CALL && !*sum.keys;
 
 	if (!named)
-		trace_line_values(&values, l, *sum.keys ? sum.keys : kinds[kind].keys);
+		seen_values(&values, l, *sum.keys ? sum.keys : kinds[kind].keys);
 	strbuf_format(strbuf_empty(&sum.key), "%c%c", '0' + (int)kind, life_of(l));
 	strbuf_puts(&sum.key, named ? calls.name.text : values.text);
 }
 
 /* Count an error of the row; for metrics, by its name. */
-static void count_error(const struct trace_line *l, struct row *r)
+static void count_error(const struct seen *l, struct row *r)
 {
-	struct text_part name = l->error.n ? l->error : trace_line_key(l, "error");
+	struct text_part name = l->error.n ? l->error : seen_text(l, "error");
 	const char *known = NULL;
 	struct error_row *e;
 	struct decimal v;
@@ -245,24 +245,24 @@ static void count_error(const struct trace_line *l, struct row *r)
 	e->n++;
 }
 
-static struct row *row_of(struct table *rows, const struct trace_line *l, size_t kind)
+static struct row *row_of(struct table *rows, const struct seen *l, size_t kind)
 {
 	make_row_key(l, kind);
 	return table_at(rows, sum.key.text, sum.key.n);
 }
 
 /* Add up the fields of -a. A field that is missing, no number or negative counts as 0. */
-static void add_fields(struct row *r, const struct trace_line *l)
+static void add_fields(struct row *r, const struct seen *l)
 {
 	struct decimal v;
 
 	for (size_t i = 0; added.v[i]; i++)
-		if (!decimal_parse(&v, trace_line_key(l, added.v[i])) && !v.negative)
+		if (!decimal_parse(&v, seen_text(l, added.v[i])) && !v.negative)
 			r->now.added[i] += v.whole;
 }
 
 /* Read the lat of an event. Return 0, or -1 if it is not a number, or negative. */
-static int read_lat(const struct trace_line *l, struct text_part p, struct decimal *v)
+static int read_lat(const struct seen *l, struct text_part p, struct decimal *v)
 {
 	if (decimal_parse(v, p) < 0 || v->negative)
 		return -1;
@@ -272,11 +272,11 @@ static int read_lat(const struct trace_line *l, struct text_part p, struct decim
 }
 
 /* Read the time from the beginning of a call to its end. Return 0, or -1 if there is none. */
-static int measure(const struct call_task *t, const struct trace_line *l, struct decimal *v)
+static int measure(const struct call_task *t, const struct seen *l, struct decimal *v)
 {
 	struct latency_event m;
 
-	if (t->begun.digits == UNTIMED || trace_line_time(l, &m.time, &m.digits) < 0 ||
+	if (t->begun.digits == UNTIMED || seen_time(l, &m.time, &m.digits) < 0 ||
 	    (m.digits < 0) != (t->begun.digits < 0))
 		return -1;
 	*v = latency_start_time(&t->begun, &m);
@@ -287,7 +287,7 @@ static int measure(const struct call_task *t, const struct trace_line *l, struct
 	return 0;
 }
 
-static void each_call(const struct trace_line *l)
+static void each_call(const struct seen *l)
 {
 	struct call_task *t;
 	enum pairing_fate fate = line_calls_event(&calls, l, &t);
@@ -311,14 +311,14 @@ static void each_call(const struct trace_line *l)
 	switch (fate) {
 	case PAIRING_BEGAN:
 		t->owner = r;
-		if (trace_line_time(l, &t->begun.time, &t->begun.digits) < 0)
+		if (seen_time(l, &t->begun.time, &t->begun.digits) < 0)
 			t->begun.digits = UNTIMED;
 		break;
 	case PAIRING_RETURNED:
 	case PAIRING_ACROSS:
 		if (is_error(l))
 			count_error(l, r);
-		lat = trace_line_key(l, "lat");
+		lat = seen_text(l, "lat");
 		if (fate == PAIRING_RETURNED &&
 		    (lat.text ? !read_lat(l, lat, &v) : !measure(t, l, &v)))
 			add_time(r, &v);
@@ -341,23 +341,23 @@ static unsigned char found[64];
 static struct table events = { .size = sizeof(struct table_entry) };
 static struct table names = { .size = sizeof(struct table_entry) };
 
-static void add_name(const struct trace_line *l, const char *s, size_t n)
+static void add_name(const struct seen *l, const char *s, size_t n)
 {
 	char name[64];
 
 	if (str_format(name, sizeof(name), "%.*s", (int)n, s) < sizeof(name) &&
-	    trace_line_key(l, name).text)
+	    seen_text(l, name).text)
 		table_at(&names, name, n);
 }
 
 /* Add the keys that the line has: words of its fields, and those that are not written there. */
-static void add_names(const struct trace_line *l)
+static void add_names(const struct seen *l)
 {
 	static const char *const others[] = { "comm", "pid", "cpu", "time", "event", "call",
 					      "host", "ret", "error", "lat" };
 	static const char letters[] = "0123456789_abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	const struct text_part parts[] = { trace_line_body(l), l->facts };
+	const struct text_part parts[] = { seen_body(l), l->facts };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		add_name(l, others[i], strlen(others[i]));
@@ -377,16 +377,16 @@ static void add_names(const struct trace_line *l)
 }
 
 /* Note which of the given keys the event has, until each is found. */
-static void find_keys(const struct trace_line *l)
+static void find_keys(const struct seen *l)
 {
 	struct text_part event;
 
 	for (size_t i = 0; sum.keys[i] && i < sizeof(found); i++)
-		if (!found[i] && trace_line_key(l, sum.keys[i]).text) {
+		if (!found[i] && seen_text(l, sum.keys[i]).text) {
 			found[i] = 1;
 			nfound++;
 		}
-	event = trace_line_key(l, "event");
+	event = seen_text(l, "event");
 	if (!event.n || table_find(&events, event.text, event.n) || names.n > 100)
 		return;
 	table_at(&events, event.text, event.n);
@@ -433,7 +433,7 @@ static void note_reused(const char *line)
 	}
 }
 
-static void each_event(const struct trace_line *l)
+static void each_event(const struct seen *l)
 {
 	size_t kind = KIND_CALL + 1;
 	struct text_part lat;
@@ -444,11 +444,11 @@ static void each_event(const struct trace_line *l)
 	decoded |= l->decoded != 0;
 	if (nfound < ngiven)
 		find_keys(l);
-	if (trace_line_side(l)) {
+	if (seen_side(l)) {
 		each_call(l);
 		return;
 	}
-	lat = trace_line_key(l, "lat");
+	lat = seen_text(l, "lat");
 	strbuf_add(strbuf_empty(&sum.event), l->event.text, l->event.n);
 	while (!glob_matches(kinds[kind].glob, sum.event.text))
 		kind++;
@@ -768,7 +768,7 @@ static void print_table(const struct interval_now *at)
 
 		if (i < most && i < at->rows) {
 			strbuf_puts(strbuf_empty(&name), r->entry.key);
-			trace_line_shorten(name.text + HIDDEN);
+			seen_shorten(name.text + HIDDEN);
 			json ? print_object(&r->now, name.text) :
 			       print_row(&r->now, name.text + HIDDEN);
 		}

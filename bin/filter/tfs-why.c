@@ -48,7 +48,7 @@ static struct line_calls line_calls = { .pairing.tasks.size = sizeof(struct call
 /* ---- what a line says ---- */
 
 /* Return the number of the line's host, by which dt-join has begun the line; others have 0. */
-static int host_of(const struct trace_line *l)
+static int host_of(const struct seen *l)
 {
 	enum { MOST = 64 }; /* of dt-join */
 	static char hosts[MOST][72];
@@ -65,16 +65,16 @@ static int host_of(const struct trace_line *l)
 }
 
 /* Return the task of the line's host. */
-static int32_t pid_of(const struct trace_line *l, int64_t pid)
+static int32_t pid_of(const struct seen *l, int64_t pid)
 {
 	return pid > 0 && pid < WHY_PIDS ? (int32_t)(host_of(l) * WHY_PIDS + pid) : 0;
 }
 
-static struct why_who who_at(const struct trace_line *l, const char *pid, const char *comm)
+static struct why_who who_at(const struct seen *l, const char *pid, const char *comm)
 {
 	static struct strbuf text[2], named[2];
 	static int turn;
-	struct text_part name = trace_line_key(l, comm);
+	struct text_part name = seen_text(l, comm);
 
 	/* a line has two tasks at most */
 	turn = !turn;
@@ -88,7 +88,7 @@ static struct why_who who_at(const struct trace_line *l, const char *pid, const 
 		strbuf_add(&named[turn], name.text, name.n);
 		name = (struct text_part){ named[turn].text, named[turn].n };
 	}
-	return (struct why_who){ pid_of(l, trace_line_integer(l, pid)), name };
+	return (struct why_who){ pid_of(l, seen_number(l, pid)), name };
 }
 
 /* What the account reads of an event, with the names of its fields as keys of a line. */
@@ -99,7 +99,7 @@ struct kind {
 };
 
 struct source {
-	const struct trace_line *l;
+	const struct seen *l;
 	const struct kind *kind;
 };
 
@@ -107,7 +107,7 @@ struct source {
 static int64_t number(const void *source, unsigned i)
 {
 	const struct source *s = source;
-	struct text_part p = trace_line_key(s->l, s->kind->fields[i]);
+	struct text_part p = seen_text(s->l, s->kind->fields[i]);
 	const char *space = p.n ? memchr(p.text, ' ', p.n) : NULL;
 	struct decimal v;
 
@@ -116,7 +116,7 @@ static int64_t number(const void *source, unsigned i)
 		return decimal_parse(&v, p) < 0 ? 0 :
 		       (int64_t)(v.negative ? 0 - v.whole : v.whole);
 	}
-	switch (trace_line_wait(s->l)) {
+	switch (seen_wait(s->l)) {
 	case WAIT_RUNNABLE:
 		return 0;
 	case WAIT_NONE:
@@ -130,8 +130,8 @@ static struct text_part text(const void *source, unsigned i)
 {
 	const struct source *s = source;
 
-	return s->kind->kind == WHY_MARK ? trace_line_body(s->l) :
-	       trace_line_key(s->l, s->kind->fields[i]);
+	return s->kind->kind == WHY_MARK ? seen_body(s->l) :
+	       seen_text(s->l, s->kind->fields[i]);
 }
 
 static struct why_who who(const void *source, unsigned pid, unsigned comm)
@@ -165,7 +165,7 @@ static void read_kind(struct kind *k, struct text_part event)
 }
 
 /* Return what the event is, until the next call. */
-static const struct kind *kind_of(const struct trace_line *l)
+static const struct kind *kind_of(const struct seen *l)
 {
 	static struct kind known[64], other = { .kind = WHY_OTHER };
 	struct kind *k = &known[text_hash(TEXT_HASH, l->event.text, l->event.n) % 64];
@@ -178,10 +178,10 @@ static const struct kind *kind_of(const struct trace_line *l)
 }
 
 /* Keep the first argument of the call that begins. The kernel and perf write it in hexadecimal. */
-static void keep_argument(const struct trace_line *l, int32_t pid)
+static void keep_argument(const struct seen *l, int32_t pid)
 {
 	struct argument *a = table_at(&arguments, (const char *)&pid, sizeof(pid));
-	const struct text_part body = trace_line_body(l);
+	const struct text_part body = seen_body(l);
 	const char *at = body.text, *end = at ? at + body.n : at;
 	char text[24], *rest;
 	size_t n = 0;
@@ -210,13 +210,13 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 }
 
 /* Account the entry or the return of a call. Return 0 if the line is neither. */
-static int take_call(const struct trace_line *l, uint64_t ts, struct why_who by)
+static int take_call(const struct seen *l, uint64_t ts, struct why_who by)
 {
 	struct call_task *task;
 	enum pairing_fate fate;
 	int64_t result;
 
-	if (!trace_line_side(l))
+	if (!seen_side(l))
 		return 0;
 	fate = line_calls_event(&line_calls, l, &task);
 	if (fate == PAIRING_NOTHING || l->decoded)
@@ -238,7 +238,7 @@ struct window {
 };
 
 /* Open and close the windows of requests, and follow their messages. */
-static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
+static void take_mark(const struct seen *l, uint64_t ts, int32_t own,
 		      const struct dt_mark *mark)
 {
 	/* who has sent the messages that are on their way */
@@ -269,11 +269,11 @@ static void take_mark(const struct trace_line *l, uint64_t ts, int32_t own,
 }
 
 /* Open and close the windows that the user has named. */
-static void take_window(const struct trace_line *l, uint64_t ts, struct why_who by)
+static void take_window(const struct seen *l, uint64_t ts, struct why_who by)
 {
 	struct dt_mark mark;
 	char name[128];
-	int raw = !*l->prefix && trace_line_side(l);
+	int raw = !*l->prefix && seen_side(l);
 
 	if (requests && dt_mark(&mark, l))
 		take_mark(l, ts, by.pid, &mark);
@@ -282,14 +282,14 @@ static void take_window(const struct trace_line *l, uint64_t ts, struct why_who 
 	why_event(&why, ts, by, name, raw ? line_calls.name.text : "");
 }
 
-static void take_event(const struct trace_line *l, uint64_t ts)
+static void take_event(const struct seen *l, uint64_t ts)
 {
 	const struct source source = { l, kind_of(l) };
 	const enum why_kind kind = source.kind->kind;
 	const struct why_event e = {
 		.ts = ts, .by = who_at(l, "pid", "comm"), .name = l->event,
-		.cpu = (int)(trace_line_integer(l, "cpu") % 65536) + host_of(l) * 65536,
-		.soft = trace_line_within(l, "sH"), .hard = trace_line_within(l, "hHzZ"),
+		.cpu = (int)(seen_number(l, "cpu") % 65536) + host_of(l) * 65536,
+		.soft = seen_within(l, "sH"), .hard = seen_within(l, "hHzZ"),
 		.number = number, .text = text, .who = who, .source = &source,
 	};
 
@@ -322,7 +322,7 @@ static void take_comment(void)
 		why.all = 1;
 	else if (text_pid(text))
 		why_subject(&why, (struct why_who){ .pid = pid_of(
-			&(struct trace_line){ .host = host }, text_pid(text)) });
+			&(struct seen){ .host = host }, text_pid(text)) });
 }
 
 /* ---- the command line ---- */
@@ -403,7 +403,7 @@ static void each(void)
 			 "give text, or a trace.dat");
 	if (!why.traced)
 		why.all |= !only;
-	if (trace_line_time(&in.l, &ts, &digits) == 0)
+	if (seen_time(&in.l, &ts, &digits) == 0)
 		take_event(&in.l, ts);
 }
 

@@ -50,7 +50,7 @@ struct join {
 /* ---- the first reading: mark lines ------------------------------------------------------ */
 
 /* Return the thread or process of the mark line, with the comm that it has there. */
-static struct dt_actor *actor_of(struct join *j, unsigned host, const struct trace_line *l,
+static struct dt_actor *actor_of(struct join *j, unsigned host, const struct seen *l,
 				 const struct dt_mark *m)
 {
 	uint32_t tid = (uint32_t)m->tid, key[2] = { host, tid };

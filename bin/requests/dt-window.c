@@ -188,7 +188,7 @@ static void close_all(struct filter *f)
  * Return the line's thread, or with -g its thread group; 0: unknown. Exit REFUSED if the
  * text has no column of thread groups.
  */
-static uint64_t who(const struct filter *f, const struct trace_line *l)
+static uint64_t who(const struct filter *f, const struct seen *l)
 {
 	uint64_t tid = 0;
 
@@ -202,18 +202,18 @@ static uint64_t who(const struct filter *f, const struct trace_line *l)
 }
 
 /* Does a thread in a window get a CPU, or is it woken? It is another one's event. */
-static int is_about_followed(const struct filter *f, const struct trace_line *l)
+static int is_about_followed(const struct filter *f, const struct seen *l)
 {
 	const char *key = text_part_is(l->event, "sched_switch") ? "next_pid" :
-			  trace_line_wakes(l) ? ".pid" : NULL;
+			  seen_wakes(l) ? ".pid" : NULL;
 	uint64_t tid;
 
-	return key && !f->by_group && text_part_number(trace_line_key(l, key), 10, &tid) == 0 &&
+	return key && !f->by_group && text_part_number(seen_text(l, key), 10, &tid) == 0 &&
 	       tid <= INT_MAX && is_followed(f, tid);
 }
 
 /* Does the line begin a block that belongs to an event, such as "<stack trace>"? */
-static int heads_block(const struct trace_line *l)
+static int heads_block(const struct seen *l)
 {
 	return !l->json && l->time.n && (l->stack || !l->body.text);
 }
@@ -229,7 +229,7 @@ static void pass(char *line, size_t n)
  * Process the next line in the order of the trace, and print it or not. A line that is no
  * event has no time, unless it begins a block.
  */
-static void take(struct filter *f, char *line, size_t n, const struct trace_line *l,
+static void take(struct filter *f, char *line, size_t n, const struct seen *l,
 		 int is_event, struct socket_send *send)
 {
 	enum sock_event sock = f->by_sockets && is_event ? sock_event(l) : SOCK_NONE;
@@ -266,7 +266,7 @@ static void take(struct filter *f, char *line, size_t n, const struct trace_line
 static void take_held(struct filter *f)
 {
 	struct held *h = f->first;
-	struct trace_line l;
+	struct seen l;
 	int is_event;
 
 	f->first = h->next;
@@ -277,7 +277,7 @@ static void take_held(struct filter *f)
 	if (*h->line == '#') {
 		pass(h->line, h->n);
 	} else {
-		is_event = trace_line(&l, h->line, h->n);
+		is_event = seen_line(&l, h->line, h->n);
 		take(f, h->line, h->n, &l, is_event, h->send);
 		if (!h->begins)
 			free(h->send);
@@ -328,7 +328,7 @@ static void hold(struct filter *f, const char *line, size_t n, int begins, uint6
  * send with the line that ends it.
  */
 static struct socket_send *send_of(struct filter *f, enum sock_event sock,
-				   const struct trace_line *l)
+				   const struct seen *l)
 {
 	struct sender *s;
 	struct socket_send *send;
@@ -359,7 +359,7 @@ static void each_line(struct filter *f, char *line, size_t n)
 	int lost = !strncmp(line, "# lost ", 7) || !strncmp(line, "{\"lost\":", 8) ||
 		   comments_is_gap(line), is_event, begins;
 	enum sock_event sock;
-	struct trace_line l;
+	struct seen l;
 	struct socket_send *send;
 	uint64_t tid;
 

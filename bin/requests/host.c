@@ -21,7 +21,7 @@ int dt_host_next(struct dt_host *h)
 	/* the head of a stack and a "lost" line of JSON have a time, too, but are not events */
 	h->event = comments_event(&h->comments, &h->l, h->line, h->n);
 	h->timed = (h->event || h->l.stack || h->l.json) &&
-		   trace_line_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
+		   seen_time(&h->l, &time, &h->digits_now) == 0 && time < TIME_MOST;
 	/* the line of the date stays where it is: its time may be later than the next event */
 	if (!h->timed && !comments_date(h->line, &h->l.time, &h->date, &offset))
 		return 1;

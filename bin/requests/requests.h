@@ -272,7 +272,7 @@ enum sock_event {
 };
 
 /* Return which of these events it is. */
-enum sock_event sock_event(const struct trace_line *);
+enum sock_event sock_event(const struct seen *);
 
 /*
  * One call of a thread that sends. Its socket and length are known when it ends. They count
@@ -301,7 +301,7 @@ void sockets_begin(struct sockets *, const struct pids *always);
 int sockets_follow(const struct sockets *, uint64_t task);
 
 /* Take socket and length of a send from its SOCK_SENT event. Return 0, or -1, reported. */
-int socket_send_end(struct socket_send *, const struct trace_line *);
+int socket_send_end(struct socket_send *, const struct seen *);
 
 /*
  * Process the next event, of this thread or thread group. SOCK_SENDS comes with the
@@ -310,7 +310,7 @@ int socket_send_end(struct socket_send *, const struct trace_line *);
  * event belongs to a followed thread; more than 1 if its window has just ended;
  * -1, reported, if the event lacks a field.
  */
-int sockets_event(struct sockets *, enum sock_event, const struct trace_line *, uint64_t task,
+int sockets_event(struct sockets *, enum sock_event, const struct seen *, uint64_t task,
 		  struct socket_send *);
 
 /* Forget everything, after events were lost. Return the number of windows that this closed. */
@@ -336,7 +336,7 @@ struct dt_host {
 	char *line;
 	size_t n;
 	int there, digits_now;          /* there is one; digits of its time */
-	struct trace_line l;
+	struct seen l;
 	int event, timed, rank;         /* it is an event; it has a time; dt_host_rank */
 	int64_t time;                   /* aligned; without a time, that of the line before */
 	int64_t date;                   /* aligned time of its "# date" line; -1: another line */
@@ -454,7 +454,7 @@ struct sequence;
 struct sequence *sequence_make(const char *const *hosts, const struct dt_messages *);
 
 /* Add an event of a host. Call it in the order of time. */
-void sequence_event(struct sequence *, unsigned host, const struct trace_line *, int64_t time);
+void sequence_event(struct sequence *, unsigned host, const struct seen *, int64_t time);
 
 /* Print the diagram as SVG, with the notes below it. */
 void sequence_draw(struct sequence *, char *const *notes, size_t nnotes);

@@ -270,7 +270,7 @@ static int is_inside(struct sequence_lane *l, int64_t time)
 	return time >= l->first && time <= l->last;
 }
 
-static int is_actor(const struct dt_actor *a, unsigned host, const struct trace_line *l)
+static int is_actor(const struct dt_actor *a, unsigned host, const struct seen *l)
 {
 	struct text_part id = a->group && l->tgid.n ? l->tgid : l->pid;
 	uint64_t n;
@@ -278,7 +278,7 @@ static int is_actor(const struct dt_actor *a, unsigned host, const struct trace_
 	return a->host == host && !text_part_number(id, 10, &n) && n == a->tid;
 }
 
-void sequence_event(struct sequence *s, unsigned host, const struct trace_line *l, int64_t time)
+void sequence_event(struct sequence *s, unsigned host, const struct seen *l, int64_t time)
 {
 	struct sequence_lane *lane = NULL;
 	struct sequence_tick *last;

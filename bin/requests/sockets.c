@@ -51,7 +51,7 @@ struct thread {
 
 /* ---- fields ------------------------------------------------------------------------- */
 
-enum sock_event sock_event(const struct trace_line *l)
+enum sock_event sock_event(const struct seen *l)
 {
 	static const char *const names[SOCK_EVENTS] = {
 		"", "tcp_sendmsg_locked", "sock_send_length", "sock_recv_length",
@@ -70,11 +70,11 @@ enum sock_event sock_event(const struct trace_line *l)
 
 /*
  * Store the socket's address in this field: "0x1f" in JSON, and in text, where the kernel's option
- * fields has "0x1f (31)", of which trace_line_key returns the 31. Return 0, or -1, reported.
+ * fields has "0x1f (31)", of which seen_text returns the 31. Return 0, or -1, reported.
  */
-static int address(struct text_part *p, const struct trace_line *l, const char *key)
+static int address(struct text_part *p, const struct seen *l, const char *key)
 {
-	*p = trace_line_key(l, key);
+	*p = seen_text(l, key);
 	if (p->n && !l->json && p->text[-1] == '(') {
 		const char *end = p->text - 2, *s = end;
 
@@ -96,7 +96,7 @@ static int address(struct text_part *p, const struct trace_line *l, const char *
  * in their place. Then the key of an IPv6 flow is only its ports, except if a known flow
  * has the same IPv4 addresses.
  */
-static void make_key(struct sockets *s, const struct trace_line *l, int other)
+static void make_key(struct sockets *s, const struct seen *l, int other)
 {
 	static const char *const keys[3][2][5] = {
 		{ { "sport", "dport", "saddr_v6", "daddr_v6", NULL },
@@ -105,13 +105,13 @@ static void make_key(struct sockets *s, const struct trace_line *l, int other)
 		  { "dport", "sport", "daddr", "saddr", NULL } },
 		{ { "sport", "dport", NULL }, { "dport", "sport", NULL } },
 	};
-	struct text_part six = trace_line_key(l, "saddr_v6");
+	struct text_part six = seen_text(l, "saddr_v6");
 	int known = six.n && *six.text != '<';
 
-	trace_line_values(&s->key, l, keys[!known][other]);
-	if (!known && trace_line_integer(l, "family") == AF_INET6 &&
+	seen_values(&s->key, l, keys[!known][other]);
+	if (!known && seen_number(l, "family") == AF_INET6 &&
 	    !table_find(&s->flows, s->key.text, s->key.n))
-		trace_line_values(&s->key, l, keys[2][other]);
+		seen_values(&s->key, l, keys[2][other]);
 }
 
 /* ---- flows -------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static int take_marked(struct flow *f, uint64_t to)
 }
 
 /* Return the flow of the event's socket, and count the socket as its user. */
-static struct flow *use_flow(struct sockets *s, const struct trace_line *l, int other)
+static struct flow *use_flow(struct sockets *s, const struct seen *l, int other)
 {
 	struct flow *f;
 
@@ -207,7 +207,7 @@ static void forget_socket(struct sockets *s, struct socket *k)
 }
 
 /* Set the flows of a socket whose connection was unknown. from_start: it is new. */
-static void connect_socket(struct sockets *s, struct socket *k, const struct trace_line *l,
+static void connect_socket(struct sockets *s, struct socket *k, const struct seen *l,
 			   int from_start)
 {
 	k->out = use_flow(s, l, 0);
@@ -223,13 +223,13 @@ static void connect_socket(struct sockets *s, struct socket *k, const struct tra
 	}
 }
 
-static void take_state(struct sockets *s, const struct trace_line *l, struct text_part at)
+static void take_state(struct sockets *s, const struct seen *l, struct text_part at)
 {
-	int64_t old = trace_line_integer(l, "oldstate");
+	int64_t old = seen_number(l, "oldstate");
 	struct socket *k = find_socket(s, at);
 
-	if (trace_line_integer(l, "newstate") != TCP_ESTABLISHED ||
-	    trace_line_integer(l, "protocol") != IPPROTO_TCP)
+	if (seen_number(l, "newstate") != TCP_ESTABLISHED ||
+	    seen_number(l, "protocol") != IPPROTO_TCP)
 		return;
 	if (k)
 		forget_socket(s, k);
@@ -283,7 +283,7 @@ int sockets_follow(const struct sockets *s, uint64_t task)
 			is_always(s, task));
 }
 
-int socket_send_end(struct socket_send *send, const struct trace_line *l)
+int socket_send_end(struct socket_send *send, const struct seen *l)
 {
 	struct text_part at;
 
@@ -291,8 +291,8 @@ int socket_send_end(struct socket_send *send, const struct trace_line *l)
 		return -1;
 	memcpy(send->socket, at.text, at.n);
 	send->socket[at.n] = '\0';
-	send->n = trace_line_integer(l, "protocol") == IPPROTO_TCP ?
-		  trace_line_integer(l, "ret") : 0;
+	send->n = seen_number(l, "protocol") == IPPROTO_TCP ?
+		  seen_number(l, "ret") : 0;
 	send->over = 1;
 	return 0;
 }
@@ -325,7 +325,7 @@ static int take_sends(struct sockets *s, uint64_t task, struct socket_send *send
 }
 
 /* A send has ended. Return as sockets_event does. */
-static int take_sent(struct sockets *s, const struct trace_line *l, uint64_t task,
+static int take_sent(struct sockets *s, const struct seen *l, uint64_t task,
 		     struct socket_send *send)
 {
 	int follows = sockets_follow(s, task);
@@ -369,17 +369,17 @@ static struct socket *request_socket(const struct sockets *s, struct socket *k)
 	return NULL;
 }
 
-static void take_received(struct sockets *s, const struct trace_line *l, struct text_part at,
+static void take_received(struct sockets *s, const struct seen *l, struct text_part at,
 			  uint64_t task)
 {
 	struct socket *k = find_socket(s, at);
 	struct thread *t = table_find(&s->threads, (const char *)&task, sizeof(task));
 	struct socket *answer;
-	int64_t n = trace_line_integer(l, "ret");
+	int64_t n = seen_number(l, "ret");
 	uint64_t to;
 	int marked;
 
-	if (!k || !k->in || n <= 0 || trace_line_integer(l, "flags") & (MSG_PEEK | MSG_ERRQUEUE))
+	if (!k || !k->in || n <= 0 || seen_number(l, "flags") & (MSG_PEEK | MSG_ERRQUEUE))
 		return;
 	to = k->in->read + (uint64_t)n;
 	marked = take_marked(k->in, to);
@@ -416,7 +416,7 @@ static void take_received(struct sockets *s, const struct trace_line *l, struct 
 	t->answer->windows++;
 }
 
-int sockets_event(struct sockets *s, enum sock_event event, const struct trace_line *l,
+int sockets_event(struct sockets *s, enum sock_event event, const struct seen *l,
 		  uint64_t task, struct socket_send *send)
 {
 	struct text_part at;

@@ -33,10 +33,10 @@ struct task_state {
 };
 
 /*
- * The wake-up of trace_line_wakes has this task. Return 1 if a wait for a CPU begins with it, or is
+ * The wake-up of seen_wakes has this task. Return 1 if a wait for a CPU begins with it, or is
  * known better now: the last event of a wake-up begins it.
  */
-int task_woken(struct task_state *, const struct trace_line *);
+int task_woken(struct task_state *, const struct seen *);
 
 /* The task leaves its CPU, and will wait in this way. */
 void task_leaves(struct task_state *, enum task_wait);
@@ -73,17 +73,17 @@ struct slices {
 };
 
 /* Set the key to that of this task or CPU on the line's host. */
-void lane_key(struct strbuf *key, const struct trace_line *, struct text_part id);
+void lane_key(struct strbuf *key, const struct seen *, struct text_part id);
 
 /* Return the lane of this task or CPU on the line's host. */
-struct lane *slices_lane(struct slices *, struct table *, const struct trace_line *,
+struct lane *slices_lane(struct slices *, struct table *, const struct seen *,
 			 struct text_part id);
 
 /* Is it the idle task of a host, which has a lane for all CPUs? */
 int lane_is_idle(const struct lane *);
 
 /* Take the next event. */
-void slices_take(struct slices *, const struct trace_line *, uint64_t now);
+void slices_take(struct slices *, const struct seen *, uint64_t now);
 
 /* Events were lost: which tasks run, and how the others wait, is not known. */
 void slices_gap(struct slices *);

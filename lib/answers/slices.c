@@ -19,7 +19,7 @@
 
 /* ---- a task ------------------------------------------------------------------------------ */
 
-int task_woken(struct task_state *t, const struct trace_line *l)
+int task_woken(struct task_state *t, const struct seen *l)
 {
 	int waking = text_part_is(l->event, "sched_waking");
 
@@ -55,14 +55,14 @@ enum task_wait task_comes(struct task_state *t)
 
 /* ---- all tasks --------------------------------------------------------------------------- */
 
-void lane_key(struct strbuf *key, const struct trace_line *l, struct text_part id)
+void lane_key(struct strbuf *key, const struct seen *l, struct text_part id)
 {
 	strbuf_add(strbuf_empty(key), l->host.text, l->host.n);
 	strbuf_add(key, "\t", 1);
 	strbuf_add(key, id.text, id.n);
 }
 
-struct lane *slices_lane(struct slices *s, struct table *table, const struct trace_line *l,
+struct lane *slices_lane(struct slices *s, struct table *table, const struct seen *l,
 			 struct text_part id)
 {
 	/* most lines are of the same task and CPU as the line before */
@@ -82,12 +82,12 @@ int lane_is_idle(const struct lane *lane)
 }
 
 /* The line's CPU goes from its task to the next one. */
-static void take_switch(struct slices *s, const struct trace_line *l, uint64_t now)
+static void take_switch(struct slices *s, const struct seen *l, uint64_t now)
 {
-	struct text_part pid = trace_line_key(l, "next_pid");
+	struct text_part pid = seen_text(l, "next_pid");
 	struct lane *next = pid.n ? slices_lane(s, &s->tasks, l, pid) : NULL;
 
-	s->measured = !!trace_line_key(l, "lat").n;
+	s->measured = !!seen_text(l, "lat").n;
 	if (s->cpu) {
 		s->ran = s->task && s->cpu->task == s->task && !lane_is_idle(s->task) &&
 			 now >= s->cpu->since;
@@ -96,7 +96,7 @@ static void take_switch(struct slices *s, const struct trace_line *l, uint64_t n
 		s->cpu->since = now;
 	}
 	if (s->task) {
-		task_leaves(&s->task->state, s->measured ? WAIT_NONE : trace_line_wait(l));
+		task_leaves(&s->task->state, s->measured ? WAIT_NONE : seen_wait(l));
 		s->task->since = now;
 	}
 	if (!next || lane_is_idle(next))
@@ -116,9 +116,9 @@ static void take_switch(struct slices *s, const struct trace_line *l, uint64_t n
  * A task is woken, and waits for a CPU unless it has one. A soft interrupt is the running task's
  * own within a call, as when it sends.
  */
-static void take_wakeup(struct slices *s, const struct trace_line *l, uint64_t now)
+static void take_wakeup(struct slices *s, const struct seen *l, uint64_t now)
 {
-	struct text_part pid = trace_line_key(l, ".pid");
+	struct text_part pid = seen_text(l, ".pid");
 	struct lane *t = pid.n ? slices_lane(s, &s->tasks, l, pid) : NULL;
 	unsigned was;
 
@@ -134,16 +134,16 @@ static void take_wakeup(struct slices *s, const struct trace_line *l, uint64_t n
 		s->waited = (enum task_wait)t->state.wait;
 		s->waited_from = t->since;
 		s->waker = s->task && !lane_is_idle(s->task) &&
-			   !trace_line_within(l, s->task->in_call ? "hHzZ" : "hHzZs") ?
+			   !seen_within(l, s->task->in_call ? "hHzZ" : "hHzZs") ?
 			   s->task : NULL;
 	}
 	t->since = now;
 }
 
-void slices_take(struct slices *s, const struct trace_line *l, uint64_t now)
+void slices_take(struct slices *s, const struct seen *l, uint64_t now)
 {
-	int switches = text_part_is(l->event, "sched_switch"), side = trace_line_side(l);
-	struct text_part pid = switches ? trace_line_key(l, "prev_pid") : l->pid;
+	int switches = text_part_is(l->event, "sched_switch"), side = seen_side(l);
+	struct text_part pid = switches ? seen_text(l, "prev_pid") : l->pid;
 
 	pid = pid.n ? pid : l->pid;
 	s->task = pid.n ? slices_lane(s, &s->tasks, l, pid) : NULL;
@@ -151,9 +151,9 @@ void slices_take(struct slices *s, const struct trace_line *l, uint64_t now)
 	s->other = s->missed = s->waker = NULL;
 	s->measured = s->ran = 0;
 	s->waited = WAIT_NONE;
-	s->wakes = switches ? -1 : trace_line_wakes(l);
+	s->wakes = switches ? -1 : seen_wakes(l);
 	/* a decoded call is told when it has returned, perhaps on another CPU */
-	if (s->cpu && s->cpu->task && s->cpu->task != s->task && !trace_line_is_call(l)) {
+	if (s->cpu && s->cpu->task && s->cpu->task != s->task && !seen_is_call(l)) {
 		s->missed = s->cpu->task;
 		s->cpu->task = NULL;
 	}

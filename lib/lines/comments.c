@@ -14,15 +14,15 @@ static const char *behind_host(const char *line)
 {
 	struct text_part host;
 
-	return *line == ' ' ? line : line + trace_line_host(line, strlen(line), &host);
+	return *line == ' ' ? line : line + line_prefix(line, strlen(line), &host);
 }
 
 static int same_host(const char *a, const char *b)
 {
-	struct trace_line x, y;
+	struct seen x, y;
 
-	trace_line(&x, a, strlen(a));
-	trace_line(&y, b, strlen(b));
+	seen_line(&x, a, strlen(a));
+	seen_line(&y, b, strlen(b));
 	return x.host.n == y.host.n && (!x.host.n || !memcmp(x.host.text, y.host.text, x.host.n));
 }
 
@@ -97,7 +97,7 @@ int comments_keep(struct comments *r, const char *line)
 /* ---- lines that are not understood ---- */
 
 /* Take "==> FILE <==" of tail as the host of the lines below it. */
-static void read_file(struct comments *r, struct trace_line *l, const char *line, size_t n)
+static void read_file(struct comments *r, struct seen *l, const char *line, size_t n)
 {
 	const size_t head = strlen("==> "), tail = strlen(" <==");
 
@@ -114,12 +114,12 @@ static void read_file(struct comments *r, struct trace_line *l, const char *line
  * Does the time of this line of perf script count from the event before (--deltatime)? perf sorts
  * all events, so the times of others go back only where another trace begins.
  */
-static int is_delta(struct comments *r, const struct trace_line *l)
+static int is_delta(struct comments *r, const struct seen *l)
 {
 	uint64_t time;
 	int digits;
 
-	if (trace_line_time(l, &time, &digits) < 0)
+	if (seen_time(l, &time, &digits) < 0)
 		return 0;
 	r->perf++;
 	r->back += time < r->time;
@@ -127,9 +127,9 @@ static int is_delta(struct comments *r, const struct trace_line *l)
 	return r->back > 1 && r->back > r->perf / 8;
 }
 
-int comments_event(struct comments *r, struct trace_line *l, const char *line, size_t n)
+int comments_event(struct comments *r, struct seen *l, const char *line, size_t n)
 {
-	int event = trace_line(l, line, n);
+	int event = seen_line(l, line, n);
 
 	r->lines++;
 	read_file(r, l, line, n);
@@ -142,7 +142,7 @@ int comments_event(struct comments *r, struct trace_line *l, const char *line, s
 	return event;
 }
 
-void comments_miss(struct comments *r, const struct trace_line *l)
+void comments_miss(struct comments *r, const struct seen *l)
 {
 	if (!l->miss)
 		return;
@@ -224,7 +224,7 @@ int comments_date(const char *line, struct text_part *seconds, int64_t *time, in
 {
 	static const char *const words[] = { "# date: ", "Z, ", " since 1970, is " };
 	const char *s = behind_host(line);
-	struct trace_line l = { .prefix = "" };
+	struct seen l = { .prefix = "" };
 	uint64_t v[3] = { 0 };
 	int digits;
 
@@ -234,7 +234,7 @@ int comments_date(const char *line, struct text_part *seconds, int64_t *time, in
 		s += strlen(words[i]);
 		l.time = (struct text_part){ s, strspn(s, i ? "0123456789." : "0123456789-T:.") };
 		s += l.time.n;
-		if (i && (trace_line_time(&l, &v[i], &digits) < 0 || v[i] > INT64_MAX / 2))
+		if (i && (seen_time(&l, &v[i], &digits) < 0 || v[i] > INT64_MAX / 2))
 			return 0;
 	}
 	*seconds = l.time;
@@ -246,13 +246,13 @@ int comments_date(const char *line, struct text_part *seconds, int64_t *time, in
 int comments_traced(const char *line, struct text_part *host, struct text_part *pid)
 {
 	static const char *const words[] = { "# traced: ", "{\"traced\":" };
-	struct trace_line l = { .prefix = "" };
+	struct seen l = { .prefix = "" };
 	const char *s = behind_host(line);
 	int json = begins(s, words[1]);
 
 	if (!json && !begins(s, words[0]))
 		return 0;
-	trace_line(&l, line, strlen(line));
+	seen_line(&l, line, strlen(line));
 	*host = l.host;
 	s += strlen(words[json]);
 	s += json && *s == '"';
@@ -263,7 +263,7 @@ int comments_traced(const char *line, struct text_part *host, struct text_part *
 int comments_is_gap(const char *line)
 {
 	const char *whole = line;
-	struct trace_line l;
+	struct seen l;
 
 	line = behind_host(line);
 	/*
@@ -271,7 +271,7 @@ int comments_is_gap(const char *line)
 	 * DROPPED]", perf's PERF_RECORD_LOST, or {"ts":1.0,"cpu":1,"lost":3}
 	 */
 	if (strstr(line, ": PERF_RECORD_LOST"))
-		return !trace_line(&l, whole, strlen(whole)) && l.perf;
+		return !seen_line(&l, whole, strlen(whole)) && l.perf;
 	return begins(line, "CPU:") ? strstr(line, " [LOST ") || strstr(line, "EVENTS DROPPED]") :
 	       begins(line, "{\"ts\":") && strstr(line, ",\"lost\":") != NULL;
 }

@@ -105,14 +105,14 @@ int decimal_power(const struct decimal *v)
 	return v->negative ? -1 - power : power;
 }
 
-int64_t trace_line_integer(const struct trace_line *l, const char *key)
+int64_t seen_number(const struct seen *l, const char *key)
 {
 	struct decimal v;
 	int64_t number;
 
 	if (l->from && l->from->number(l, key, &number))
 		return number;
-	if (decimal_parse(&v, trace_line_key(l, key)) < 0)
+	if (decimal_parse(&v, seen_text(l, key)) < 0)
 		return 0;
 	return (int64_t)(v.negative ? 0 - v.whole : v.whole);
 }

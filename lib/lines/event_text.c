@@ -2,10 +2,10 @@
 /*
  * event_text.c - fields of events whose text does not name them
  *
- * Most events print NAME=VALUE, which trace_line.c reads: in our own text no string looks like a
+ * Most events print NAME=VALUE, which event_line.c reads: in our own text no string looks like a
  * field (out_escaped). The others are here, by the fixed form in which the kernel or a plugin of
  * trace-cmd prints them. A name in them is not escaped if the text is not ours. Two facts tell
- * where it ends: it has at most 15 bytes, and only fields of trace_line_add_field follow the text.
+ * where it ends: it has at most 15 bytes, and only fields of seen_add_field follow the text.
  */
 
 #include "lines/lines.h"
@@ -38,7 +38,7 @@ static int is_letter(char c)
 	       (c >= '0' && c <= '9');
 }
 
-/* ---- fields of trace_line_add_field ------------------------------------------------ */
+/* ---- fields of seen_add_field ------------------------------------------------ */
 
 /* Read the appended field at *s, and move *s after it. Return 1, or 0 if there is none. */
 static int appended(const char **s, const char *end, struct text_part *name,
@@ -253,7 +253,7 @@ static int is_event_of(const struct form *f, struct text_part event)
 	return f->event[i] == '*' || (i == event.n && !f->event[i]);
 }
 
-int event_text_tracer(struct trace_line *l, const char *s, const char *end)
+int event_text_tracer(struct seen *l, const char *s, const char *end)
 {
 	if (s == end || !(*s == '#' || is_digit(*s)))
 		return 0;
@@ -270,7 +270,7 @@ int event_text_tracer(struct trace_line *l, const char *s, const char *end)
 }
 
 /* Do as event_text_field with these forms. */
-static int field_of_forms(const struct form *v, size_t count, const struct trace_line *l,
+static int field_of_forms(const struct form *v, size_t count, const struct seen *l,
 			  const char *key, struct text_part *value)
 {
 	const char *s = l->body.text, *end = s + l->body.n;
@@ -286,7 +286,7 @@ static int field_of_forms(const struct form *v, size_t count, const struct trace
 	return 0;
 }
 
-int event_text_field(const struct trace_line *l, const char *key, struct text_part *value)
+int event_text_field(const struct seen *l, const char *key, struct text_part *value)
 {
 	return field_of_forms(forms, sizeof(forms) / sizeof(*forms), l, key, value) ||
 	       field_of_forms(tracers, sizeof(tracers) / sizeof(*tracers), l, key, value);

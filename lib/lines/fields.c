@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "lines/lines.h"
 
-void trace_line_add_string(struct strbuf *w, const struct trace_line *l, struct text_part p)
+void seen_add_string(struct strbuf *w, const struct seen *l, struct text_part p)
 {
 	struct strbuf string = { 0 };
 
@@ -13,25 +13,25 @@ void trace_line_add_string(struct strbuf *w, const struct trace_line *l, struct 
 	free(string.text);
 }
 
-size_t trace_line_values(struct strbuf *w, const struct trace_line *l, const char *const *keys)
+size_t seen_values(struct strbuf *w, const struct seen *l, const char *const *keys)
 {
 	size_t there = 0;
 
 	strbuf_add(strbuf_empty(w), "", 0);
 	for (const char *const *k = keys; *k; k++) {
-		struct text_part p = trace_line_key(l, *k);
+		struct text_part p = seen_text(l, *k);
 
 		if (k > keys)
 			strbuf_puts(w, "\t");
 		if (!strcmp(*k, "event"))
 			strbuf_puts(w, l->prefix);
 		there += p.n > 0;
-		trace_line_add_string(w, l, p.n ? p : (struct text_part){ "-", 1 });
+		seen_add_string(w, l, p.n ? p : (struct text_part){ "-", 1 });
 	}
 	return there;
 }
 
-void trace_line_shorten(char *values)
+void seen_shorten(char *values)
 {
 	static const char enter[] = "sys_enter_";
 	const size_t most = sizeof(enter) - 1;
@@ -61,8 +61,8 @@ static int is_plain(struct text_part p)
 	return p.n && !memchr(",:\r", p.text[p.n - 1], 3);
 }
 
-void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const char *name,
-			  struct text_part value)
+void seen_add_field(struct strbuf *w, const struct seen *l, const char *name,
+		    struct text_part value)
 {
 	struct strbuf string = { 0 };
 
@@ -94,8 +94,8 @@ void trace_line_add_field(struct strbuf *w, const struct trace_line *l, const ch
 	free(string.text);
 }
 
-void trace_line_with_fields(struct strbuf *w, const struct trace_line *l, const char *line,
-			    size_t n, const struct strbuf *fields, struct text_part context)
+void seen_with_fields(struct strbuf *w, const struct seen *l, const char *line,
+		      size_t n, const struct strbuf *fields, struct text_part context)
 {
 	const char *end = l->context.n ? l->context.text :
 			  l->json ? l->body.text + l->body.n - 1 : line + n;

@@ -32,7 +32,7 @@ static const char *skip_word(const char *s, const char *end)
  * be in microseconds with a mark for a long delay, as in "12us!:". Return the text after the
  * colon, or NULL.
  */
-static const char *time_at(struct trace_line *l, const char *s, const char *end, int relative)
+static const char *time_at(struct seen *l, const char *s, const char *end, int relative)
 {
 	l->time = digits(&s, end);
 	if (!l->time.n)
@@ -50,7 +50,7 @@ static const char *time_at(struct trace_line *l, const char *s, const char *end,
 }
 
 /* Read "[CPU]". Return the text after it, or NULL. */
-static const char *cpu_at(struct trace_line *l, const char *s, const char *end)
+static const char *cpu_at(struct seen *l, const char *s, const char *end)
 {
 	if (s == end || *s++ != '[')
 		return NULL;
@@ -59,7 +59,7 @@ static const char *cpu_at(struct trace_line *l, const char *s, const char *end)
 }
 
 /* Read what follows the dash between name and pid. Return the text after the time, or NULL. */
-static const char *behind_dash(struct trace_line *l, const char *s, const char *end)
+static const char *behind_dash(struct seen *l, const char *s, const char *end)
 {
 	const char *next;
 
@@ -96,7 +96,7 @@ static const char *behind_dash(struct trace_line *l, const char *s, const char *
 }
 
 /* Set the name of the task: the text up to s, without the spaces around it. */
-static void set_comm(struct trace_line *l, const char *from, const char *s)
+static void set_comm(struct seen *l, const char *from, const char *s)
 {
 	s = before(from, s, is_blank);
 	l->comm = (struct text_part){ from, (size_t)(s - from) };
@@ -106,7 +106,7 @@ static void set_comm(struct trace_line *l, const char *from, const char *s)
  * Read the CPU that ends at s, perhaps with letters after it (-F +misc), as [CPU], or in three
  * columns after the pid (-L). Return its beginning, or s if there is none.
  */
-static const char *perf_cpu(struct trace_line *l, const char *from, const char *s)
+static const char *perf_cpu(struct seen *l, const char *from, const char *s)
 {
 	const char *p = s, *number;
 
@@ -131,7 +131,7 @@ static const char *perf_cpu(struct trace_line *l, const char *from, const char *
 }
 
 /* Read a line of perf script whose time ends at the colon. Return the text after it, or NULL. */
-static const char *perf_script(struct trace_line *l, const char *from, const char *colon,
+static const char *perf_script(struct seen *l, const char *from, const char *colon,
 			       const char *end)
 {
 	const char *s = before(from, colon, is_digit), *next, *number;
@@ -170,10 +170,10 @@ static const char *perf_script(struct trace_line *l, const char *from, const cha
  * Read the form of perf script. If it fits in several places, choose the last one that leaves a
  * name of at most 15 bytes, or else the first.
  */
-static const char *perf_head(struct trace_line *l, const char *from, const char *end)
+static const char *perf_head(struct seen *l, const char *from, const char *end)
 {
 	const char *last = end - from > MOST ? from + MOST : end, *after = NULL;
-	struct trace_line other = *l;
+	struct seen other = *l;
 
 	for (const char *s = from; (s = memchr(s, ':', (size_t)(last - s))); s++) {
 		const char *next = perf_script(&other, from, s, end);
@@ -188,11 +188,11 @@ static const char *perf_head(struct trace_line *l, const char *from, const char 
 	return after;
 }
 
-const char *line_head(struct trace_line *l, const char *s, const char *end)
+const char *line_head(struct seen *l, const char *s, const char *end)
 {
 	const char *comm = spaces(s, end), *dash = s + COMM_COLUMNS, *after, *first;
 	const char *last = end - comm > MOST ? comm + MOST : end, *next;
-	struct trace_line other;
+	struct seen other;
 
 	l->miss = MISS_HEAD;
 	if (end - s > COMM_COLUMNS && *dash == '-' && comm <= dash &&

@@ -20,7 +20,7 @@ enum { MOST = 256, COMM = 15, COLUMNS = 16, LATENCY_COLUMNS = 8 };
 /* Does a head begin at s whose name fills its columns? */
 static int is_aligned(const char *s, const char *end)
 {
-	struct trace_line l = { .prefix = "" };
+	struct seen l = { .prefix = "" };
 	ptrdiff_t n;
 
 	if (s == end || !line_head(&l, s, end) || !l.comm.n)
@@ -128,12 +128,12 @@ static const char *after_file(const char *s, const char *end, struct text_part *
 /* Does a line's head begin at s with a name that a task can have? */
 static int is_head(const char *s, const char *end)
 {
-	struct trace_line l = { .prefix = "" };
+	struct seen l = { .prefix = "" };
 
 	return line_head(&l, s, end) && event_text_length(l.comm.text, l.comm.n) <= COMM;
 }
 
-size_t trace_line_host(const char *line, size_t n, struct text_part *host)
+size_t line_prefix(const char *line, size_t n, struct text_part *host)
 {
 	static const char bom[] = "\xef\xbb\xbf";
 	const char *s = line, *end = line + n, *p;

@@ -16,7 +16,7 @@
 #include "calls/calls.h"
 #include "proc/proc.h"
 
-/* ---- trace_line.c: read an event line ----------------------------------------------- */
+/* ---- event_line.c: read an event line ----------------------------------------------- */
 
 /* tfs-count(1) says which text and JSON this is (kernel/trace/trace_output.c). */
 
@@ -33,17 +33,21 @@ enum trace_miss {
 };
 
 /* What answers for a record of a trace.dat in place of a line (seen.h). */
-struct trace_line;
-struct trace_source {
-	/* Return a field, as trace_line_key does of text. */
-	struct text_part (*field)(const struct trace_line *, const char *key);
+struct seen;
+struct seen_source {
+	/* Return a field, as seen_text does of text. */
+	struct text_part (*field)(const struct seen *, const char *key);
 	/* Set *number to a field that is a number, and return 1; or return 0. */
-	int (*number)(const struct trace_line *, const char *key, int64_t *number);
+	int (*number)(const struct seen *, const char *key, int64_t *number);
 	/* Return the text of the fields. */
-	struct text_part (*body)(const struct trace_line *);
+	struct text_part (*body)(const struct seen *);
 };
 
-struct trace_line {
+/*
+ * An event that somebody has seen: a line, as text or JSON (event_line.c), or a record of a
+ * trace.dat (of_record.c of seen). Whoever asks it by a key need not know which.
+ */
+struct seen {
 	struct text_part host;  /* in a trace made by dt-join */
 	struct text_part comm, pid, cpu, time, event;
 	struct text_part flags; /* in text: d..2., and h or s within an interrupt; often empty */
@@ -60,38 +64,38 @@ struct trace_line {
 	enum pairing_fate decoded;      /* PAIRING_NOTHING: no such call */
 	struct text_part ret, error;
 	char lat[24];           /* in microseconds; "": not known */
-	const struct trace_source *from; /* NULL: a line; then body and facts are not set */
+	const struct seen_source *from; /* NULL: a line; then body and facts are not set */
 	uint64_t ts;            /* of a record: its time, as the line of the record has it */
 };
 
 /* The stack of the kernel's functions, or of the program's. */
-enum { TRACE_LINE_STACK = 1, TRACE_LINE_USER_STACK };
+enum { SEEN_STACK = 1, SEEN_USER_STACK };
 
 /* Read a line without its newline. Return 1 if it is an event line, or 0. Copy nothing. */
-int trace_line(struct trace_line *, const char *line, size_t n);
+int seen_line(struct seen *, const char *line, size_t n);
 
 /* A frame of a stack below an event. */
-struct trace_frame {
+struct line_frame {
 	struct text_part host;
 	struct text_part name;  /* the function without its offset, or a file, or an address */
 	int user;               /* a function of a program, in the text of perf script */
 };
 
 /* Read a line " => FUNCTION", or a frame of perf script. Return 1, or 0 for another line. */
-int trace_line_frame(struct trace_frame *, const char *line, size_t n);
+int line_frame(struct line_frame *, const char *line, size_t n);
 
 /*
  * Read the task, the CPU and the time of a line without a host (line_head.c). Return the text after
  * the colon of the time; or NULL, with l->miss set.
  */
-const char *line_head(struct trace_line *, const char *s, const char *end);
+const char *line_head(struct seen *, const char *s, const char *end);
 
 /*
  * Return the length of what other programs have put in front of a line, such as dt-join's
  * "HOST | " and grep's "FILE:", or 0. Set host to the host or the file, or to nothing
  * (line_prefix.c).
  */
-size_t trace_line_host(const char *line, size_t n, struct text_part *host);
+size_t line_prefix(const char *line, size_t n, struct text_part *host);
 
 /*
  * Return the part that the key names: comm, pid, cpu, time, event, call, host, or a field
@@ -108,37 +112,37 @@ size_t trace_line_host(const char *line, size_t n, struct text_part *host);
  * is not ours, an untrusted string may look like a field; a field that occurs twice with two values
  * is then treated as missing, except in the events of event_text_field.
  */
-struct text_part trace_line_key(const struct trace_line *, const char *key);
+struct text_part seen_text(const struct seen *, const char *key);
 
 /* Return the field of this name of a line, never one of its other parts. */
-struct text_part trace_line_field(const struct trace_line *, const char *key);
+struct text_part seen_field(const struct seen *, const char *key);
 
 /* Return the fields of the event as text. */
-struct text_part trace_line_body(const struct trace_line *);
+struct text_part seen_body(const struct seen *);
 
 /* Return the number of the call of an event of raw_syscalls, which has no name, and its result. */
-struct text_part trace_line_number(const struct trace_line *);
-struct text_part trace_line_result(const struct trace_line *);
+struct text_part seen_call_number(const struct seen *);
+struct text_part seen_call_result(const struct seen *);
 
 /*
  * Read the time in nanoseconds. *digits is the number of digits after the point of the
  * seconds; -1 if the clock has no point, and *time is then the clock's own count. Return 0, or
  * -1 if the line has no time or the time exceeds 64 bits.
  */
-int trace_line_time(const struct trace_line *, uint64_t *time, int *digits);
+int seen_time(const struct seen *, uint64_t *time, int *digits);
 
 /* Return lat in ns, or in counts of the clock if digits is negative; 0 if the line has none. */
-uint64_t trace_line_latency(const struct trace_line *, int digits);
+uint64_t seen_latency(const struct seen *, int digits);
 
 /* Is this a decoded call? Its time is that of its beginning; other lines have that of their end. */
-int trace_line_is_call(const struct trace_line *);
+int seen_is_call(const struct seen *);
 
 /* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for others. */
-int trace_line_side(const struct trace_line *);
+int seen_side(const struct seen *);
 
 /* ---- event_text.c: fields of events whose text does not name them --------------------- */
 
-/* The bytes for which trace_line_add_field quotes a value. */
+/* The bytes for which seen_add_field quotes a value. */
 #define NOT_PLAIN " \"=()]"
 
 /*
@@ -146,18 +150,18 @@ int trace_line_side(const struct trace_line *);
  * the field, or is empty if the event has no such field. Return 0 if the event or its form is
  * unknown.
  */
-int event_text_field(const struct trace_line *, const char *key, struct text_part *value);
+int event_text_field(const struct seen *, const char *key, struct text_part *value);
 
 /*
  * If the text is that of a tracer whose lines have no name of an event (osnoise, timerlat,
  * hwlat, the switches of wakeup, raw markers), set event and body of the line and return 1.
  */
-int event_text_tracer(struct trace_line *, const char *s, const char *end);
+int event_text_tracer(struct seen *, const char *s, const char *end);
 
 /* Return the length of a name without the decoder's escapes, such as \x1b and \n. */
 size_t event_text_length(const char *s, size_t n);
 
-/* Are there only fields of trace_line_add_field between s and end? */
+/* Are there only fields of seen_add_field between s and end? */
 int event_text_only_appended(const char *s, const char *end);
 
 /* ---- sched.c: switches, wake-ups and new tasks --------------------------------------- */
@@ -166,68 +170,68 @@ int event_text_only_appended(const char *s, const char *end);
 enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
 
 /* Its name in pictures. */
-extern const char *const trace_line_waits[];
+extern const char *const task_wait_names[];
 
 /* Return what the task does that leaves its CPU in this sched_switch, by its prev_state. */
-enum task_wait trace_line_wait(const struct trace_line *);
+enum task_wait seen_wait(const struct seen *);
 
 /*
  * Does the event have one of these letters as its context: s in a softirq, h or H in a hardirq, z
  * or Z in an NMI? Only text has them.
  */
-int trace_line_within(const struct trace_line *, const char *letters);
+int seen_within(const struct seen *, const char *letters);
 
 /* Does the event wake up the task .pid? */
-int trace_line_wakes(const struct trace_line *);
+int seen_wakes(const struct seen *);
 
 /*
  * Does the key name the idle task of the line's CPU? All idle tasks have pid 0, so what keeps a
  * state of each task needs the CPU, too.
  */
-int trace_line_is_idle(const struct trace_line *, const char *key);
+int seen_is_idle(const struct seen *, const char *key);
 
 /*
  * Does the task that runs make a task by this event? Set the keys of the new one's pid and name.
  * Each new task has task_newtask, but threads of io_uring and vhost have no sched_process_fork.
  */
-int trace_line_born(const struct trace_line *, const char **pid, const char **comm);
+int seen_born(const struct seen *, const char **pid, const char **comm);
 
 /* ---- fields.c: values of several keys, and lines with more fields -------------------- */
 
 /* Append a string of the line for people and tables: in the escapes of ESCAPE_TEXT only. */
-void trace_line_add_string(struct strbuf *, const struct trace_line *, struct text_part);
+void seen_add_string(struct strbuf *, const struct seen *, struct text_part);
 
 /*
- * Set the text to the values of the keys (NULL ends the keys), as trace_line_add_string appends
+ * Set the text to the values of the keys (NULL ends the keys), as seen_add_string appends
  * them, with tabs between. A missing value is "-". Return the number of the others.
  */
-size_t trace_line_values(struct strbuf *, const struct trace_line *, const char *const *keys);
+size_t seen_values(struct strbuf *, const struct seen *, const char *const *keys);
 
 /* Remove the sys_enter_ of such values, for a person who asks about system calls. */
-void trace_line_shorten(char *values);
+void seen_shorten(char *values);
 
 /*
  * Append a field for this event line, as text or JSON. The value is a part of a line of
- * the same kind. trace_line_key returns the same string again.
+ * the same kind. seen_text returns the same string again.
  */
-void trace_line_add_field(struct strbuf *, const struct trace_line *, const char *name,
-			  struct text_part);
+void seen_add_field(struct strbuf *, const struct seen *, const char *name,
+		    struct text_part);
 
 /*
  * Set the text to the event line, of n bytes, with the appended fields. If the line has a trace
  * context, this one comes last instead.
  */
-void trace_line_with_fields(struct strbuf *, const struct trace_line *, const char *line, size_t n,
-			    const struct strbuf *fields, struct text_part context);
+void seen_with_fields(struct strbuf *, const struct seen *, const char *line, size_t n,
+		      const struct strbuf *fields, struct text_part context);
 
 /*
  * Print the member of a JSON object after others: a string, or one with the escapes of
- * trace_line_add_string. Without a text, print null.
+ * seen_add_string. Without a text, print null.
  */
 void json_print_string(const char *name, struct text_part);
 void json_print_name(const char *name, struct text_part);
 
-/* Print such members for the keys and their values, as trace_line_values has set them. */
+/* Print such members for the keys and their values, as seen_values has set them. */
 void json_print_keys(const char *const *keys, const char *values);
 
 /* ---- decimal.c: a number in a trace -------------------------------------------------- */
@@ -245,7 +249,7 @@ struct decimal {
 int decimal_parse(struct decimal *, struct text_part);
 
 /* Return the number that the key names, without its fraction; 0 if there is none. */
-int64_t trace_line_integer(const struct trace_line *, const char *key);
+int64_t seen_number(const struct seen *, const char *key);
 
 /*
  * Convert a latency from microseconds to nanoseconds. counts: the latency is in units of a clock
@@ -292,13 +296,13 @@ struct comments {
 };
 
 /*
- * Read a line as trace_line does, and count it if it should be an event and is not understood.
+ * Read a line as seen_line does, and count it if it should be an event and is not understood.
  * No filter leaves such a line out without a word: comments_print says how many and why.
  */
-int comments_event(struct comments *, struct trace_line *, const char *line, size_t n);
+int comments_event(struct comments *, struct seen *, const char *line, size_t n);
 
-/* Count a line that trace_line has read, if it should be an event and is not understood. */
-void comments_miss(struct comments *, const struct trace_line *);
+/* Count a line that seen_line has read, if it should be an event and is not understood. */
+void comments_miss(struct comments *, const struct seen *);
 
 /* Did a line that was kept say that events are lost? */
 int comments_lost(const struct comments *r);
@@ -337,14 +341,14 @@ int comments_date(const char *line, struct text_part *seconds, int64_t *time, in
 /* Print the lines before the samples of a family of metrics. */
 void metrics_family(const char *name, const char *type, const char *help);
 
-/* Set the text to labels: the keys, and their values as trace_line_values sets them. */
+/* Set the text to labels: the keys, and their values as seen_values sets them. */
 void metrics_labels(struct strbuf *, const char *const *keys, const char *values);
 
 /* Write a time in microseconds as seconds to s (DECIMAL_TEXT bytes). */
 void metrics_seconds(char *s, const struct decimal *us);
 
 /* Take the time of an event for the length of the sample. */
-void metrics_time(const struct trace_line *);
+void metrics_time(const struct seen *);
 
 /*
  * Print the length of the sample, how many events were lost and how many lines were not understood.
@@ -357,7 +361,7 @@ void metrics_end(const struct comments *);
 #define MARKER_EVENT "mark_write"
 
 /* Return what a program has written to trace_marker, or nothing if that is not the event. */
-struct text_part trace_line_marker(const struct trace_line *);
+struct text_part seen_marker(const struct seen *);
 
 /*
  * A mark line is an event tfs:mark with one of these texts, of earlier versions an event
@@ -378,7 +382,7 @@ struct dt_mark {
 };
 
 /* Parse the event. Return 1, or 0 without an error message if it is not a mark line. */
-int dt_mark(struct dt_mark *, const struct trace_line *);
+int dt_mark(struct dt_mark *, const struct seen *);
 
 /* The window of a thread. All zero at first. */
 struct dt_window {

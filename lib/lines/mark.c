@@ -21,14 +21,14 @@ static int is_context(struct text_part p)
 	return text_part_begins(p, "otel=") || text_part_begins(p, "trace_id=");
 }
 
-struct text_part trace_line_marker(const struct trace_line *l)
+struct text_part seen_marker(const struct seen *l)
 {
 	static const char buf[] = " buf=";
-	struct text_part p = trace_line_body(l), e = l->event;
+	struct text_part p = seen_body(l), e = l->event;
 	const char *at;
 
 	if (l->json && text_part_is(e, "print"))
-		return trace_line_key(l, "buf");
+		return seen_text(l, "buf");
 	/* the address of the function, or 0, if the kernel hides its name */
 	if (l->json || !p.text || *l->prefix ||
 	    !(text_part_is(e, "print") || text_part_is(e, "0") || text_part_ends(e, MARKER_EVENT) ||
@@ -48,21 +48,21 @@ struct text_part trace_line_marker(const struct trace_line *l)
 }
 
 /* Read the numbers of a mark in a line of JSON. Return 0 or -1. */
-static int numbers(struct dt_mark *m, const struct trace_line *l)
+static int numbers(struct dt_mark *m, const struct seen *l)
 {
-	struct text_part key = trace_line_key(l, "key");
+	struct text_part key = seen_text(l, "key");
 
 	if (key.n < 3 || memcmp(key.text, "0x", 2))
 		return -1;
-	return text_part_number(trace_line_key(l, "probe"), 10, &m->id) < 0 ||
-	       text_part_number(trace_line_key(l, "task"), 10, &m->tid) < 0 ||
+	return text_part_number(seen_text(l, "probe"), 10, &m->id) < 0 ||
+	       text_part_number(seen_text(l, "task"), 10, &m->tid) < 0 ||
 	       text_part_number((struct text_part){ key.text + 2, key.n - 2 }, 16, &m->key) < 0 ?
 	       -1 : 0;
 }
 
-int dt_mark(struct dt_mark *m, const struct trace_line *l)
+int dt_mark(struct dt_mark *m, const struct seen *l)
 {
-	struct text_part p = trace_line_body(l), first;
+	struct text_part p = seen_body(l), first;
 	/* a manager writes the other event, for tasks that are traced from the beginning */
 	const char *written = l->json ? "print" : "tracing_mark_write";
 	int is_written = text_part_is(l->event, written), is_own = text_part_is(l->event, "mark");
@@ -70,10 +70,10 @@ int dt_mark(struct dt_mark *m, const struct trace_line *l)
 	if (!is_written && !is_own && !text_part_is(l->event, "bpf_trace_printk"))
 		return 0;
 	if (l->json && is_own)
-		p = trace_line_key(l, "what");
+		p = seen_text(l, "what");
 	/* in JSON, and in text with options/fields, a line of earlier versions is a field */
 	else if (l->json || (p.n > 11 && !memcmp(p.text, "bpf_string=", 11)))
-		p = trace_line_key(l, is_written ? "buf" : "bpf_string");
+		p = seen_text(l, is_written ? "buf" : "bpf_string");
 	if (l->json && is_written && p.n > 2 && !memcmp(p.text + p.n - 2, "\\n", 2))
 		p.n -= 2;
 	while (p.n && p.text[p.n - 1] == ' ')

@@ -10,12 +10,12 @@
 
 static uint64_t first = UINT64_MAX, last;       /* times of events in nanoseconds */
 
-void metrics_time(const struct trace_line *l)
+void metrics_time(const struct seen *l)
 {
 	uint64_t time = 0;
 	int digits;
 
-	if (trace_line_time(l, &time, &digits) < 0 || digits < 0)
+	if (seen_time(l, &time, &digits) < 0 || digits < 0)
 		return;
 	first = time < first ? time : first;
 	last = time > last ? time : last;

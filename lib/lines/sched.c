@@ -3,16 +3,16 @@
 
 #include "lines/lines.h"
 
-const char *const trace_line_waits[] = {
+const char *const task_wait_names[] = {
 	[WAIT_NONE] = "", [WAIT_ASLEEP] = "asleep", [WAIT_BLOCKED] = "blocked",
 	[WAIT_RUNNABLE] = "waiting",
 };
 
-enum task_wait trace_line_wait(const struct trace_line *l)
+enum task_wait seen_wait(const struct seen *l)
 {
 	/* bits of prev_state: exit and zombie; all bits except those of a preempted task */
 	enum { STATE_DEAD = 0x30, STATE_LETTERS = 0xff };
-	struct text_part p = trace_line_key(l, "prev_state");
+	struct text_part p = seen_text(l, "prev_state");
 	struct decimal v;
 
 	if (!p.n)
@@ -28,29 +28,29 @@ enum task_wait trace_line_wait(const struct trace_line *l)
 	       *p.text == 'D' ? WAIT_BLOCKED : WAIT_ASLEEP;
 }
 
-int trace_line_within(const struct trace_line *l, const char *letters)
+int seen_within(const struct seen *l, const char *letters)
 {
 	return l->flags.n > 2 && strchr(letters, l->flags.text[2]);
 }
 
-int trace_line_wakes(const struct trace_line *l)
+int seen_wakes(const struct seen *l)
 {
 	return text_part_is(l->event, "sched_waking") || text_part_is(l->event, "sched_wakeup") ||
 	       text_part_is(l->event, "sched_wakeup_new");
 }
 
-int trace_line_is_idle(const struct trace_line *l, const char *key)
+int seen_is_idle(const struct seen *l, const char *key)
 {
 	return (!strcmp(key, "pid") || !strcmp(key, "prev_pid") || !strcmp(key, "next_pid")) &&
-	       text_part_is(trace_line_key(l, key), "0");
+	       text_part_is(seen_text(l, key), "0");
 }
 
-int trace_line_born(const struct trace_line *l, const char **pid, const char **comm)
+int seen_born(const struct seen *l, const char **pid, const char **comm)
 {
 	int fork = text_part_is(l->event, "sched_process_fork");
 
 	*pid = fork ? "child_pid" : ".pid";
 	*comm = fork ? "child_comm" : ".comm";
 	return !*l->prefix && (fork || text_part_is(l->event, "task_newtask")) &&
-	       trace_line_key(l, *pid).n;
+	       seen_text(l, *pid).n;
 }

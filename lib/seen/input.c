@@ -86,7 +86,7 @@ void input_each(struct input *f, void (*each)(void))
 int input_look(struct input *f)
 {
 	f->comments.lines++;
-	return f->is_event || trace_line(&f->l, f->line, f->n);
+	return f->is_event || seen_line(&f->l, f->line, f->n);
 }
 
 int input_event(struct input *f)

@@ -25,7 +25,7 @@ static void each_event(void *input, const struct record *r, const struct decoded
 	static char text[SHOW_ROOM];
 	struct input *f = input;
 
-	f->is_event = !f->whole && record_seen(&f->l, f->replay, r, call);
+	f->is_event = !f->whole && seen_record(&f->l, f->replay, r, call);
 	f->line = "";
 	f->n = 0;
 	if (f->is_event)

@@ -15,7 +15,7 @@ static struct {
 	char values[VALUES];            /* numbers as text */
 	size_t nvalues;
 	int read;                       /* line is set, which is in text, of n bytes */
-	struct trace_line line;
+	struct seen line;
 	size_t n;
 	char text[SHOW_ROOM];
 } now;
@@ -61,17 +61,17 @@ size_t record_text(struct replay *of, const struct record *r, const struct decod
 }
 
 /* Return the event as its line has it, which is read at the first time. */
-static const struct trace_line *as_text(void)
+static const struct seen *as_text(void)
 {
 	if (!now.read) {
 		now.n = record_text(now.of, now.record, now.call, now.text, sizeof(now.text) - 1);
-		trace_line(&now.line, now.text, now.n);
+		seen_line(&now.line, now.text, now.n);
 		now.read = 1;
 	}
 	return &now.line;
 }
 
-static struct text_part body(const struct trace_line *l)
+static struct text_part body(const struct seen *l)
 {
 	(void)l;
 	return as_text()->body;
@@ -96,7 +96,7 @@ static const struct field *value(const char *key, struct field_data *v)
 	       (v->kind == FIELD_NUMBER || is_plain(v)) ? f : NULL;
 }
 
-static int number(const struct trace_line *l, const char *key, int64_t *result)
+static int number(const struct seen *l, const char *key, int64_t *result)
 {
 	struct field_data v;
 
@@ -113,7 +113,7 @@ static int number(const struct trace_line *l, const char *key, int64_t *result)
 	return 1;
 }
 
-static struct text_part field(const struct trace_line *l, const char *key)
+static struct text_part field(const struct seen *l, const char *key)
 {
 	struct field_data v;
 	const struct field *f = value(key, &v);
@@ -121,7 +121,7 @@ static struct text_part field(const struct trace_line *l, const char *key)
 
 	(void)l;
 	if (!f)
-		return trace_line_field(as_text(), key);
+		return seen_field(as_text(), key);
 	if (v.kind == FIELD_STRING)
 		return (struct text_part){ (const char *)v.data, v.n };
 	if (VALUES - now.nvalues < DECIMAL_TEXT)
@@ -133,10 +133,10 @@ static struct text_part field(const struct trace_line *l, const char *key)
 	return (struct text_part){ key, (size_t)(o.at - key) };
 }
 
-static const struct trace_source source = { field, number, body };
+static const struct seen_source source = { field, number, body };
 
 /* Set what the line of a decoded call has. */
-static void set_call(struct trace_line *l, const struct decoded *c)
+static void set_call(struct seen *l, const struct decoded *c)
 {
 	size_t n = show_call_result(&now.of->show, c, now.result, sizeof(now.result));
 	const char *end = memchr(now.result, ' ', n), *last, *name = decoded_name(c);
@@ -158,7 +158,7 @@ static void set_call(struct trace_line *l, const struct decoded *c)
 	*o.at = '\0';
 }
 
-int record_seen(struct trace_line *l, struct replay *of, const struct record *r,
+int seen_record(struct seen *l, struct replay *of, const struct record *r,
 		const struct decoded *call)
 {
 	static const char *const sides[] = { "sys_enter_", "sys_exit_" };
@@ -173,7 +173,7 @@ int record_seen(struct trace_line *l, struct replay *of, const struct record *r,
 	now.read = 0;
 	now.nvalues = 0;
 	line_parts(&of->line, r, now.head, &parts);
-	*l = (struct trace_line){
+	*l = (struct seen){
 		.comm = parts.comm, .pid = parts.pid, .cpu = parts.cpu, .flags = parts.flags,
 		.time = parts.time, .prefix = "", .from = &source,
 		.ts = of->line.raw_clock ? r->ts : (r->ts + 500) / 1000 * 1000,

@@ -7,7 +7,7 @@
  * Let l be the record, or the call; l is valid as long as they are, and until the next one. Return
  * 1, or 0 if its text is of a form of its own: then read its lines.
  */
-int record_seen(struct trace_line *l, struct replay *, const struct record *,
+int seen_record(struct seen *l, struct replay *, const struct record *,
 		const struct decoded *call);
 
 /* Print the text of the record or call, without the last newline. Return the length. */

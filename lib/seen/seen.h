@@ -2,7 +2,7 @@
 /*
  * seen.h - the events of a trace, whatever it is: text, JSON, or a trace.dat
  *
- * A filter asks an event for its parts by trace_line_key and the like (lines.h). It need not know
+ * A filter asks an event for its parts by seen_text and the like (lines.h). It need not know
  * whether the event was read from a line, or is a record of a trace.dat.
  *
  * This layer includes base, reader, event, lines, tracedat, view.
@@ -75,7 +75,7 @@ struct input {
 
 	struct line_reader in;
 	struct comments comments;
-	struct trace_line l;    /* of input_event */
+	struct seen l;    /* of input_event */
 	char *line;             /* of n bytes; "" if an event of a trace.dat needs none */
 	size_t n;
 

@@ -44,11 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char head[] = "          server-4711    [001] .....     1.000002: ";
 	char *text = next_part(&data, &size), *line, *json;
 	struct dt_mark m = { 0 }, want = { 0 };
-	struct trace_line l;
+	struct seen l;
 	int n, plain_text;
 
 	n = asprintf(&line, "%s%s: %s", head, size % 2 ? "mark" : "bpf_trace_printk", text);
-	must(n > 0 && trace_line(&l, line, (size_t)n));
+	must(n > 0 && seen_line(&l, line, (size_t)n));
 	plain_text = strlen(text) < 60 && *text != ' ' && strncmp(text, "bpf_string=", 11) != 0;
 	if (plain_text) {
 		int is = is_mark(text, &want);
@@ -64,27 +64,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (plain_text && !strpbrk(text, "\"\\")) {
 		n = asprintf(&json, "{\"ts\":1.0,\"event\":\"bpf_trace_printk\","
 			     "\"fields\":{\"bpf_string\":\"%s\"}}", text);
-		must(n > 0 && trace_line(&l, json, (size_t)n));
+		must(n > 0 && seen_line(&l, json, (size_t)n));
 		must(dt_mark(&m, &l) == is_mark(text, &want));
 		free(json);
 		/* as the manager writes it */
 		n = asprintf(&json, "{\"ts\":1.0,\"event\":\"print\","
 			     "\"fields\":{\"ip\":1,\"buf\":\"%s\\n\"}}", text);
-		must(n > 0 && trace_line(&l, json, (size_t)n));
+		must(n > 0 && seen_line(&l, json, (size_t)n));
 		must(dt_mark(&m, &l) == is_mark(text, &want));
 		free(json);
 	}
 	/* fields of any text */
 	n = asprintf(&json, "{\"ts\":1.0,\"event\":\"mark\",\"fields\":{%s}}", text);
 	must(n > 0);
-	if (trace_line(&l, json, (size_t)n) && dt_mark(&m, &l))
+	if (seen_line(&l, json, (size_t)n) && dt_mark(&m, &l))
 		must(memchr("BRME", m.what, 4) != NULL);
 	free(json);
 	/* a line of any bytes that is not of that event */
-	if (trace_line(&l, (const char *)data, size))
+	if (seen_line(&l, (const char *)data, size))
 		(void)dt_mark(&m, &l);
 	n = asprintf(&line, "%sprint: %s", head, text);
-	must(n > 0 && (!trace_line(&l, line, (size_t)n) || !dt_mark(&m, &l)));
+	must(n > 0 && (!seen_line(&l, line, (size_t)n) || !dt_mark(&m, &l)));
 	free(line);
 	free(text);
 	return 0;

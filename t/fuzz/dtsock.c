@@ -23,7 +23,7 @@ static int json;
 
 static int take(const char *event, const char *fields, uint64_t tid, struct socket_send *send)
 {
-	struct trace_line l;
+	struct seen l;
 	char *line;
 	int n = json ? asprintf(&line, "{\"ts\":1.0,\"pid\":%d,\"event\":\"%s\",\"fields\":{%s}}",
 				(int)tid, event, fields) :
@@ -31,7 +31,7 @@ static int take(const char *event, const char *fields, uint64_t tid, struct sock
 				event, fields);
 	int follows;
 
-	must(n > 0 && trace_line(&l, line, (size_t)n) && sock_event(&l));
+	must(n > 0 && seen_line(&l, line, (size_t)n) && sock_event(&l));
 	if (send && sock_event(&l) == SOCK_SENT)
 		socket_send_end(send, &l);
 	follows = sockets_event(&sockets, sock_event(&l), &l, tid, send);

@@ -111,23 +111,23 @@ static void one_event(struct event_set *evs, const struct record *r, const char 
 	static const char *const keys[] = { "comm", ".comm", "pid", "cpu", "time", "event", "call",
 					    "n", "big", "small", "hex", "len", "s", "ret", "id" };
 	static struct replay of;
-	struct trace_line seen, line;
+	struct seen seen, line;
 	uint64_t times[2];
 	int digits[2];
 
 	of.events = *evs;
 	of.line = (struct line_format){ .events = &of.events };
 	of.show.line = &of.line;
-	if (!n || record_pid(evs, r) < 0 || !trace_line(&line, text, n - 1) ||
-	    !record_seen(&seen, &of, r, NULL))
+	if (!n || record_pid(evs, r) < 0 || !seen_line(&line, text, n - 1) ||
+	    !seen_record(&seen, &of, r, NULL))
 		return;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		must(same(trace_line_key(&seen, keys[i]), trace_line_key(&line, keys[i])));
-	must(same(trace_line_body(&seen), line.body) && seen.flags.n == line.flags.n);
-	must(trace_line_time(&seen, &times[0], &digits[0]) ==
-	     trace_line_time(&line, &times[1], &digits[1]));
+		must(same(seen_text(&seen, keys[i]), seen_text(&line, keys[i])));
+	must(same(seen_body(&seen), line.body) && seen.flags.n == line.flags.n);
+	must(seen_time(&seen, &times[0], &digits[0]) ==
+	     seen_time(&line, &times[1], &digits[1]));
 	must(times[0] == times[1] && digits[0] == digits[1]);
-	must(trace_line_integer(&seen, "n") == trace_line_integer(&line, "n"));
+	must(seen_number(&seen, "n") == seen_number(&line, "n"));
 }
 
 static void one_subbuf(struct event_set *evs, const struct subbuf_format *f, const uint8_t *data,

@@ -33,12 +33,12 @@ static int means(struct text_part p, const char *s, size_t n)
  * Append a field to the line. It must be found if the line is of a plain event that has no
  * field of that name, or may have one.
  */
-static void must_be_carried(const struct trace_line *l, const char *line, size_t n,
+static void must_be_carried(const struct seen *l, const char *line, size_t n,
 			    const char *key)
 {
 	struct strbuf fields = { 0 }, more = { 0 }, string = { 0 };
-	struct text_part p = trace_line_key(l, key), got;
-	struct trace_line again;
+	struct text_part p = seen_text(l, key), got;
+	struct seen again;
 
 	if (!l->json && l->event.n > 6 && !memcmp(l->event.text, "block_", 6))
 		return; /* these lines end in brackets */
@@ -49,11 +49,11 @@ static void must_be_carried(const struct trace_line *l, const char *line, size_t
 		      memchr(line, '"', n) || memchr(line, '=', n) ||
 		      memchr(line, ':', n) != l->time.text + l->time.n)
 		return;
-	trace_line_add_field(&fields, l, "Carried", p);
-	trace_line_with_fields(&more, l, line, n, &fields, l->context);
-	must(trace_line(&again, more.text, more.n));
+	seen_add_field(&fields, l, "Carried", p);
+	seen_with_fields(&more, l, line, n, &fields, l->context);
+	must(seen_line(&again, more.text, more.n));
 	must(same(again.event, l->event.text, l->event.n));
-	got = trace_line_key(&again, "Carried");
+	got = seen_text(&again, "Carried");
 	if (!l->json && p.text) {
 		p = strbuf_unescaped(&string, p, 0);
 		must(means(got, p.text, p.n));
@@ -86,7 +86,7 @@ static void must_have(const char *format, enum escape how, struct text_part name
 		      struct text_part other, const char *key, struct text_part value)
 {
 	struct strbuf w = { 0 };
-	struct trace_line l;
+	struct seen l;
 
 	strbuf_puts(&w, "              sh-5     [001] d..2. 1.000000: ");
 	for (; *format; format++) {
@@ -97,10 +97,10 @@ static void must_have(const char *format, enum escape how, struct text_part name
 		strbuf_escaped(&w, name.text, name.n, how);
 		name = other;
 	}
-	must(trace_line(&l, w.text, w.n));
+	must(seen_line(&l, w.text, w.n));
 	value.n = value.n == SIZE_MAX ? strlen(value.text) : value.n;
-	must(how == ESCAPE_NOTHING ? same(trace_line_key(&l, key), value.text, value.n) :
-	     means(trace_line_key(&l, key), value.text, value.n));
+	must(how == ESCAPE_NOTHING ? same(seen_text(&l, key), value.text, value.n) :
+	     means(seen_text(&l, key), value.text, value.n));
 	free(w.text);
 }
 
@@ -164,19 +164,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    "dev", "rwbs", "sector", "nr_sector",
 					    "host" };
 	char *key = next_part(&data, &size), *line;
-	struct trace_line l;
+	struct seen l;
 	uint64_t time;
 	int point;
 
 	must_tell(data, size);
 	line = copy_of(data, size);
-	if (trace_line(&l, line, size)) {
+	if (seen_line(&l, line, size)) {
 		must(l.event.n && l.time.n);
-		must_be_in(trace_line_key(&l, key), line, size);
+		must_be_in(seen_text(&l, key), line, size);
 		must_be_in(l.tgid, line, size);
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			must_be_in(trace_line_key(&l, keys[i]), line, size);
-		must(trace_line_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));
+			must_be_in(seen_text(&l, keys[i]), line, size);
+		must(seen_time(&l, &time, &point) < 0 || (point >= -1 && point <= 9));
 		must_be_carried(&l, line, size, key);
 		must_be_carried(&l, line, size, "comm");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* trace_line.c - read an event line, in the kernel's text or in JSON */
+/* event_line.c - read an event line, in the kernel's text or in JSON */
 
 #include "lines/lines.h"
 #include "lines/scan.h"
@@ -13,7 +13,7 @@ static const struct text_part none;
  * NAME(...) = RESULT (denied), with (emulated) and (32-bit) as well, or
  * <... NAME resumed>) = RESULT. RESULT is a value, or -1 and the name of an error.
  */
-static int decoded_of_text(struct trace_line *l, const char *s, const char *end)
+static int decoded_of_text(struct seen *l, const char *s, const char *end)
 {
 	static const char unfinished[] = " <unfinished ...>";
 	int resumed = begins(s, end, "<... ");
@@ -78,18 +78,18 @@ static int stack_of_text(struct text_part name, const char *s, const char *end)
 	int user = text_part_is(name, "user_stack");
 
 	if (!name.n)
-		return begins(s, end, "<stack trace>") ? TRACE_LINE_STACK :
-		       begins(s, end, "<user stack trace>") ? TRACE_LINE_USER_STACK : 0;
+		return begins(s, end, "<stack trace>") ? SEEN_STACK :
+		       begins(s, end, "<user stack trace>") ? SEEN_USER_STACK : 0;
 	if ((!user && !text_part_is(name, "kernel_stack")) || s == end || *s != ':')
 		return 0;
-	return user ? TRACE_LINE_USER_STACK : TRACE_LINE_STACK;
+	return user ? SEEN_USER_STACK : SEEN_STACK;
 }
 
 /*
  * Read the text of the function tracer: FUNCTION <-CALLER, with the arguments of the function,
  * with offsets and addresses, or FUNCTION alone.
  */
-static int function_of_text(struct trace_line *l, const char *name, const char *s,
+static int function_of_text(struct seen *l, const char *name, const char *s,
 			    const char *end)
 {
 	int called = s < end && (*s == '+' || *s == '(' || begins(s, end, " <") ||
@@ -107,7 +107,7 @@ static int function_of_text(struct trace_line *l, const char *name, const char *
  * trace_flags, or otel. Return the end of the text before these fields. No string of a decoded call
  * can look like them, because a decoded call does not end with a string.
  */
-static const char *context_of_text(struct trace_line *l, const char *s, const char *end)
+static const char *context_of_text(struct seen *l, const char *s, const char *end)
 {
 	static const char *const kinds[] = { " trace_id=", " otel=none", " otel=unknown" };
 	static const size_t lengths[] = {
@@ -130,7 +130,7 @@ static const char *context_of_text(struct trace_line *l, const char *s, const ch
  * Read the name of a sample of perf that is no tracepoint: cycles:u, cpu-clock:pppH,
  * cpu/event=0x3c/. Return the text after its colon, or NULL.
  */
-static const char *sample_of_perf(struct trace_line *l, const char *s, const char *end)
+static const char *sample_of_perf(struct seen *l, const char *s, const char *end)
 {
 	static const char modifiers[] = "ukhIGHpPSDeWb";
 	const char *p = after(s, end, not_blank), *colon, *last = p - 1;
@@ -199,7 +199,7 @@ static const char *behind_offset(const char *s, const char *end)
  * Read sys_NAME(...), sys_NAME -> VALUE, EVENT: FIELDS, SYSTEM:EVENT: FIELDS as in perf script,
  * a decoded call, FUNCTION <-CALLER, or the text of another tracer.
  */
-static int event_of_text(struct trace_line *l, const char *s, const char *end)
+static int event_of_text(struct seen *l, const char *s, const char *end)
 {
 	const char *name, *p;
 
@@ -286,7 +286,7 @@ static const char *frame_name_end(const char *s, const char *end, int any)
  * missing if the address ends in its column. Set the name to none for the place in the source that
  * follows a frame: two spaces, and FILE:LINE or FILE[ADDRESS]. Return 1, or 0 for another line.
  */
-static int frame_of_perf(struct trace_frame *f, const char *line, const char *end)
+static int frame_of_perf(struct line_frame *f, const char *line, const char *end)
 {
 	enum { COLUMN = 17 };
 	const char *address = spaces(line, end), *s = after(address, end, is_hex_digit);
@@ -309,10 +309,10 @@ static int frame_of_perf(struct trace_frame *f, const char *line, const char *en
 		(end[-1] == ']' && last_of(address, end, "[")));
 }
 
-int trace_line_frame(struct trace_frame *f, const char *line, size_t n)
+int line_frame(struct line_frame *f, const char *line, size_t n)
 {
 	const char *end = line + n, *p;
-	const char *s = spaces(line + trace_line_host(line, n, &f->host), end);
+	const char *s = spaces(line + line_prefix(line, n, &f->host), end);
 
 	end = before(s, end, is_blank);
 	f->user = 0;
@@ -349,10 +349,10 @@ static int is_other(const char *s, const char *end)
 }
 
 /* Read the line from s on. */
-static int parse_text(struct trace_line *l, const char *line, const char *s, const char *end)
+static int parse_text(struct seen *l, const char *line, const char *s, const char *end)
 {
 	const char *first = spaces(s, end);
-	struct trace_frame frame;
+	struct line_frame frame;
 
 	s = line_head(l, s, end);
 	if (s) {
@@ -363,7 +363,7 @@ static int parse_text(struct trace_line *l, const char *line, const char *s, con
 		l->miss = MISS_NOTHING; /* what perf knows beside the events */
 		return 0;
 	}
-	if (is_other(first, end) || trace_line_frame(&frame, line, (size_t)(end - line)))
+	if (is_other(first, end) || line_frame(&frame, line, (size_t)(end - line)))
 		l->miss = MISS_NOTHING;
 	/* function_graph: "CPU) DURATION | ...", or the task that runs from now on */
 	else if (digits(&first, end).n && begins(first, end, ") "))
@@ -494,7 +494,7 @@ static struct text_part only_named(const char *s, const char *end, const char *k
 	return p;
 }
 
-static struct text_part field_of_text(const struct trace_line *l, const char *key)
+static struct text_part field_of_text(const struct seen *l, const char *key)
 {
 	const char *s = l->body.text, *end = s + l->body.n;
 	struct text_part p;
@@ -530,7 +530,7 @@ static struct text_part member(const char *s, const char *end, const char *key)
 }
 
 /* Return the text of a decoded call's argument of this name. */
-static struct text_part argument(const struct trace_line *l, const char *key)
+static struct text_part argument(const struct seen *l, const char *key)
 {
 	struct text_part args = member(l->body.text, l->body.text + l->body.n, "args"), arg;
 	const char *s = args.text, *end = s ? s + args.n : s;
@@ -559,7 +559,7 @@ static int is_json_comment(const char *s, const char *end)
 }
 
 /* Set l->context to the fields of tfs-catpipe -O at the end of the object of fields. */
-static void context_of_json(struct trace_line *l)
+static void context_of_json(struct seen *l)
 {
 	static const char *const kinds[] = { ",\"trace_id\":\"", ",\"otel\":\"none\"",
 					     ",\"otel\":\"unknown\"" };
@@ -575,7 +575,7 @@ static void context_of_json(struct trace_line *l)
 			l->context = (struct text_part){ at, lengths[i] };
 }
 
-static int parse_json(struct trace_line *l, const char *s, const char *end)
+static int parse_json(struct seen *l, const char *s, const char *end)
 {
 	static const char facts[] = ",\"facts\":";
 	struct text_part host;
@@ -602,20 +602,20 @@ static int parse_json(struct trace_line *l, const char *s, const char *end)
 
 /* ---- both forms -------------------------------------------------------------------- */
 
-int trace_line(struct trace_line *l, const char *line, size_t n)
+int seen_line(struct seen *l, const char *line, size_t n)
 {
-	struct trace_line text;
+	struct seen text;
 	const char *s, *end = line + n;
 
-	*l = (struct trace_line){ .prefix = "" };
-	s = line + trace_line_host(line, n, &l->host);
+	*l = (struct seen){ .prefix = "" };
+	s = line + line_prefix(line, n, &l->host);
 	while (end > s && (end[-1] == '\r' || end[-1] == '\n'))
 		end--; /* text of other systems */
 	if (s == end || *s != '{')
 		return parse_text(l, line, s, end);
 	if (parse_json(l, s, end))
 		return 1;
-	text = (struct trace_line){ .prefix = "", .host = l->host };
+	text = (struct seen){ .prefix = "", .host = l->host };
 	if (l->miss != MISS_JSON || !parse_text(&text, line, s, end))
 		return 0;
 	*l = text; /* a task's name can begin with a brace */
@@ -623,7 +623,7 @@ int trace_line(struct trace_line *l, const char *line, size_t n)
 }
 
 /* Return the name of the system call that the event begins or ends. */
-static struct text_part call_of(const struct trace_line *l)
+static struct text_part call_of(const struct seen *l)
 {
 	const char *s = l->event.text, *end = s + l->event.n;
 	size_t n = begins(s, end, "sys_enter_") ? strlen("sys_enter_") :
@@ -634,7 +634,7 @@ static struct text_part call_of(const struct trace_line *l)
 	return (struct text_part){ s + n, (size_t)(end - s) - n };
 }
 
-int trace_line_side(const struct trace_line *l)
+int seen_side(const struct seen *l)
 {
 	const char *s = l->event.text, *end = s + l->event.n;
 
@@ -645,13 +645,13 @@ int trace_line_side(const struct trace_line *l)
 	return text_part_is(l->event, "sys_exit") || begins(s, end, "sys_exit_") ? -1 : 0;
 }
 
-int trace_line_is_call(const struct trace_line *l)
+int seen_is_call(const struct seen *l)
 {
-	return l->decoded || (l->json && trace_line_key(l, "call").n &&
-			      trace_line_key(l, "args").n);
+	return l->decoded || (l->json && seen_text(l, "call").n &&
+			      seen_text(l, "args").n);
 }
 
-int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
+int seen_time(const struct seen *l, uint64_t *time, int *digits)
 {
 	const char *s = l->time.text, *end;
 	uint64_t t = 0;
@@ -691,7 +691,7 @@ int trace_line_time(const struct trace_line *l, uint64_t *time, int *digits)
 	return 0;
 }
 
-static struct text_part field_of_event(const struct trace_line *l, const char *key)
+static struct text_part field_of_event(const struct seen *l, const char *key)
 {
 	struct text_part field;
 
@@ -704,7 +704,7 @@ static struct text_part field_of_event(const struct trace_line *l, const char *k
 }
 
 /* The text of a fork has the fields parent_pid and parent_comm as pid and comm. Accept both. */
-static struct text_part field_of_parent(const struct trace_line *l, const char *key)
+static struct text_part field_of_parent(const struct seen *l, const char *key)
 {
 	static const char *const names[][2] = {
 		{ "pid", "parent_pid" }, { "comm", "parent_comm" },
@@ -717,17 +717,17 @@ static struct text_part field_of_parent(const struct trace_line *l, const char *
 	return none;
 }
 
-struct text_part trace_line_field(const struct trace_line *l, const char *key)
+struct text_part seen_field(const struct seen *l, const char *key)
 {
 	struct text_part field = l->body.text ? field_of_event(l, key) : none;
 
 	return field.text ? field : field_of_parent(l, key);
 }
 
-struct text_part trace_line_key(const struct trace_line *l, const char *key)
+struct text_part seen_text(const struct seen *l, const char *key)
 {
 	static const struct { const char *name; size_t at; } heads[] = {
-#define HEAD(name) { #name, offsetof(struct trace_line, name) }
+#define HEAD(name) { #name, offsetof(struct seen, name) }
 		HEAD(comm), HEAD(pid), HEAD(cpu), HEAD(time), HEAD(event),
 	};
 	struct text_part field = l->json ? none : l->context;
@@ -746,39 +746,39 @@ struct text_part trace_line_key(const struct trace_line *l, const char *key)
 		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
 		       !strcmp(key, "lat") && *l->lat ?
 		       (struct text_part){ l->lat, strlen(l->lat) } : none;
-	return l->from ? l->from->field(l, key) : trace_line_field(l, key);
+	return l->from ? l->from->field(l, key) : seen_field(l, key);
 }
 
-struct text_part trace_line_body(const struct trace_line *l)
+struct text_part seen_body(const struct seen *l)
 {
 	return l->from ? l->from->body(l) : l->body;
 }
 
-struct text_part trace_line_number(const struct trace_line *l)
+struct text_part seen_call_number(const struct seen *l)
 {
-	struct text_part body = trace_line_body(l);
+	struct text_part body = seen_body(l);
 	const char *s = body.text, *end = s ? s + body.n : s, *number;
 
 	if (l->json || !s || !begins(s, end, "NR ")) {
-		struct text_part id = trace_line_key(l, "id"); /* also with options/fields */
+		struct text_part id = seen_text(l, "id"); /* also with options/fields */
 
-		return id.n || l->json ? id : trace_line_key(l, "NR");
+		return id.n || l->json ? id : seen_text(l, "NR");
 	}
 	for (number = s += strlen("NR "); s < end && !is_blank(*s); s++)
 		;
 	return (struct text_part){ number, (size_t)(s - number) };
 }
 
-struct text_part trace_line_result(const struct trace_line *l)
+struct text_part seen_call_result(const struct seen *l)
 {
-	struct text_part p = trace_line_key(l, "ret");
+	struct text_part p = seen_text(l, "ret");
 
-	return p.text || l->json ? p : trace_line_key(l, "=");
+	return p.text || l->json ? p : seen_text(l, "=");
 }
 
-uint64_t trace_line_latency(const struct trace_line *l, int digits)
+uint64_t seen_latency(const struct seen *l, int digits)
 {
-	int64_t ns = decimal_latency(trace_line_key(l, "lat"), digits < 0);
+	int64_t ns = decimal_latency(seen_text(l, "lat"), digits < 0);
 
 	return ns < 0 ? 0 : (uint64_t)ns;
 }
