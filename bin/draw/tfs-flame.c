@@ -10,6 +10,7 @@
  * that contain it, or with -w the sum of a field of their events. lat of a sched_switch
  * without that field is the time until the task runs again; if its wake-up has a stack, that
  * stack is drawn above it, upside down. Frames narrower than a tenth of a pixel are not drawn.
+ * Lines of tfs-diff -f give a picture of two times, in colours for longer and shorter.
  * The functions that make the trace itself are left out. tfs-flame ignores SIGINT, so that
  * the program that makes the trace can finish first.
  * Exit: 0 done, 1 no stack, 100 usage error, 111 refused.
@@ -60,6 +61,7 @@ struct stack {
 	unsigned long long n, weight;
 	unsigned long long weighed; /* how many of n have a weight */
 	int wakes;              /* it is that of a wake-up */
+	int64_t more;           /* than before, in ns, of a line of tfs-diff -f */
 };
 
 /* The last time that a task left a CPU. The key is that of the task. */
@@ -93,6 +95,7 @@ struct flame {
 	unsigned long long left_out, unweighed, n; /* numbers of stacks; n are drawn */
 	struct last_event *now; /* whose stack is read; NULL: none */
 	int user;               /* it is the stack of a program */
+	int compares;           /* the lines are those of tfs-diff -f */
 	struct strbuf key;
 };
 
@@ -373,10 +376,40 @@ static void read_event(struct flame *f, int event)
 		read_frame(f, l->body.text, l->body.n);
 }
 
+/* Read a line of tfs-diff -f, a;b;c BEFORE AFTER in microseconds. Return 0 for another line. */
+static int read_compared(struct flame *f)
+{
+	const char *line = f->in.line, *end = line + f->in.n, *at;
+	uint64_t us[2];
+	struct stack *s;
+
+	for (int i = 1; i >= 0; i--, end = at) {
+		at = memrchr(line, ' ', (size_t)(end - line));
+		if (!at || text_part_number((struct text_part){ at + 1, (size_t)(end - at) - 1 },
+					    10, &us[i]))
+			return 0;
+	}
+	if (end == line || *line == '#')
+		return 0;
+	strbuf_add(strbuf_empty(&f->key), line, (size_t)(end - line));
+	text_mask_controls(f->key.text, f->key.text + f->key.n);
+	for (char *c = f->key.text; (c = strchr(c, ';'));)
+		*c = *EDGE;
+	s = table_at(&f->shown, f->key.text, f->key.n);
+	s->n += (us[0] > us[1] ? us[0] : us[1]) * 1000;
+	s->more += ((int64_t)us[1] - (int64_t)us[0]) * 1000;
+	f->compares = 1;
+	f->n++;
+	return 1;
+}
+
 static void read_line(struct flame *f)
 {
-	int event = input_event(&f->in);
+	int event;
 
+	if ((f->compares || !f->in.comments.lines) && read_compared(f))
+		return;
+	event = input_event(&f->in);
 	if (event || f->in.l.stack) {
 		read_event(f, event);
 		return;
@@ -479,10 +512,11 @@ struct open {
 	const char *name;
 	size_t n;
 	unsigned long long from;
+	int64_t more;           /* of the stacks before it */
 	int waker;              /* it belongs to the stack of a wake-up */
 };
 
-enum kind { KEY, KERNEL, PROGRAM, WOKE, KINDS };
+enum kind { KEY, KERNEL, PROGRAM, WOKE, LONGER, SHORTER, SAME, KINDS };
 
 struct drawing {
 	unsigned long long total;
@@ -490,6 +524,8 @@ struct drawing {
 	uint64_t bottom;        /* of the frame "all" */
 	struct open *open;      /* depth frames, from the bottom up */
 	size_t depth, nkeys;
+	int compares;
+	int64_t more;           /* of the stacks so far */
 	int used[KINDS];
 	struct strbuf words;
 };
@@ -518,7 +554,10 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	uint64_t y = d->bottom - FRAME * (level + 1);
 	unsigned long long n = to - o->from;
 	unsigned permille = (unsigned)((double)n * 1000 / (double)d->total);
-	enum kind kind = level <= d->nkeys ? KEY : o->waker ? WOKE :
+	const int64_t more = d->more - o->more;
+	const unsigned long long off = more < 0 ? 0ull - (uint64_t)more : (uint64_t)more;
+	enum kind kind = d->compares ? off < n / 10 ? SAME : more < 0 ? SHORTER : LONGER :
+			 level <= d->nkeys ? KEY : o->waker ? WOKE :
 			 *o->name == USER ? PROGRAM : KERNEL;
 	const char *name = o->name + (*o->name == USER), *end = o->name + o->n, *label = name;
 	struct strbuf *w = &d->words;
@@ -526,13 +565,18 @@ static void draw_frame(struct drawing *d, const struct open *o, size_t level,
 	if (width < NARROWEST)
 		return;
 	d->used[kind] = 1;
-	strbuf_format(strbuf_empty(w), "<g class='%c", "ckuv"[kind]);
-	if (kind != KEY)
+	strbuf_format(strbuf_empty(w), "<g class='%c", "ckuvbls"[kind]);
+	if (kind != KEY && !d->compares)
 		strbuf_format(w, "%u", svg_shade(name, (size_t)(end - name), 6));
 	svg_item(w, o->from, n);
 	svg_text(w, name, (size_t)(end - name), SIZE_MAX);
 	strbuf_puts(w, " (");
 	put_weight(w, d->weight, n);
+	if (d->compares && off) {
+		strbuf_puts(w, ", ");
+		put_weight(w, d->weight, off);
+		strbuf_puts(w, more < 0 ? " less than before" : " more than before");
+	}
 	strbuf_format(w, ", %u.%u%%)</title>", permille / 10, permille % 10);
 	svg_rect(w, x, y * 100, width, (FRAME - 1) * 100);
 	strbuf_puts(w, " rx='2'/>");
@@ -559,7 +603,7 @@ static void draw_stacks(struct drawing *d, const struct flame *f)
 {
 	unsigned long long sum = 0;
 
-	d->open[d->depth++] = (struct open){ "all", 3, 0, 0 };
+	d->open[d->depth++] = (struct open){ "all", 3, 0, 0, 0 };
 	for (size_t i = 0; i < f->shown.n; i++) {
 		const struct stack *s = (const struct stack *)f->shown.v[i];
 		const char *p = s->entry.key, *end = p + s->entry.n;
@@ -575,11 +619,12 @@ static void draw_stacks(struct drawing *d, const struct flame *f)
 				continue;
 			close_frames(d, level, sum);
 			d->open[d->depth++] = (struct open){
-				name, n, sum, d->open[level - 1].waker ||
+				name, n, sum, d->more, d->open[level - 1].waker ||
 				(n == strlen(WAKER) && !memcmp(name, WAKER, n)),
 			};
 		}
 		sum += s->n;
+		d->more += s->more;
 	}
 	close_frames(d, 0, sum);
 }
@@ -609,10 +654,13 @@ static void draw(const struct flame *f)
 	picture.length = d.total;
 	picture.unit = !*f->weight ? NULL : !strcmp(f->weight, "lat") ? "ns" : f->weight;
 	d.weight = f->weight;
+	d.compares = f->compares;
 	svg_picture_begin(&picture);
 	draw_stacks(&d, f);
 	comments_draw(&f->in.comments, picture.height - 12);
-	if (*f->weight) {
+	if (f->compares) {
+		strbuf_puts(&detail, "width: the longer time of both, in ");
+	} else if (*f->weight) {
 		strbuf_puts(&detail, "width: ");
 		put_weight(&detail, f->weight, d.total);
 		strbuf_puts(&detail, f->off.n ? " off CPU in " : " in ");
@@ -628,7 +676,10 @@ static void draw(const struct flame *f)
 		{ "k1", "kernel", d.used[KERNEL] }, { "u1", "program", d.used[PROGRAM] },
 		{ "v1", "waker, upside down", d.used[WOKE] },
 		{ "c", d.nkeys == 1 ? *keys.v : "keys", d.used[KEY] },
-	}, 4);
+		{ "b", "longer than before", d.used[LONGER] },
+		{ "l", "shorter than before", d.used[SHORTER] },
+		{ "s", "as before, within 10 %", d.used[SAME] },
+	}, 7);
 	svg_picture_end();
 }
 
@@ -655,6 +706,8 @@ int main(int argc, char **argv)
 		weights = "lat";
 	input_file(&f.in, &tool, argv + opt_index);
 	input_each(&f.in, each);
+	if (f.compares)
+		str_format(f.weight, sizeof(f.weight), "lat");
 	count_all(&f);
 	choose_stacks(&f);
 	comments_end(&f.in.comments);

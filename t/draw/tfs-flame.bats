@@ -386,6 +386,24 @@ wakes() {
 	well_formed got.svg
 }
 
+@test "tfs-flame: draws the times of tfs-diff -f as wide as the longer one, in two colours" {
+	printf '%s\n' 'a;blocked;pipe 10 30' 'a;blocked;<disk> 20 5' 'a;running 50 50' 'b;x 0 0' >lines
+	tfs-flame lines >got.svg
+	well_formed got.svg
+	grep -o "<g class='[bls]'[^>]*><title>[^<]*" got.svg | sed "s/' [^>]*><title>/ /; s/.*'//" >frames
+	diff -u - frames <<-'END'
+		l &lt;disk&gt; (20 us, 15 us less than before, 20.0%)
+		b pipe (30 us, 20 us more than before, 30.0%)
+		b blocked (50 us, 5 us more than before, 50.0%)
+		s running (50 us, 50.0%)
+		s a (100 us, 5 us more than before, 100.0%)
+		s all (100 us, 5 us more than before, 100.0%)
+	END
+	grep -q 'width: the longer time of both, in 4 stacks' got.svg
+	# a trace is none of these lines
+	{ stack sh 0 e a b; echo 'a;b 1 2'; } | tfs-flame -f | diff - <(echo 'sh;b;a 1')
+}
+
 @test "tfs-flame: kernel: prints five stacks for five forks" {
 	need_tracefs options/stacktrace
 	calls 10 1 5
