@@ -96,6 +96,7 @@ host_paths() {
 	need_types
 	need_host_root
 	need_mounts
+	! grep -q ^rootfs /proc/mounts || skip "pivot_root(2) refuses the kernel's first root"
 	for what in pivot pivotdot; do
 		rm -rf d
 		traced $what --names --host-paths

@@ -22,6 +22,8 @@
 
 #include "prog.h"
 
+#define open(...) openat(AT_FDCWD, __VA_ARGS__) /* as glibc does, not musl */
+
 static void must(long r)
 {
 	if (r < 0) {
