@@ -7,6 +7,8 @@
  * call a task is in, and the files of descriptors.
  */
 
+#include <time.h>
+
 #include "base/base.h"
 #include "tool/tool.h"
 #include "event/event.h"
@@ -21,6 +23,7 @@ static struct {
 	struct event_notes events;
 	struct pids of;                 /* the tasks of --of */
 	int given;
+	long long begun;                /* in ms */
 	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
 } account = { .why = { .depth = 3, .top = 5 } };
@@ -209,6 +212,7 @@ void account_begin(struct show *s, struct decode *d)
 
 	if (!account.on)
 		return;
+	account.begun = time_now_ms();
 	account.show = s;
 	account.decode = d;
 	account.decoder = s->decoder;
@@ -240,6 +244,15 @@ void account_subject(int pid)
 		why_subject(&account.why, (struct why_who){ .pid = pid });
 }
 
+/* Tell the share of a CPU that this program took, in tenths of a percent. */
+static void print_cost(void)
+{
+	const long long ran = clock() * 1000LL / CLOCKS_PER_SEC;
+	const long long ms = time_now_ms() - account.begun, share = ran * 1000 / (ms ? ms : 1);
+
+	stdout_print("# the tracer took %lld.%lld %% of a CPU\n", share / 10, share % 10);
+}
+
 size_t account_end(struct strbuf *text)
 {
 	size_t n;
@@ -248,6 +261,8 @@ size_t account_end(struct strbuf *text)
 		return 0;
 	stdout_collect(text);
 	n = why_end(&account.why);
+	if (n && account.show->facts.live && !account.why.json && !account.why.folded)
+		print_cost();
 	stdout_collect(NULL);
 	return n;
 }

@@ -35,6 +35,8 @@ static const char *check_number(const struct opt *o, const char *s, char *why)
 
 	if (!text_number(s, o->least, o->most, &n))
 		return s;
+	if (o->all && !strcmp(s, "all"))
+		return number_text(o->most, why);
 	if (o->most == ULONG_MAX)
 		return o->least ? opt_why(why, "'%.80s' is not a number of at least %lu", s,
 					      o->least) :

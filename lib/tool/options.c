@@ -16,7 +16,7 @@ enum { COLUMNS = 80, TEXT_COLUMN = 24 };
 
 /* The words for types, with the range of a number, a time in that unit, or a size in KB. */
 static const struct {
-	const char *word;
+	char word[12];
 	enum opt_type type;
 	unsigned long least, most;
 } types[] = {
@@ -42,7 +42,7 @@ static int copy(char *to, size_t size, const char *from, size_t n)
 	return 0;
 }
 
-/* Parse the range of n bytes, LEAST-MOST or LEAST-. Return 0 or -1. */
+/* Parse the range of n bytes, LEAST-MOST, LEAST-all or LEAST-. Return 0 or -1. */
 static int parse_range(struct opt *o, const char *s, size_t n)
 {
 	const char *end = s + n;
@@ -50,6 +50,11 @@ static int parse_range(struct opt *o, const char *s, size_t n)
 	o->least = (unsigned long)text_digits(&s);
 	if (s == end || *s++ != '-')
 		return -1;
+	o->all = end - s == 3 && !strncmp(s, "all", 3);
+	if (o->all) {
+		o->most = 1000000000;
+		return 0;
+	}
 	if (s < end)
 		o->most = (unsigned long)text_digits(&s);
 	return s == end && o->least <= o->most ? 0 : -1;
@@ -187,7 +192,7 @@ static size_t print_label(const char *line, size_t most)
 
 	for (const char *s = line; s < end; s++)
 		if (*s == ':' && s[1] >= '0' && s[1] <= '9') {
-			s += strspn(s, ":-0123456789") - 1;
+			s += strspn(s, ":-0123456789al") - 1;
 		} else if (*s == '|' && n + 1 + strcspn(s + 1, "| ") > most) {
 			stdout_print("|\n%6s", "");
 			n = 4; /* without the caller's indent */

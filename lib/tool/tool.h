@@ -44,6 +44,7 @@ struct opt {
 	char prefix[32];    /* it is removed from a value */
 	char choices[96];
 	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
+	int all;                /* "all" is the greatest number */
 	/* for managers, see session.h */
 	int taken, for_hook, given;
 	const char *pass;   /* the option that the stream gets for it, and a space; NULL: none */

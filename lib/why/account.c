@@ -42,6 +42,7 @@ struct why_task {
 	uint32_t comm;
 	uint8_t state;
 	uint8_t subject, dead;
+	uint8_t again;          /* another task had this pid before */
 	uint8_t seen;           /* an event or a mark has told its state */
 	uint8_t marked;         /* a mark only */
 	uint8_t woken;          /* it was woken while it ran */
@@ -129,6 +130,8 @@ void why_begin(struct why *w)
 	w->others = name_of(w, WHY_OTHERS);
 	w->between = name_of(w, "network and queues");
 	w->a_signal = name_of(w, "a signal");
+	w->sleep = name_of(w, "sleep");
+	w->timer = name_of(w, "timer");
 }
 
 static struct why_cpu *cpu_of(struct why *w, int cpu)
@@ -192,7 +195,7 @@ uint32_t why_comm(const struct why *w, int32_t pid, uint64_t ns)
 {
 	const struct why_task *t = table_find(&w->tasks, (const char *)&pid, sizeof(pid));
 
-	return t && t->born <= ns ? t->comm : 0;
+	return t && t->born <= ns && !t->again ? t->comm : 0;
 }
 
 void why_subject(struct why *w, struct why_who who)
@@ -754,7 +757,7 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 		wait.on = "stopped";
 	else if (t->call)
 		w->doing(w->arg, t->pid, w->name[t->call], &wait);
-	else if (t->fault)
+	else if (t->fault && w->json) /* for people, one line has all */
 		str_format(wait.detail, sizeof(wait.detail), "0x%llx",
 			   (unsigned long long)t->fault);
 	if (t->disk) {
@@ -881,6 +884,8 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 		waker.comm = c->depth && c->depth <= NESTED ? c->irq[c->depth - 1] :
 			     w->interrupt;
 	}
+	if (!waker.task && t->on == w->sleep)
+		waker.comm = w->timer;
 	if (!t->seen) { /* it waits since before the trace: its call is known at its return */
 		t->state = WHY_BLOCKED;
 		t->on = t->detail = 0;
@@ -906,6 +911,7 @@ static struct why_task *begins(struct why *w, uint64_t ts, struct why_who who,
 	forget_past(w, t);
 	*t = (struct why_task){ .entry = entry, .pid = who.pid, .since = ts, .born = ts,
 				.seen = 1, .calls = like && like->calls,
+				.again = t->again || t->dead,
 				.state = (uint8_t)state, .losses = w->losses,
 				.subject = (like && like->subject) || w->all ||
 					   (t->subject && !t->dead) };
@@ -1029,7 +1035,7 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 	t->user = 1;
 }
 
-void why_signal(struct why *w, uint64_t ts, struct why_who who, int signal)
+void why_signal(struct why *w, uint64_t ts, struct why_who who, int signal, int code)
 {
 	struct why_task *t = who.pid ? running(w, who, ts, 0) : NULL;
 	const char *name = name_of_signal(signal);
@@ -1041,6 +1047,7 @@ void why_signal(struct why *w, uint64_t ts, struct why_who who, int signal)
 	str_format(number, sizeof(number), "signal %d", signal);
 	/* each thread of a process that a signal ends gets SIGKILL, whichever was sent */
 	ended_by_signal(w, t, name_of(w, signal == SIGKILL ? "a fatal signal" :
+				      signal == SIGINT && code == SI_KERNEL ? "^C" :
 				      name ? name : number));
 }
 

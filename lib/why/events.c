@@ -38,16 +38,28 @@ static void begin_irq(struct why *w, const struct why_event *e, struct text_part
 	why_irq(w, e->ts, e->cpu, e->by, text, 1);
 }
 
+/* Return what the request is: rwbs of blk_fill_rwbs, where F is first, or after the operation. */
+static const char *request_of(const char *rwbs)
+{
+	return *rwbs == 'F' ? "flush" : *rwbs == 'W' ? "write" : *rwbs == 'D' ? "discard" :
+	       *rwbs != 'R' ? rwbs : strchr(rwbs, 'A') ? "read ahead" : "read";
+}
+
 /* The task sends a request to a disk, 8:0 or 8,0, for an operation. */
 static void take_disk(struct why *w, const struct why_event *e)
 {
 	struct text_part dev = e->text(e->source, 0), rwbs = e->text(e->source, 1);
-	char disk[40], *comma;
+	char number[24], flags[12], disk[64], *comma;
+	const char *at;
 
-	str_format(disk, sizeof(disk), "%.*s %.*s", (int)(dev.n < 20 ? dev.n : 0), dev.text,
-		   (int)(rwbs.n < 12 ? rwbs.n : 0), rwbs.text);
-	if ((comma = strchr(disk, ',')))
+	str_format(number, sizeof(number), " %.*s ", (int)(dev.n < 20 ? dev.n : 0), dev.text);
+	str_format(flags, sizeof(flags), "%.*s", (int)(rwbs.n < 12 ? rwbs.n : 0), rwbs.text);
+	if ((comma = strchr(number, ',')))
 		*comma = ':';
+	at = w->disks.n ? strstr(w->disks.text, number) : NULL;
+	at = at ? at + strlen(number) : number + 1;
+	str_format(disk, sizeof(disk), "%.*s, %s%s", (int)strcspn(at, " "), at, request_of(flags),
+		   strchr(flags, 'M') ? " of metadata" : "");
 	why_disk(w, e->ts, e->by, disk);
 }
 
@@ -77,14 +89,20 @@ static struct text_part before(struct text_part *p, const char *end)
 	return all;
 }
 
-/* tfs-stuck says what a task waits for: # waits: PID "COMM" ON: WHAT */
+/*
+ * A mark names disks, # disks: 8:0 sda 8:1 sda1, or tfs-stuck says what a task waits for,
+ * # waits: PID "COMM" ON: WHAT
+ */
 static void take_mark(struct why *w, const struct why_event *e)
 {
 	static struct strbuf name, what;
 	struct text_part mark = e->text(e->source, 0), comm, on;
 	int32_t host = e->by.pid / WHY_PIDS, digits = 0;
 
-	if (takes(&mark, "# waits: "))
+	if (takes(&mark, "# disks:")) {
+		strbuf_add(&w->disks, mark.text, mark.n);
+		strbuf_puts(&w->disks, " ");
+	} else if (takes(&mark, "# waits: "))
 		for (; mark.n && *mark.text >= '0' && *mark.text <= '9' && digits < WHY_PIDS / 10;
 		     mark = (struct text_part){ mark.text + 1, mark.n - 1 })
 			digits = 10 * digits + *mark.text - '0';
@@ -136,7 +154,7 @@ void why_take(struct why *w, enum why_kind kind, const struct why_event *e)
 		why_throttled(w, e->ts, e->by);
 		break;
 	case WHY_SIGNAL:
-		why_signal(w, e->ts, e->by, (int)e->number(of, 0));
+		why_signal(w, e->ts, e->by, (int)e->number(of, 0), (int)e->number(of, 1));
 		break;
 	case WHY_FAULT:
 		why_fault(w, e->ts, e->by, (uint64_t)e->number(of, 0));

@@ -54,6 +54,7 @@ struct why_wait {
 
 enum {
 	WHY_NEAR = 256,
+	WHY_ALL = 1000000000,   /* --top all: the greatest number of options.c */
 	WHY_CONTEXT = 128,
 	WHY_PIDS = 1 << 22,     /* a pid of host N is N times this plus the pid (PID_MAX_LIMIT) */
 };
@@ -81,7 +82,9 @@ struct why {
 	size_t nnames, names_room;
 	struct why_task *near[WHY_NEAR];        /* tasks and CPUs that were looked up last */
 	struct why_cpu *near_cpus[WHY_NEAR];
-	uint32_t interrupt, in_call, in_user, others, between, a_signal; /* names */
+	uint32_t interrupt, in_call, in_user, others, between, a_signal, sleep,
+		timer;          /* names */
+	struct strbuf disks;            /* " 8:0 sda 8:1 sda1 " */
 	uint64_t first, now;
 	int begun;                      /* there was an event */
 	int filtered;                   /* the trace has only the switches of some tasks */
@@ -124,8 +127,10 @@ void why_exec(struct why *, uint64_t ts, struct why_who, int32_t old);
 void why_call(struct why *, uint64_t ts, struct why_who, const char *name);
 /* A call ends with this result. If a signal has interrupted it, the signal ended its wait. */
 void why_return(struct why *, uint64_t ts, struct why_who, const char *name, int64_t result);
-/* The task takes this signal. If the last call was interrupted, this signal did it. */
-void why_signal(struct why *, uint64_t ts, struct why_who, int signal);
+/*
+ * The task takes this signal with its si_code. If the last call was interrupted, this signal did it.
+ */
+void why_signal(struct why *, uint64_t ts, struct why_who, int signal, int code);
 /* An interrupt begins, or ends (begins is 0). */
 void why_irq(struct why *, uint64_t ts, int cpu, struct why_who by, const char *name, int begins);
 /* The task sends a request to this disk. */
@@ -236,7 +241,7 @@ uint32_t why_add(struct why_window *, uint32_t node, const struct why_node *part
 /* Move the part from, and what is below it, to the part as of the node to. Return its number. */
 uint32_t why_move(struct why_window *, uint32_t from, uint32_t to, const struct why_node *as);
 
-/* Return the name of a task that had it at ns; 0: not known. */
+/* Return the last name of a task that began before ns; 0: not known, or several had the pid. */
 uint32_t why_comm(const struct why *, int32_t pid, uint64_t ns);
 
 /* Close the windows of all tasks. */

@@ -101,12 +101,15 @@ static void merge(struct why_window *window, uint32_t node)
 	}
 }
 
-/* Give tasks whose names were not known yet the names that events told later. */
+/* Give each task one name: the one that events told last. */
 static void name_parts(const struct why *w, struct why_window *window)
 {
-	for (size_t i = 1; i < window->n; i++)
-		if (!window->node[i].comm && window->node[i].pid > 0)
-			window->node[i].comm = why_comm(w, window->node[i].pid, window->end);
+	for (size_t i = 1; i < window->n; i++) {
+		const struct why_node *node = &window->node[i];
+		uint32_t comm = node->pid > 0 ? why_comm(w, node->pid, window->end) : 0;
+
+		window->node[i].comm = comm ? comm : node->comm;
+	}
 	merge(window, 0);
 }
 
@@ -242,6 +245,11 @@ static void put_part(const struct why *w, struct out *o, const struct why_node *
 static void print_children(const struct why *w, const struct why_window *, const struct why_node *,
 			   unsigned indent);
 
+static int is_large(const struct why_window *window, const struct why_node *part)
+{
+	return part->ns >= total_of(window) / 100;
+}
+
 static void print_part(const struct why *w, const struct why_window *window,
 		       const struct why_node *node, const struct why_node *of, unsigned indent)
 {
@@ -265,7 +273,10 @@ static void print_part(const struct why *w, const struct why_window *window,
 		print_children(w, window, node, indent + 1);
 }
 
-/* Print as many parts as wanted, and the sum of the others. of: NULL, or of which task they are. */
+/*
+ * Print as many parts as wanted, each of 1 % or more unless all are, and then the sum of the others.
+ * of: NULL, or of which task they are.
+ */
 static void print_parts(const struct why *w, const struct why_window *window, struct children c,
 			const struct why_node *of, unsigned indent)
 {
@@ -274,14 +285,16 @@ static void print_parts(const struct why *w, const struct why_window *window, st
 	uint64_t ns = 0;
 	size_t i;
 
-	/* a line for the others is worth it from two on */
-	for (i = 0; i < c.n && (i < w->top || c.n == w->top + 1); i++)
+	for (i = 0; i < c.n && (w->top == WHY_ALL || (i < w->top && is_large(window, c.v[i]))); i++)
 		print_part(w, window, c.v[i], of, indent);
-	if (i < c.n) {
+	/* a line for the others is worth it from two on, and if they are not the whole */
+	if (i && i + 1 == c.n) {
+		print_part(w, window, c.v[i], of, indent);
+	} else if (i && i < c.n) {
 		for (size_t k = i; k < c.n; k++)
 			ns += c.v[k]->ns;
 		put_share(&o, rounded(ns, total_of(window)), ns, indent);
-		out_format(&o, "%zu others", c.n - i);
+		out_format(&o, "other, %zu causes", c.n - i);
 		stdout_print("%.*s\n", (int)(o.at - line), line);
 	}
 	free(c.v);

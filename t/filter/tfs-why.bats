@@ -108,7 +108,7 @@ need_x86() {
 	# the helper is traced as well, so it has a past
 	[ "$(sed -n '7,10p' out)" = '   35.0 %    700 ms    futex: futex(0x7f00), woken by helper 20
    15.0 %    300 ms      helper 20: running
-   15.0 %    300 ms      helper 20: blocked, sleep: nanosleep, woken by interrupt
+   15.0 %    300 ms      helper 20: blocked, sleep: nanosleep, woken by timer
     5.0 %    100 ms      helper 20: waiting for a CPU, behind other 30' ]
 	tfs-why -d 0 in | sed -n '7,8p' >out
 	lines_are out '   35.0 %    700 ms    futex: futex(0x7f00), woken by helper 20
@@ -324,9 +324,48 @@ helper 20, nanosleep: 500 ms' ]
 	} >in
 	tfs-why -p 10 in | grep -A 3 blocked >out
 	lines_are out '   70.0 %    700 ms  blocked
-   30.0 %    300 ms    disk: 254:0 RA pread64(3), woken by kworker 9, 2 times
-   30.0 %    300 ms    page fault: 0x3000, woken by kworker 9
-   10.0 %    100 ms    disk: 254:0 R 0x1000, woken by kworker 9'
+   30.0 %    300 ms    disk: 254:0, read ahead pread64(3), woken by kworker 9, 2 times
+   30.0 %    300 ms    page fault, woken by kworker 9
+   10.0 %    100 ms    disk: 254:0, read, woken by kworker 9'
+}
+
+# waits_for CPU FROM TO BY STATE EVENT...: The task main waits from one time to another.
+waits_for() {
+	at 0 "$1" ..... main-10 "${*:4}"
+	to 0 "$1" main-10 D swapper/0-0
+	wakes 1 "$2" "$3" main-10
+	to 0 "$2" swapper/0-0 R main-10
+}
+
+# bats test_tags=quick
+@test "tfs-why: small causes are one line, and page faults; disks and wakers have one name each" {
+	local i fault='page_fault_user: ip=0x2000 error_code=0x4 address'
+	{
+		at 1 1.000000 ..1.. manager-5 'tracing_mark_write: # the recording begins'
+		at 1 1.000000 ..1.. manager-5 'tracing_mark_write: # disks: 8:0 sda 254:0 vda'
+		to 0 1.000000 swapper/0-0 R main-10
+		waits_for 1.000000 1.200000 kworker-9 "$fault=0x1000"
+		waits_for 1.200000 1.300000 kworker-9 "$fault=0x2000"
+		waits_for 1.300000 1.400000 old-20 "$fault=0x3000"
+		waits_for 1.400000 1.500000 new-20 "$fault=0x4000"
+		for i in 31 32 33 34; do
+			waits_for "1.5${i}000" "1.5${i}500" "w$i-$i" "$fault=0x5000"
+		done
+		at 0 1.600000 ..... main-10 'block_bio_queue: 254,0 FWS 8 + 8 [main]'
+		waits_for 1.600000 1.900000 kworker-9 "$fault=0x6000"
+		at 0 1.900000 ..... main-10 'block_bio_queue: 254,0 WSM 8 + 8 [main]'
+		waits_for 1.900000 2.000000 kworker-9 "$fault=0x6000"
+		to 0 2.000000 main-10 Z swapper/0-0
+	} >in
+	tfs-why -p 10 in | grep -A 5 blocked >out
+	lines_are out '   90.2 %    902 ms  blocked
+   30.0 %    300 ms    page fault, woken by kworker 9, 2 times
+   30.0 %    300 ms    disk: vda, flush, woken by kworker 9
+   20.0 %    200 ms    page fault, woken by new 20, 2 times
+   10.0 %    100 ms    disk: vda, write of metadata, woken by kworker 9
+    0.2 %   2.00 ms    other, 4 causes'
+	[ "$(tfs-why -p 10 --top all in | grep -c ' page fault, woken by w3[1-4] 3[1-4]$')" = 4 ]
+	run -1 grep other <(tfs-why -p 10 --top all in)
 }
 
 @test "tfs-why: a task that is frozen waits neither for a call nor for a page fault" {
@@ -349,7 +388,7 @@ helper 20, nanosleep: 500 ms' ]
 	tfs-why -p 10 in | grep -A 2 blocked >out
 	lines_are out '   50.0 %    500 ms  blocked
    40.0 %    400 ms    not known for what, woken by helper 9
-   10.0 %    100 ms    page fault: 0x1000, woken by helper 9'
+   10.0 %    100 ms    page fault, woken by helper 9'
 }
 
 @test "tfs-why: a thread that executes goes on as the first thread of its process" {
@@ -416,6 +455,7 @@ sleep 10: 400 ms
 		at 0 2.000000 ..... main-10 'sys_exit: NR 0 = 1'
 		at 0 2.000000 ..... main-10 'signal_deliver: sig=10 errno=0 code=0 sa_handler=55 sa_flags=0'
 	} >in
+	sed "s/sig=10 errno=0 code=0/sig=2 errno=0 code=128/" in | tfs-why | grep -qx "   20.0 %    200 ms    sleep: nanosleep, woken by ^C from sh 30"
 	tfs-why in >out
 	lines_are out 'main 10: 1.00 s
   100.0 %   1.00 s   blocked
@@ -519,7 +559,7 @@ a:main 10: 1.10 s
    77.3 %    850 ms  blocked
    77.3 %    850 ms    socket: recvfrom(3), woken by b:server 10
    31.8 %    350 ms      network and queues, 2 times
-   27.3 %    300 ms      b:server 10: blocked, sleep: nanosleep, woken by interrupt
+   27.3 %    300 ms      b:server 10: blocked, sleep: nanosleep, woken by timer
    18.2 %    200 ms      b:server 10: running
    18.2 %    200 ms  running
    18.2 %    200 ms    user code
@@ -529,7 +569,7 @@ a:main 10: 1.10 s
 
 b:server 10, request 11: 500 ms
    60.0 %    300 ms  blocked
-   60.0 %    300 ms    sleep: nanosleep, woken by interrupt
+   60.0 %    300 ms    sleep: nanosleep, woken by timer
    40.0 %    200 ms  running
    40.0 %    200 ms    user code
     0.0 %      0 ns  unknown'

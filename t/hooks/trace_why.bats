@@ -66,8 +66,8 @@ slow_disk() {
 			skip "needs SCHED_FIFO"
 		"$PROG/whycheck" "${kinds[@]}" -t "$late" truth got.json
 	done
-	grep -q '"on":"disk","detail":"[0-9]*:[0-9]* R[A-Z]* pread64(' got.json
-	grep -q '"on":"disk","detail":"[0-9]*:[0-9]* R[A-Z]*\( 0x[0-9a-f]*\)\{0,1\}"' got.json
+	grep -q '"on":"disk","detail":"[a-z0-9-]*, read\( ahead\)\{0,1\} pread64(' got.json
+	grep -q '"on":"disk","detail":"[a-z0-9-]*, read\( ahead\)\{0,1\}\( 0x[0-9a-f]*\)\{0,1\}"' got.json
 }
 
 @test "trace_why: text, a trace.dat and the account of the session tell the same of a program" {

@@ -356,6 +356,36 @@ static int exclude(const struct request *rq, const struct pids *us)
 	return rq->all_tasks || rq->joins ? exclude_tasks(instance, us) : 0;
 }
 
+/* Mark the names of disks, whose events have only numbers. */
+static void mark_disks(void)
+{
+	static const char head[] = "# disks:";
+	char path[PATH_MAX], line[900]; /* a mark has less than 1 KiB */
+	char *text, *rest, *row;
+	size_t n = 0;
+
+	str_format(path, sizeof(path), "%s/diskstats", path_procfs());
+	rest = text = file_read(AT_FDCWD, path, NULL);
+	while (rest && (row = text_next_line(&rest))) {
+		const char *at = row + strspn(row, " ");
+		unsigned major = (unsigned)text_digits(&at), minor;
+
+		at += strspn(at, " ");
+		minor = (unsigned)text_digits(&at);
+		at += strspn(at, " ");
+		if (n > sizeof(line) - 100) {
+			ctl_try(instance, "trace_marker", line, 0);
+			n = 0;
+		}
+		n = n ? n : str_format(line, sizeof(line), "%s", head);
+		n += str_format(line + n, sizeof(line) - n, " %u:%u %.*s", major, minor,
+				(int)strcspn(at, " "), at);
+	}
+	if (n)
+		ctl_try(instance, "trace_marker", line, 0);
+	free(text);
+}
+
 static int start(const struct request *rq)
 {
 	char line[512];
@@ -369,8 +399,10 @@ static int start(const struct request *rq)
 		ctl_try(instance, "trace_marker", line, 0);
 	is_dat = rq->output == OUTPUT_DAT;
 	is_marked = rq->hook->marked;
-	if (is_marked)
+	if (is_marked) {
 		ctl_try(instance, "trace_marker", "# the recording begins", 0);
+		mark_disks();
+	}
 	if (is_dat && note) {
 		str_format(line, sizeof(line), "# %s", note);
 		ctl_try(instance, "trace_marker", line, 0);
