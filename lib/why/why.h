@@ -128,7 +128,8 @@ void why_call(struct why *, uint64_t ts, struct why_who, const char *name);
 /* A call ends with this result. If a signal has interrupted it, the signal ended its wait. */
 void why_return(struct why *, uint64_t ts, struct why_who, const char *name, int64_t result);
 /*
- * The task takes this signal with its si_code. If the last call was interrupted, this signal did it.
+ * The task takes this signal with its si_code. If the last call was interrupted, this signal did
+ * it.
  */
 void why_signal(struct why *, uint64_t ts, struct why_who, int signal, int code);
 /* An interrupt begins, or ends (begins is 0). */

@@ -274,8 +274,8 @@ static void print_part(const struct why *w, const struct why_window *window,
 }
 
 /*
- * Print as many parts as wanted, each of 1 % or more unless all are, and then the sum of the others.
- * of: NULL, or of which task they are.
+ * Print as many parts as wanted, each of 1 % or more unless all are, and then the sum of the
+ * others. of: NULL, or of which task they are.
  */
 static void print_parts(const struct why *w, const struct why_window *window, struct children c,
 			const struct why_node *of, unsigned indent)
@@ -285,7 +285,8 @@ static void print_parts(const struct why *w, const struct why_window *window, st
 	uint64_t ns = 0;
 	size_t i;
 
-	for (i = 0; i < c.n && (w->top == WHY_ALL || (i < w->top && is_large(window, c.v[i]))); i++)
+	for (i = 0; i < c.n && (w->top == WHY_ALL ||
+				(i < w->top && is_large(window, c.v[i]))); i++)
 		print_part(w, window, c.v[i], of, indent);
 	/* a line for the others is worth it from two on, and if they are not the whole */
 	if (i && i + 1 == c.n) {

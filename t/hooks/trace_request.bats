@@ -463,7 +463,7 @@ hops_are() {
 	[ "$(sed 's/^ *[0-9.]* % *[0-9.]* [mun]*s //; s/([0-9]*)//' tree | grep -A 2 '^ *socket')" = \
 "   socket: recvfrom, woken by $2
      $2: blocked, socket: recvfrom, woken by $3
-       $3: blocked, sleep: clock_nanosleep, woken by interrupt" ]
+       $3: blocked, sleep: clock_nanosleep, woken by timer" ]
 }
 
 @test "trace_request: tfs-run holds a program until its requests are followed" {
