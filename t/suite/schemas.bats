@@ -65,6 +65,10 @@ session() {
 		valid table table
 		grep -q '"lost":7' table
 	done
+	tfs-run trace_syscalls --decode --instance "$MARK" -o y.dat -- ls -l other >out 2>err 3>&- || :
+	run -1 tfs-diff -j x.dat y.dat
+	echo "$output" >changes
+	valid diff changes
 	tfs-latency syscalls <lines >latencies
 	valid trace latencies
 }
