@@ -65,25 +65,56 @@ static int record_run(const char *file, const char *hook, const char *command)
 	       err_msg("unable to record '%.80s' with %.80s: status %d", command, hook, status) : 0;
 }
 
-/* Make the directory unless it exists. Return 0, or -1, reported. */
-static int make_directory(const char *path)
+static const char *const sides[] = { "before", "after" };
+
+/* Make the directory unless it is there and empty, but for sides. Return 0, or -1, reported. */
+static int make_directory(const char *path, int of_sides)
 {
-	return mkdir(path, 0700) < 0 && errno != EEXIST ?
-	       err_errno("unable to make the directory %s", path) : 0;
+	char **names;
+	int used;
+
+	if (!mkdir(path, 0700))
+		return 0;
+	names = errno == EEXIST ? file_names(path) : NULL;
+	if (!names)
+		return err_errno("unable to make the directory %s", path);
+	used = *names && !of_sides;
+	free(names);
+	return used ? err_msg("%s has files already; give another directory", path) : 0;
+}
+
+void diff_remove(const char *dir)
+{
+	static struct strbuf path;
+
+	for (size_t k = 0; k < 2; k++) {
+		char **names;
+
+		strbuf_format(strbuf_empty(&path), "%s/%s", dir, sides[k]);
+		names = file_names(path.text);
+		for (size_t i = 0, n = path.n; names && names[i]; i++) {
+			path.n = n;
+			strbuf_format(&path, "/%s", names[i]);
+			unlink(path.text);
+		}
+		free(names);
+		strbuf_format(strbuf_empty(&path), "%s/%s", dir, sides[k]);
+		rmdir(path.text);
+	}
+	rmdir(dir);
 }
 
 int diff_record(const char *dir, unsigned long runs, const char *const *hooks, char **commands)
 {
-	static const char *const sides[] = { "before", "after" };
 	static struct strbuf file;
 
-	if (make_directory(dir) < 0)
+	if (make_directory(dir, commands[1] != NULL) < 0)
 		return REFUSED;
 	for (unsigned long i = 0; i < runs; i++)
 		for (size_t k = 0; k < 2 && commands[k]; k++) {
 			strbuf_format(strbuf_empty(&file), "%s%s%s", dir,
 				      commands[1] ? "/" : "", commands[1] ? sides[k] : "");
-			if (make_directory(file.text) < 0)
+			if (!i && commands[1] && make_directory(file.text, 0) < 0)
 				return REFUSED;
 			for (size_t h = 0, n = file.n; hooks[h]; h++) {
 				file.n = n;

@@ -43,6 +43,8 @@ struct recording {
 	pid_t child;
 };
 
+static char made[PATH_MAX];     /* the directory of recordings that nobody keeps */
+static pid_t main_pid;
 static struct recording recordings[DIFF_FILES_MOST];
 static size_t nrecordings;
 static unsigned wanted = (1u << DIFF_KINDS) - 1;
@@ -394,10 +396,18 @@ static void parse_kinds(void)
 	}
 }
 
+/* Remove the recordings that nobody keeps, and their directories. */
+static void remove_made(void)
+{
+	if (getpid() != main_pid)
+		return; /* a child */
+	diff_remove(made);
+}
+
 /* Record the commands, and let operands name the recordings. Exit if there is nothing more. */
 static void record(char **operands)
 {
-	static char made[PATH_MAX], side[2][PATH_MAX + 8];
+	static char side[2][PATH_MAX + 8];
 	const char *dir = output;
 	int status;
 
@@ -409,6 +419,8 @@ static void record(char **operands)
 		dir = mkdtemp(made);
 		if (!dir)
 			err_refuse("unable to make the directory %s", made);
+		main_pid = getpid();
+		atexit(remove_made);
 	}
 	status = diff_record(dir, runs, hooks.v, operands);
 	if (status || !operands[1])

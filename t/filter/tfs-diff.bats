@@ -168,6 +168,16 @@ a waits 30.0 ms for pipe: read, woken by b: 20.0 ms before
 	need_tool perl
 	run -0 "$TREE/t/diff-pairs" changes 1 4 13 14 17 22
 	[ "$output" = "6 of 6" ]
+	mkdir tmp kept
+	TMPDIR=$PWD/tmp run -0 tfs-diff -r 1 -t 'trace_exec' true true
+	[ -z "$(ls tmp)" ]
+	run -0 tfs-diff -r 2 -o kept -t 'trace_exec --buffer 64' -t trace_open 'true "a b"'
+	[ "$(echo kept/*)" = "kept/1-trace_exec.dat kept/1-trace_open.dat kept/2-trace_exec.dat kept/2-trace_open.dat" ]
+	run -0 tfs-diff kept kept
+	run -111 tfs-diff -r 2 -o kept true
+	[ "$output" = "tfs-diff: fatal: kept has files already; give another directory" ]
+	run -111 tfs-diff -r 1 "true 'a" true
+	[[ "$output" = "tfs-diff: fatal: 'true 'a': "* ]]
 }
 
 # bats test_tags=long
@@ -176,4 +186,13 @@ a waits 30.0 ms for pipe: read, woken by b: 20.0 ms before
 	need_tool perl
 	run -0 "$TREE/t/diff-pairs" changes
 	[ "${lines[-1]}" = "30 of 30" ]
+}
+
+# bats test_tags=long
+@test "tfs-diff: of fifty pairs of equal runs of five programs at most one says changed" {
+	need_tracefs events/raw_syscalls/enable
+	need_tool git
+	need_tool curl
+	run -0 "$TREE/t/diff-pairs" equal 10 5
+	[[ "${lines[-1]}" = [01]" of 50 equal pairs say changed" ]]
 }
