@@ -29,6 +29,7 @@ struct counted {
 
 static struct table counts = { .size = sizeof(struct counted) };
 static struct strbuf key;
+static size_t subject;          /* where it begins in the key */
 static struct line_calls calls = { .pairing.tasks.size = sizeof(struct call_task) };
 
 /* ---- keys ---- */
@@ -41,10 +42,13 @@ static void begin(enum diff_kind kind, struct text_part group)
 	strbuf_add(&key, group.text ? group.text : "", group.n);
 	text_mask_controls(key.text, key.text + key.n);
 	strbuf_puts(&key, "\t");
+	subject = key.n;
 }
 
+/* Add to the number of the key, which no program can make look like another line. */
 static void count(uint64_t n)
 {
+	text_mask_controls(key.text + subject, key.text + key.n);
 	((struct counted *)table_at(&counts, key.text, key.n))->n += n;
 }
 
@@ -393,8 +397,9 @@ static void take_other(const struct seen *l)
 int diff_wait(struct strbuf *to, const char *line, int whole, uint64_t *ns)
 {
 	const char *number = strrchr(line, ' '), *end = number, *at;
-	size_t frames = 0, n;
+	size_t frames = 0, most, n;
 	uint64_t us;
+	int told;
 
 	if (!number || text_part_number(text_part_of(number + 1), 10, &us))
 		return 0;
@@ -404,7 +409,13 @@ int diff_wait(struct strbuf *to, const char *line, int whole, uint64_t *ns)
 		return 0;
 	strbuf_format(strbuf_empty(to), "%c%.*s\t", 'A' + (whole ? DIFF_STACKS : DIFF_WAITS),
 		      (int)(at - line), line);
-	for (at++; at < end && (whole || frames < 2); at += n + 1, frames++) {
+	text_mask(to->text, to->text + to->n, '\t');
+	subject = to->n;
+	/* how long it waited for a CPU depends on other programs */
+	told = whole || !strncmp(at, ";blocked;", 9) || !strncmp(at, ";running", 8) ||
+	       !strncmp(at, ";throttled", 10);
+	most = whole ? SIZE_MAX : !strncmp(at, ";blocked;", 9) ? 2 : 1;
+	for (at++; at < end && frames < most; at += n + 1, frames++) {
 		const char *last;
 
 		n = strcspn(at, ";");
@@ -414,11 +425,9 @@ int diff_wait(struct strbuf *to, const char *line, int whole, uint64_t *ns)
 		strbuf_puts(to, frames ? ";" : "");
 		diff_text(to, (struct text_part){ at, last && last[1] >= '0' && last[1] <= '9' &&
 			  frames ? (size_t)(last - at) : n });
-		if (!whole && !frames && strncmp(at, "blocked;", 8))
-			/* how long it waited for a CPU depends on other programs */
-			return !strncmp(at, "running", 7) || !strncmp(at, "throttled", 9);
 	}
-	return 1;
+	text_mask_controls(to->text + subject, to->text + to->n);
+	return told;
 }
 
 static void each(void)

@@ -106,8 +106,6 @@ static void add_name(struct strbuf *to, const char *path, size_t n, size_t lengt
 
 void diff_path(struct strbuf *to, struct text_part path, int made)
 {
-	const size_t from = to->n;
-
 	for (size_t i = 0, n; i < path.n; i += n) {
 		for (n = 0; i + n < path.n && path.text[i + n] != '/';)
 			n++;
@@ -116,8 +114,6 @@ void diff_path(struct strbuf *to, struct text_part path, int made)
 		else
 			strbuf_add(to, path.text + i, n = 1);
 	}
-	if (to->n > from)
-		text_mask_controls(to->text + from, to->text + to->n);
 }
 
 /* Append the digits at s. Return how many. */
@@ -143,7 +139,6 @@ static size_t add_digits(struct strbuf *to, const char *s, const char *end, char
 void diff_text(struct strbuf *to, struct text_part text)
 {
 	const char *s = text.text, *end = s + text.n;
-	const size_t from = to->n;
 	char before = ' ';
 
 	while (s < end) {
@@ -164,6 +159,4 @@ void diff_text(struct strbuf *to, struct text_part text)
 		s += n;
 		before = s[-1];
 	}
-	if (to->n > from)
-		text_mask_controls(to->text + from, to->text + to->n);
 }

@@ -88,6 +88,20 @@ no longer calls kill(N, SIGTERM) = 0
 # compared: files, lines" ]
 }
 
+@test "tfs-diff: prints no control character, and no line, that a program has chosen" {
+	calls a-11 'openat(AT_FDCWD, "/etc/a", O_RDONLY) = 3 <0.000003>' >before
+	calls $'a\e[2J-11' $'openat(AT_FDCWD, "/etc/\e[31m\tb", O_RDONLY) = 3 <0.000003>' \
+		$'connect(3, {sa_family=AF_INET, sin_port=htons(1), sin_addr=inet_addr("10.\e.1")}, 16) = 0 <0.000001>' >after
+	echo $'a\e[1m;blocked;pipe\e: read 5000' >>after
+	printf '%s%s\n' '{"ts":1.5,"cpu":0,"pid":1,"comm":"a","system":"syscalls","event":"sys_exit_connect","fields":{"ret":0,"lat":1,"args":' \
+		'[{"name":"a","value":1,"text":"inet_addr(\"1\n7 Bruns\u0000\")"}]}}' >>after
+	run -1 tfs-diff before after
+	[ "${lines[*]}" = "connects to 10.?.1:1: not before connects to 1?7 Bruns?: not before no longer opens /etc/a opens /etc/?[31m?b: not before # compared: programs, connections, files, failures, errors, calls" ]
+	run -1 tfs-diff -j before after
+	jq -r .subject <<<"$output" >got
+	run -1 grep -c $'[\e\t]' got
+}
+
 @test "tfs-diff: four paths of a directory or more are one line" {
 	calls a-11 'openat(AT_FDCWD, "/etc/a", O_RDONLY) = 3 <0.000003>' >before
 	for i in de fr it es; do
