@@ -81,8 +81,8 @@ size_t diff_print(struct diff_item **, size_t n, const struct diff_form *);
 
 /*
  * Run the commands, one after the other, and that so many times. Record each run once by each of
- * the hooks, with their options, in DIR/before and DIR/after; of a single command in DIR. These must
- * have no files yet. Return DONE, or REFUSED, reported.
+ * the hooks, with their options, in DIR/before and DIR/after; of a single command in DIR. There
+ * must be no files yet. Return DONE, or REFUSED, reported.
  */
 int diff_record(const char *dir, unsigned long runs, const char *const *hooks, char **commands);
 
