@@ -806,6 +806,33 @@ static int add_selecting(struct strbuf *text, char *const *words)
 	return narrows;
 }
 
+/* With the pids of the option */
+#define STUCK_SAYS "; tfs-stuck %s says what it waits for, and who has to act"
+
+int output_waits(const struct ask *ask)
+{
+	static const char head[] = "# waits: ";
+	const char *pids = value_of(ask->words, "--pid", "-p"), *argv[64];
+	char path[PATH_MAX], line[600], *list, *save;
+	size_t n = 0;
+
+	if (!pids || find_tool("tfs-stuck", path, 1) < 0)
+		return 1;
+	list = xstrdup(pids);
+	argv[n++] = path;
+	argv[n++] = "--marks";
+	for (argv[n] = strtok_r(list, ",", &save); argv[n] && n < 62; n++)
+		argv[n + 1] = strtok_r(NULL, ",", &save);
+	argv[n] = NULL;
+	n = sizeof(head) - 1;
+	if (help_ask(argv, line, sizeof(line)) || strncmp(line, head, n))
+		n = 0;
+	else if (!output_is_taken()) /* without those who have to act */
+		err_note("waiting: %.*s" STUCK_SAYS, (int)strcspn(line + n, ";"), line + n, pids);
+	free(list);
+	return n != 0;
+}
+
 /* Say that the trace has no event, and what is known about the reason. */
 static void tell_none(const struct ask *ask)
 {
@@ -827,7 +854,7 @@ static void tell_none(const struct ask *ask)
 	if (option)
 		strbuf_format(&why, ", or there was no task of %s %.60s", option, value);
 	if (pid && text_pid(pid))
-		strbuf_format(&why, "; tfs-stuck %s says what it waits for", pid);
+		strbuf_format(&why, STUCK_SAYS, pid);
 	err_note("no event: %s%s", why.text, narrows ? "; fewer options select more" : "");
 	free(why.text);
 }

@@ -59,6 +59,8 @@ struct run {
 	struct output output;
 	int out, chunk;         /* output of the trace; the most bytes of one write */
 	struct silence end;     /* while it ends */
+	const struct ask *ask;
+	long long quiet_at;     /* when to say what the tasks wait for, in ms; 0: never */
 	int stop_signal;        /* the last signal that asked tfs-run to stop; 0: none */
 	long long hurry_at;     /* when to end the output at a terminal, in ms; 0: not yet known */
 	int failed;             /* exit status after a failed write; 0: no failure */
@@ -467,12 +469,34 @@ static int wait_at_most(struct run *r, int wait)
 	else if (!r->end.since)
 		silence_begin(&r->end, "ending", r->manager);
 	most = silence_wait(&r->end);
+	if (r->quiet_at && !ends)
+		most = (int)(r->quiet_at > time_now_ms() ? r->quiet_at - time_now_ms() : 0);
 	return most < 0 || (wait >= 0 && wait < most) ? wait : most;
+}
+
+/* How long no line comes before a person gets to know what the tasks wait for. */
+enum { QUIET_MS = 2000 };
+
+/* A line has come, or the recording begins. */
+static void hear(struct run *r)
+{
+	if (r->quiet_at)
+		r->quiet_at = time_now_ms() + QUIET_MS;
+}
+
+/* Tell once what the tasks wait for. */
+static void tell_waits(struct run *r)
+{
+	hear(r);
+	if (is_ending(r) || output_waits(r->ask))
+		r->quiet_at = 0;
 }
 
 /* Copy the trace until it ends and the manager and PROG have ended. */
 static void copy_trace(struct run *r)
 {
+	r->quiet_at = !r->prog && r->output.terminal && isatty(STDERR_FILENO);
+	hear(r);
 	while (r->trace >= 0 || r->n || r->manager || (r->prog && !r->prog_over)) {
 		/* read no more until the text is written */
 		struct pollfd p[] = {
@@ -487,6 +511,10 @@ static void copy_trace(struct run *r)
 		int wait = hurry(r), ready = poll(p, 4, wait_at_most(r, wait));
 
 		output_progress(&r->output);
+		if (ready > 0 && p[1].revents)
+			hear(r);
+		else if (ready <= 0 && r->quiet_at && time_now_ms() >= r->quiet_at)
+			tell_waits(r);
 		if (ready > 0)
 			silence_end(&r->end);
 		else
@@ -766,6 +794,7 @@ int main(int argc, char **argv)
 	output_begin(&r.output, &ask, r.prog);
 	look_at_children(&r);
 	output_watch(&r.output, path);
+	r.ask = &ask;
 	copy_trace(&r);
 	output_clear(&r.output);
 	return end(&r, &ask, path);

@@ -168,7 +168,10 @@ void futex_wait(struct thread *, uint64_t address, unsigned op, uint32_t value);
 
 void print_tree(const struct pids *roots);
 
-/* Print a line for each thread that waits, as events.c of lib/why reads it, each with one write. */
+/*
+ * Print how many threads run, and a line for each thread that waits, as events.c of lib/why reads
+ * it, each with one write.
+ */
 void print_marks(const struct pids *roots);
 void print_json(void);
 void print_dot(void);

@@ -140,11 +140,20 @@ void print_marks(const struct pids *roots)
 {
 	enum { MOST = 400 }; /* a mark has 1 KiB at most */
 	char line[MOST];
+	size_t running = 0;
 
+	for (size_t i = 0; i < roots->n; i++) {
+		const struct thread *t = thread_of(roots->v[i]);
+
+		running += t && t->task.state == 'R';
+	}
+	if (running)
+		stdout_print("# runs: %zu\n", running);
 	for (size_t i = 0; i < roots->n; i++) {
 		const struct thread *t = thread_of(roots->v[i]);
 		struct out o = out_to(line, sizeof(line));
 
+		stdout_flush();
 		if (!t || t->task.state == 'R')
 			continue;
 		out_format(&o, "# waits: %d \"%s\" %s: ", (int)t->task.pid,
@@ -153,7 +162,6 @@ void print_marks(const struct pids *roots)
 		for (size_t k = 0; k < t->nlinks; k++)
 			mark_link(&o, &t->links[k]);
 		stdout_print("%.*s\n", (int)(o.at - line), line);
-		stdout_flush();
 	}
 }
 

@@ -412,8 +412,25 @@ progress() {
 	tail -f "$NEVER" >/dev/null &
 	task=$!
 	types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $task --time 100ms"
-	eventually shows "^tfs-run: no event: .* selects; tfs-stuck $task says what it waits for; fewer "
+	eventually shows "^tfs-run: no event: .* selects; tfs-stuck $task says what it waits for, and who has to act; fewer "
 	kill "$task"
+}
+
+@test "terminal: after two seconds without a line, tfs-run says what the tasks wait for, unless one runs" {
+	local task busy
+	terminal 200
+	tail -f "$NEVER" >/dev/null &
+	task=$!
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $task"
+	eventually shows "^tfs-run: waiting: $task .tail. [a-z]*: [a-z0-9_]* .*; tfs-stuck $task says what it waits for, and who has to act$"
+	in_tmux send-keys C-c
+	ends 0
+	"$BASH" -c 'while :; do :; done' &
+	busy=$!
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $task,$busy --time 3s"
+	eventually shows "^tfs-run: no event: "
+	run -1 shows 'waiting:'
+	kill "$task" "$busy"
 }
 
 @test "terminal: --time ends the recording, and a line says that the program goes on and what ends it" {
