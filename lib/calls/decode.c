@@ -626,44 +626,40 @@ static void take_end(struct decode *d, int pid)
 int decode_record(struct decode *d, const struct record *r, int lost, int shown)
 {
 	const struct decode_event *of = event_at(d, r);
+	const unsigned kind = of ? of->seen.kind : OTHER;
 	int pid = record_pid(d->events, r);
 
 	d->gap = lost != 0;
 	d->pairing.losses += lost != 0;
 	if (lost)
 		noted_lost(&d->known);
-	switch (of ? of->seen.kind : OTHER) {
+	switch (kind) {
 	case ENTER:
 		enter(d, of, r, shown);
-		return 0;
+		break;
 	case EXIT:
 		leave(d, of, r, shown);
-		return 0;
+		break;
 	case BEGUN:
 	case CALLED:
 		take_call(d, of, r, shown);
-		return 0;
+		break;
 	case PART:
 		memory_part(d, of, r);
-		return 0;
+		break;
 	case FILED:
 		decode_file(d, of, r);
-		return 0;
+		break;
 	case PROBE:
 		memory_probe(d, of->seen.event, r);
-		return 0;
+		break;
 	case MEMORY:
 		return !memory_older(d, of, r);
-	case TOLD:
-		return 0;
 	case EXEC:
 		take_exec(d, of, r, pid);
 		break;
 	case NEWTASK:
 		take_child(d, of, r, pid);
-		break;
-	case REQUEST:
-		d->requests++;
 		break;
 	case RING:
 		d->polled += (number_at(d, of, 0, r) & K_IORING_SETUP_SQPOLL) != 0;
@@ -671,7 +667,8 @@ int decode_record(struct decode *d, const struct record *r, int lost, int shown)
 	case END:
 		take_end(d, pid);
 	}
-	return 1;
+	d->requests += kind == REQUEST;
+	return kind < MEMORY;
 }
 
 int decode_open(struct decode *d, const char *machine)

@@ -10,9 +10,9 @@ enum {
 	HEAD = 16,                      /* bytes of a record with its common fields */
 };
 
-/* The kinds of events; the last five are ours. */
+/* The kinds of events. From MEMORY on they only help to decode; the last five are ours. */
 enum decode_kind {
-	OTHER = KIND_OTHER, ENTER, EXIT, MEMORY, PROBE, NEWTASK, EXEC, END, REQUEST, RING, BEGUN,
+	OTHER = KIND_OTHER, NEWTASK, EXEC, END, REQUEST, RING, MEMORY, ENTER, EXIT, PROBE, BEGUN,
 	CALLED, PART, FILED, TOLD
 };
 

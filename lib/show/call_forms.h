@@ -10,12 +10,8 @@ enum {
 	DETAILS_REST = 256,             /* after the last one */
 };
 
-/* Is an argument printed? */
-int form_is_printed(const struct decoded *, unsigned i);
-unsigned form_arguments(const struct decoded *);
-
-/* Are the arguments known? Those of a call without an entry may be, or it may have none. */
-int form_has_arguments(const struct decoded *);
+/* Return the argument after i that is printed; i is -1 at first. Return -1 at the end. */
+int form_next(const struct decoded *, int i);
 
 /* Has the call a result that is known? */
 int form_has_result(const struct decoded *);

@@ -143,12 +143,10 @@ void form_put_json(const struct show *s, const struct decoded *c,
 	if (files && files->bytes && c->values.result >= 0)
 		out_format(o, ",\"%s\":%lld", files->bytes, (long long)c->values.result);
 	out_string(o, c->fate == PAIRING_RESUMED ? "" : ",\"args\":[");
-	for (unsigned i = 0; form_has_arguments(c) && i < form_arguments(c) && !cut; i++) {
-		if (!form_is_printed(c, i))
-			continue;
+	for (int i = -1; !cut && (i = form_next(c, i)) >= 0;) {
 		mark = o->at;
 		out_string(o, comma);
-		put_argument(c, i, o);
+		put_argument(c, (unsigned)i, o);
 		comma = ",";
 		if (o->at == o->end) {
 			o->at = mark;

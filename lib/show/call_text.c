@@ -122,20 +122,23 @@ void form_put_latency(const struct show *s, struct out *o, uint64_t time)
 		out_decimals(o, time, 3);
 }
 
-int form_is_printed(const struct decoded *c, unsigned i)
-{
-	return !c->call || c->call->args[i].kind != CALL_NONE;
-}
-
-unsigned form_arguments(const struct decoded *c)
-{
-	return c->call && !c->foreign ? c->call->nargs : c->nargs;
-}
-
-int form_has_arguments(const struct decoded *c)
+/* Are the arguments known? Those of a call without an entry may be, or it may have none. */
+static int has_arguments(const struct decoded *c)
 {
 	return decoded_no_entry(c) ? c->nargs != 0 || (c->call && !c->call->nargs) :
 	       c->fate != PAIRING_RESUMED;
+}
+
+int form_next(const struct decoded *c, int i)
+{
+	const unsigned n = c->call && !c->foreign ? c->call->nargs : c->nargs;
+
+	if (!has_arguments(c))
+		return -1;
+	while ((unsigned)++i < n)
+		if (!c->call || c->call->args[i].kind != CALL_NONE)
+			return i;
+	return -1;
 }
 
 int form_has_result(const struct decoded *c)
@@ -154,16 +157,14 @@ void form_put_line(const struct show *s, const struct decoded *c, struct out *o)
 		out_string(o, decoded_name(c));
 		out_char(o, '(');
 	}
-	for (unsigned i = 0; form_has_arguments(c) && i < form_arguments(c); i++) {
-		if (!form_is_printed(c, i))
-			continue;
+	for (int i = -1; (i = form_next(c, i)) >= 0;) {
 		out_string(o, comma);
-		form_put_argument(c, i, o);
+		form_put_argument(c, (unsigned)i, o);
 		comma = ", ";
 	}
 	/* the rest is short: there is room for it after a long line */
 	o->end += LINE_HEAD_ROOM;
-	if (decoded_no_entry(c) && !form_has_arguments(c))
+	if (decoded_no_entry(c) && !has_arguments(c))
 		out_string(o, "...");
 	else if (c->foreign)
 		out_string(o, ", ...");
