@@ -21,24 +21,22 @@ int64_t time_of_day_us(void)
 
 void time_words(char *out, uint64_t ns, int precise)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} *u, units[] = {
-		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	};
-	unsigned long long whole, part;
+	static const char units[][3] = { "ns", "us", "ms", "s" };
+	unsigned unit = precise ? 0 : 1;
+	uint64_t size = precise ? 1 : 1000, part;
 
-	for (u = units; ns < u->ns && u->ns > (precise ? 1 : 1000); u++)
-		;
-	whole = ns / u->ns;
-	part = ns % u->ns * 100 / u->ns;
-	if (whole >= 100 || u->ns == 1 || (u->ns == 1000 && !precise))
-		str_format(out, TIME_WORDS, "%llu %s", whole, u->name);
-	else if (whole >= 10)
-		str_format(out, TIME_WORDS, "%llu.%llu %s", whole, part / 10, u->name);
+	for (; unit < 3 && ns >= 1000 * size; size *= 1000)
+		unit++;
+	part = ns % size * 100 / size;
+	ns /= size;
+	if (ns >= 100 || size == 1 || (unit == 1 && !precise))
+		str_format(out, TIME_WORDS, "%llu %s", (unsigned long long)ns, units[unit]);
+	else if (ns >= 10)
+		str_format(out, TIME_WORDS, "%llu.%u %s", (unsigned long long)ns,
+			   (unsigned)part / 10, units[unit]);
 	else
-		str_format(out, TIME_WORDS, "%llu.%02llu %s", whole, part, u->name);
+		str_format(out, TIME_WORDS, "%llu.%02u %s", (unsigned long long)ns,
+			   (unsigned)part, units[unit]);
 }
 
 /*

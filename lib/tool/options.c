@@ -270,62 +270,39 @@ void opt_add_name(struct strbuf *names, const char *line)
 }
 
 /*
- * Print the options below a title, ":TITLE" unless it is the first group: their lines if whole is
- * set, or only their names. Return the next group.
+ * Print the help. Below a title, ":TITLE", there are lines of options only if all is set, and
+ * otherwise the names.
  */
-static const char *print_group(const char *line, int whole)
+_Noreturn static void print_help(const struct tool *t, int all)
 {
+	const char *purpose = next_line(t->help), *line = option_lines(t), *title = NULL;
 	struct strbuf names = { 0 };
-	const char *title = *line == ':' ? line + 1 : NULL;
-	int n = title ? (int)strcspn(title, "\n") : 0;
-
-	if (title && whole)
-		stdout_print("\n%.*s:\n", n, title);
-	for (line = title ? next_line(line) : line; *line && *line != ':'; line = next_line(line))
-		if (whole)
-			opt_print(line);
-		else
-			opt_add_name(&names, line);
-	if (!whole) {
-		stdout_print("%.*s:", n, title);
-		print_wrapped(names.text, (size_t)n + 1, 2);
-	}
-	free(names.text);
-	return line;
-}
-
-/* Print the help, with the text of the options of so many groups. Return how many there are. */
-static int put_help(const struct tool *t, int whole)
-{
-	const char *purpose = next_line(t->help), *line = option_lines(t);
 	int n = 0;
 
 	print_usage(t->help);
 	stdout_print("\n%s - %.*s%s", t->name, (int)(line - purpose), purpose,
 		     *line ? "\n" : "");
-	for (; *line; n++) {
-		if (n == whole)
-			stdout_print("\n");
-		line = print_group(line, n < whole);
+	for (;; line = next_line(line)) {
+		if (title && !all && (!*line || *line == ':')) {
+			stdout_print("%.*s:", n, title);
+			print_wrapped(names.text, (size_t)n + 1, 2);
+			names.n = 0;
+		}
+		if (!*line)
+			break;
+		if (*line == ':') {
+			stdout_print(title && !all ? "" : "\n");
+			title = line + 1;
+			n = (int)strcspn(title, "\n");
+			stdout_print(all ? "%.*s:\n" : "", n, title);
+		} else if (title && !all) {
+			opt_add_name(&names, line);
+		} else {
+			opt_print(line);
+		}
 	}
-	if (n > whole)
+	if (title && !all)
 		stdout_print("%s --help all describes these, too.\n", t->name);
-	return n;
-}
-
-/* Print the help: all of it, or as many whole groups of options as a screen has room for. */
-_Noreturn static void print_help(const struct tool *t, int all)
-{
-	struct strbuf text = { 0 };
-	int whole = INT_MAX, n;
-
-	do {
-		stdout_collect(strbuf_empty(&text));
-		n = put_help(t, whole);
-		stdout_collect(NULL);
-		whole = whole > n ? n - 1 : whole - 1;
-	} while (!all && whole > 0 && text_count_lines(text.text, text.n) > HELP_LINES);
-	stdout_print("%s", text.text);
 	stdout_flush();
 	exit(DONE);
 }

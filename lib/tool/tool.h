@@ -70,8 +70,7 @@ void opt_print(const char *line);
 /* Add the name of the option that the line declares, after ", " if it is not the first one. */
 void opt_add_name(struct strbuf *names, const char *line);
 
-/* --help has at most so many lines; with this word after it, it describes all options. */
-enum { HELP_LINES = 40 };
+/* With this word after it, --help describes all options. */
 #define HELP_ALL "all"
 
 /* Print text, which begins in this column, and continue at the column indent, to 80 columns. */
@@ -105,7 +104,7 @@ const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(print
  * - the synopsis without "usage", the same in the manual page;
  * - the purpose, the text after the dash in the tool's first comment;
  * - a line for each option, as above, and for each command, which is only printed; a line ":TITLE"
- *   before each further group of them, of which --help may print the names only.
+ *   before each further group of them, of which --help prints the names only.
  * The manual page has the same options, commands and values. In the line of a tool, a word that
  * names no type stands for text that opt_next does not check.
  */
