@@ -81,10 +81,10 @@ size_t diff_print(struct diff_item **, size_t n, const struct diff_form *);
 
 /*
  * Run the commands, one after the other, and that so many times. Record each run once by each of
- * the hooks, with their options, in DIR/before and DIR/after; of a single command in DIR. There
- * must be no files yet. Return DONE, or REFUSED, reported.
+ * the hooks, in DIR/before and DIR/after; of a single command in DIR. There must be no files yet.
+ * Commands and hooks are words; NULL ends each and all. Return DONE, or REFUSED, reported.
  */
-int diff_record(const char *dir, unsigned long runs, const char *const *hooks, char **commands);
+int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***commands);
 
 /* Remove what diff_record has made of two commands, and the directory, silent. */
 void diff_remove(const char *dir);

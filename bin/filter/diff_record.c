@@ -16,21 +16,14 @@ static void add_word(struct words *w, char *word)
 	w->v[w->n++] = word;
 }
 
-/* Split a text, and add its words. Return -1, reported. */
-static int add_words(struct words *w, const char *text)
+static void add_words(struct words *w, char **words)
 {
-	const char *why;
-	char **v = words_split(text, &why);
-
-	if (!v || !*v)
-		return err_msg("'%.80s': %s", text, v ? "no command" : why);
-	for (; *v; v++)
-		add_word(w, *v);
-	return 0;
+	for (; *words; words++)
+		add_word(w, *words);
 }
 
 /* Record one run of a command. Return 0, or -1, reported. */
-static int record_run(const char *file, const char *hook, const char *command)
+static int record_run(const char *file, char **hook, char **command)
 {
 	char dir[PATH_MAX], run[2 * PATH_MAX];
 	struct words w = { 0 };
@@ -43,11 +36,9 @@ static int record_run(const char *file, const char *hook, const char *command)
 	add_word(&w, run);
 	add_word(&w, (char *)(uintptr_t)"-o");
 	add_word(&w, (char *)(uintptr_t)file);
-	if (add_words(&w, hook) < 0)
-		return -1;
+	add_words(&w, hook);
 	add_word(&w, (char *)(uintptr_t)"--");
-	if (add_words(&w, command) < 0)
-		return -1;
+	add_words(&w, command);
 	add_word(&w, NULL);
 	child = child_fork();
 	if (child < 0)
@@ -62,7 +53,7 @@ static int record_run(const char *file, const char *hook, const char *command)
 	status = child_wait(child);
 	free(w.v);
 	return access(file, R_OK) ?
-	       err_msg("unable to record '%.80s' with %.80s: status %d", command, hook, status) : 0;
+	       err_msg("unable to record %.80s with %.80s: status %d", *command, *hook, status) : 0;
 }
 
 static const char *const sides[] = { "before", "after" };
@@ -104,7 +95,7 @@ void diff_remove(const char *dir)
 	rmdir(dir);
 }
 
-int diff_record(const char *dir, unsigned long runs, const char *const *hooks, char **commands)
+int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***commands)
 {
 	static struct strbuf file;
 
@@ -118,8 +109,7 @@ int diff_record(const char *dir, unsigned long runs, const char *const *hooks, c
 				return REFUSED;
 			for (size_t h = 0, n = file.n; hooks[h]; h++) {
 				file.n = n;
-				strbuf_format(&file, "/%lu-%.*s.dat", i + 1,
-					      (int)strcspn(hooks[h], " "), hooks[h]);
+				strbuf_format(&file, "/%lu-%s.dat", i + 1, *hooks[h]);
 				if (record_run(file.text, hooks[h], commands[k]) < 0)
 					return REFUSED;
 			}

@@ -404,10 +404,29 @@ static void remove_made(void)
 	diff_remove(made);
 }
 
+/* Return the words of each of these texts, and NULL. */
+static char ***split(const char *const *texts)
+{
+	char ***words = NULL;
+	const char *why;
+	size_t n = 0, room = 0;
+
+	for (;; n++) {
+		words = xgrow(words, n, &room, sizeof(*words));
+		words[n] = texts[n] ? words_split(texts[n], &why) : NULL;
+		if (!texts[n])
+			return words;
+		if (!words[n] || !*words[n])
+			usage_error(&tool, "'%.80s': %s", texts[n],
+				    words[n] ? "no command" : why);
+	}
+}
+
 /* Record the commands, and let operands name the recordings. Exit if there is nothing more. */
 static void record(char **operands)
 {
 	static char side[2][PATH_MAX + 8];
+	char ***hook = split(hooks.v), ***commands = split((const char *const *)operands);
 	const char *dir = output;
 	int status;
 
@@ -422,7 +441,7 @@ static void record(char **operands)
 		main_pid = getpid();
 		atexit(remove_made);
 	}
-	status = diff_record(dir, runs, hooks.v, operands);
+	status = diff_record(dir, runs, hook, commands);
 	if (status || !operands[1])
 		exit(status);
 	for (int k = 0; k < 2; k++) {
