@@ -26,7 +26,7 @@ static struct {
 	long long begun;                /* in ms */
 	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);
-} account = { .why = { .depth = 3, .top = 5 } };
+} account; /* large: an initializer would put it into the program's file */
 
 /* ---- what records say ---- */
 
@@ -174,7 +174,7 @@ static size_t take_record(struct show *s, const struct record *r, int lost, int 
 int account_take(struct show *s, struct decode *d, const struct tool *tool)
 {
 	struct why *w = &account.why;
-	unsigned long depth = w->depth, top = w->top;
+	unsigned long depth = account.on ? w->depth : 3, top = account.on ? w->top : 5;
 	const struct opt_place places[] = {
 		{ .name = "depth", .number = &depth }, { .name = "top", .number = &top },
 		{ .name = "folded", .flag = &w->folded }, { .name = "begin", .text = &w->opens },
