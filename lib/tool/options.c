@@ -291,10 +291,12 @@ _Noreturn static void print_help(const struct tool *t, int all)
 		if (!*line)
 			break;
 		if (*line == ':') {
-			stdout_print(title && !all ? "" : "\n");
+			if (!title || all)
+				stdout_print("\n");
 			title = line + 1;
 			n = (int)strcspn(title, "\n");
-			stdout_print(all ? "%.*s:\n" : "", n, title);
+			if (all)
+				stdout_print("%.*s:\n", n, title);
 		} else if (title && !all) {
 			opt_add_name(&names, line);
 		} else {
@@ -303,6 +305,7 @@ _Noreturn static void print_help(const struct tool *t, int all)
 	}
 	if (title && !all)
 		stdout_print("%s --help all describes these, too.\n", t->name);
+	free(names.text);
 	stdout_flush();
 	exit(DONE);
 }
