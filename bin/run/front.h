@@ -213,7 +213,7 @@ void output_clear(struct output *o);
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid);
 void output_end(const struct output *o, const struct ask *ask, int none, int status);
 
-/* Tell what the tasks of --pid wait for. Return 0 if one of them runs: try again later. */
+/* Tell what the selected tasks wait for. Return 0 if one of them runs: try again later. */
 int output_waits(const struct ask *ask);
 
 /* Is the terminal in the hands of a program such as an editor, or does it ask a password? */

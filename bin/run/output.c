@@ -806,21 +806,24 @@ static int add_selecting(struct strbuf *text, char *const *words)
 	return narrows;
 }
 
-/* With the pids of the option */
-#define STUCK_SAYS "; tfs-stuck %s says what it waits for, and who has to act"
+/* With the pids, or another selector */
+#define STUCK_SAYS "; tfs-stuck %s%s%s says what it waits for, and who has to act"
 
 int output_waits(const struct ask *ask)
 {
 	static const char head[] = "# waits: ";
-	const char *pids = value_of(ask->words, "--pid", "-p"), *argv[64];
+	const char *value = value_of(ask->words, "--pid", "-p"), *argv[64];
+	const char *option = value ? "" : later(ask, &value);
 	char path[PATH_MAX], line[600], *list, *save;
 	size_t n = 0;
 
-	if (!pids || find_tool("tfs-stuck", path, 1) < 0)
+	if (!option || find_tool("tfs-stuck", path, 1) < 0)
 		return 1;
-	list = xstrdup(pids);
+	list = xstrdup(value);
 	argv[n++] = path;
 	argv[n++] = "--marks";
+	if (*option)
+		argv[n++] = option;
 	for (argv[n] = strtok_r(list, ",", &save); argv[n] && n < 62; n++)
 		argv[n + 1] = strtok_r(NULL, ",", &save);
 	argv[n] = NULL;
@@ -828,7 +831,8 @@ int output_waits(const struct ask *ask)
 	if (help_ask(argv, line, sizeof(line)) || strncmp(line, head, n))
 		n = 0;
 	else if (!output_is_taken()) /* without those who have to act */
-		err_note("waiting: %.*s" STUCK_SAYS, (int)strcspn(line + n, ";"), line + n, pids);
+		err_note("waiting: %.*s" STUCK_SAYS,
+			 (int)strcspn(line + n, ";"), line + n, option, *option ? " " : "", value);
 	free(list);
 	return n != 0;
 }
@@ -854,7 +858,7 @@ static void tell_none(const struct ask *ask)
 	if (option)
 		strbuf_format(&why, ", or there was no task of %s %.60s", option, value);
 	if (pid && text_pid(pid))
-		strbuf_format(&why, STUCK_SAYS, pid);
+		strbuf_format(&why, STUCK_SAYS, "", "", pid);
 	err_note("no event: %s%s", why.text, narrows ? "; fewer options select more" : "");
 	free(why.text);
 }

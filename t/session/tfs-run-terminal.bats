@@ -425,6 +425,10 @@ progress() {
 	eventually shows "^tfs-run: waiting: $task .tail. [a-z]*: [a-z0-9_]* .*; tfs-stuck $task says what it waits for, and who has to act$"
 	in_tmux send-keys C-c
 	ends 0
+	types "tfs-run trace_syscalls -s getppid --instance $MARK --comm tail"
+	eventually shows "^tfs-run: waiting: [0-9]* .tail. [a-z]*: .*; tfs-stuck --comm tail says what it waits for, and who has to act$"
+	in_tmux send-keys C-c
+	ends 0
 	"$BASH" -c 'while :; do :; done' &
 	busy=$!
 	types "tfs-run trace_syscalls -s getppid --instance $MARK --pid $task,$busy --time 3s"
