@@ -14,7 +14,7 @@ const char *const diff_kinds[] = {
 
 #define BIT(kind) (1u << DIFF_##kind)
 
-static struct input in = { .paths = 1 };
+static struct input in;
 static unsigned wanted, has;
 static int entries;             /* the trace has the beginnings of calls */
 static int execs;               /* it has events of programs that begin, besides their calls */
@@ -467,6 +467,7 @@ int diff_read(const struct tool *tool, const char *path, unsigned kinds)
 	const struct counted *c;
 
 	wanted = kinds;
+	in.paths = 1;
 	input_takes_dat(&in);
 	input_file(&in, tool, operands);
 	input_each(&in, each);
