@@ -17,7 +17,7 @@ enum diff_kind {
 	DIFF_STACKS = DIFF_KINDS        /* of waits, for a flame graph; never judged */
 };
 
-extern const char *const diff_kinds[];
+extern const char diff_kinds[][12];
 
 /* The most recordings of one side that count for a key, and the most in all. */
 enum { DIFF_MOST = 20, DIFF_FILES_MOST = 8 * DIFF_MOST };

@@ -7,9 +7,9 @@
 #include "line_calls.h"
 #include "diff.h"
 
-const char *const diff_kinds[] = {
+const char diff_kinds[][12] = {
 	"programs", "connections", "files", "failures", "errors", "waits", "times", "calls",
-	"events", "lines", NULL,
+	"events", "lines", "",
 };
 
 #define BIT(kind) (1u << DIFF_##kind)
@@ -204,7 +204,7 @@ static int says(struct text_part args, const char *word)
 static void count_file(const struct call_text *c, const struct call_role *role,
 		       struct text_part path)
 {
-	static const struct { unsigned does; const char *verb; } verbs[] = {
+	static const struct { unsigned does; char verb[8]; } verbs[] = {
 		{ DOES_REMOVED, "removes" }, { DOES_RENAMED, "renames" },
 		{ DOES_LINKED, "links" }, { DOES_MADE, "makes" }, { DOES_RESIZED, "resizes" },
 		{ DOES_CHANGED, "changes" },

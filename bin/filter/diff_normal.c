@@ -70,7 +70,7 @@ static size_t random_part(const char *name, size_t n, size_t *at)
 /* Is a path's directory one for temporary files? */
 static int is_for_temporary(const char *path, size_t n)
 {
-	static const char *const dirs[] = { "/tmp/", "/var/tmp/", "/dev/shm/" };
+	static const char dirs[][10] = { "/tmp/", "/var/tmp/", "/dev/shm/" };
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
 		if (n == strlen(dirs[i]) && !memcmp(path, dirs[i], n))

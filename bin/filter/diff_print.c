@@ -145,7 +145,7 @@ static void say(struct strbuf *line, const struct diff_item *i)
 /* Write the sentence of n items below a directory to the line. */
 static void say_many(struct strbuf *line, const struct diff_item *i, const char *dir, size_t n)
 {
-	static const char *const ends[] = { "", "", " more often", " less often" };
+	static const char ends[][12] = { "", "", " more often", " less often" };
 	const enum direction direction = direction_of(i);
 	static struct strbuf files;
 	static struct sentence s;

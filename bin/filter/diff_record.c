@@ -56,7 +56,7 @@ static int record_run(const char *file, char **hook, char **command)
 	       err_msg("unable to record %.80s with %.80s: status %d", *command, *hook, status) : 0;
 }
 
-static const char *const sides[] = { "before", "after" };
+static const char sides[][7] = { "before", "after" };
 
 /* Make the directory unless it is there and empty, but for sides. Return 0, or -1, reported. */
 static int make_directory(const char *path, int of_sides)

@@ -386,9 +386,9 @@ static void parse_kinds(void)
 		const struct text_part word = { s, strcspn(s, ",") };
 		size_t k = 0;
 
-		while (diff_kinds[k] && !text_part_is(word, diff_kinds[k]))
+		while (*diff_kinds[k] && !text_part_is(word, diff_kinds[k]))
 			k++;
-		if (!diff_kinds[k])
+		if (!*diff_kinds[k])
 			usage_error(&tool, "--kinds: '%.*s' is not a kind; there are programs, "
 				    "connections, files, failures, errors, waits, times, calls, "
 				    "events and lines", (int)(word.n < 40 ? word.n : 40), s);
