@@ -408,7 +408,7 @@ $(cat)" >got
 	tfs-run trace_syscalls --instance "$MARK" --path "$PWD/D/x" -- sh -c 'exec 5<D/hard; cat <&5; cat D/x >/dev/null; stat ./D/hard' >got
 	cat got
 	grep -Eq ' openat\(AT_FDCWD, "D/hard", O_RDONLY\) = [0-9]+ ' got
-	[ "$(grep -c ' read(' got)" = 4 ]
+	[ "$(grep -cE ' (read|sendfile)\(.* = [05] ' got)" = 4 ] # busybox's cat sends
 	grep -q '"./D/hard"' got
 	run -1 grep -E 'libc|/dev/null|/etc' got
 }
