@@ -61,8 +61,7 @@ static void add_sessions(struct strbuf *to)
 void silence_begin(struct silence *s, const char *what, pid_t manager)
 {
 	*s = (struct silence){ .what = what, .manager = manager };
-	s->since = isatty(STDERR_FILENO) ? time_now_ms() 
-					: 0;
+	s->since = isatty(STDERR_FILENO) ? time_now_ms() : 0;
 	s->next = s->since + SILENCE_MS;
 }
 
