@@ -34,7 +34,7 @@ static int print_list(int dir)
 	for (size_t i = 0; i < s.n; i++)
 		stdout_print("%d\n", (int)s.v[i]);
 	stdout_flush();
-	r = s.n ? DONE : err_no("no task is selected");
+	r = s.n ? DONE : err_no("the pid filter names no task");
 	pids_clear(&s);
 	return r;
 }

@@ -52,7 +52,7 @@ enum { RECORD = 4096 };
 /* A file with places of probes. It stays open until the kernel has opened it, too. */
 struct probed {
 	struct elf_file elf;
-	char path[PATH_MAX];    /* the kernel's way to it */
+	char path[PATH_MAX];    /* by which the kernel opens the same file */
 	struct probed *next;
 };
 

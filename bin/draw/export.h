@@ -31,7 +31,7 @@ struct export_record {
 	uint64_t cpu;                   /* EXPORT_NO_CPU if there is none */
 	struct text_part comm;          /* values of JSON: strings have their quotes */
 	struct text_part system, event, fields, lost, overwritten, comment, host;
-	struct text_part error;         /* of fields */
+	struct text_part error;         /* the member error of fields */
 	int64_t lat;                    /* of fields, in nanoseconds; -1: none */
 	int answered;                   /* seccomp(2) has denied or emulated the call */
 	int decoded;                    /* a decoded call: its time is that of its beginning */

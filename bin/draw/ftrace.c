@@ -84,8 +84,8 @@ static void write_totals(int phase)
 /*
  * Write what comes before the first event. The system_info tells Perfetto how to read the numbers
  * of system calls and the states of tasks. Clock 6 is CLOCK_BOOTTIME, for which Perfetto takes
- * the trace clock, and 1 is CLOCK_REALTIME. The names of tasks are packets of renamings, because
- * a ProcessTree would claim to know the process of each task.
+ * the trace clock, and 1 is CLOCK_REALTIME. A packet of a renaming names each
+ * task: a ProcessTree would need the process of the task, too, which is not known.
  */
 static void write_first(uint64_t ts, int64_t ahead)
 {
@@ -241,7 +241,7 @@ static const struct plan *plan_of(unsigned id)
 	return p;
 }
 
-/* Write a field. A field for which the record or the event has no room is left out. */
+/* Write a field, unless the event lacks it or the record ends before it. */
 static void put_field(const struct plan *p, unsigned i, const struct record *r)
 {
 	const struct field *f = p->fields[i];

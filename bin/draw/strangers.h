@@ -9,7 +9,8 @@
 
 /*
  * A session's pid filter also passes switches and wake-ups between a traced task and
- * another one, a stranger. Set slices, whose lanes have the flags; the rest is zero at first.
+ * another one, a stranger. The caller sets slices, in whose lanes the flags of strangers.c are, and
+ * zeroes the rest.
  */
 struct strangers {
 	struct slices *slices;

@@ -310,8 +310,8 @@ static struct row *leader(struct row *l)
 }
 
 /*
- * Compare two lanes by the earliest mark of their processes, and in a process the first
- * thread first, and then by the earliest mark.
+ * Compare two lanes by the earliest mark of their processes. In one process, the first thread comes
+ * first, and then the thread with the earliest mark.
  */
 static int by_first(const void *a, const void *b)
 {

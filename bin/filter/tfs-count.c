@@ -6,7 +6,7 @@
  * A field is one of the event; .NAME is a field with one of these names. With several -k,
  * tfs-count counts each combination of values.
  * With -c, a system call counts once, as sys_enter_NAME, whether the trace has its beginning, its
- * end or both. seccomp(2) denies and answers calls before they begin.
+ * end or both: a call that seccomp(2) denies or answers has no beginning.
  * At the end of the trace, tfs-count prints a line for each value: the count, a space, and
  * the values with a tab between them. The most frequent value comes first; values with the
  * same count are sorted by name. "-" stands for a key that an event does not have. The

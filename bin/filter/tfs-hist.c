@@ -79,7 +79,7 @@ static unsigned long long *counter(struct hist *h, unsigned power)
 
 static void keep(char *text, struct text_part p)
 {
-	/* leading zeros and digits after the point can make a number longer: cut it */
+	/* cut a number that does not fit: it can have many leading zeros or decimals */
 	str_format(text, NUMBER, "%.*s", (int)(p.n < NUMBER ? p.n : NUMBER), p.text);
 }
 

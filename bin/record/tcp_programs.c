@@ -482,9 +482,9 @@ static void emit_submit(struct bpf_code *c, const struct plan *p, const char *fo
 }
 
 /*
- * An accept makes a descriptor, or fills a slot of the ring's table of files. Only the first of
- * several accepts of one request has the request: then its result may be the number of either, and
- * a new socket says it all.
+ * An accept makes a descriptor, or fills a slot of the ring's table of files. If one request accepts
+ * several times, only its first completion names the request. The result of a later one may be a
+ * slot or a descriptor: it is that which is a socket.
  */
 static void emit_complete(struct bpf_code *c, const struct plan *p, const char *format)
 {

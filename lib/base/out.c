@@ -239,7 +239,7 @@ static size_t count_at(const char **f, va_list *ap)
 	return (size_t)va_arg(*ap, int);
 }
 
-/* Write the argument of the conversion at f, after its %. Return the text after it. */
+/* Write the argument of a conversion; f is behind its %. Return the text after the conversion. */
 static const char *conversion(struct out *o, const char *f, va_list *ap)
 {
 	char digits[DIGITS_ROOM + 1], *end = digits, *s = digits;

@@ -194,8 +194,8 @@ static void end_returned(struct decode *d, struct decode_task *t, int64_t result
 }
 
 /*
- * A call has executed a program of 32 bits: syscalls has no event of its return, which is one of
- * 32-bit code.
+ * End an exec that has returned: the system syscalls has no event of that, because 32-bit code has
+ * called it, or begins after it.
  */
 static void end_executed(struct decode *d, struct decode_task *t)
 {

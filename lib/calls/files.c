@@ -322,7 +322,7 @@ void file_put_known(struct out *o, const struct file_known *f)
 	file_put_name(o, name);
 }
 
-/* A file without a name got one. */
+/* The name that a file got later, as by linkat(2) after O_TMPFILE. */
 struct named {
 	struct table_entry entry;
 	char *path;

@@ -96,7 +96,7 @@ static void read_lines(struct mounts *l, pid_t pid)
 	int cut = 0;
 
 	str_format(path, sizeof(path), "%s/%d/mountinfo", path_procfs(), (int)pid);
-	/* those of the host are no program's to fill */
+	/* no traced program can lengthen the list of the host, so read all of it */
 	l->text = pid == 1 ? file_read(AT_FDCWD, path, NULL) :
 			     procfs_read(pid, "mountinfo", NULL, &cut);
 	if (cut) {

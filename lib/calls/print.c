@@ -788,8 +788,9 @@ static int is_written(const struct calls *c, const struct call_layout *l, const 
 }
 
 /*
- * Print the value of a socket option that has count bytes, of which user has a part. A value that
- * is shorter than its layout is no structure. Return 0 if only its address makes sense.
+ * Print the value of a socket option. The value has count bytes; user may have only the first of
+ * them. A value that is shorter than its layout is no structure. Return 0 if only its address makes
+ * sense.
  */
 static int print_option(struct print *p, const struct call_arg *a, const struct call_bytes *user,
 			uint64_t count)

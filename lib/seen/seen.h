@@ -115,8 +115,8 @@ int input_event(struct input *);
 int input_look(struct input *);
 
 /*
- * Print the kept comments after the output. Return DONE; NO, noted, if nothing is not NULL; or
- * REFUSED if a trace.dat could be read only in part.
+ * Print the kept comments after the output. Return DONE; NO, if nothing is a text, which is printed as
+ * a note; or REFUSED if a trace.dat could be read only in part.
  */
 int input_end(struct input *, const char *nothing);
 

@@ -330,8 +330,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 	take_rings(j);
 	/*
 	 * If the janitor dies, the recorder gets SIGTERM and completes its file. In its own
-	 * session, it is not killed with the janitor's processes. All this is so before the
-	 * session begins.
+	 * session, it is not killed with the janitor's processes.
 	 */
 	if (j->rq->output == OUTPUT_DAT) {
 		setsid();

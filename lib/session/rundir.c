@@ -7,6 +7,7 @@
 #include "session/session.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define UNABLE "unable to make %s (TFS_RUNDIR can name another directory)"
 
 /* Check that only this user can change the directory. Return 0, or -1, reported. */
 static int check_owner(int fd, const char *path)
@@ -55,8 +56,7 @@ static int open_way(char *path)
 			continue;
 		*slash = '\0';
 		if (mkdirat(fd, name, 0755) < 0 && errno != EEXIST)
-			next = err_errno("unable to make %s; TFS_RUNDIR may name "
-					 "another directory", path);
+			next = err_errno(UNABLE, path);
 		else if ((next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) < 0)
 			err_errno("unable to open %s", path);
 		if (next >= 0 && check_way(fd, next, path) < 0) {
@@ -102,8 +102,7 @@ static int enter(int at, const char *name, mode_t mode, const char *path)
 	int fd;
 
 	if (mkdirat(at, name, mode) < 0 && errno != EEXIST)
-		return err_errno("unable to make %s; TFS_RUNDIR may name "
-				 "another directory", path);
+		return err_errno(UNABLE, path);
 	fd = openat(at, name, OPEN_DIR);
 	if (fd < 0)
 		return err_errno("unable to open %s", path);

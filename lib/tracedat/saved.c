@@ -56,7 +56,7 @@ int persist_open(struct persist *p)
 
 	p->path = state_directory();
 	if (mkdir(p->path, 0700) < 0 && errno != EEXIST)
-		return err_errno("unable to make %s; TFS_STATE may name another directory",
+		return err_errno("unable to make %s (TFS_STATE can name another directory)",
 				 p->path);
 	p->dir = open(p->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (p->dir < 0 || fstat(p->dir, &st) < 0)

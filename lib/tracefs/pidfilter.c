@@ -65,7 +65,7 @@ int pidfilter_add(int dir, const struct pids *s, int functions)
 		return 0;
 	if (add(dir, &events, s) < 0)
 		return -1;
-	/* pidfilter_mirror may have begun: then it has written pids before it reads ours */
+	/* if the list of functions has pids, pidfilter_mirror has begun, and may miss these */
 	if (functions == PIDFILTER_MIRRORED) {
 		char *text = file_read(dir, functions_family.pids, NULL);
 

@@ -140,7 +140,7 @@ int owned_guard(int parent);
 
 /* The names of dumps begin with this. Dumps outlive their session. */
 #define DUMP_PREFIX "dump."
-/* The variable by which a manager tells a flight recorder: most files, most KB of all its dumps. */
+/* The variable that limits a flight recorder's dumps: the most files, and the most KB of all. */
 #define DUMPS_MOST "TFS_DUMPS"
 
 /*

@@ -70,7 +70,7 @@ getppids() {
 	outputs 0 "$(printf '%s\n' "${held[@]}" | sort -n)" tfs-pidfilter -i "$INSTANCE" list
 	echo "${held[0]},${held[1]} ${held[2]}" | tfs-pidfilter -i "$INSTANCE" remove
 	run -1 tfs-pidfilter -i "$INSTANCE" list
-	[ "$output" = "tfs-pidfilter: no task is selected" ]
+	[ "$output" = "tfs-pidfilter: the pid filter names no task" ]
 	misuse "'1,' is not a pid, a number from 1 to 4194304" tfs-pidfilter -i "$INSTANCE" set 1,
 }
 
@@ -168,13 +168,13 @@ getppids() {
 @test "tfs-pidfilter: plain directory: list exits 1 when the filter is empty" {
 	plain_root
 	run -1 --separate-stderr tfs-pidfilter -R root list
-	[ "$output$stderr" = "tfs-pidfilter: no task is selected" ]
+	[ "$output$stderr" = "tfs-pidfilter: the pid filter names no task" ]
 	echo 'no pid' >root/set_event_pid
 	run -1 --separate-stderr tfs-pidfilter -R root list
-	[ "$output$stderr" = "tfs-pidfilter: no task is selected" ]
+	[ "$output$stderr" = "tfs-pidfilter: the pid filter names no task" ]
 	echo 5 | tee root/set_event_pid >root/set_event_notrace_pid
 	run -1 --separate-stderr tfs-pidfilter -R root list
-	[ "$output$stderr" = "tfs-pidfilter: no task is selected" ]
+	[ "$output$stderr" = "tfs-pidfilter: the pid filter names no task" ]
 }
 
 @test "tfs-pidfilter: plain directory: -i and TFS_INSTANCE choose the instance" {
@@ -248,7 +248,7 @@ getppids() {
 @test "tfs-pidfilter: kernel: list exits 1 in a new instance" {
 	new_instance
 	run -1 --separate-stderr tfs-pidfilter -i "$INSTANCE" list
-	[ "$output$stderr" = "tfs-pidfilter: no task is selected" ]
+	[ "$output$stderr" = "tfs-pidfilter: the pid filter names no task" ]
 }
 
 # bats test_tags=guest

@@ -173,12 +173,12 @@ run_directories() {
 	for output in lines fifo file; do
 		tells 111 "manager: fatal: unable to make session directory /run/tfs/ftrace/$MARK: $NO_ROOM" \
 			run_now --size 4 --output "$output"
-		TFS_RUNDIR=/$MARK tells 111 "manager: fatal: unable to make /$MARK; TFS_RUNDIR may name another directory: $NO_ROOM" \
+		TFS_RUNDIR=/$MARK tells 111 "manager: fatal: unable to make /$MARK (TFS_RUNDIR can name another directory): $NO_ROOM" \
 			run_now --size 4 --output "$output"
 	done
 	rmdir /run/tfs/a /run/tfs/b /run/tfs/ftrace /run/tfs
 	mkdir /run/a /run/b /run/c /run/d
-	tells 111 "manager: fatal: unable to make /run/tfs; TFS_RUNDIR may name another directory: $NO_ROOM" \
+	tells 111 "manager: fatal: unable to make /run/tfs (TFS_RUNDIR can name another directory): $NO_ROOM" \
 		run_now
 	rmdir /run/a /run/b /run/c /run/d
 	make_room
@@ -206,7 +206,7 @@ run_directories() {
 	mount -o remount,ro /
 	unset_rundir() { env -u TFS_RUNDIR "$MANAGER" --run trace_syscalls \
 		--args "--instance $MARK --time 1 --pid $CALLS"; }
-	tells 111 "manager: fatal: unable to make /run; TFS_RUNDIR may name another directory: Read-only file system" \
+	tells 111 "manager: fatal: unable to make /run (TFS_RUNDIR can name another directory): Read-only file system" \
 		unset_rundir
 	outputs 0 "$TFS_RUNDIR/ftrace/$MARK/trace" run_now
 	mount -o remount,rw /
@@ -520,7 +520,7 @@ tracefs() {
 	[ "$(tfs-dir -i "$MARK")" = "$TRACEFS/instances/$MARK" ]
 	[ "$(tfs-instance list)" = "$MARK" ]
 	run -1 tfs-pidfilter -i "$MARK" list
-	[ "$output" = "tfs-pidfilter: no task is selected" ]
+	[ "$output" = "tfs-pidfilter: the pid filter names no task" ]
 	run -0 "$MANAGER" --clear
 	[ -z "$output" ]
 	tracefs rw

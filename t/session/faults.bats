@@ -1089,7 +1089,7 @@ small() {
 	calls 1
 	no='No space left on device'
 	set -- "$MANAGER" --run trace_syscalls --args "--instance $MARK --time 20 --pid $CALLS"
-	fails 111 "manager: fatal: unable to make $TFS_RUNDIR/ftrace; TFS_RUNDIR may name another directory: $no" \
+	fails 111 "manager: fatal: unable to make $TFS_RUNDIR/ftrace (TFS_RUNDIR can name another directory): $no" \
 		small 64k 1 "$@"
 	nothing_left
 	fails 111 "manager: fatal: unable to make session directory $TFS_RUNDIR/ftrace/$MARK: $no" small 64k 2 "$@"
