@@ -16,6 +16,7 @@ const char diff_kinds[][12] = {
 
 static struct input in;
 static unsigned wanted, has;
+static int switches;            /* the trace has switches of CPUs */
 static int entries;             /* the trace has the beginnings of calls */
 static int execs;               /* it has events of programs that begin, besides their calls */
 
@@ -387,8 +388,10 @@ static void take_other(const struct seen *l)
 		}
 	} else if (!take_file(l)) {
 		has |= BIT(EVENTS);
-		if (text_part_is(l->event, "sched_switch"))
-			has |= BIT(STACKS); /* tfs-why can tell the waits */
+		if (text_part_is(l->event, "sched_switch")) {
+			switches = 1;
+			has |= l->json ? 0 : BIT(STACKS); /* tfs-why can tell the waits */
+		}
 		begin(DIFF_EVENTS, l->event);
 		count(1);
 	}
@@ -476,7 +479,7 @@ int diff_read(const struct tool *tool, const char *path, unsigned kinds)
 		err_msg("%s has no event of a trace", path);
 		return REFUSED;
 	}
-	if (has & (BIT(CALLS) | BIT(STACKS))) /* other programs have a share in most other events */
+	if (has & BIT(CALLS) || switches) /* other programs have a share in most other events */
 		has &= ~BIT(EVENTS);
 	stdout_print("!%u %d\n", has, comments_lost(&in.comments));
 	for (size_t i = 0; (c = table_next(&counts, &i));)

@@ -206,15 +206,23 @@ static size_t count_with(int kind, int after)
 	return n;
 }
 
-/* Without -k, leave out what only a test can tell, if there are too few recordings for one. */
+/*
+ * Without -k, leave out the kinds that only a test can tell, and that too few recordings have for one.
+ * Those that are not read yet, or have no event, may have it.
+ */
 static void leave_out(void)
 {
-	size_t after = 0;
+	static const unsigned of_test[] = { BIT(WAITS) | BIT(STACKS), BIT(TIMES), BIT(EVENTS),
+					    BIT(LINES) };
 
-	for (size_t i = 0; i < nrecordings; i++)
-		after += (size_t)recordings[i].after;
-	if (!kinds_given && !folded && (after < FEW || nrecordings - after < FEW))
-		wanted &= ~(BIT(WAITS) | BIT(TIMES) | BIT(EVENTS) | BIT(LINES));
+	for (size_t k = 0; !kinds_given && !folded && k < sizeof(of_test) / sizeof(*of_test); k++) {
+		size_t n[2] = { 0, 0 };
+
+		for (size_t i = 0; i < nrecordings; i++)
+			n[recordings[i].after] += !recordings[i].has || recordings[i].has & of_test[k];
+		if (n[0] < FEW || n[1] < FEW)
+			wanted &= ~of_test[k];
+	}
 }
 
 /* ---- what has changed ---- */
@@ -428,7 +436,14 @@ static void record(char **operands)
 	static char side[2][PATH_MAX + 8];
 	char ***hook = split(hooks.v), ***commands = split((const char *const *)operands);
 	const char *dir = output;
+	size_t nhooks = 0;
 	int status;
+
+	while (hook[nhooks])
+		nhooks++;
+	if (runs * nhooks * (operands[1] ? 2 : 1) > DIFF_FILES_MOST)
+		usage_error(&tool, "%lu runs by %zu hooks are more than %d recordings", runs, nhooks,
+			    DIFF_FILES_MOST);
 
 	if (!operands[1] && !output)
 		usage_error(&tool, "one command needs -o DIR, to compare it later");
@@ -483,6 +498,7 @@ int main(int argc, char **argv)
 	find_recordings(operands[1], 1);
 	leave_out();
 	read_all(0);
+	leave_out();
 	if (wanted & BIT(WAITS))
 		read_all(1);
 	complete_kinds();

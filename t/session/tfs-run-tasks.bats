@@ -448,8 +448,8 @@ titles() {
 	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
 	now 'tfs-run trace_tcp --life --human -- acts connects 3'
 	port=$(sed -n 's/^port //p' said)
-	[ "$(rows "acts +[0-9]+ tcp_life: 127\.0\.0\.1:[0-9]+ -> 127\.0\.0\.1:$port lat=[0-9]+us sent=0 received=0$")" = 3 ]
-	[ "$(rows "acts +[0-9]+ tcp_life: 127\.0\.0\.1:$port <- 127\.0\.0\.1:[0-9]+ lat=[0-9]+us sent=0 received=0$")" = 3 ]
+	[ "$(rows "acts +[0-9]+ tcp_life: 127\.0\.0\.1:[0-9]+ -> 127\.0\.0\.1:$port lat=[0-9]+ us sent=0 received=0$")" = 3 ]
+	[ "$(rows "acts +[0-9]+ tcp_life: 127\.0\.0\.1:$port <- 127\.0\.0\.1:[0-9]+ lat=[0-9]+ us sent=0 received=0$")" = 3 ]
 	now 'tfs-run trace_tcp --latency -- acts connects 3 | tfs-hist'
 	grep -q '^lat: 3 values, ' got
 }
