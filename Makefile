@@ -369,7 +369,8 @@ uninstall:
 # the sources of the last commit as a tarball in DIST, the same bytes each time
 DIST = .
 dist:
-	git archive --format=tar --prefix=tfs-tools-$(VERSION)/ HEAD | gzip -9n >$(DIST)/tfs-tools-$(VERSION).tar.gz
+	git archive --format=tar --prefix=tfs-tools-$(VERSION)/ -o $(DIST)/tfs-tools-$(VERSION).tar HEAD
+	gzip -9nf $(DIST)/tfs-tools-$(VERSION).tar
 
 clean:
 	rm -f $(TOOLS) bin/tfs $(MANAGERS) $(ALIASES) .build

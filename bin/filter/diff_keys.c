@@ -143,7 +143,8 @@ static void read_call(struct call_text *c, const struct seen *l)
 	c->args = (struct text_part){ open + 1, (size_t)(at - open) - 1 };
 	/* without the duration */
 	open = *l->lat && end[-1] == '>' ? memrchr(at, '<', (size_t)(end - at)) : NULL;
-	c->result = (struct text_part){ at + 4, (size_t)((open ? open - 1 : end) - at) - 4 };
+	end = open ? open - 1 : end;
+	c->result = (struct text_part){ at + 4, end > at + 4 ? (size_t)(end - at) - 4 : 0 };
 	open = memchr(c->result.text, '<', c->result.n);
 	if (open && c->result.text[c->result.n - 1] == '>')
 		c->file = (struct text_part){ open + 1,

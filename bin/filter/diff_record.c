@@ -40,10 +40,12 @@ static int record_run(const char *file, char **hook, char **command)
 	add_word(&w, (char *)(uintptr_t)"--");
 	add_words(&w, command);
 	add_word(&w, NULL);
+	signal(SIGINT, SIG_IGN); /* of a person: tfs-run ends its session, then this tool ends */
 	child = child_fork();
 	if (child < 0)
 		return err_errno("unable to start a process");
 	if (!child) {
+		signal(SIGINT, SIG_DFL);
 		fd_to_null(STDIN_FILENO);
 		fd_to_null(STDOUT_FILENO);
 		execv(run, w.v);
@@ -52,7 +54,9 @@ static int record_run(const char *file, char **hook, char **command)
 	}
 	status = child_wait(child);
 	free(w.v);
-	return access(file, R_OK) ?
+	if (status == 128 + SIGINT)
+		exit(status);
+	return status == REFUSED || access(file, R_OK) ?
 	       err_msg("unable to record %.80s with %.80s: status %d", *command, *hook, status) : 0;
 }
 

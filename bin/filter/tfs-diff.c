@@ -96,7 +96,7 @@ static _Noreturn void run_why(const struct recording *r)
 	if (program_directory(dir) < 0)
 		_exit(REFUSED);
 	str_format(why, sizeof(why), "%s/tfs-why", dir);
-	execl(why, "tfs-why", "-f", "-n", "1000000", r->path, (char *)NULL);
+	execl(why, "tfs-why", "-f", "-n", "1000000", "--", r->path, (char *)NULL);
 	_exit(REFUSED);
 }
 
@@ -141,11 +141,12 @@ static void take_line(struct recording *r, char *line, int waits)
 	} else if (*line == '!') {
 		at++;
 		r->has = (unsigned)text_digits(&at);
-		if (at[1] == '1')
+		if (*at && at[1] == '1')
 			err_note("events are lost in %s, so it may lack something", r->path);
 	} else if (*line >= '0' && *line <= '9') {
 		ns = text_digits(&at);
-		put(at + 1, strlen(at + 1), n, ns);
+		if (*at == ' ' && at[1] >= 'A' && at[1] <= 'A' + DIFF_STACKS && strchr(at, '\t'))
+			put(at + 1, strlen(at + 1), n, ns);
 	} else {
 		strbuf_format(strbuf_empty(&key), "%s\n", line);
 		fd_write_all(STDERR_FILENO, key.text, key.n);
@@ -207,8 +208,8 @@ static size_t count_with(int kind, int after)
 }
 
 /*
- * Without -k, leave out the kinds that only a test can tell, and that too few recordings have for one.
- * Those that are not read yet, or have no event, may have it.
+ * Without -k, leave out the kinds that only a test can tell, if too few recordings have such a kind
+ * for a test. Recordings that are not read yet, or have no event, may have it.
  */
 static void leave_out(void)
 {
@@ -219,7 +220,8 @@ static void leave_out(void)
 		size_t n[2] = { 0, 0 };
 
 		for (size_t i = 0; i < nrecordings; i++)
-			n[recordings[i].after] += !recordings[i].has || recordings[i].has & of_test[k];
+			n[recordings[i].after] += !recordings[i].has ||
+						  recordings[i].has & of_test[k];
 		if (n[0] < FEW || n[1] < FEW)
 			wanted &= ~of_test[k];
 	}
@@ -442,8 +444,8 @@ static void record(char **operands)
 	while (hook[nhooks])
 		nhooks++;
 	if (runs * nhooks * (operands[1] ? 2 : 1) > DIFF_FILES_MOST)
-		usage_error(&tool, "%lu runs by %zu hooks are more than %d recordings", runs, nhooks,
-			    DIFF_FILES_MOST);
+		usage_error(&tool, "%lu runs by %zu hooks are more than %d recordings", runs,
+			    nhooks, DIFF_FILES_MOST);
 
 	if (!operands[1] && !output)
 		usage_error(&tool, "one command needs -o DIR, to compare it later");

@@ -250,7 +250,7 @@ static void add_name(struct strbuf *to, const char *command)
 
 	if (*word == '"') {
 		word++;
-		end--;
+		end -= end > word;
 	}
 	for (const char *s = word; *word != '[' && s + 1 < end; s++)
 		if (*s == '/')

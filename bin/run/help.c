@@ -10,7 +10,7 @@
 
 int help_ask(const char *const *argv, char *why, size_t size)
 {
-	char *line;
+	char *line, rest[512];
 	size_t n = 0;
 	int ends[2];
 	ssize_t got;
@@ -33,8 +33,9 @@ int help_ask(const char *const *argv, char *why, size_t size)
 		_exit(126);
 	}
 	close(ends[1]);
-	while (n < size - 1 && (got = read(ends[0], why + n, size - 1 - n)) > 0)
-		n += (size_t)got;
+	while ((got = read(ends[0], n < size - 1 ? why + n : rest,
+			   n < size - 1 ? size - 1 - n : sizeof(rest))) > 0)
+		n += n < size - 1 ? (size_t)got : 0;
 	close(ends[0]);
 	why[n] = '\0';
 	why[strcspn(why, "\n")] = '\0';

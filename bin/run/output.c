@@ -812,6 +812,7 @@ static int add_selecting(struct strbuf *text, char *const *words)
 int output_waits(const struct ask *ask)
 {
 	static const char head[] = "# waits: ";
+	int again;
 	const char *value = value_of(ask->words, "--pid", "-p"), *argv[64];
 	const char *option = value ? "" : later(ask, &value);
 	char path[PATH_MAX], line[600], *list, *save;
@@ -828,13 +829,12 @@ int output_waits(const struct ask *ask)
 		argv[n + 1] = strtok_r(NULL, ",", &save);
 	argv[n] = NULL;
 	n = sizeof(head) - 1;
-	if (help_ask(argv, line, sizeof(line)) || strncmp(line, head, n))
-		n = 0;
-	else if (!output_is_taken()) /* without those who have to act */
+	again = !help_ask(argv, line, sizeof(line)) && !strncmp(line, "# runs:", 7);
+	if (!strncmp(line, head, n) && !output_is_taken()) /* without those who have to act */
 		err_note("waiting: %.*s" STUCK_SAYS,
 			 (int)strcspn(line + n, ";"), line + n, option, *option ? " " : "", value);
 	free(list);
-	return n != 0;
+	return !again;
 }
 
 /* Say that the trace has no event, and what is known about the reason. */

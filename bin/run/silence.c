@@ -81,7 +81,7 @@ void silence_tell(struct silence *s)
 		return;
 	s->next = now + SILENCE_MS;
 	strbuf_format(&line, "\r\033[Ktfs-run: %s for %lld s", s->what, (now - s->since) / 1000);
-	add_cause(&line, s->manager);
+	add_cause(&line, task_procfs_pid(s->manager));
 	add_sessions(&line);
 	strbuf_puts(&line, "\r");
 	fd_write_all(STDERR_FILENO, line.text, line.n);

@@ -469,7 +469,7 @@ static int wait_at_most(struct run *r, int wait)
 	else if (!r->end.since)
 		silence_begin(&r->end, "ending", r->manager);
 	most = silence_wait(&r->end);
-	if (r->quiet_at && !ends)
+	if (r->quiet_at && !ends && !r->n)
 		most = (int)(r->quiet_at > time_now_ms() ? r->quiet_at - time_now_ms() : 0);
 	return most < 0 || (wait >= 0 && wait < most) ? wait : most;
 }
@@ -513,7 +513,7 @@ static void copy_trace(struct run *r)
 		output_progress(&r->output);
 		if (ready > 0 && p[1].revents)
 			hear(r);
-		else if (ready <= 0 && r->quiet_at && time_now_ms() >= r->quiet_at)
+		else if (ready <= 0 && r->quiet_at && !r->n && time_now_ms() >= r->quiet_at)
 			tell_waits(r);
 		if (ready > 0)
 			silence_end(&r->end);

@@ -123,6 +123,15 @@ void print_tree(const struct pids *roots)
 
 /* ---- marks ------------------------------------------------------------------------------ */
 
+/* Return the text of a program for a mark: it cannot end its own place or begin another one. */
+static const char *marked(const char *s)
+{
+	escaped(s, ESCAPE_TEXT);
+	for (char *c = this.text.text; *c; c++)
+		*c = *c == '"' ? '\'' : *c == ';' ? ',' : *c;
+	return this.text.text;
+}
+
 /* Add "; holder 7111 backup" to the text of a mark. */
 static void mark_link(struct out *o, const struct link *l)
 {
@@ -130,10 +139,10 @@ static void mark_link(struct out *o, const struct link *l)
 
 	out_format(o, "; %s", l->relation);
 	if (l->text)
-		out_format(o, ": %s", escaped(l->text, ESCAPE_TEXT));
+		out_format(o, ": %s", marked(l->text));
 	else
 		out_format(o, " %d %s", (int)(l->tid ? l->tid : l->tgid),
-			   t ? escaped(t->task.comm, ESCAPE_TEXT) : "");
+			   t ? marked(t->task.comm) : "");
 }
 
 void print_marks(const struct pids *roots)
@@ -157,8 +166,8 @@ void print_marks(const struct pids *roots)
 		if (!t || t->task.state == 'R')
 			continue;
 		out_format(&o, "# waits: %d \"%s\" %s: ", (int)t->task.pid,
-			   escaped(t->task.comm, ESCAPE_QUOTED), t->on ? t->on : "call");
-		out_string(&o, escaped(what_of(t), ESCAPE_TEXT));
+			   marked(t->task.comm), t->on ? t->on : "call");
+		out_string(&o, marked(what_of(t)));
 		for (size_t k = 0; k < t->nlinks; k++)
 			mark_link(&o, &t->links[k]);
 		stdout_print("%.*s\n", (int)(o.at - line), line);

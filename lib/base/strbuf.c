@@ -5,8 +5,8 @@
 
 char *strbuf_room(struct strbuf *w, size_t n)
 {
-	if (w->n + n >= w->room) {
-		w->room = 2 * (w->n + n) + 1;
+	if (w->n + n >= w->room || n > SIZE_MAX / 4) {
+		w->room = n > SIZE_MAX / 4 ? SIZE_MAX : 2 * (w->n + n) + 1;
 		w->text = xrealloc(w->text, w->room, 1);
 	}
 	return w->text + w->n;

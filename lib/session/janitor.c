@@ -496,9 +496,12 @@ static void mark_waits(struct janitor *j)
 	size_t n = 0;
 	int fd;
 
-	if (!j->rq->hook->marked || j->rq->dry || manager_subsystem.members(j->rq, &pids) < 0 ||
-	    !pids.n || (j->waits = child_fork()))
-		return pids_clear(&pids);
+	if (!j->rq->hook->marked || j->rq->dry || (j->waits = child_fork()))
+		return;
+	fd_to_null(STDERR_FILENO);
+	/* not in the janitor: to close a directory of an instance would end its lock on that */
+	if (manager_subsystem.members(j->rq, &pids) < 0 || !pids.n)
+		_exit(REFUSED);
 	argv = xcalloc(pids.n + 4, sizeof(*argv));
 	str_format(path, sizeof(path), "%s/tfs-stuck", j->tools);
 	argv[n++] = "tfs-stuck";
@@ -506,8 +509,7 @@ static void mark_waits(struct janitor *j)
 	for (end = pids_text(&pids, " "); (argv[n] = strtok_r(NULL, " ", &end)); n++)
 		;
 	fd = fchdir(manager_subsystem.hook_env(j->rq, variables)) < 0 ? -1 :
-	     open("trace_marker", O_WRONLY);
-	fd_to_null(STDERR_FILENO);
+	     open("trace_marker", O_WRONLY | O_CLOEXEC);
 	if (dup2(fd, STDOUT_FILENO) == STDOUT_FILENO)
 		execv(path, (char *const *)(size_t)argv);
 	_exit(REFUSED);
@@ -518,9 +520,10 @@ static void end_marks(struct janitor *j)
 {
 	if (j->waits <= 0)
 		return;
-	await(j, j->waits, GIVE_UP_MS, 0);
-	kill(j->waits, SIGKILL);
-	child_wait(j->waits);
+	if (!await(j, j->waits, 2 * KILLED_MS, 0))
+		kill(j->waits, SIGKILL);
+	if (await(j, j->waits, KILLED_MS, 0))
+		child_wait(j->waits);
 }
 
 static int set_up(struct janitor *j)

@@ -339,8 +339,11 @@ static int end_unseen(const struct request *rq, pid_t pid, int status)
 	return status == REFUSED && r == MISUSED ? r : status;
 }
 
-/* Send tfs-run, which prints it, the reason for the failure that the janitor has sent. */
-static void forward_reason(int janitor, int to)
+/*
+ * Send tfs-run, which prints it, the reason for the failure that the janitor has sent; or, if the
+ * manager itself has failed with the error e, that.
+ */
+static void forward_reason(int janitor, int to, int e)
 {
 	char why[FAILURE_MAX];
 	ssize_t n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
@@ -348,6 +351,9 @@ static void forward_reason(int janitor, int to)
 	/* the janitor ended before it read that the tasks have ended: the kernel says so first */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
+	if (n <= 0 && e)
+		n = (ssize_t)str_format(why, sizeof(why), "unable to tell which tasks are left: %s",
+					strerror(e));
 	if (to >= 0 && n > 0)
 		fd_write_all(to, why, (size_t)n);
 }
@@ -357,7 +363,7 @@ int session_run(const struct request *rq, const char *tools)
 	struct wait w = { .ms = rq->ms, .arg = (void *)(size_t)rq, .signals = &signals,
 			  .tasks = rq->all_tasks || rq->waits ? NULL : members };
 	char path[PATH_MAX], byte = ENDED_BY_ITSELF;
-	int errors = -1, person, status, r, signo = 0;
+	int errors = -1, person, status, r, e, signo = 0;
 	pid_t pid;
 
 	if (make_way(rq) < 0)
@@ -382,11 +388,12 @@ int session_run(const struct request *rq, const char *tools)
 	fd_to_null(STDOUT_FILENO);
 	fd_to_null(STDERR_FILENO);
 	r = wait_for_end(&w, rq, &signo);
+	e = r < 0 ? errno : 0;
 	if ((r == ENDED_TIME || r == ENDED_TASKS) && send(w.fd, &byte, 1, MSG_NOSIGNAL) < 0)
 		r = ENDED_FD; /* the janitor ended the session first */
 	shutdown(w.fd, SHUT_WR);
 	status = wait_for_janitor(pid, rq);
-	forward_reason(w.fd, person);
+	forward_reason(w.fd, person, e);
 	close(w.fd);
 	return r < 0 ? REFUSED : status;
 }

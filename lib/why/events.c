@@ -95,11 +95,14 @@ static struct text_part before(struct text_part *p, const char *end)
  */
 static void take_mark(struct why *w, const struct why_event *e)
 {
+	enum { DISKS_MOST = 65536, ON_MOST = 32, WHAT_MOST = 400 }; /* a mark has 1 KiB */
 	static struct strbuf name, what;
 	struct text_part mark = e->text(e->source, 0), comm, on;
 	int32_t host = e->by.pid / WHY_PIDS, digits = 0;
 
-	if (takes(&mark, "# disks:")) {
+	if (e->by.pid <= 0) /* of an unknown host */
+		return why_time(w, e->ts);
+	if (takes(&mark, "# disks:") && w->disks.n < DISKS_MOST) {
 		strbuf_add(&w->disks, mark.text, mark.n);
 		strbuf_puts(&w->disks, " ");
 	} else if (takes(&mark, "# waits: "))
@@ -111,6 +114,8 @@ static void take_mark(struct why *w, const struct why_event *e)
 	comm = strbuf_unescaped(&name, before(&mark, "\" "), 0);
 	on = before(&mark, ": ");
 	mark.n -= mark.n && mark.text[mark.n - 1] == '\n';
+	on.n = on.n < ON_MOST ? on.n : ON_MOST;
+	mark.n = mark.n < WHAT_MOST ? mark.n : WHAT_MOST;
 	why_waits(w, e->ts, (struct why_who){ host * WHY_PIDS + digits, comm }, on,
 		  strbuf_unescaped(&what, mark, 0));
 }

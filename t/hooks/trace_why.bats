@@ -137,3 +137,19 @@ slow_disk() {
 		-o x.svg|-o x.svg: trace_why draws a picture only with --stack or --events: the account is text
 	EOF
 }
+
+@test "trace_why: a session that begins leaves the instances of one that runs alone" {
+	local tasks="$TRACEFS/instances/tfs.$MARK+tasks"
+	need_tracefs events/sched/sched_waking
+	sleep 1000 3>&- &
+	task=$!
+	tfs-run trace_why --instance "$MARK" --pid "$task" -o got >/dev/null 2>err 3>&- &
+	session=$!
+	eventually [ -d "$tasks" ]
+	eventually grep -q " $(stat -c '%d:%i' "$tasks" | awk -F: '{ printf "%02x:%02x:%d", $1 / 256, $1 % 256, $2 }') " /proc/locks
+	tfs-run trace_exec -o other -- true >/dev/null 2>&1 3>&-
+	[ -d "$tasks" ]
+	kill "$task"
+	wait "$session"
+	grep -q '^sleep ' got
+}

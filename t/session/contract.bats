@@ -136,12 +136,12 @@ lists() {
 	System calls made by the given tasks
 	-s, --syscall [[sys_enter_]SYSCALL...]  only these calls, or returns as sys_exit_NAME; default all
 	--returns  also record the return of each call
-	--numbers  record calls by number: also those that have no name, and those of 32-bit code
-	--slower US  only calls that took this many microseconds or more, at their return
-	--user-stack  print the program's stack below each event, with names of functions
-	--decode  one line for each call, with decoded arguments, as strace has them
+	--numbers  by number: also calls of 32-bit code, or without a name
+	--slower US  only calls that took so many microseconds or more
+	--user-stack  print the program's stack below each event
+	--decode  one line for each call, with its arguments, as strace
 	--raw  the kernel's own text, also for people
-	--strace  decoded: lines of strace -f -ttt -T, for programs that read those
+	--strace  decoded: lines as those of strace -f -ttt -T
 	--failed  decoded: only calls that fail
 	--errno ERROR...  decoded: only calls that fail with one of these errors
 	--fd N  decoded: only calls with this descriptor
@@ -149,11 +149,11 @@ lists() {
 	--names  decoded: the files of descriptors, as 3</etc/passwd>
 	--paths  decoded: absolute paths
 	--host-paths  decoded: absolute paths as the host has them
-	--data N  decoded: up to N bytes of what is read and written, default 0
-	--no-args  decoded: record no arguments of programs that are executed
-	--at-return  decoded: only the returns of the calls of --syscall, without durations; other programs run faster
-	--no-data  record no byte of the program's memory: strings are addresses
-	--otel  the OpenTelemetry trace and span in which the thread makes the call
+	--data N  decoded: up to N bytes of what is read and written
+	--no-args  decoded: no arguments of programs that are executed
+	--at-return  decoded: only the returns, without durations; costs less
+	--no-data  no byte of the program's memory: addresses for strings
+	--otel  the OpenTelemetry trace and span of each call
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
 	--cgroup CGROUP...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
