@@ -114,7 +114,7 @@ static struct summary {
 	struct table lives;             /* struct life */
 } sum;
 
-/* A pid that was used again, so often */
+/* How often a pid was used again */
 struct life {
 	struct table_entry entry;
 	unsigned n;
@@ -404,7 +404,7 @@ static const char *missing_key(void)
 
 static int decoded; /* there are decoded calls in text */
 
-/* Report it, with the keys that exist. Return MISUSED. */
+/* Report the missing key, and list the keys that exist. Return MISUSED. */
 static int tell_missing(const char *key)
 {
 	struct strbuf all = { 0 };
