@@ -172,7 +172,7 @@ static void parse_path(struct origin_task *t, const char *path)
 	*t->pod = '\0';
 	if (!n)
 		n = all;
-	/* who may make cgroups elsewhere may give them the name of a pod */
+	/* a user who may make cgroups elsewhere may name them like a pod */
 	if (strncmp(path, "/kubepods", 9) && strncmp(path, "/kubelet", 8))
 		return;
 	for (const char *s = path; s < path + n && !*t->pod; s++)

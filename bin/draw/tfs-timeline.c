@@ -416,7 +416,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	};
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
-	/* what several states of a task become has no gaps */
+	/* one mark for several states is at least a pixel wide, so that no gap shows */
 	uint64_t least = more && layer(m) == RAN ? (t->end - t->begin) / WIDTH : 0;
 	const char *name = m->kind < RAN ? task_wait_names[m->kind] : m->name;
 	size_t n = strlen(name);
