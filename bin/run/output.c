@@ -83,7 +83,7 @@ static int names_event(char *const *words, const char *event)
 }
 
 /*
- * Check that the hook has the view, by this line of its header, see trace-hook(5); NULL: it has.
+ * Check that the hook has the view, by this line of its header, see trace-hook(5). NULL: it has it.
  *	# VIEW: none  WHY
  *	# VIEW: with|without OPTION|EVENT...  WHY
  * option asks for the view; verb is what the hook does with it. Return 0, or -1, reported.
@@ -588,7 +588,7 @@ static void ask_buffer(struct output *o)
 
 	if (dir < 0)
 		return;
-	/* with rings the recorder has read the events of both */
+	/* with rings, the recorder counts the events of the buffer, too */
 	read = file_number(o->session, SESSION_COUNTS_FILE, "read: ", 0);
 	o->lost = instance_lost(dir) + file_number(o->session, SESSION_COUNTS_FILE, "lost: ", 0);
 	if (o->dat)
@@ -717,8 +717,8 @@ void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 enum { RECORD_BYTES = 72 };
 
 /*
- * Return the size of a buffer, in KB, that had probably lost nothing: one that also has room for
- * the lost events, if one CPU had made them all, rounded up to a power of two. kb is the
+ * Return the size of a buffer, in KB, that would probably have lost nothing: it also has room for
+ * the lost events, as if one CPU had made them all, rounded up to a power of two. kb is the
  * size that was given. Return 0 if that would be more than a quarter of the memory.
  */
 static unsigned long larger_buffer(const struct output *o, unsigned long kb)
@@ -745,7 +745,7 @@ static unsigned long kilobytes(char *const *words, const char *option, unsigned 
 	return kb;
 }
 
-/* Had the trace.dat no room for another sub-buffer, which is a page unless somebody changes it? */
+/* Was the trace.dat too full for another sub-buffer (a page, unless somebody changes its size)? */
 static int is_full(const struct output *o, const struct ask *ask)
 {
 	return o->bytes + (unsigned long)sysconf(_SC_PAGESIZE) >
@@ -786,7 +786,7 @@ static void tell_loss(const struct output *o, const struct ask *ask, int status)
 static int add_selecting(struct strbuf *text, char *const *words)
 {
 	static const char *const options[] = {
-		"-e", "-f", "-k", "--event", "--function", /* their hooks need them */
+		"-e", "-f", "-k", "--event", "--function", /* required by their hooks */
 		"-d", "-s", "--device", "--errno", "--failed", "--fd", "--filter", "--only",
 		"--path", "--port", "--signal", "--slower", "--syscall", NULL,
 	};
@@ -806,7 +806,7 @@ static int add_selecting(struct strbuf *text, char *const *words)
 	return narrows;
 }
 
-/* With the pids, or another selector */
+/* The %s are the arguments of tfs-stuck: pids, or another selector */
 #define STUCK_SAYS "; tfs-stuck %s%s%s says what it waits for, and who has to act"
 
 int output_waits(const struct ask *ask)
@@ -830,7 +830,7 @@ int output_waits(const struct ask *ask)
 	n = sizeof(head) - 1;
 	if (help_ask(argv, line, sizeof(line)) || strncmp(line, head, n))
 		n = 0;
-	else if (!output_is_taken()) /* without those who have to act */
+	else if (!output_is_taken()) /* up to ";": the rest says who has to act */
 		err_note("waiting: %.*s" STUCK_SAYS,
 			 (int)strcspn(line + n, ";"), line + n, option, *option ? " " : "", value);
 	free(list);
