@@ -44,7 +44,7 @@ struct thread {
 	int sends;
 	int no_sender;                  /* in a window: the trace of all hosts lacks the message */
 	struct dt_window window;
-	uint64_t trace;                 /* in a window: of its message */
+	uint64_t trace;                 /* in a window: the trace of its message */
 	uint64_t message, sent;         /* sends: the message's key, and its time */
 	uint64_t root;                  /* the trace of messages without a window */
 	char comm[100];                 /* its name, as JSON */

@@ -53,7 +53,7 @@ static unsigned long long sampled, over_rate;
 
 static uint64_t lines;          /* lines that were read */
 static uint64_t number;         /* of the last record: of the lines, and of the tool's own */
-static uint64_t last;           /* its time */
+static uint64_t last;           /* the time of the last record */
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 

@@ -33,8 +33,9 @@ struct tool;
 int diff_read(const struct tool *, const char *path, unsigned wanted);
 
 /*
- * Make the key of a line of tfs-why -f, a;b;c MICROSECONDS, with the whole stack, or with the task,
- * the cause and the waker of its first wait. Set *ns. Return 0 if the line is none.
+ * Make the key of a line of tfs-why -f, a;b;c MICROSECONDS. If whole is set, the key has the whole
+ * stack, otherwise the task, the cause and the waker of its first wait. Set *ns. Return 0 if the
+ * line has another form.
  */
 int diff_wait(struct strbuf *key, const char *line, int whole, uint64_t *ns);
 
@@ -52,9 +53,9 @@ void diff_text(struct strbuf *, struct text_part);
 /* ---- diff_rank.c: is a difference greater than the noise? ---------------------------------- */
 
 /*
- * Return the probability of the test of Mann and Whitney that the numbers of before and those of
- * after, together at most 2 * DIFF_MOST, differ so much by chance: two-sided, with the exact
- * distribution of their ranks, ties included; 1 for less than two standard deviations.
+ * Return the probability that the numbers of before and after, together at most 2 * DIFF_MOST,
+ * differ so much by chance: by the two-sided test of Mann and Whitney, with the exact distribution
+ * of the ranks, ties included. Return 1 if they differ by less than two standard deviations.
  */
 double diff_rank(const uint64_t *before, size_t nbefore, const uint64_t *after, size_t nafter);
 

@@ -109,7 +109,7 @@ pid_t latency_task(const struct seen *, const char *key);
 /* Is the task of the event one that latency.only does not select? */
 int latency_unselected(const struct latency *, const struct seen *);
 
-/* Add a task, or the task that such a task makes by this event, to latency.only. -1: reported. */
+/* Add a task to latency.only, or the task that one of these makes by this event. -1: reported. */
 int latency_follow_task(struct latency *, pid_t);
 int latency_follow_child(struct latency *, const struct seen *);
 

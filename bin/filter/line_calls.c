@@ -155,8 +155,8 @@ static void take_exec(struct line_calls *c, struct call_task *t)
 }
 
 /*
- * Is the result of a call that failed its own number? If seccomp(2) traps or kills, the kernel puts
- * the number of the call back where it was (syscall_rollback), on these machines.
+ * Is the result of a failed call the number of the call? On these machines, if seccomp(2) traps or
+ * kills, the kernel puts the number of the call back where it was (syscall_rollback).
  */
 static int is_trapped(const struct line_calls *c, int64_t result)
 {

@@ -67,7 +67,7 @@ struct living {
 };
 
 static struct table all = { .size = sizeof(struct living) };
-static struct { struct process *first, *last; } queue; /* those that have ended, without -t */
+static struct { struct process *first, *last; } queue; /* ended processes, without -t */
 static struct process root; /* -t: its children have no known parent */
 static struct strbuf text;
 static unsigned long long printed;

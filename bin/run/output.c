@@ -296,7 +296,7 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h)
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !strace && !ask_has_word(ask->words, "--json"));
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
-	/* it would overwrite the lines of PROG */
+	/* the progress would overwrite the lines of PROG */
 	o->progress = o->counted && !ask->command && !ask->every;
 	if (ask->summary) {
 		plan_summary(o, ask, h);
@@ -760,10 +760,10 @@ static void tell_loss(const struct output *o, const struct ask *ask, int status)
 	unsigned long long unwritten = o->lost - o->overwritten;
 	char of[48] = "", advice[80] = "";
 
-	/* a call that was lost by half has no line, so the sum would not be exact */
+	/* a call that lost one of its events has no line, so the sum would not be exact */
 	if (!o->decoded)
 		str_format(of, sizeof(of), " of %llu", o->events + o->lost);
-	if (o->dat && is_full(o, ask)) /* what came later overwrote itself in the buffer */
+	if (o->dat && is_full(o, ask)) /* later events overwrote each other in the buffer */
 		str_format(advice, sizeof(advice), "; a larger --size keeps more");
 	else if (o->dat && status) /* the disk is full */
 		*advice = '\0';

@@ -89,9 +89,10 @@ static void run_script(const char *path, char **argv)
 enum { START = 'g', STOP = 's' };
 
 /*
- * Let the child stop itself, as a debugger does. A call that waits would return when the session
- * records, and be the first event of the trace. The kernel kills the child if tfs-run dies
- * (PTRACE_O_EXITKILL, ptrace(2)). Return 0; -1 if a seccomp filter or the like forbids it.
+ * Let the child stop itself, as a debugger does. If the child waited in a call, this call would
+ * return when the session records, and be the first event of the trace. The kernel kills the child
+ * if tfs-run dies (PTRACE_O_EXITKILL, ptrace(2)). Return 0; -1 if a seccomp filter or the like
+ * forbids ptrace(2).
  */
 static int stop_child(pid_t pid, int release)
 {
@@ -101,7 +102,7 @@ static int stop_child(pid_t pid, int release)
 		return -1;
 	if (write(release, &(char){ STOP }, 1) != 1)
 		return 0; /* it is dead: start_child fails */
-	/* without WEXITED: child_wait gets its status if another signal kills it */
+	/* without WEXITED: child_wait gets the status if another signal kills the child */
 	while (!waitid(P_PID, (id_t)pid, &si, WSTOPPED) && si.si_status != SIGSTOP)
 		ptrace(PTRACE_CONT, pid, NULL, si.si_status < 128 ? si.si_status : 0);
 	return 0;
