@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: ISC
 # GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, coverage, bench, install, dist.
 # make prints a short line for each program, with V=1 each command, with -s nothing.
-# With ONE=1 tools and managers are links to one program, which takes a third of the space. MINIMAL=1 leaves out the areas draw, flight, requests and block: what draws, the flight
+# With ONE=1 tools and managers are links to one program, which takes a third of the space.
+# MINIMAL=1 leaves out the areas draw, flight, requests and block: pictures and exports, the flight
 # recorder, and the subsystems distributed and blktrace. LTO=1, as STATIC=1, optimizes each program
 # as a whole.
 
@@ -53,8 +54,9 @@ ifndef STATIC
 HARDEN += -fPIE
 LINK += -pie
 else
-# musl's wrapper of gcc does not know -static-pie and links Scrt1.o, the start of dynamic programs;
-# the right one, rcrt1.o, lies beside it. gcc for arm names a dynamic linker in spite of -static-pie.
+# musl's wrapper of gcc does not know -static-pie and links Scrt1.o, the start of dynamic programs.
+# The right start, rcrt1.o, lies beside it. gcc for arm names a dynamic linker in spite of
+# -static-pie.
 CRT := $(shell $(CC) -static-pie -\#\#\# -x c /dev/null 2>&1 | tr -d '"' | tr ' ' '\n' | \
 	sed -n 's|/Scrt1\.o$$|/rcrt1.o|p')
 PIE := $(or $(call accepts,-fPIE \
@@ -63,7 +65,7 @@ PIE := $(or $(call accepts,-fPIE \
 	-static)
 LINK += $(PIE)
 ifneq ($(filter -fPIE,$(PIE)),)
-# On s390x ld leaves a pointer to a visible object to the dynamic linker, which is missing here.
+# On s390x ld leaves a pointer to a visible object to the dynamic linker, but there is none.
 HARDEN += -fPIE -fvisibility=hidden
 LINK += -Wl,-u,protect_constants # lib/base/protect.c
 endif
@@ -93,10 +95,10 @@ LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(LAYERS:%=lib/%/*.c)))
 OBJECTS := $(LIB_C:%.c=build/%.o)
 # private AREA: The objects that only the tools of the area use
 private = $(patsubst %.c,build/%.o,$(filter-out $(SOURCES),$(wildcard bin/$1/*.c)))
-# With LTO the linker wants the objects themselves. Without LTO it gets a thin archive, and says (-t -t)
-# which of its objects it has taken. The program depends on these, so a change in the library links only
-# the programs again that use the change. If another linker does not say it, or an object is gone, the
-# program depends on the archive.
+# With LTO the linker wants the objects themselves. Without LTO it gets a thin archive, and prints
+# (-t -t) the objects that it has taken. The program depends on these objects, so a change in the
+# library links only the programs again that use the change. If another linker does not print them,
+# or an object is gone, the program depends on the archive.
 taken = $(if $(filter-out $(OBJECTS),$(or $1,none)),$(LIBRARY),$1)
 ifdef LTO
 LIBRARY = $(OBJECTS)
@@ -115,8 +117,8 @@ KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) $(SHARED)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
-# Check that vformat supports every format string; the compiler would let more pass. The headers have
-# the functions that take formats, so if only other files have changed, check only these.
+# Check that vformat supports every format string; the compiler would let more pass. The headers
+# have the functions that take formats, so if only C files have changed, check only these.
 build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] $(BUILT:%=bin/%/*.[ch]) $(SUBSYSTEMS:%=%/*.c))
 	@mkdir -p $(@D)
 	@awk -f $(filter-out %.c,$^) $(filter %.c,$(if $(filter-out %.c,$?),$^,$?))
