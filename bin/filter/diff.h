@@ -61,7 +61,7 @@ double diff_rank(const uint64_t *before, size_t nbefore, const uint64_t *after, 
 
 /* ---- diff_print.c: the differences -------------------------------------------------------- */
 
-/* What the recordings have of a key. */
+/* A key, and its numbers in the recordings. */
 struct diff_item {
 	struct table_entry entry;
 	uint64_t *v;            /* one for each recording */

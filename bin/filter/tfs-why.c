@@ -94,7 +94,7 @@ static struct why_who who_at(const struct seen *l, const char *pid, const char *
 	return (struct why_who){ pid_of(l, seen_number(l, pid)), name };
 }
 
-/* What the account reads of an event, with the names of its fields as keys of a line. */
+/* The kind of an event, and the keys of the fields that the account reads from its line. */
 struct kind {
 	char event[48];
 	enum why_kind kind;
