@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: ISC
 # GNU make. make, make STATIC=1 CC=musl-gcc, make check, check-all, lint, coverage, bench, install, dist.
 # make prints a short line for each program, with V=1 each command, with -s nothing.
-# With ONE=1 tools and managers are links to one program: a third of the room, on a host that has
-# little. MINIMAL=1 leaves out the areas draw, flight, requests and block: what draws, the flight
+# With ONE=1 tools and managers are links to one program, which takes a third of the space.
+# MINIMAL=1 leaves out the areas draw, flight, requests and block: pictures and exports, the flight
 # recorder, and the subsystems distributed and blktrace. LTO=1, as STATIC=1, optimizes each program
 # as a whole.
 
 VERSION = 0.2.0
-# in sources that deploy/tree or git archive has copied, the commit that they are of
+# the commit of sources that deploy/tree or git archive has copied
 COMMIT := $(shell sed -n 's/^\([0-9a-f]\{12\}\)[0-9a-f]*$$/ (\1)/p' .commit 2>/dev/null)
 PREFIX = /usr/local
 CC = cc
 CFLAGS = -Os
 WARN = -std=c11 -Wall -Wextra -Wshadow -Wconversion
-# a file of more than 2 GiB, and a date after 2038, on a host of 32 bits as well
+# files of more than 2 GiB, and dates after 2038, on hosts of 32 bits as well
 DEFS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DVERSION='"$(VERSION)$(COMMIT)"' \
 	-Ilib -Ibin -Ibuild/gen
 CODE := -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
@@ -28,7 +28,7 @@ note = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@echo "  $1 $@")
 endif
 
 comma := ,
-# accepts FLAGS: these, if the compiler can make a program with them
+# accepts FLAGS: the flags, if the compiler can make a program with them
 accepts = $(shell echo 'int main(void) { return 0; }' | \
 	$(CC) -Werror $(1) -o /dev/null -x c - -x none 2>/dev/null && echo '$(1)')
 
@@ -54,8 +54,9 @@ ifndef STATIC
 HARDEN += -fPIE
 LINK += -pie
 else
-# musl's wrapper of gcc knows no -static-pie and takes the dynamic program's start; the
-# right one lies beside that. gcc for arm names a dynamic linker in spite of -static-pie.
+# musl's wrapper of gcc does not know -static-pie and links Scrt1.o, the start of dynamic programs.
+# The right start, rcrt1.o, lies beside it. gcc for arm names a dynamic linker in spite of
+# -static-pie.
 CRT := $(shell $(CC) -static-pie -\#\#\# -x c /dev/null 2>&1 | tr -d '"' | tr ' ' '\n' | \
 	sed -n 's|/Scrt1\.o$$|/rcrt1.o|p')
 PIE := $(or $(call accepts,-fPIE \
@@ -64,7 +65,7 @@ PIE := $(or $(call accepts,-fPIE \
 	-static)
 LINK += $(PIE)
 ifneq ($(filter -fPIE,$(PIE)),)
-# On s390x ld leaves a pointer to a visible object to a dynamic linker, and there is none.
+# On s390x ld leaves a pointer to a visible object to the dynamic linker, but there is none.
 HARDEN += -fPIE -fvisibility=hidden
 LINK += -Wl,-u,protect_constants # lib/base/protect.c
 endif
@@ -94,10 +95,10 @@ LIB_C := $(filter-out lib/session/manager.c,$(wildcard $(LAYERS:%=lib/%/*.c)))
 OBJECTS := $(LIB_C:%.c=build/%.o)
 # private AREA: The objects that only the tools of the area use
 private = $(patsubst %.c,build/%.o,$(filter-out $(SOURCES),$(wildcard bin/$1/*.c)))
-# With LTO the linker wants the objects themselves. Without, it says which objects of the archive, which
-# only names them, it has taken (-t -t). They are what the program depends on: a change in the library
-# links the programs again that use it, and no other. If another linker does not say it, or an object
-# is no more, they depend on the archive.
+# With LTO the linker wants the objects themselves. Without LTO it gets a thin archive, and prints
+# (-t -t) the objects that it has taken. The program depends on these objects, so a change in the
+# library links only the programs again that use the change. If another linker does not print them,
+# or an object is gone, the program depends on the archive.
 taken = $(if $(filter-out $(OBJECTS),$(or $1,none)),$(LIBRARY),$1)
 ifdef LTO
 LIBRARY = $(OBJECTS)
@@ -108,7 +109,7 @@ USED = -Wl,-t,-t >build/$@.taken
 USED += && awk '/^build\/lib\// { all = all " " $$0 } \
 	END { print "$@: $$(call taken," all ")" }' build/$@.taken >build/$@.used
 endif
-# what stale sessions of each subsystem leave: trace-hooks/*/instances.c
+# these remove what stale sessions of each subsystem leave
 INSTANCES := $(wildcard $(SUBSYSTEMS:%=%/instances.c))
 # the private code of areas that the subsystems use
 SHARED := $(foreach a,$(filter block requests,$(BUILT)),$(call private,$a))
@@ -116,15 +117,15 @@ KINDS := build/gen/kinds.o $(INSTANCES:%.c=build/%.o) $(SHARED)
 
 all: $(TOOLS) $(MANAGERS) $(ALIASES) build/formats
 
-# Every format string is one that vformat supports; the compiler would let more pass. The headers have
-# the functions that take formats, so a change in another file can only make that file wrong.
+# Check that vformat supports every format string; the compiler would let more pass. The headers
+# have the functions that take formats, so if only C files have changed, check only these.
 build/formats: lib/base/formats.awk $(wildcard lib/*/*.[ch] $(BUILT:%=bin/%/*.[ch]) $(SUBSYSTEMS:%=%/*.c))
 	@mkdir -p $(@D)
 	@awk -f $(filter-out %.c,$^) $(filter %.c,$(if $(filter-out %.c,$?),$^,$?))
 	@touch $@
 
-# Built again when the compiler or a flag is another, and not otherwise: objects by
-# build/flags, programs by .build, whose second line can be given to make again.
+# These change only when the compiler or a flag changes. Objects depend on build/flags, programs on
+# .build, whose second line can be given to make again.
 .build: FORCE
 	@{ echo '$(BUILD) $(ONE) $(MINIMAL)'; echo "CC='$(CC)' CFLAGS='$(CFLAGS)' CODE='$(CODE)'" \
 		"HARDEN='$(HARDEN)' LINK='$(LINK)'"; } >$@.new
@@ -145,7 +146,7 @@ ifndef STATIC
 $(FAST:%=build/lib/%.o): private CFLAGS = -O2
 endif
 
-# what objects include, and the Makefile makes
+# the files that objects include and the Makefile makes
 ROWS := $(notdir $(basename $(wildcard lib/*/*.rows $(BUILT:%=bin/%/*.rows))))
 STYLES := svg $(if $(filter requests,$(BUILT)),sequence)
 GENERATED := $(patsubst %,build/gen/%.h,$(ROWS) allowed help error_numbers syscall_numbers \

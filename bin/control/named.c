@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * named.c - find the file that a name means, whichever files and tasks do not answer
+ * named.c - find the file that a name means, even if some files or tasks do not answer
  *
- * A script with readlink(1) or grep(1) may wait for ever for the servers of these files (FUSE, NFS)
- * and for the memory of these tasks. Here helpers ask (stranger.c), and only for some time.
+ * A script with readlink(1) or grep(1) may wait for ever for the servers of such files (FUSE, NFS)
+ * and for the memory of such tasks. Here helper processes ask (stranger.c), with a time limit.
  */
 #include "named.h"
 
@@ -91,7 +91,7 @@ static int look_at(struct found *f, pid_t pid, const char *line)
 	return 0;
 }
 
-/* Print the way to the file. Its path may lead elsewhere, as in another root. */
+/* Print a path that leads to the file from here, as a task may have another root; and its path. */
 static int print_found(const struct found *f)
 {
 	char link[PATH_MAX], target[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* named.h - find the file that a name means, whichever files and tasks do not answer */
+/* named.h - find the file that a name means, even if some files or tasks do not answer */
 #ifndef NAMED_H
 #define NAMED_H
 
@@ -9,9 +9,10 @@
 /* ---- named.c: find the file that a name means ---------------------------------------- */
 
 /*
- * Print the path of an absolute FILE without links; or the kernel's way to the file that is called
- * so, as a library is, among those that the tasks execute, and its path. Return the exit status,
- * reported: MISUSED if the path has control characters, or several files are called so.
+ * For an absolute path, print it without links. For a name, such as that of a library, find the
+ * file that the tasks execute under this name, and print procfs's path to it, and its own path.
+ * Return the exit status, reported: MISUSED if the path has control characters, or if several
+ * files have the name.
  */
 int named_file(const char *name, const struct pids *tasks);
 

@@ -4,8 +4,8 @@
  *
  * Requires: tracefs, and permission to make directories in it. "make" refuses a name that exists,
  * and tfs.NAME, which the next session would remove. "hold" locks the instance, which is stale when
- * PROG has ended. Stale are the instances that a session of any subsystem or "hold" made and whose
- * owner is dead; with them, tfs-instance removes the probes and device traces of such a session.
+ * PROG has ended. An instance is stale if a session of any subsystem or "hold" made it, and that
+ * owner is dead; with it, tfs-instance removes the probes and device traces of the session.
  * Exit: 0 done, 1 list: none, 100 usage error, 111 refused, 126 127 PROG did not start.
  */
 #include <sys/stat.h>
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	opt_next(&tool, argc, argv);
 	if (argv[opt_index]) {
 		command = argv[opt_index++];
-		opt_next(&tool, argc, argv); /* those after the command */
+		opt_next(&tool, argc, argv); /* the options after the command */
 	}
 	argv += opt_index;
 	check(command, argv);

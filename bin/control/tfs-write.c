@@ -48,9 +48,9 @@ static int write_lines(int dir, const char *file, int flags)
 }
 
 /*
- * May the process write the file? This is faccessat(3), whose copy for kernels before 5.8 makes
- * a child in musl. The older call asks for the real user, and is for seccomp filters that do
- * not know the newer one.
+ * May the process write the file? This replaces faccessat(3), which in musl makes a child for
+ * kernels before 5.8. The older call, which asks for the real user, is for seccomp filters that
+ * do not know the newer one.
  */
 static int writable(int dir, const char *file)
 {

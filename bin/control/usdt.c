@@ -53,8 +53,8 @@ static int register_name(unsigned machine, const char *s, size_t n, char *name)
 }
 
 /*
- * Translate the operand at s, of n bytes. Return 0, or -1 if the kernel cannot read it. *at is
- * where its register begins, after a number of the length offset.
+ * Append the operand at s, of n bytes, to out in the kernel's syntax. Return 0, or -1 if the kernel
+ * cannot read it.
  */
 static int operand(unsigned machine, const char *s, size_t n, struct strbuf *out)
 {

@@ -82,7 +82,7 @@ struct origin {
 int origin_begin(struct origin *, const char *host, const char *session);
 
 /*
- * Name a session that has no name after the time of its first record, which is the same if the
+ * If a session has no name, name it by the time of its first record, which is the same if the
  * trace is exported once more.
  */
 void origin_session(struct origin *, uint64_t time);

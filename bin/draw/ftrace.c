@@ -84,8 +84,8 @@ static void write_totals(int phase)
 /*
  * Write what comes before the first event. The system_info tells Perfetto how to read the numbers
  * of system calls and the states of tasks. Clock 6 is CLOCK_BOOTTIME, for which Perfetto takes
- * the trace clock, and 1 is CLOCK_REALTIME. A packet of a renaming names each
- * task: a ProcessTree would need the process of the task, too, which is not known.
+ * the trace clock, and 1 is CLOCK_REALTIME. Name each task by a packet of a renaming, because a
+ * ProcessTree would also need the process of the task, which is not known.
  */
 static void write_first(uint64_t ts, int64_t ahead)
 {

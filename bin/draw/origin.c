@@ -162,8 +162,8 @@ static int take_uid(char *to, const char *s)
 
 /*
  * Parse the path of one hierarchy. The pod's uid follows "pod" before the container, as in
- * kubepods-burstable-podUID.slice (docs.kubernetes.io calls both the cgroup drivers). The outermost
- * container has given the names in the rest of the path.
+ * kubepods-burstable-podUID.slice (docs.kubernetes.io: cgroup drivers). The outermost container has
+ * chosen the names in the rest of the path.
  */
 static void parse_path(struct origin_task *t, const char *path)
 {
@@ -172,7 +172,7 @@ static void parse_path(struct origin_task *t, const char *path)
 	*t->pod = '\0';
 	if (!n)
 		n = all;
-	/* who may make cgroups elsewhere may give them the name of a pod */
+	/* a user who may make cgroups elsewhere may name them like a pod */
 	if (strncmp(path, "/kubepods", 9) && strncmp(path, "/kubelet", 8))
 		return;
 	for (const char *s = path; s < path + n && !*t->pod; s++)
@@ -181,8 +181,8 @@ static void parse_path(struct origin_task *t, const char *path)
 }
 
 /*
- * Of the lines of all hierarchies the outermost container counts; lines that disagree tell
- * nothing, because a program that may make cgroups in one hierarchy need not be able to in another.
+ * Take the outermost container from the lines of all hierarchies. If the lines disagree, take none,
+ * because a program that may make cgroups in one hierarchy need not be able to in another.
  */
 void origin_parse(struct origin_task *t, const char *text)
 {

@@ -120,9 +120,9 @@ static void put_integer(struct out *o, const char *key, uint64_t n)
 
 /*
  * Set next_resource to that of the record. A service names itself by the environment of its
- * process; otherwise the name is that of its program. Of a process that cannot be looked up, the
- * names of its tasks are no services: a program names its threads as it likes. On another host they
- * are all that is known.
+ * process; otherwise the name is that of its program. If the process cannot be looked up, do not
+ * take the name of a task, because a program names its threads as it likes. On another host, take
+ * it, because nothing else is known.
  */
 static void set_resource(struct otlp *o, const struct export_record *r)
 {

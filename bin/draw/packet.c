@@ -39,7 +39,7 @@ void proto_end(void)
 
 	for (size_t rest = n; rest >>= 7; more++)
 		;
-	/* the end leaves PACKET_TAIL bytes for this */
+	/* packets.o.end leaves PACKET_TAIL bytes for this */
 	if (more)
 		memmove(begin + more, begin, n);
 	packets.o.at += more;

@@ -5,7 +5,7 @@
 
 /* A string. If it names a function, the function and its location have the number of the string. */
 struct string {
-	struct table_entry entry;       /* after a byte: 'k' of the kernel, or 'p' */
+	struct table_entry entry;       /* the key: 'k' for the kernel, or 'p', and the text */
 	uint64_t id;
 	int is_function;
 };

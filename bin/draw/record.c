@@ -18,7 +18,7 @@ static uint64_t number(struct text_part value)
 	return text_part_number(value, 10, &n) < 0 ? 0 : n;
 }
 
-/* Return a value, or an empty string if it is longer than any of a kernel. */
+/* Return the value, or an empty string if no kernel prints a value that long. */
 static struct text_part short_value(struct text_part value)
 {
 	return value.n <= NAME_MOST ? value : (struct text_part){ "\"\"", 2 };

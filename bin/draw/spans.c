@@ -44,8 +44,8 @@ struct thread {
 	int sends;
 	int no_sender;                  /* in a window: the trace of all hosts lacks the message */
 	struct dt_window window;
-	uint64_t trace;                 /* in a window: of its message */
-	uint64_t message, sent;         /* sends: the key, and when */
+	uint64_t trace;                 /* in a window: the trace of its message */
+	uint64_t message, sent;         /* sends: the message's key, and its time */
 	uint64_t root;                  /* the trace of messages without a window */
 	char comm[100];                 /* its name, as JSON */
 	char host[68];                  /* as JSON */
@@ -334,7 +334,7 @@ static void take_mark(struct spans *s, const struct dt_mark *mark, const struct 
 
 /* ---- other records --------------------------------------------------------------------------- */
 
-/* Return the name of an event without what all calls have in front. No event has a longer name. */
+/* Return the name of an event, for a call without its prefix. No event has a longer name. */
 static struct text_part span_name(const struct export_record *r, char *name, size_t size)
 {
 	struct text_part event = json_unquoted(r->event);

@@ -8,8 +8,8 @@
  * recorded. If another task runs on a CPU than the last switch says, a switch
  * between two tasks that are not traced is missing.
  *
- * If the trace names the traced tasks (comments_traced), that decides. Their children are named as
- * well, or task_newtask tells of them.
+ * If the trace names the traced tasks (comments_traced), those names decide. The trace names their
+ * children as well, or task_newtask tells of them.
  */
 
 #include "strangers.h"
@@ -19,7 +19,7 @@ enum {
 	ODD = 2,        /* a switch of the task is missing */
 	HELPER = 4,     /* a thread of the kernel that works for a CPU */
 	BESIDE = 8,     /* a switch or wake-up with a stranger: the task is traced */
-	TRACED = 16,    /* the trace names the task, or of a host all tasks, as traced */
+	TRACED = 16,    /* the trace says that the task, or each task of the host, is traced */
 	NAMED = 32,     /* of a host: the trace names its traced tasks */
 	STRANGER = 64,
 };
@@ -62,7 +62,7 @@ static struct lane *task_of(struct strangers *s, const struct seen *l, struct te
 	return slices_lane(s->slices, &s->slices->tasks, l, pid);
 }
 
-/* If a traced task makes a task, that is traced as well. */
+/* If a traced task makes a task, mark the new task as traced, too. */
 static void read_child(struct strangers *s, const struct seen *l)
 {
 	const char *child, *comm;

@@ -53,7 +53,7 @@ static unsigned long long sampled, over_rate;
 
 static uint64_t lines;          /* lines that were read */
 static uint64_t number;         /* of the last record: of the lines, and of the tool's own */
-static uint64_t last;           /* its time */
+static uint64_t last;           /* the time of the last record */
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static void put_origin(struct out *o, const struct export_record *r)
 	out_char(o, ',');
 }
 
-/* Write the line {HEAD,"fields":{...}TAIL; its fields in the room that there is. */
+/* Write the line {HEAD,"fields":{...}TAIL, with as many fields as fit. */
 static void put_members(struct out *o, const struct export_record *r)
 {
 	const char *fields = r->fields.n ? r->fields.text : r->line;
@@ -142,7 +142,7 @@ static void tell_left_out(uint64_t time)
 
 		if (!*counts[i].n)
 			continue;
-		/* OTLP's records have it as a field of an event */
+		/* in OTLP, a field of an event has the number */
 		n = str_format(line, sizeof(line),
 			       "{\"timeUnixNano\":\"%llu\",\"event\":\"left_out\","
 			       "\"fields\":{\"left_out\":%llu,\"by\":\"%s\",\"lat\":0.0}}",

@@ -60,8 +60,8 @@ struct stack {
 	struct table_entry entry;
 	unsigned long long n, weight;
 	unsigned long long weighed; /* how many of n have a weight */
-	int wakes;              /* it is that of a wake-up */
-	int64_t more;           /* than before, in ns, of a line of tfs-diff -f */
+	int wakes;              /* it is the stack of a wake-up */
+	int64_t more;           /* AFTER minus BEFORE of a line of tfs-diff -f, in ns */
 };
 
 /* The last time that a task left a CPU. The key is that of the task. */
@@ -81,7 +81,7 @@ struct last_event {
 	struct strbuf frames;
 	int user;               /* the frames of the program have been read as well */
 	uint64_t weight;        /* 0: unknown */
-	struct off *off;        /* it has the weight of the stack; NULL: none */
+	struct off *off;        /* its time weighs the stack; NULL: none */
 	int wakes, hard;        /* it is a wake-up; in a hard interrupt */
 };
 
@@ -168,7 +168,7 @@ static void count_off(struct flame *f, struct off *off)
 	struct last_event *e;
 	struct stack *stack;
 
-	for (size_t i = 0; (e = table_next(&f->slices.cpus, &i));) /* they may not have ended */
+	for (size_t i = 0; (e = table_next(&f->slices.cpus, &i));) /* stacks that may go on */
 		if (e->off == off)
 			count_stack(f, e);
 	if (off->stack.n) {
@@ -180,7 +180,7 @@ static void count_off(struct flame *f, struct off *off)
 	off->stack.n = off->waker.n = 0;
 }
 
-/* A task leaves the CPU, and another one runs again. */
+/* Note when a task leaves the CPU, and how long the next task was off the CPU. */
 static void read_switch(struct flame *f, const struct seen *l, struct last_event *last,
 			uint64_t now)
 {
@@ -236,7 +236,7 @@ static void count_all(struct flame *f)
 		count_off(f, e);
 }
 
-/* After lost events, nothing is known of tasks that left a CPU. */
+/* Forget the tasks that left a CPU: lost events may have changed what is known of them. */
 static void forget_off(struct flame *f)
 {
 	struct off *off;
@@ -255,7 +255,7 @@ static void forget_off(struct flame *f)
  */
 static void put_waker(const struct last_event *e, struct strbuf *to)
 {
-	/* of x86, arm64 and s390 */
+	/* functions that handle interrupts on x86, arm64 and s390 */
 	static const char *const interrupts[] = {
 		"asm_sysvec_", "asm_common_interrupt", "apic_timer_interrupt", "ret_from_intr",
 		"el0_irq", "el1_irq", "el0t_64_irq", "el1h_64_irq", "ext_int_handler",
@@ -328,7 +328,7 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 	for (size_t i = 0; !f->now->frames.n && i < sizeof(own) / sizeof(*own); i++)
 		if (frame.name.n > strlen(own[i]) && text_part_begins(frame.name, own[i]))
 			return;
-	/* trace-cmd also prints the free places of a program's stack */
+	/* trace-cmd also prints the unused entries of a program's stack */
 	if (!frame.name.n || text_part_is(frame.name, "0x0"))
 		return;
 	if (f->user || frame.user)

@@ -34,14 +34,14 @@ static const struct tool tool = {
 	},
 };
 
-/* In pixels: the label of a lane, the marks, the head, below the lanes, a lane. */
+/* In pixels: the label of a lane, the marks, right of the marks, the head, the foot, a lane. */
 enum { LEFT = 190, WIDTH = 1000, RIGHT = 36, HEAD = 94, FOOT = 58, LANE = 20 };
 
 enum {
 	EACH_MARK = 10000,      /* draw all marks if there are not more than these */
-	ARROWS = 1000,          /* at most, and */
-	SEEN_ARROWS = 50,       /* at most at a time, if they end waits of */
-	SEEN_WAIT = 10,         /* so many pixels at least; as in svg.js */
+	ARROWS = 1000,          /* the most arrows of a picture */
+	SEEN_ARROWS = 50,       /* the most arrows that are shown at a time */
+	SEEN_WAIT = 10,         /* pixels of the shortest wait with such an arrow; as in svg.js */
 	CLONE_THREAD = 0x10000,
 };
 
@@ -92,7 +92,7 @@ struct timeline {
 	int used[KINDS];
 	struct strbuf words;
 	uint64_t begin, end;
-	int digits;             /* after the point of its times; -1: a clock that counts */
+	int digits;             /* after the point of the trace's times; -1: a clock that counts */
 	unsigned long long events;
 };
 
@@ -416,7 +416,7 @@ static void draw_mark(struct timeline *t, const struct mark *m, size_t more, uin
 	};
 	uint64_t x = across(t, m->from), width = across(t, m->to) - x;
 	uint64_t from = m->from - t->begin, time = m->to - m->from;
-	/* what several states of a task become has no gaps */
+	/* one mark for several states is at least a pixel wide, so that no gap shows */
 	uint64_t least = more && layer(m) == RAN ? (t->end - t->begin) / WIDTH : 0;
 	const char *name = m->kind < RAN ? task_wait_names[m->kind] : m->name;
 	size_t n = strlen(name);

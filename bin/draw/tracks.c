@@ -16,12 +16,12 @@
 /* TrackEvent.Type */
 enum { BEGIN = 1, END, INSTANT, COUNTER };
 
-/* What a track is of. */
+/* The kinds of tracks. */
 enum { HOST = 'H', SLICES = 'S', ASYNC = 'A', NUMBER = 'C' };
 
-enum { MARK_NS = 1 /* of the slice of a mark, to which an arrow can bind */ };
+enum { MARK_NS = 1 /* duration of the slice of a mark, so that an arrow can bind to it */ };
 
-/* The key of a track: the uuid of its parent, what it is of, its name. */
+/* A track. Its key is the uuid of its parent, its kind and its name. */
 struct track {
 	struct table_entry entry;
 	uint64_t uuid;                  /* 0: it is new */

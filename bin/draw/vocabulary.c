@@ -32,7 +32,7 @@ int export_is_failure(const struct export_record *r, int flags)
 	if (!text_part_begins(event, "sys_exit_"))
 		return 1;
 	event = (struct text_part){ event.text + 9, event.n - 9 };
-	/* the answers of a single call, and those of any call: again */
+	/* usual answers of this call, or of any call (try again), are no failures */
 	if (role_of(event)->is & role_of_word(error) || text_part_is(error, "EAGAIN") ||
 	    (text_part_begins(error, "ERESTART") && error.n > 8))
 		return flags & EXPORT_ERRORS;
@@ -62,7 +62,7 @@ static int put_address(struct out *o, struct text_part array)
 	return n == 4 || n == 16;
 }
 
-/* Is the event of version 6 of IP? Events of the kernel have addresses of both versions. */
+/* Does the event belong to IPv6? The kernel's events have addresses of both versions. */
 static int is_ip6(const struct export_record *r)
 {
 	const char *s = r->fields.text, *end = s + r->fields.n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * diff.h - private to tfs-diff: what a recording has, and what differs between two sets of them
+ * diff.h - private to tfs-diff: what recordings have, and what differs between two sets of them
  *
- * A key is a letter for its kind, a verb or a group, a tab, and a subject: what is counted in each
- * recording. Two keys of a kind and a group, whose subjects are paths, may be told in one line.
+ * A key names what is counted in each recording: a letter for its kind, a verb or a group, a tab,
+ * and a subject. If the subjects are paths, one line may tell several keys of a kind and a group.
  */
 #ifndef DIFF_H
 #define DIFF_H
@@ -33,17 +33,18 @@ struct tool;
 int diff_read(const struct tool *, const char *path, unsigned wanted);
 
 /*
- * Make the key of a line of tfs-why -f, a;b;c MICROSECONDS, with the whole stack, or with the task,
- * the cause and the waker of its first wait. Set *ns. Return 0 if the line is none.
+ * Make the key of a line of tfs-why -f, a;b;c MICROSECONDS. If whole is set, the key has the whole
+ * stack, otherwise the task, the cause and the waker of its first wait. Set *ns. Return 0 if the
+ * line has another form.
  */
 int diff_wait(struct strbuf *key, const char *line, int whole, uint64_t *ns);
 
 /* ---- diff_normal.c: text without what differs from run to run ----------------------------- */
 
-/* The task is one of the trace: its number in a path is none of the path. */
+/* Note the pid of a task of the trace: its number in a path or a text differs from run to run. */
 void diff_pid(struct text_part pid);
 
-/* Append a path. made: it is made now, and was not there, so its name may be a temporary one. */
+/* Append a path. made: the file is new, so that its name may be a temporary one. */
 void diff_path(struct strbuf *, struct text_part path, int made);
 
 /* Append other text: of a decoded call, or what a task waits for. */
@@ -52,15 +53,15 @@ void diff_text(struct strbuf *, struct text_part);
 /* ---- diff_rank.c: is a difference greater than the noise? ---------------------------------- */
 
 /*
- * Return the probability of the test of Mann and Whitney that the numbers of before and those of
- * after, together at most 2 * DIFF_MOST, differ so much by chance: two-sided, with the exact
- * distribution of their ranks, ties included; 1 for less than two standard deviations.
+ * Return the probability that the numbers of before and after, together at most 2 * DIFF_MOST,
+ * differ so much by chance: by the two-sided test of Mann and Whitney, with the exact distribution
+ * of the ranks, ties included. Return 1 if they differ by less than two standard deviations.
  */
 double diff_rank(const uint64_t *before, size_t nbefore, const uint64_t *after, size_t nafter);
 
 /* ---- diff_print.c: the differences -------------------------------------------------------- */
 
-/* What the recordings have of a key. */
+/* A key, and its numbers in the recordings. */
 struct diff_item {
 	struct table_entry entry;
 	uint64_t *v;            /* one for each recording */
@@ -80,13 +81,14 @@ size_t diff_print(struct diff_item **, size_t n, const struct diff_form *);
 /* ---- diff_record.c: recordings of runs ----------------------------------------------------- */
 
 /*
- * Run the commands, one after the other, and that so many times. Record each run once by each of
- * the hooks, in DIR/before and DIR/after; of a single command in DIR. There must be no files yet.
- * Commands and hooks are words; NULL ends each and all. Return DONE, or REFUSED, reported.
+ * Run each command once with each hook, in turn, and repeat this runs times. Record each run to a
+ * file in DIR/before or DIR/after; with a single command, in DIR. There must be no files yet.
+ * Commands and hooks are vectors of words; NULL ends each vector, and the list of vectors. Return
+ * DONE, or REFUSED, reported.
  */
 int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***commands);
 
-/* Remove what diff_record has made of two commands, and the directory, silent. */
+/* Remove the recordings that diff_record made of two commands, and their directory, silent. */
 void diff_remove(const char *dir);
 
 #endif

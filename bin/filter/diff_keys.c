@@ -84,7 +84,7 @@ static struct text_part string_at(struct text_part args, int i)
 	return (struct text_part){ 0 };
 }
 
-/* Return what is between two texts, the first one after its last occurrence at all. */
+/* Return what is between the first occurrence of from and the next one of to, or nothing. */
 static struct text_part between(struct text_part text, const char *from, const char *to)
 {
 	const char *at = text.n ? memmem(text.text, text.n, from, strlen(from)) : NULL, *end;
@@ -153,7 +153,7 @@ static void read_call(struct call_text *c, const struct seen *l)
 
 /* ---- what a call says ---- */
 
-/* Do such errors depend on when things happen? */
+/* Does this error depend on the timing of a run? */
 static int is_of_timing(struct text_part error)
 {
 	return text_part_is(error, "EAGAIN") || text_part_is(error, "EINTR") ||
@@ -216,7 +216,7 @@ static void count_file(const struct call_text *c, const struct call_role *role,
 	if (!path.n)
 		return;
 	if (role->does & DOES_OPENED) {
-		if (made) /* the name as it is given, and as it is known */
+		if (made) /* learn the name as the call gives it, too */
 			diff_path(strbuf_empty(&key), path, 1);
 		count_path(DIFF_FILES, says(c->args, "O_WRONLY") || says(c->args, "O_RDWR") ||
 			   says(c->args, "O_CREAT") || text_part_is(c->name, "creat") ?
@@ -231,7 +231,7 @@ static void count_file(const struct call_text *c, const struct call_role *role,
 		}
 }
 
-/* Return the path that the call gives, or that of the descriptor that it gives. */
+/* Return the path in the first argument of the call, or the path of the descriptor there. */
 static struct text_part path_of(const struct call_text *c)
 {
 	struct text_part path = string_at(c->args, 0);
@@ -415,7 +415,7 @@ int diff_wait(struct strbuf *to, const char *line, int whole, uint64_t *ns)
 		      (int)(at - line), line);
 	text_mask(to->text, to->text + to->n, '\t');
 	subject = to->n;
-	/* how long it waited for a CPU depends on other programs */
+	/* how long a task waits for a CPU depends on other programs */
 	told = whole || !strncmp(at, ";blocked;", 9) || !strncmp(at, ";running", 8) ||
 	       !strncmp(at, ";throttled", 10);
 	most = whole ? SIZE_MAX : !strncmp(at, ";blocked;", 9) ? 2 : 1;

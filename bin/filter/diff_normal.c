@@ -7,7 +7,7 @@
 static struct table pids = { .size = sizeof(struct table_entry) };
 static struct table temporary = { .size = sizeof(struct table_entry) };
 
-enum { RANDOM = 6 /* letters that mkstemp(3) chooses */, LONG = 5 /* digits of no constant */ };
+enum { RANDOM = 6 /* letters that mkstemp(3) chooses */, LONG = 5 /* constants: fewer digits */ };
 
 void diff_pid(struct text_part pid)
 {

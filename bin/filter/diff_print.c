@@ -281,7 +281,7 @@ static uint64_t weight(const struct told *t)
 	       (i->before < i->after ? i->after - i->before : i->before - i->after) : t->n;
 }
 
-/* Names come first, because they have no noise; then times, those of addresses; then numbers. */
+/* Order: names, which have no noise; times of addresses; waits and other times; other numbers. */
 static int group_of(const struct told *t)
 {
 	return t->kind < DIFF_WAITS ? 0 : t->kind == DIFF_TIMES && *t->subject ? 1 :

@@ -7,7 +7,7 @@ enum { MOST = 2 * DIFF_MOST, SUM_MOST = MOST * (MOST + 1) };
 
 struct number {
 	uint64_t v;
-	uint32_t rank;          /* twice; equal numbers have the mean of theirs */
+	uint32_t rank;          /* twice the rank; equal numbers have the mean of their ranks */
 	int before;
 };
 
@@ -31,7 +31,7 @@ static void set_ranks(struct number *v, size_t n)
 
 double diff_rank(const uint64_t *before, size_t nbefore, const uint64_t *after, size_t nafter)
 {
-	/* the number of ways to choose so many of the numbers whose ranks have this sum */
+	/* ways[k][s]: in how many ways k of the numbers can have ranks whose sum is s */
 	static double ways[DIFF_MOST + 1][SUM_MOST + 1];
 	const size_t n = nbefore + nafter, whole = n * (n + 1);
 	struct number v[MOST];
@@ -47,7 +47,7 @@ double diff_rank(const uint64_t *before, size_t nbefore, const uint64_t *after, 
 		squares += off * off;
 		sum += v[i].before ? v[i].rank : 0;
 	}
-	/* within two standard deviations nothing is a change, so it need not be exact */
+	/* a difference within two standard deviations is no change, so p need not be exact */
 	off = (double)sum - (double)(nbefore * (n + 1));
 	if (off * off * (double)(n * (n - 1)) < 4 * squares * (double)(nbefore * nafter))
 		return 1;

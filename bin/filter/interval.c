@@ -92,8 +92,8 @@ static void tick(long long now, int all)
 }
 
 /*
- * Wait for input, and print the tables that are due. A terminal that takes nothing gets no table,
- * and its interval goes on, so that the trace is read nevertheless.
+ * Wait for input, and print the tables that are due. If the terminal takes no output, print no
+ * table and let the interval go on, so that the trace is read nevertheless.
  */
 static void wait_for_input(void)
 {

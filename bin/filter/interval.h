@@ -13,10 +13,10 @@ struct interval_now {
 };
 
 /*
- * Call this before input_each, which then calls print every so many ms, at the time of a
- * clock, also if no event comes. every is 0: only interval_end calls print. The tables of a
- * terminal replace each other, and the last one is that of all events. Elsewhere each line begins
- * with the seconds since the beginning, and the sum of all tables is the whole trace.
+ * Call this before input_each, which then calls print every so many ms of real time, even if no
+ * event comes. If every is 0, only interval_end calls print. At a terminal each table replaces the
+ * table before, and the last one has all events. Elsewhere each line begins with the seconds since
+ * the beginning, and the tables add up to the whole trace.
  */
 void interval_begin(struct input *, unsigned long every,
 		    void (*print)(const struct interval_now *));

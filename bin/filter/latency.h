@@ -12,7 +12,7 @@
 /*
  * A matcher pairs events, and keeps its open beginnings in latency.open: by their keys
  * (latency_keys.c), as the scheduler moves tasks (latency_sched.c), or as requests reach a disk
- * (latency_block.c, bios.c). Those of calls are in a struct line_calls (latency_calls.c).
+ * (latency_block.c, bios.c). Open calls are in a struct line_calls (latency_calls.c).
  */
 
 /* An event, with its line and its time as seen_time gives it. */
@@ -47,7 +47,7 @@ struct latency {
 	uint64_t least;                 /* print no latency of fewer microseconds */
 	struct pids only;               /* latencies that these tasks began; empty: all */
 	struct pids except;             /* latency_sched.c: but not of these tasks */
-	int once;                       /* latency_keys.c: a beginning that is open goes on */
+	int once;                       /* latency_keys.c: keep the first of two open beginnings */
 	int beginnings;                 /* print the beginnings, too */
 	int ends;                       /* print ends without a beginning, too */
 	int some_end;                   /* do not count beginnings without an end */
@@ -55,7 +55,7 @@ struct latency {
 	struct table bios;              /* latency_block.c: bios that no request has taken */
 	struct strbuf event, key, fields, line;
 	unsigned long long printed, no_end, no_begin;
-	/* latency_sched.c: how many of these lack an event inside the trace; events were lost */
+	/* latency_sched.c: how many of no_end and no_begin lack an event inside the trace */
 	unsigned long long lost_end, lost_begin;
 	/* latency_calls.c: calls that seccomp(2) denied, or gave a result that is no error */
 	unsigned long long denied, answered;
@@ -95,9 +95,9 @@ void latency_start_print(struct latency *, const struct latency_start *,
 void latency_start_clear(struct latency_start *);
 
 /*
- * Append what separates keys of different traces to latency.key: a text line never ends
- * the beginning of a JSON line, and no host ends the beginning of another host. latency_key first
- * sets it to the values of the keys, and the CPU of an idle task, and returns as seen_values
+ * Append the form and the host of the line to latency.key: a text line never ends the beginning
+ * of a JSON line, and no host ends the beginning of another host. latency_key sets latency.key to
+ * the values of the keys, does this, and adds the CPU of an idle task. It returns as seen_values
  * does.
  */
 void latency_key_origin(struct latency *, const struct seen *);
@@ -109,7 +109,7 @@ pid_t latency_task(const struct seen *, const char *key);
 /* Is the task of the event one that latency.only does not select? */
 int latency_unselected(const struct latency *, const struct seen *);
 
-/* Add a task, or the task that such a task makes by this event, to latency.only. -1: reported. */
+/* Add a task to latency.only, or the task that one of these makes by this event. -1: reported. */
 int latency_follow_task(struct latency *, pid_t);
 int latency_follow_child(struct latency *, const struct seen *);
 

@@ -14,7 +14,7 @@
 struct waiter {
 	struct table_entry entry;       /* by pid and origin */
 	struct task_state state;
-	struct latency_start wait;      /* that the state is */
+	struct latency_start wait;      /* if the state is a wait: its beginning */
 };
 
 static int is_followed(const struct latency *t, pid_t pid)

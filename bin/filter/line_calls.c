@@ -49,7 +49,7 @@ static enum pairing_fate told(const struct seen *l)
 	return PAIRING_NOTHING;
 }
 
-/* What is known of the call of this name, which a trace has again and again. */
+/* A cache: a trace has the same names of calls again and again. */
 static struct {
 	char call[32], name[40];
 	struct pairing_event e;
@@ -76,7 +76,7 @@ static int identify(struct line_calls *c, const struct seen *l, struct pairing_e
 		name = syscall_of_function(c->name.text);
 	} else if (!number.n) {
 		strbuf_puts(&c->name, "-");
-	} else if (decimal_parse(&v, number) < 0) { /* no kernel has printed it */
+	} else if (decimal_parse(&v, number) < 0) { /* no kernel prints such a number */
 		strbuf_puts(&c->name, "syscall_");
 		strbuf_escaped(&c->name, number.text, number.n, ESCAPE_TEXT);
 	} else {
@@ -99,7 +99,7 @@ static int identify(struct line_calls *c, const struct seen *l, struct pairing_e
 	return !call.n;
 }
 
-/* The open call of the task is not known to return. */
+/* Forget the open call of the task, and count it as a call that is not known to return. */
 static void end_open(struct line_calls *c, struct call_task *t)
 {
 	c->no_end += t->pair.open;
@@ -155,8 +155,8 @@ static void take_exec(struct line_calls *c, struct call_task *t)
 }
 
 /*
- * Is the result of a call that failed its own number? If seccomp(2) traps or kills, the kernel puts
- * the number of the call back where it was (syscall_rollback), on these machines.
+ * Is the result of a failed call the number of the call? On these machines, if seccomp(2) traps or
+ * kills, the kernel puts the number of the call back where it was (syscall_rollback).
  */
 static int is_trapped(const struct line_calls *c, int64_t result)
 {
@@ -186,7 +186,7 @@ enum pairing_fate line_calls_event(struct line_calls *c, const struct seen *l,
 		side = 1;
 	raw = identify(c, l, &e);
 	*task = t = task_of(c, l);
-	/* a trace of both syscalls and raw_syscalls says everything twice */
+	/* a trace of both syscalls and raw_syscalls has each entry and return twice */
 	if (!said && raw != t->raw && side == t->side && e.id == t->pair.id)
 		return PAIRING_NOTHING;
 	t->raw = (uint8_t)raw;
@@ -208,7 +208,7 @@ enum pairing_fate line_calls_event(struct line_calls *c, const struct seen *l,
 			same = pairing_is_same(&t->pair, &e);
 		}
 	}
-	/* a line with the time of its own call does not end one that was open at a loss */
+	/* after a loss, a line with a time may not be the return of the call that was open */
 	if (!same || (said && said != PAIRING_RESUMED &&
 		      !pairing_is_certain(&c->pairing, &t->pair)))
 		end_open(c, t);

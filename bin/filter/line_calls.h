@@ -13,7 +13,7 @@ struct call_task {
 	struct latency_start begun;
 	void *owner;                    /* of tfs-summary */
 	int8_t side;                    /* of its last event: seen_side */
-	uint8_t raw;                    /* that was one of raw_syscalls */
+	uint8_t raw;                    /* its last event was one of raw_syscalls */
 };
 
 /* All zero at first, except pairing.tasks.size. */

@@ -112,8 +112,8 @@ static void print_row(const struct counted *c, const struct interval_now *at, in
 }
 
 /*
- * With -c, return whether the event counts. A call counts when it begins, or if seccomp(2) denies
- * it and it has no beginning, at its end, which then is the event of a beginning.
+ * With -c, return whether the event counts. A call counts at its beginning. If seccomp(2) denies a
+ * call, it has no beginning: count its end, under the name of the beginning.
  */
 static int counts(struct seen *l)
 {

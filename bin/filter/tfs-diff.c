@@ -43,7 +43,7 @@ struct recording {
 	pid_t child;
 };
 
-static char made[PATH_MAX];     /* the directory of recordings that nobody keeps */
+static char made[PATH_MAX];     /* the directory of recordings that are removed at the end */
 static pid_t main_pid;
 static struct recording recordings[DIFF_FILES_MOST];
 static size_t nrecordings;
@@ -100,7 +100,7 @@ static _Noreturn void run_why(const struct recording *r)
 	_exit(REFUSED);
 }
 
-/* Let a child read the recording: one reads a hostile file, and has no other right. */
+/* Let a child read the recording, which may be hostile: the child may do nothing else. */
 static void start(struct recording *r, int waits)
 {
 	int fds[2];
@@ -186,7 +186,7 @@ static void read_all(int waits)
 	}
 }
 
-/* A recording without an event has nothing of what the others have. */
+/* Let a recording without an event count as nothing of each kind that the others have. */
 static void complete_kinds(void)
 {
 	unsigned all = 0;
@@ -316,8 +316,8 @@ static int by_p(const void *a, const void *b)
 }
 
 /*
- * Correct the judged items for their number, as Holm: all of them together are wrong with a
- * probability of at most 1 %.
+ * Correct the judged items for their number by Holm's method: the probability that any of them is
+ * wrong is at most 1 %.
  */
 static void correct(struct diff_item **v, size_t n)
 {
@@ -406,7 +406,7 @@ static void parse_kinds(void)
 	}
 }
 
-/* Remove the recordings that nobody keeps, and their directories. */
+/* Remove the recordings in made, and their directories. */
 static void remove_made(void)
 {
 	if (getpid() != main_pid)
@@ -432,7 +432,7 @@ static char ***split(const char *const *texts)
 	}
 }
 
-/* Record the commands, and let operands name the recordings. Exit if there is nothing more. */
+/* Record the commands, and set operands to the recordings. Exit if there is only one command. */
 static void record(char **operands)
 {
 	static char side[2][PATH_MAX + 8];

@@ -49,14 +49,14 @@ struct hist {
 
 static struct input in;
 
-/* Those of the whole trace, and since the last table. */
+/* The histograms of the whole trace, and of the events since the last table. */
 static struct table hists = { .size = sizeof(struct hist) };
 static struct table recent = { .size = sizeof(struct hist) };
 static int precise;                             /* a number has digits after its point */
 static unsigned long long events;
 static unsigned long long no_key, no_number;    /* events */
 static unsigned long long other_lines;          /* that are neither event nor number */
-static int plain;                               /* the clock of an event counts no seconds */
+static int plain;                               /* an event's clock does not count seconds */
 
 /* Return the counter of a power. Extend the array of counters if the power is outside. */
 static unsigned long long *counter(struct hist *h, unsigned power)

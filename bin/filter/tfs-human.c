@@ -259,7 +259,7 @@ static void each_line(void)
 	struct out o = strbuf_out(&line, 2 * n + LONGER);
 	struct seen l;
 
-	/* tfs-run draws tables in place; no line of a trace begins so */
+	/* tfs-run draws a table that begins with this byte in place; mask it elsewhere */
 	text_mask(s + (n && (*s == SCREEN_FRAME || *s == SCREEN_LAST) && getenv(PEOPLE_SCREEN)),
 		  s + n, '\t');
 	if (!put_date(&o, s)) {

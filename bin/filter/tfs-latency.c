@@ -40,7 +40,7 @@ static const struct tool tool = {
 static const struct pair {
 	const char *name;
 	const struct latency_matcher *matcher;
-	/* of latency_keys: what -s, -e and -c would be; the kernel begins a mutex's wait twice */
+	/* for latency_keys: the values of -s, -e and -c; a wait for a mutex begins twice (once) */
 	const char *from, *to, *carried;
 } pairs[] = {
 	{ "syscalls", &latency_calls, NULL, NULL, NULL },

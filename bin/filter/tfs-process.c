@@ -8,9 +8,9 @@
  * Arguments come from decoded calls of execve (-D). For a trace in JSON, tfs-process prints JSON.
  * A dash stands for what the trace does not tell. A process is kept until its end; with -t all
  * processes are kept. Processes without an end come last: they still run, or events were lost.
- * The CPU time of a process follows its end, when its last task leaves its CPU; so its line, and
- * those of later ends, wait for that for up to two seconds of the trace, or with -n not at all.
- * Those of -p run when tfs-process begins; procfs tells their names, users and parents.
+ * The CPU time of a process is known after its end, when its last task leaves its CPU. So the line
+ * of the process, and the lines of later ends, wait up to two seconds of the trace; with -n, not.
+ * The processes of -p run when tfs-process begins; procfs tells their names, users and parents.
  * -s prints sums for each command instead, at the end. At a terminal, START is a time of day, and a
  * line is cut at the width.
  * tfs-process ignores SIGINT, so that the program that makes the trace can finish first.
@@ -67,7 +67,7 @@ struct living {
 };
 
 static struct table all = { .size = sizeof(struct living) };
-static struct { struct process *first, *last; } queue; /* those that have ended, without -t */
+static struct { struct process *first, *last; } queue; /* ended processes, without -t */
 static struct process root; /* -t: its children have no known parent */
 static struct strbuf text;
 static unsigned long long printed;
@@ -152,7 +152,7 @@ static void keep(char **to, const struct seen *l, struct text_part part)
 
 /* ---- lines --------------------------------------------------------------------------- */
 
-/* Write a time in ns to s (DECIMAL_TEXT bytes), after a mark if it is only the least. */
+/* Write a time in ns to s (DECIMAL_TEXT bytes), with ">" before it if it is a lower bound. */
 static const char *time_text(char *s, uint64_t ns, int known, int least)
 {
 	str_format(s, DECIMAL_TEXT, known && least ? ">" : "-");
@@ -201,7 +201,7 @@ static void print_json(const struct process *p)
 		     (long long)p->code);
 	json_print_string("end", text_part_of(status_text(p, words)));
 	json_print_name("comm", text_part_of(p->name));
-	/* as text has it; the quotes of its words need the escapes within */
+	/* with the escapes of text, which the quotes of its words need */
 	json_print_string("command", text_part_of(p->command));
 	stdout_print("}\n");
 }
@@ -465,7 +465,7 @@ static void put(struct process *p)
 	drop(p);
 }
 
-/* Print those that have ended, up to the first one that waits for its CPU time. */
+/* Print the ended processes, up to the first one that waits for its CPU time. */
 static void print_ended(uint64_t now)
 {
 	struct process *p;
@@ -480,7 +480,7 @@ static void print_ended(uint64_t now)
 	}
 }
 
-/* No more is told of a process that has ended. */
+/* Finish a process that has ended: the trace tells no more of it. */
 static void settle(struct process *p)
 {
 	bury(p);
@@ -522,8 +522,8 @@ static void born(const struct seen *l)
 }
 
 /*
- * tfs-run holds PROG until the session records, and its name is tfs-run until then. So it begins
- * when it gets its own name.
+ * tfs-run holds PROG until the session records, and PROG has the name tfs-run until then. So PROG
+ * begins when it gets its own name.
  */
 static void renamed(const struct seen *l)
 {

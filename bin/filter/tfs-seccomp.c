@@ -85,7 +85,7 @@ static void add(const struct seen *l)
 	if (fate == PAIRING_NOTHING || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
 		return;
 	a = table_at(&names, name, strlen(name));
-	calls.pairing.entries |= fate == PAIRING_BEGAN; /* the trace has all calls */
+	calls.pairing.entries |= fate == PAIRING_BEGAN; /* the trace has entries */
 	returns |= l->decoded || (fate != PAIRING_BEGAN && fate != PAIRING_NO_RETURN);
 	a->made |= fate != PAIRING_DENIED && fate != PAIRING_EMULATED;
 	a->answered |= fate == PAIRING_EMULATED;

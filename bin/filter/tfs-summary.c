@@ -84,12 +84,12 @@ struct sums {
 
 /*
  * A line of the table. The first byte of its key is the number of its kind; with the key pid, the
- * second says which of the tasks with this pid it is. They are not printed.
+ * second byte distinguishes tasks with the same pid. These two bytes are not printed.
  */
 enum { HIDDEN = 2 };
 struct row {
 	struct table_entry entry;
-	struct sums now, all;           /* since the last table; of the whole trace, before now */
+	struct sums now, all;           /* since the last table; before that */
 };
 
 /* Errors of a row that have one name. The key is the address of the row and the name. */
@@ -114,7 +114,7 @@ static struct summary {
 	struct table lives;             /* struct life */
 } sum;
 
-/* A pid that was used again, so often */
+/* How often a pid was used again */
 struct life {
 	struct table_entry entry;
 	unsigned n;
@@ -404,7 +404,7 @@ static const char *missing_key(void)
 
 static int decoded; /* there are decoded calls in text */
 
-/* Report it, with the keys that exist. Return MISUSED. */
+/* Report the missing key, and list the keys that exist. Return MISUSED. */
 static int tell_missing(const char *key)
 {
 	struct strbuf all = { 0 };

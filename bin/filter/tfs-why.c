@@ -50,7 +50,7 @@ static struct line_calls line_calls = { .pairing.tasks.size = sizeof(struct call
 
 /* ---- what a line says ---- */
 
-/* Return the number of the line's host, by which dt-join has begun the line; others have 0. */
+/* Return a number for the host that dt-join put before the line; 0 if the line has none. */
 static int host_of(const struct seen *l)
 {
 	enum { MOST = 64 }; /* of dt-join */
@@ -94,7 +94,7 @@ static struct why_who who_at(const struct seen *l, const char *pid, const char *
 	return (struct why_who){ pid_of(l, seen_number(l, pid)), name };
 }
 
-/* What the account reads of an event, with the names of its fields as keys of a line. */
+/* The kind of an event, and the keys of the fields that the account reads from its line. */
 struct kind {
 	char event[48];
 	enum why_kind kind;
@@ -106,7 +106,7 @@ struct source {
 	const struct kind *kind;
 };
 
-/* Return a field as a number: of prev_state, the kernel's bits. */
+/* Return a field as a number; for the letters of prev_state, return the kernel's bits. */
 static int64_t number(const void *source, unsigned i)
 {
 	const struct source *s = source;
@@ -144,7 +144,7 @@ static struct why_who who(const void *source, unsigned pid, unsigned comm)
 	return who_at(s->l, s->kind->fields[pid], s->kind->fields[comm]);
 }
 
-/* Read the row of an event. pid and comm are fields also where they are those of the task. */
+/* Read the row of an event. Its pid and comm are fields, so their keys are .pid and .comm. */
 static void read_kind(struct kind *k, struct text_part event)
 {
 	static const char vectors[] = "local_timer_*,call_function_*,reschedule_*,irq_work_*";
@@ -167,7 +167,7 @@ static void read_kind(struct kind *k, struct text_part event)
 	}
 }
 
-/* Return what the event is, until the next call. */
+/* Return the kind of the event; it is valid until the next call. */
 static const struct kind *kind_of(const struct seen *l)
 {
 	static struct kind known[64], other = { .kind = WHY_OTHER };

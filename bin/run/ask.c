@@ -223,7 +223,7 @@ int ask_check_first(const struct ask *ask, const struct hook *h)
 		       o->name, word);
 }
 
-/* Is the word one of tfs-run's own options? Then read its line, and set the value in the word. */
+/* If the word is one of tfs-run's own options, read its line, and set the value in the word. */
 static int find_own(const char *word, struct opt *o, const char **value)
 {
 	for (const char *const *line = ask_options; *line; line++)

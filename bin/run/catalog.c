@@ -74,7 +74,7 @@ static void add_directory(struct search *s, const char *files, const char *subsy
 	free(names);
 }
 
-/* The user's own hooks first, then those of each subsystem. */
+/* Search the user's own hooks first, then those of each subsystem. */
 static void search(struct search *s)
 {
 	char **subsystems = file_names(s->dir), path[PATH_MAX];

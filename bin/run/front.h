@@ -38,7 +38,7 @@ int ask_has_word(char *const *words, const char *word);
 /* The options of tfs-run that may stand after HOOK, "NAMES [VALUE]  TEXT"; NULL at the end. */
 extern const char *const ask_options[];
 
-/* Is this one of those lines about --summary, or about an option of it? */
+/* Is this line of ask_options about --summary, or about an option of --summary? */
 int ask_is_of_summary(const char *line);
 
 /* Read the words after tfs-run's name. Exit MISUSED if they are wrong. */
@@ -74,8 +74,8 @@ int ask_check_first(const struct ask *ask, const struct hook *h);
 int ask_check_units(const struct ask *ask, const struct hook *);
 
 /*
- * Check that no option of --summary stands without it; if the hook has a --summary of its own, give
- * it back. Return 0, or -1, reported.
+ * Check that no option of --summary stands without --summary. If the hook has a --summary of its
+ * own, give the word back to the hook. Return 0, or -1, reported.
  */
 int ask_check_summary(struct ask *ask, const struct hook *);
 
@@ -83,8 +83,8 @@ int ask_check_summary(struct ask *ask, const struct hook *);
 int ask_hook_is_program(const struct ask *ask);
 
 /*
- * The manager has refused the words of ask. If one is a program, print the line with "--" before
- * it.
+ * After the manager has refused the words of ask: if one of them is a program, print the line with
+ * "--" before the program.
  */
 struct catalog_hook;
 void ask_hint(const struct ask *ask, const struct catalog_hook *hook);
@@ -136,8 +136,8 @@ struct output {
 	struct strbuf title;        /* of the picture: the command */
 	const char *filter[32];     /* a tool between tfs-run and fd, and its options; or none */
 	const char *reader[4];      /* a tool between the trace and tfs-run, if it is needed */
-	int decided;                /* whether it is */
-	pid_t pid;                  /* of the tool */
+	int decided;                /* it is decided whether reader is needed */
+	pid_t pid;                  /* of the filter or the reader */
 	int made;                   /* the file is new */
 	int fd;                     /* write the trace to this */
 	/* for a person: what output_count has seen */
@@ -148,12 +148,12 @@ struct output {
 	/* at a terminal */
 	struct strbuf lines, shown; /* the begun line, and the text to write */
 	struct screen screen;       /* if the session prints tables that replace each other */
-	int tables;                 /* it does */
-	int hurried;                /* nobody waits: count other lines than the last ones */
-	unsigned long long unwritten; /* that number */
+	int tables;                 /* the session prints such tables */
+	int hurried;                /* nobody waits: show the last lines, and count the others */
+	unsigned long long unwritten; /* the number of the others */
 	/* the line of the progress */
-	int counted;                /* a person reads what becomes of the trace */
-	int progress, drawn;        /* a person sees it meanwhile; it is there */
+	int counted;                /* a person is told how many events there are */
+	int progress, drawn;        /* a person sees the line meanwhile; it is there */
 	int tracefs;                /* the root */
 	int session;                /* the directory of the session */
 	long long next;             /* when to draw it again */
@@ -179,21 +179,21 @@ int output_start(struct output *o);
 int output_copy(struct output *o, const char *path);
 
 /*
- * Before the first read of the trace, when it is readable: if it is not for people yet, start the
- * reader, and set *trace to its output. Return 0, or -1, reported.
+ * Call this before the first read, when the trace is readable. If its lines are not for people yet,
+ * start the reader, and set *trace to the reader's output. Return 0, or -1, reported.
  */
 int output_reader(struct output *o, int *trace);
 
 /*
- * At a terminal: set the text and its length to what to write for n bytes of the trace, in lines
- * that fit; n is 0 at the end.
+ * At a terminal: replace the text, n bytes of the trace, by the text to write, in lines that fit.
+ * n is 0 at the end of the trace.
  */
 void output_show(struct output *o, const char **text, size_t *n);
 
 /* Close the output and wait for the tool. Return its exit status, or REFUSED, reported. */
 int output_close(struct output *o);
 
-/* If a person or output_end is to know them, count the events in n bytes of the trace. */
+/* Count the events in n bytes of the trace, if a person or output_end needs the number. */
 void output_count(struct output *o, const char *text, size_t n);
 
 /*
@@ -207,8 +207,8 @@ void output_progress(struct output *o);
 void output_clear(struct output *o);
 
 /*
- * Tell a person at a terminal that the trace begins, and how it ended. If none is set, the filter
- * printed nothing, and output_end says so also without a terminal. status: that of the session
+ * Tell a person at a terminal that the trace begins, and how it ended. none: the filter printed
+ * nothing; output_end says this even without a terminal. status: that of the session.
  */
 void output_begin(const struct output *o, const struct ask *ask, pid_t pid);
 void output_end(const struct output *o, const struct ask *ask, int none, int status);
@@ -216,7 +216,7 @@ void output_end(const struct output *o, const struct ask *ask, int none, int sta
 /* Tell what the selected tasks wait for. Return 0 if one of them runs: try again later. */
 int output_waits(const struct ask *ask);
 
-/* Is the terminal in the hands of a program such as an editor, or does it ask a password? */
+/* Does a program such as an editor, or one that asks for a password, use the terminal? */
 int output_is_taken(void);
 
 /* ---- silence.c: what a session that begins or ends waits for -------------------------- */
@@ -227,13 +227,13 @@ enum { SILENCE_MS = 1000 };
 struct silence {
 	const char *what;       /* "starting" */
 	pid_t manager;
-	long long since, next;  /* when nothing has happened yet, and when to say so; 0: never */
+	long long since, next;  /* since when nothing happens, and when to say so; 0: never */
 	int drawn;              /* a line says it */
 };
 
 /*
- * From now on, nothing happens. silence_tell tells a person in a line that another one overwrites,
- * when silence_wait milliseconds have passed (-1: never), and silence_end removes the line.
+ * Begin a silence: from now on, nothing happens. Call silence_tell when silence_wait milliseconds
+ * have passed (-1: never): it prints a line that the next line overwrites. silence_end removes it.
  */
 void silence_begin(struct silence *, const char *what, pid_t manager);
 int silence_wait(const struct silence *);

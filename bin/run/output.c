@@ -83,7 +83,7 @@ static int names_event(char *const *words, const char *event)
 }
 
 /*
- * Check that the hook has the view, by this line of its header, see trace-hook(5); NULL: it has.
+ * Check that the hook has the view, by this line of its header, see trace-hook(5). NULL: it has it.
  *	# VIEW: none  WHY
  *	# VIEW: with|without OPTION|EVENT...  WHY
  * option asks for the view; verb is what the hook does with it. Return 0, or -1, reported.
@@ -296,7 +296,7 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h)
 	o->json = ends_with(file, ".json") && !ask_has_word(ask->words, "--json");
 	o->human = ask->human || (o->terminal && !strace && !ask_has_word(ask->words, "--json"));
 	o->counted = (ask->file || ask->summary) && isatty(STDERR_FILENO);
-	/* it would overwrite the lines of PROG */
+	/* the progress would overwrite the lines of PROG */
 	o->progress = o->counted && !ask->command && !ask->every;
 	if (ask->summary) {
 		plan_summary(o, ask, h);
@@ -588,7 +588,7 @@ static void ask_buffer(struct output *o)
 
 	if (dir < 0)
 		return;
-	/* with rings the recorder has read the events of both */
+	/* with rings, the recorder counts the events of the buffer, too */
 	read = file_number(o->session, SESSION_COUNTS_FILE, "read: ", 0);
 	o->lost = instance_lost(dir) + file_number(o->session, SESSION_COUNTS_FILE, "lost: ", 0);
 	if (o->dat)
@@ -717,8 +717,8 @@ void output_begin(const struct output *o, const struct ask *ask, pid_t pid)
 enum { RECORD_BYTES = 72 };
 
 /*
- * Return the size of a buffer, in KB, that had probably lost nothing: one that also has room for
- * the lost events, if one CPU had made them all, rounded up to a power of two. kb is the
+ * Return the size of a buffer, in KB, that would probably have lost nothing: it also has room for
+ * the lost events, as if one CPU had made them all, rounded up to a power of two. kb is the
  * size that was given. Return 0 if that would be more than a quarter of the memory.
  */
 static unsigned long larger_buffer(const struct output *o, unsigned long kb)
@@ -745,7 +745,7 @@ static unsigned long kilobytes(char *const *words, const char *option, unsigned 
 	return kb;
 }
 
-/* Had the trace.dat no room for another sub-buffer, which is a page unless somebody changes it? */
+/* Was the trace.dat too full for another sub-buffer (a page, unless somebody changes its size)? */
 static int is_full(const struct output *o, const struct ask *ask)
 {
 	return o->bytes + (unsigned long)sysconf(_SC_PAGESIZE) >
@@ -760,10 +760,10 @@ static void tell_loss(const struct output *o, const struct ask *ask, int status)
 	unsigned long long unwritten = o->lost - o->overwritten;
 	char of[48] = "", advice[80] = "";
 
-	/* a call that was lost by half has no line, so the sum would not be exact */
+	/* a call that lost one of its events has no line, so the sum would not be exact */
 	if (!o->decoded)
 		str_format(of, sizeof(of), " of %llu", o->events + o->lost);
-	if (o->dat && is_full(o, ask)) /* what came later overwrote itself in the buffer */
+	if (o->dat && is_full(o, ask)) /* later events overwrote each other in the buffer */
 		str_format(advice, sizeof(advice), "; a larger --size keeps more");
 	else if (o->dat && status) /* the disk is full */
 		*advice = '\0';
@@ -786,7 +786,7 @@ static void tell_loss(const struct output *o, const struct ask *ask, int status)
 static int add_selecting(struct strbuf *text, char *const *words)
 {
 	static const char *const options[] = {
-		"-e", "-f", "-k", "--event", "--function", /* their hooks need them */
+		"-e", "-f", "-k", "--event", "--function", /* required by their hooks */
 		"-d", "-s", "--device", "--errno", "--failed", "--fd", "--filter", "--only",
 		"--path", "--port", "--signal", "--slower", "--syscall", NULL,
 	};
@@ -806,7 +806,7 @@ static int add_selecting(struct strbuf *text, char *const *words)
 	return narrows;
 }
 
-/* With the pids, or another selector */
+/* The %s are the arguments of tfs-stuck: pids, or another selector */
 #define STUCK_SAYS "; tfs-stuck %s%s%s says what it waits for, and who has to act"
 
 int output_waits(const struct ask *ask)
@@ -830,7 +830,8 @@ int output_waits(const struct ask *ask)
 	argv[n] = NULL;
 	n = sizeof(head) - 1;
 	again = !help_ask(argv, line, sizeof(line)) && !strncmp(line, "# runs:", 7);
-	if (!strncmp(line, head, n) && !output_is_taken()) /* without those who have to act */
+	/* up to ";": the rest says who has to act */
+	if (!strncmp(line, head, n) && !output_is_taken())
 		err_note("waiting: %.*s" STUCK_SAYS,
 			 (int)strcspn(line + n, ";"), line + n, option, *option ? " " : "", value);
 	free(list);

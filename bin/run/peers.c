@@ -53,7 +53,7 @@ static int has_named(const struct hook *h, const char *name)
 	return peers_has(h, word);
 }
 
-/* Return the length of the row's word if that is the given one, or begins it as letters; or 0. */
+/* Return the length of the row's option if the word is or begins with this option, else 0. */
 static size_t match(const struct peer_option *row, const char *word)
 {
 	size_t n = strcspn(row->word, " ");
@@ -63,7 +63,7 @@ static size_t match(const struct peer_option *row, const char *word)
 	return word[1] != '-' || !word[n] || word[n] == '=' ? n : 0;
 }
 
-/* Return the row for a word; next follows it, or is NULL. NULL: the hook has it, or nobody. */
+/* Return the row for an option; NULL if the hook or no peer has it. next: the word after it. */
 static const struct peer_option *find(const struct hook *h, const char *word, const char *next)
 {
 	for (const struct peer_option *row = options;
@@ -239,7 +239,7 @@ static int is_event(const char *name)
 	return found;
 }
 
-/* Return what answers the question of a peer's tool or command. NULL: it is none. */
+/* Return what answers the question of a peer's tool or command. NULL: no peer has this name. */
 static const char *answer_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

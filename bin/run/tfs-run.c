@@ -89,9 +89,10 @@ static void run_script(const char *path, char **argv)
 enum { START = 'g', STOP = 's' };
 
 /*
- * Let the child stop itself, as a debugger does. A call that waits would return when the session
- * records, and be the first event of the trace. The kernel kills the child if tfs-run dies
- * (PTRACE_O_EXITKILL, ptrace(2)). Return 0; -1 if a seccomp filter or the like forbids it.
+ * Let the child stop itself, as a debugger does. If the child waited in a call, this call would
+ * return when the session records, and be the first event of the trace. The kernel kills the child
+ * if tfs-run dies (PTRACE_O_EXITKILL, ptrace(2)). Return 0; -1 if a seccomp filter or the like
+ * forbids ptrace(2).
  */
 static int stop_child(pid_t pid, int release)
 {
@@ -101,7 +102,7 @@ static int stop_child(pid_t pid, int release)
 		return -1;
 	if (write(release, &(char){ STOP }, 1) != 1)
 		return 0; /* it is dead: start_child fails */
-	/* without WEXITED: child_wait gets its status if another signal kills it */
+	/* without WEXITED: child_wait gets the status if another signal kills the child */
 	while (!waitid(P_PID, (id_t)pid, &si, WSTOPPED) && si.si_status != SIGSTOP)
 		ptrace(PTRACE_CONT, pid, NULL, si.si_status < 128 ? si.si_status : 0);
 	return 0;
@@ -135,7 +136,7 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	environ = environment;
 	if (!keeps_stdout)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* some machines map a page of the parent at the first access; BPF reads words without */
+	/* map the pages of the words, as BPF cannot: some machines map them at the first access */
 	for (char **word = argv; *word; word++)
 		touched += strlen(*word);
 	(void)touched;
@@ -447,7 +448,7 @@ static int hurry(struct run *r)
 	return r->output.hurried ? TERMINAL_MS : (int)(r->hurry_at - now);
 }
 
-/* The reader takes nothing, and a stop signal has come. */
+/* End the run: a stop signal has come, and the reader takes no output. */
 static void reader_stuck(struct run *r)
 {
 	if (!r->output.terminal) {
@@ -474,10 +475,10 @@ static int wait_at_most(struct run *r, int wait)
 	return most < 0 || (wait >= 0 && wait < most) ? wait : most;
 }
 
-/* How long no line comes before a person gets to know what the tasks wait for. */
+/* If no line comes for so long, tell a person what the tasks wait for. */
 enum { QUIET_MS = 2000 };
 
-/* A line has come, or the recording begins. */
+/* Begin the quiet time again: a line has come, or the recording begins. */
 static void hear(struct run *r)
 {
 	if (r->quiet_at)
@@ -702,8 +703,8 @@ static int wait_for_prog(const struct run *r, const char *name)
 }
 
 /*
- * Print why the manager failed, or what the session has to say. It has ended, and said so only by
- * its standard output.
+ * Print why the manager failed, or what the session has to say. The manager, which has ended, wrote
+ * this to its standard output.
  */
 static void tell_end(const struct run *r)
 {

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: ISC
 -- clickhouse-otel-logs.sql - records of tfs-export -f logs in the table of a collector, otel_logs
 --
--- Load it in place of a table of records, and then clickhouse.sql. The collector's exporter is one
--- that stores EventName. The values in fields are strings.
+-- Load it in place of a table of records, and then clickhouse.sql. The collector's exporter must
+-- store EventName. The values in fields are strings.
 
 CREATE OR REPLACE VIEW records AS
 SELECT DISTINCT ResourceAttributes['host.name'] AS host,

@@ -2,9 +2,9 @@
 -- clickhouse-otel-spans.sql - spans of tfs-export -f spans in the table of a collector, otel_traces
 --
 -- Load it in place of a table of records, and then clickhouse.sql. A span of a call becomes the
--- record of that call, one of a message its first mark, and one of a window its two marks, whose time
--- is the beginning of the window. Not each record has a span, so nothing is known of gaps, and boot_id
--- is empty. The values in fields are strings.
+-- record of that call, a span of a message its first mark, and a span of a window its two marks,
+-- whose time is the beginning of the window. Not each record has a span, so gaps are unknown, and
+-- boot_id is empty. The values in fields are strings.
 
 CREATE OR REPLACE VIEW records AS
 WITH spans AS (
