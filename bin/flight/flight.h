@@ -200,7 +200,7 @@ int flight_slow_open(struct flight_slow *, int top, int dir, const char *instanc
 uint64_t flight_slow_take(struct flight_slow *, uint64_t after);
 void flight_slow_close(struct flight_slow *);
 
-/* Return for how many milliseconds poll(2) may wait: at most ms, or as long as it likes if -1. */
+/* Return for how many milliseconds poll(2) may wait, at most ms. In both, -1 means no limit. */
 int flight_slow_wait(const struct flight_slow *, int ms);
 
 /* Set line to the number of events that were lost; "": none. */

@@ -35,7 +35,7 @@ static unsigned long default_mb(void)
 	return mb < 4 ? 4 : mb > 256 ? 256 : mb & ~1ul;
 }
 
-/* Say what else the machine needs for a crash, and what this boot has reserved. */
+/* Say what this boot has reserved, and whether the machine reboots after a panic. */
 static void print_notes(const char *instance)
 {
 	char path[PATH_MAX], *text;

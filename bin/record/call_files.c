@@ -259,7 +259,7 @@ static void walk(struct bpf_code *c, const struct programs *m)
 	jump_if_slot(c, WRITES, JNE, WRITES_NAMES, "unwritten");
 	write_name(c, m, "full");
 	emit_jump(c, "unwritten");
-	emit_label(c, "full"); /* the id is that of all names */
+	emit_label(c, "full"); /* but the id is made of all names */
 	set(c, WRITES, WRITES_NO_MORE);
 	emit_label(c, "unwritten");
 	load_hash(c, m);
@@ -557,7 +557,7 @@ static void function_find_id(struct bpf_code *c, const struct programs *m)
 	if (knows_sockets(m))
 		find_socket(c, m);
 	walk(c, m);
-	if (m->p->roots) /* what is mounted there may get another name */
+	if (m->p->roots) /* a mounted directory may get another name in its file system */
 		walk_inside(c, m, 0);
 	store(c, FOUND, R6);
 	emit_exit(c, 0);

@@ -112,7 +112,7 @@ static void read_to_page_end(struct bpf_code *c)
 	emit_jump(c, "fault");
 }
 
-/* R8 = the next string of an array, whose place is at R8; or append why there is no more. */
+/* R8 = the string of the pointer at R8, the next of an array; or append why there is none. */
 static void take_word(struct bpf_code *c, const struct programs *m)
 {
 	count_round(c, m);
@@ -196,7 +196,7 @@ static void multiply_by_count(struct bpf_code *c)
 
 /*
  * Jump unless a netlink message begins at the address in R3: a length from that of its header to
- * LEFT, a type, and flags, of which linux/netlink.h has twelve. Then R3 = LEFT.
+ * LEFT, a type, and flags, of which linux/netlink.h has twelve. R3 = LEFT in any case.
  */
 static void read_length(struct bpf_code *c, const char *to)
 {

@@ -3,7 +3,7 @@
  * call_plan.c - the map that says what user memory each call passes
  *
  * The map has an entry for each call, by its number: where user memory is, and when it is read. The
- * entry is made from the tables of the calls. For a call that is not recorded, it is all zero.
+ * entry is made from the tables of the calls. A call that is not recorded has known 0 there.
  */
 
 #include "host/host.h"

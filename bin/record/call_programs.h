@@ -147,7 +147,7 @@ struct call_end {
 	uint8_t what, arg, size, pad;
 };
 
-/* The value of the map of calls. A call that is not recorded is all zero. */
+/* The value of the map of calls. A call that is not recorded has known 0. */
 struct entry {
 	uint8_t known;                  /* RECORDED, HAS_MEMORY */
 	uint8_t exec;

@@ -19,7 +19,7 @@ enum { TASK_DEAD = 0x80 };
 /* The most processes that go on although a task of them ends or has ended. */
 enum { PROCESSES_MOST = 8192 };
 
-/* What is known of such a process, by its pid: the time of its tasks in ns, and how many end now */
+/* Such a process, by its pid: the time of its tasks in ns, and how many of them end now */
 struct ending {
 	uint64_t ns, tasks;
 };

@@ -306,9 +306,9 @@ static void look_again(struct process_maps *p, pid_t pid, const char *comm)
 }
 
 /*
- * Return the region with the address, of a process whose task has this name. The records may be
- * older than the exec of the present program: the name tells whether to take a region of the last
- * program. Later regions are of files that were mapped where others had been.
+ * Return the region with the address, of a process whose task has this name. A record may be older
+ * than the exec of the present program: by the name, choose between the regions of this program
+ * and of the one before. Later regions are of files that were mapped where others had been.
  */
 static const struct region *region_at(const struct process_maps *p, const char *name,
 				      uint64_t address)

@@ -2,7 +2,7 @@
 /*
  * otel_find.c - find the variable otel_thread_ctx_v1 of processes
  *
- * If a program defines the variable, its file says the offset from the thread pointer. For a
+ * If a program defines the variable, its file has the offset from the thread pointer. For a
  * library, the loader writes the offset, or the number of the module and the offset in the module's
  * block, to the place of a relocation. That place is read in the memory of the process. The table
  * of blocks (DTV) is that of glibc or musl. Nothing is written.

@@ -93,7 +93,7 @@ int dat_merged_open(struct dat_parts *);
  */
 ssize_t dat_merged_take(struct dat_parts *);
 
-/* Do so until there are no more. */
+/* Do the same until no record is left. */
 void dat_merged_rest(struct dat_parts *);
 
 /* Write the open calls, then all sub-buffers, to the parts. Count the records that do not fit. */

@@ -132,7 +132,7 @@ static void to_mptcp(struct bpf_code *c)
 static void forget_begun(struct bpf_code *c)
 {
 	emit_jump32_if_imm(c, R8, JNE, TCP_SYN_SENT, "out");
-	/* that of an MPTCP socket changes before its route is known */
+	/* the state of an MPTCP socket changes before its route is known */
 	read_member(c, R7, R6, "sock", "sk_protocol", SIZE_H);
 	emit_jump_if_imm(c, R7, JEQ, K_IPPROTO_MPTCP, "out");
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);

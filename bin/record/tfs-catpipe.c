@@ -126,7 +126,7 @@ static long fill(struct stream *s, int ahead)
 	return n;
 }
 
-/* Do so, and compute when to do it again. */
+/* Call fill, and compute when to call it again. */
 static long take(struct stream *s, int ahead)
 {
 	long long now = time_now_us(), since = now - s->empty_at;

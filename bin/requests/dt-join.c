@@ -242,7 +242,7 @@ static void advance(struct join *j, unsigned i)
 }
 
 /*
- * Return the host whose line is the next to print. Among equal lines, that of the last host
+ * Return the host whose line is the next to print. Among equal lines, that of the host `last`
  * comes first.
  */
 static unsigned first(const struct join *j, unsigned last)

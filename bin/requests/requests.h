@@ -255,7 +255,7 @@ int tc_remove_program(unsigned device, unsigned priority, uint32_t handle);
  * This works on one host. Bytes that a followed thread sends count as marked, by their
  * offset in the connection. A thread that reads some of them begins a window. The window
  * ends when the thread has sent on the socket that it read from. But if the bytes answer a request
- * that this process passed on, it ends with a send on the socket of the first request.
+ * that this process passed on, the window ends with a send on the first request's socket.
  * The trace must have these events with all their fields, in the order of time:
  *
  *	tcp:tcp_sendmsg_locked     a thread begins to send; the socket is unknown

@@ -6,7 +6,7 @@
 #include "calls/calls.h"
 #include "stuck.h"
 
-/* What is known of calls: their descriptors, the argument with a time limit, how they wait. */
+/* The rules for calls: their descriptors, the argument with a time limit, how they wait. */
 enum limit { NO_LIMIT, MS, POINTER };
 struct rule {
 	const char *names;      /* with spaces around each */
@@ -97,7 +97,7 @@ static void wait_splice(struct thread *t)
 
 /* ---- children --------------------------------------------------------------------------- */
 
-/* What a task waits for in wait4 or waitid: pids as it sees them. */
+/* The children that a task waits for in wait4 or waitid; pids as the task sees them. */
 struct children {
 	struct thread *t;
 	int kind;               /* P_ALL, P_PID or P_PGID */

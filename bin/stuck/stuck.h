@@ -6,9 +6,9 @@
  * procfs does not show as a task: a clock, a terminal, another host. A thread can go on if one of
  * them can act. Nothing is guessed: where a fact cannot be read, a link says so.
  *
- * The tool opens no file of another process, and no path that such a process has: a file system
- * without a server would stop the tool. It only reads the links in /proc/PID/fd. A helper reads
- * memory (proc/stranger.c).
+ * The tool opens no file of another process, and no path that another process has chosen: a file
+ * system without a server would stop the tool. The tool only reads the links in /proc/PID/fd. A
+ * helper reads memory (proc/stranger.c).
  */
 #ifndef STUCK_H
 #define STUCK_H

@@ -2,8 +2,8 @@
 /*
  * tfs-stuck - print what tasks wait for, and who would have to act
  *
- * Requires: procfs ($TRACER_PROCFS_PATH, or /proc); no tracefs. It reads the processes of the
- * caller; with CAP_SYS_PTRACE those of all users.
+ * Requires: procfs ($TRACER_PROCFS_PATH, or /proc); no tracefs. tfs-stuck reads the processes of
+ * the caller, or with CAP_SYS_PTRACE those of all users.
  * For each thread of the processes, it prints the call, the file, socket, lock or futex that the
  * thread waits for, and below it the tasks that could end the wait, down to one that waits for no
  * other task.
