@@ -163,9 +163,9 @@ static void print_until(struct blk_stream *s, uint64_t time)
 }
 
 /*
- * Read all relay files once, and print the records from before this reading. All of those
- * have been read, on every CPU. Some records that the kernel writes during the reading may
- * still be unread. With last, print all. Return 0 or -1.
+ * Read all relay files once, and print the records from before this reading: on every CPU, all
+ * of these have been read. Later records are kept, because others of that time may still be
+ * unread. If last is set, print all. Return 0 or -1.
  */
 static int look(struct blk_stream *s, int last)
 {

@@ -5,8 +5,8 @@
  * Requires: a kernel with CONFIG_BLK_DEV_IO_TRACE, debugfs mounted, root.
  * blk-trace refuses to set up a device that is traced already. It prints the directories of
  * the relay files, one per line. The kinds of actions are read write flush sync queue
- * requeue issue complete fs pc notify ahead meta discard drv_data fua. With -l there is no
- * room for a key, so only -f starts, stops or removes the trace.
+ * requeue issue complete fs pc notify ahead meta discard drv_data fua. With -l the trace has no
+ * key, so only -f starts, stops or removes it.
  * A DEVICE is a name below /dev, or a path.
  * Exit: 0 done, 100 usage error, 111 refused.
  */
@@ -117,7 +117,7 @@ static int set_up(const struct device *d)
 static const struct command {
 	const char *name;
 	int (*fn)(int fd);              /* NULL: set_up */
-	int forgives;                   /* EINVAL: it is started or stopped already */
+	int forgives;                   /* EINVAL is no error: started or stopped already */
 } commands[] = {
 	{ "setup", NULL, 0 }, { "start", blk_start, 1 }, { "stop", blk_stop, 1 },
 	{ "remove", blk_remove, 0 },

@@ -11,7 +11,7 @@
  *	note            a record that is not an action: a task's name, a time or a message
  *
  * A function that fails writes an error message and returns -1, unless its comment says
- * otherwise. relay.c, blkparse.c and tasks_io.c exit without memory, and so are not for managers.
+ * otherwise. relay.c, blkparse.c and tasks_io.c exit if memory runs out: they are not for managers.
  */
 #ifndef BLKTRACE_H
 #define BLKTRACE_H
@@ -24,10 +24,10 @@
 /* ---- blk_setup.c: set up and remove block traces ------------------------------------ */
 
 /*
- * A block trace does not end with the process that has set it up, so ours carries a key. It is
- * limited to sectors from start_lba to end_lba. The kernel accepts an end_lba beyond the end of
- * any device and shows it in sysfs (/sys/dev/block/MAJOR:MINOR/trace/end_lba). So end_lba is the
- * key, and it is there as soon as the block trace is.
+ * A block trace does not end with the process that has set it up, so each of ours carries a key.
+ * The kernel limits a block trace to sectors from start_lba to end_lba. It accepts an end_lba
+ * beyond the end of any device and shows it in sysfs (/sys/dev/block/MAJOR:MINOR/trace/end_lba). So
+ * end_lba is the key, which exists as soon as the block trace does.
  */
 
 enum { BLK_NAME = 32 }; /* bytes of a device's name */
@@ -108,7 +108,7 @@ int relay_open(struct relay *r, const char *dir, const char *prefix);
 /*
  * Read each file to its end, one after the other, and give the bytes to sink. The bytes of
  * a file end with a complete record. A file on whose CPU this process cannot run is left
- * for a later call, because its last record may be incomplete; with last it is read too.
+ * for a later call, because its last record may be incomplete, except if last is set.
  * sink returns -1 to stop. Return 0 or -1.
  */
 typedef int relay_sink(void *, const struct relay_file *, const void *, size_t);
@@ -124,14 +124,15 @@ int relay_wait(struct relay *r, int signals, int out, int ms);
 /* Open the file "dropped" of the directory. Return a descriptor, or -1, silent. */
 int relay_open_dropped(const char *dir);
 
-/* Return the number in that file, and close the file. Return 0 for -1. */
+/* Return the number in that file, and close the file. Return 0 if file is -1. */
 unsigned long long relay_dropped(int file);
 
 /* ---- blkparse.c: records, and the line of blkparse(1) for each ------------------------ */
 
 /*
- * A record is a struct blk_io_trace (include/uapi/linux/blktrace_api.h), in the byte order of the
- * machine that wrote it, which its first word shows, and a payload, which is always big-endian.
+ * A record is a struct blk_io_trace (include/uapi/linux/blktrace_api.h) and a payload. The struct
+ * has the byte order of the machine that wrote it, as its first word shows. The payload is always
+ * big-endian.
  */
 
 enum { BLK_RECORD = 48 }; /* bytes, without its payload */

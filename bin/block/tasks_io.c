@@ -13,7 +13,7 @@
 /* Select the new task if this line of the kernel is a task_newtask. Return 0, or -1, reported. */
 static int learn_child(struct blk_pick *k, const char *line)
 {
-	/* longer than a task's name, which may contain any text, and newlines */
+	/* a task's name may contain any text and newlines, but is shorter than this */
 	static const char event[] = ": task_newtask: pid=";
 	const char *p = strstr(line, event);
 	pid_t pid = p ? (p += strlen(event), (pid_t)text_digits(&p)) : 0;
@@ -52,7 +52,7 @@ static void complete(struct blk_pick *k, uint32_t device, uint64_t from, uint64_
 		if (u->from >= from && u->to <= to)
 			*u = k->busy[--k->nbusy], i--;
 		else if (u->from < from)
-			u->to = from; /* if these were in the middle, drop those after them too */
+			u->to = from; /* in the middle: drop the sectors after them, too */
 		else
 			u->from = to;
 	}

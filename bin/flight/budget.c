@@ -30,9 +30,9 @@ static int by_cost(const void *a, const void *b)
 }
 
 /*
- * Write a line to the trace: the events that change with this step, or without a change those that
- * are not recorded, the most frequent first. If publish is set, write it to the reader and to
- * the control file, too. Return 0, or -1 if the instance does not record.
+ * Write a line to the trace: the events that this step changes, or if change is NULL, the events
+ * that are not recorded; the most frequent come first. If publish is set, write the line to the
+ * reader and to the control file, too. Return 0, or -1 if the instance does not record.
  */
 static int tell(struct flight_budget *b, const char *change, int publish)
 {
@@ -152,14 +152,14 @@ static void step(struct flight_budget *b, int off)
 	if (told)
 		return;
 	b->off = off;
-	charge(b); /* what came during the step says nothing about the load after it */
+	charge(b); /* events during the step say nothing about the load after it */
 	b->load = reason;
 	tell(b, off ? NULL : "recorded again, not", 1);
 	for (struct flight_event *e = c->events; e < c->events + c->n; e++)
 		e->since = e->off ? e->since : 0;
 }
 
-/* Find out which events stay. Return whether another one is recorded, which can be switched off. */
+/* Note which events stay on. Return 1 if any recorded event can be switched off, else 0. */
 static int can_reduce(struct flight_budget *b)
 {
 	struct flight_cost *c = &b->cost;
@@ -233,7 +233,7 @@ void flight_budget_look(struct flight_budget *b)
 	charge(b);
 	b->bucket = b->bucket > full ? full : b->bucket < -10 * full ? -10 * full : b->bucket;
 	if (!file_begins(b->cost.dir, "tracing_on", '1'))
-		return; /* a step could not be told */
+		return; /* stopped: the trace takes no line of a step */
 	if (b->bucket < 0 && b->load > rate(b))
 		step_down(b);
 	else if (b->bucket == full && b->off)

@@ -4,7 +4,7 @@
  *
  * The kernel counts the events of each CPU (per_cpu/cpuN/stats). A small second instance measures
  * what an event costs. It also records all events for a moment, which shows the frequent ones. The
- * buffer of the recorder has nothing of that.
+ * buffer of the recorder has no event of these measurements.
  */
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,7 +16,7 @@
 
 enum { CALLS = 200, ROUNDS = 12 }; /* calls of one measurement, and measurements */
 enum { ENOUGH = 200 }; /* events of a sample */
-/* Its events name no call, and the kernel has it whenever it has any of system calls. */
+/* This event names no call, and every kernel with events of system calls has it. */
 #define EVERY_CALL "raw_syscalls:sys_enter"
 
 static int by_number(const void *a, const void *b)
@@ -114,7 +114,7 @@ void flight_cost_close(struct flight_cost *c)
 
 uint64_t flight_cost_count(struct flight_cost *c)
 {
-	uint64_t n = tried(c->live), more = n >= c->seen ? n - c->seen : n; /* it was cleared */
+	uint64_t n = tried(c->live), more = n >= c->seen ? n - c->seen : n; /* n: cleared */
 
 	c->seen = n;
 	c->recorded += more;
@@ -182,7 +182,7 @@ int flight_cost_enable(const struct flight_cost *c, int dir, int on)
 	return r;
 }
 
-/* Count the record of the sample. */
+/* Count a record of the sample. */
 static void count(struct flight_cost *c, const struct record *r)
 {
 	uint16_t id = 0;

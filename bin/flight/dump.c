@@ -23,9 +23,9 @@
 #include "flight.h"
 
 #define CHUNK (64 * 1024)
-/* A name with a longer number is not one of ours. */
+/* A name with a longer number is not that of a dump. */
 #define NUMBER_DIGITS 9
-/* Number of dump numbers to try if another program has made files of that name. */
+/* How many dump numbers to try if another program has made files with their names. */
 #define NAMES_TRIED 1000
 
 /* One file of the dump in progress. */
@@ -233,7 +233,7 @@ static uint64_t dumped_bytes(const struct flight_dumps *d)
 	return bytes;
 }
 
-/* Remove the dump that is now one too many; with limits of a manager, those that are too many. */
+/* Remove the dump that `keep` no longer allows, and old dumps until a manager's limits hold. */
 static void remove_oldest(struct flight_dumps *d)
 {
 	if (d->number > d->keep)
@@ -282,7 +282,7 @@ static void name_part(const struct flight_dumps *d, const struct part *p, char *
 	name_dump(name, size, d->number, d->per_cpu ? (int)(p - d->parts) : -1);
 }
 
-/* Give all files their final names, with this dump number. On -1 and errno no file has one. */
+/* Give all files their final names. Return 0; or -1 and errno, and then no file has one. */
 static int name_parts(const struct flight_dumps *d)
 {
 	char name[64];
@@ -324,7 +324,7 @@ static void drop_part(struct flight_dumps *d, struct part *p)
 }
 
 /*
- * Print the line with the number of lost events, those of a CPU or of all, to text. Return its
+ * Print to text the line with the number of events that a CPU, or all CPUs, lost. Return its
  * length.
  */
 static size_t put_losses(const struct flight_dumps *d, const struct part *p,
@@ -338,8 +338,8 @@ static size_t put_losses(const struct flight_dumps *d, const struct part *p,
 }
 
 /*
- * Complete the dump: all files get their final names, or none and all are removed. show is NULL
- * for a trace.dat, which has the number of lost events in its head.
+ * Complete the dump: give all files their final names, or remove all files. show is NULL for a
+ * trace.dat, which has the number of lost events in its head.
  */
 static void end_parts(struct flight_dumps *d, const struct flight_take *take,
 		      const struct show *show)

@@ -51,8 +51,8 @@ int flight_take_open(struct flight_take *, int dir);
 int flight_take_begin(struct flight_take *, uint64_t least, int last);
 
 /*
- * Return the number of events that the ring buffer of a CPU, or all (-1), had dropped when
- * flight_take_begin read it, since the buffer was made.
+ * Return the number of events that the ring buffer of a CPU, or of all CPUs (-1), had dropped
+ * since it was made, when flight_take_begin read it.
  */
 unsigned long long flight_take_lost(const struct flight_take *, int cpu);
 
@@ -62,7 +62,7 @@ const void *flight_take_subbuf(struct flight_take *, unsigned cpu);
 /* Return the next record of all CPUs as merge_next does, instead of sub-buffers. */
 const struct record *flight_take_record(struct flight_take *, int64_t *lost);
 
-/* End the dump, of which all records were taken. */
+/* End the dump, after all its records were taken. */
 void flight_take_end(struct flight_take *);
 
 /* Forget the records that are kept for the next dump, because the ring buffer was cleared. */
@@ -85,7 +85,7 @@ struct flight_dumps {
 	int dir;
 	char path[PATH_MAX];    /* of dir */
 	unsigned long number;   /* of the newest dump */
-	unsigned long oldest;   /* of the oldest dump that it has made, or number + 1 */
+	unsigned long oldest;   /* of the oldest dump of this process, or number + 1 */
 	uint64_t total;         /* limit of all dumps in bytes, from DUMPS_MOST; 0: none */
 	unsigned cpus;
 	struct part *parts;     /* one, or one per CPU */
@@ -130,9 +130,9 @@ struct flight_beside {
 };
 
 /*
- * Make the instance whose name is that of the instance (NULL: $TFS_INSTANCE) and the suffix, with
- * buffers of so many KB and the trace clock of the instance at dir; top is the tracefs root. Return
- * 0 or -1; call flight_beside_remove in both cases.
+ * Make a second instance: its name is that of the instance (NULL: $TFS_INSTANCE) plus the suffix,
+ * its buffers have so many KB, and its trace clock is that of the instance at dir. top is the
+ * tracefs root. Return 0 or -1; call flight_beside_remove in both cases.
  */
 int flight_beside_make(struct flight_beside *, int top, int dir, const char *instance,
 		       const char *suffix, const char *kb);
@@ -200,7 +200,7 @@ int flight_slow_open(struct flight_slow *, int top, int dir, const char *instanc
 uint64_t flight_slow_take(struct flight_slow *, uint64_t after);
 void flight_slow_close(struct flight_slow *);
 
-/* Return for how many milliseconds poll(2) may wait, at most ms unless that is -1, for ever. */
+/* Return for how many milliseconds poll(2) may wait, at most ms. In both, -1 means no limit. */
 int flight_slow_wait(const struct flight_slow *, int ms);
 
 /* Set line to the number of events that were lost; "": none. */
@@ -252,15 +252,15 @@ int flight_cost_open(struct flight_cost *, int top, const char *instance);
 uint64_t flight_cost_count(struct flight_cost *);
 
 /*
- * Read which events the instance records, and their filters, unless that is the same as at the last
- * call. Return 0 or -1.
+ * Read which events the instance records, and their filters, unless the list of events is the same
+ * as at the last call. Return 0 or -1.
  */
 int flight_cost_events(struct flight_cost *);
 
 /* Enable or disable the events with `change` in the instance at dir. Return 0 or -1. */
 int flight_cost_enable(const struct flight_cost *, int dir, int on);
 
-/* Record the events that are not off for a moment in the small instance. Return 0 or -1. */
+/* For a moment, record in the small instance the events that are not off. Return 0 or -1. */
 int flight_cost_sample(struct flight_cost *);
 
 void flight_cost_close(struct flight_cost *);
@@ -345,9 +345,9 @@ int flight_budget_wait(const struct flight_budget *);
 void flight_budget_look(struct flight_budget *);
 
 /*
- * Let this task run before all ordinary tasks (on is 1), because a flood may leave an ordinary task
- * no CPU for a second; or like them (0), while it makes a dump, which takes long.
- * flight_budget_begin does the former.
+ * If on is 1, let this task run before all ordinary tasks, because a flood may leave an ordinary
+ * task no CPU for a second. If on is 0, let it run as an ordinary task: use that for a dump, which
+ * takes long. flight_budget_begin sets 1.
  */
 void flight_budget_hurry(struct flight_budget *, int on);
 

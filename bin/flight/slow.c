@@ -2,8 +2,8 @@
 /*
  * slow.c - system calls that start a dump because they took too long
  *
- * An instance beside the recorder's records the entries and returns of the calls. They are read
- * every few milliseconds, not when they come: a task may make a million of them in a second.
+ * A second instance records the entries and returns of the calls. They are read every few
+ * milliseconds, not one by one: a task may make a million calls in a second.
  */
 
 #include "base/base.h"
@@ -22,7 +22,7 @@ enum {
 	FILLS = 64,             /* of one look, because the calls may come faster than we read */
 };
 
-/* Where each record of syscalls has the number of its call: __syscall_nr of its format. */
+/* The offset of the number of the call in each record of syscalls: __syscall_nr in its format. */
 #define NUMBER_AT 8
 
 struct slow_task {

@@ -229,10 +229,10 @@ static void handle_signals(void)
 			f.stopping = 1;
 }
 
-/* How often to save new names for after a crash, in ms. */
+/* How often to save new names, which a reader needs after a crash, in ms. */
 #define SAVE_MS 10000
 
-/* With -P save new names if it is time. Return how long to wait at most, in ms; -1: any time. */
+/* With -P, save new names if it is time. Return how long to wait at most, in ms; -1: no limit. */
 static int patience(void)
 {
 	long long now = time_now_ms();

@@ -5,7 +5,7 @@
  * Requires: Linux 6.12, and an instance that the kernel's command line has reserved.
  * "reserve" prints parameters for the kernel's command line. "save" moves the events of the last
  * boot into FILE, by default last-boot.dat in $TFS_STATE or /var/lib/tfs, and prints its path;
- * FILE.1 and FILE.2 are the files of the boots before. It reads the formats and names that
+ * FILE.1 and FILE.2 are the files of the boots before. "save" needs the formats and names that
  * `tfs-flight -P` has saved there. Events stay in the ring buffer if the disk is full.
  * Exit: 0 done, 1 save: no event is left of the last boot, 100 usage error, 111 refused.
  */
@@ -35,7 +35,7 @@ static unsigned long default_mb(void)
 	return mb < 4 ? 4 : mb > 256 ? 256 : mb & ~1ul;
 }
 
-/* Say what else a crash needs, and what this boot has reserved. */
+/* Say what this boot has reserved, and whether the machine reboots after a panic. */
 static void print_notes(const char *instance)
 {
 	char path[PATH_MAX], *text;

@@ -24,9 +24,9 @@
 #include "call_programs.h"
 
 /*
- * SLOTS_OF_CPU ids of a CPU. Before Linux 6.9: at most LEVELS directories and mounts; ROUNDS are
- * rounds of the loop over the descriptors. A file whose names are written takes two, and more if a
- * name changes meanwhile.
+ * A CPU keeps SLOTS_OF_CPU ids. Before Linux 6.9, a walk has at most LEVELS directories and mounts,
+ * and the loop over the descriptors has at most ROUNDS rounds. A file whose names are written takes
+ * two rounds, and more if a name changes meanwhile.
  */
 enum { SLOTS_OF_CPU = 4096, LEVELS = 64, ROUNDS = 12, NAME_MOST = 256,
        NAME_MASK = 0x1ff };
@@ -45,8 +45,8 @@ enum { FILE_SLOTS(FILE_SLOT_AT) };
 _Static_assert(FILE_SLOTS_ALL <= 2 * QUEUE_MOST, "there is room for the slots");
 
 /*
- * The record of a file is in the buffer, where pieces of memory have room to spare: how many bytes
- * of names it has, and the record, whose names follow
+ * The record of a file is in the buffer, behind the pieces of memory: the number of bytes of its
+ * names, then the record, then the names
  */
 enum { USED = MEMORY + MEMORY_MASK + 8, FILE_AT = USED + 8,
        FILE_HEAD = FILE_AT + (int)sizeof(struct ring_head),
@@ -96,7 +96,7 @@ static void load_as(struct bpf_code *c, const struct programs *m, enum bpf_reg t
 	cast(c, m, to, m->files.types[type]);
 }
 
-/* Let an address be a number. */
+/* Turn the address in the register into a number. */
 static void to_number(struct bpf_code *c, enum bpf_reg reg)
 {
 	store(c, SCALAR, reg);
@@ -147,7 +147,7 @@ static void begin_count(struct bpf_code *c, const struct programs *m, int slot)
 	store_stack(c, slot, R1);
 }
 
-/* Begin a function: R7 = the buffer; if it writes a record, CONTROL is known. */
+/* Begin a function: R7 = the buffer. If it writes a record, set CONTROL, too. */
 static void begin_function(struct bpf_code *c, const struct programs *m, const char *name,
 			   int writes)
 {
@@ -190,7 +190,7 @@ static void write_name(struct bpf_code *c, const struct programs *m, const char 
 	write_string(c, full);
 }
 
-/* Append the name of the namespace that DENTRY is, ns_dname() in fs/nsfs.c. */
+/* Append the name of the namespace that DENTRY stands for, as ns_dname() in fs/nsfs.c does. */
 static void write_space(struct bpf_code *c, const struct programs *m, const char *full)
 {
 	const int inode = m->files.ns_of_inode;
@@ -259,7 +259,7 @@ static void walk(struct bpf_code *c, const struct programs *m)
 	jump_if_slot(c, WRITES, JNE, WRITES_NAMES, "unwritten");
 	write_name(c, m, "full");
 	emit_jump(c, "unwritten");
-	emit_label(c, "full"); /* the id is that of all names */
+	emit_label(c, "full"); /* but the id is made of all names */
 	set(c, WRITES, WRITES_NO_MORE);
 	emit_label(c, "unwritten");
 	load_hash(c, m);
@@ -377,7 +377,7 @@ static void find_socket(struct bpf_code *c, const struct programs *m)
 	emit_jump_if_imm(c, R8, JEQ, 0, "none");
 	cast(c, m, R8, m->files.types[TYPE_FILE]);
 	get(c, m, SIZE_DW, R8, R8, m->steps[PRIVATE]);
-	emit_jump_if_imm(c, R8, JEQ, 0, "none"); /* as of O_PATH */
+	emit_jump_if_imm(c, R8, JEQ, 0, "none"); /* as with O_PATH */
 	cast(c, m, R8, m->files.types[TYPE_SOCKET]);
 	get(c, m, SIZE_DW, R1, R8, m->steps[BACK]);
 	load(c, R2, FILE_OF);
@@ -515,7 +515,7 @@ static void write_socket(struct bpf_code *c, const struct programs *m)
 
 /* ---- the id of a file ---------------------------------------------------------------------- */
 
-/* R9 = FILE_DELETED, or 0: is the dentry in no directory any more, and no root? Overwrites R8. */
+/* R9 = FILE_DELETED if the dentry is neither in a directory nor a root; else 0. Overwrites R8. */
 static void load_deleted(struct bpf_code *c, const struct programs *m)
 {
 	emit_scope(c);
@@ -557,7 +557,7 @@ static void function_find_id(struct bpf_code *c, const struct programs *m)
 	if (knows_sockets(m))
 		find_socket(c, m);
 	walk(c, m);
-	if (m->p->roots) /* what is mounted there may get another name */
+	if (m->p->roots) /* a mounted directory may get another name in its file system */
 		walk_inside(c, m, 0);
 	store(c, FOUND, R6);
 	emit_exit(c, 0);
@@ -569,7 +569,7 @@ static void function_find_id(struct bpf_code *c, const struct programs *m)
 static void begin_file(struct bpf_code *c, const struct programs *m)
 {
 	emit_head(c, R7, FILE_AT, RECORD_FILE);
-	if (m->entering) { /* not after the record of the call */
+	if (m->entering) { /* its time must not be after that of the call */
 		load(c, R1, CALL);
 		store(c, FILE_AT, R1);
 	}
@@ -627,7 +627,7 @@ static void find_slot(struct bpf_code *c, const struct programs *m, const char *
 	emit_find(c, m->files.sent, KEY, R0, none);
 }
 
-/* The function that writes the record of the file whose names are there, if it has room. */
+/* The function that writes the record of the file whose names are there, if the ring has room. */
 static void function_write_file(struct bpf_code *c, const struct programs *m)
 {
 	begin_function(c, m, "write_file", 1);
@@ -646,7 +646,7 @@ static void function_write_file(struct bpf_code *c, const struct programs *m)
 	emit_jump_if_imm(c, R1, JNE, AT_OWN, "has_path");
 	load(c, R1, USED);
 	set(c, USED, 0);
-	/* it was moved out of the tree that is mounted: the kernel gives no name, either */
+	/* the file was moved out of the mounted tree: the kernel gives no name, either */
 	emit_jump_if_imm(c, R1, JNE, 0, "has_path");
 	emit_load(c, SIZE_H, R1, R7, FILE_HEAD + (int)offsetof(struct file_record, flags));
 	emit_alu_imm(c, ALU_OR, R1, FILE_PSEUDO);

@@ -2,11 +2,11 @@
 /*
  * call_memory.c - the parts of programs that read user memory
  *
- * What is read goes behind the record, as pieces (struct memory_piece). A piece is at R7 + MEMORY +
- * AT. A letter says what it is; it is a capital one at the entry of a call.
+ * The memory goes behind the record, as pieces (struct memory_piece). A piece is at R7 + MEMORY +
+ * AT. Its letter says what it is; a capital letter means the entry of a call.
  *
- * At the return, what lies before a page that is not in memory is read alone. Structures may have
- * pointers, whose memory is read after that of the structures (Linux 6.9).
+ * At the return, if a page is not in memory, the bytes before the page are read alone. Structures
+ * may have pointers, whose memory is read after that of the structures (Linux 6.9).
  */
 
 #include "call_programs.h"
@@ -112,7 +112,7 @@ static void read_to_page_end(struct bpf_code *c)
 	emit_jump(c, "fault");
 }
 
-/* R8 = the next string of an array, whose place is at R8; or append why there is no more. */
+/* R8 = the string of the pointer at R8, the next of an array; or append why there is none. */
 static void take_word(struct bpf_code *c, const struct programs *m)
 {
 	count_round(c, m);
@@ -195,8 +195,8 @@ static void multiply_by_count(struct bpf_code *c)
 }
 
 /*
- * R3 = LEFT; jump unless a message of netlink begins at the address in R3: its length, which is
- * that of the header at least, a type, and flags, of which linux/netlink.h has twelve.
+ * Jump unless a netlink message begins at the address in R3: a length from that of its header to
+ * LEFT, a type, and flags, of which linux/netlink.h has twelve. R3 = LEFT in any case.
  */
 static void read_length(struct bpf_code *c, const char *to)
 {
@@ -461,7 +461,7 @@ static void take_point(struct bpf_code *c, const struct programs *m)
 	store(c, STRIDE, R1);
 	set(c, NEST, 8);
 	set(c, CUT, 0);
-	/* its argument is none of the call's */
+	/* this memory is that of no argument */
 	emit_store_imm(c, SIZE_B, R7, ITEM + (int)offsetof(struct item, arg), CALL_ARGS);
 	emit_jump(c, "data");
 }

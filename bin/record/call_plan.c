@@ -2,8 +2,8 @@
 /*
  * call_plan.c - the map that says what user memory each call passes
  *
- * It has an entry for each call, by its number, which is made from the tables of the calls: where
- * user memory is, and when it is read. A call that is not to be recorded has none.
+ * The map has an entry for each call, by its number: where user memory is, and when it is read. The
+ * entry is made from the tables of the calls. A call that is not recorded has known 0 there.
  */
 
 #include "host/host.h"
@@ -128,7 +128,7 @@ static int is_exec(const char *name)
 	return (role_of_call(name)->is & IS_EXEC) != 0;
 }
 
-/* Is a call recorded that executes a program? It may return by the number of another one. */
+/* Is a call recorded that executes a program? It may return with the number of another call. */
 static int executes(const struct plan *p)
 {
 	char *const *n = p->names;

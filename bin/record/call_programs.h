@@ -18,12 +18,13 @@
 #include "strings.h"
 
 /*
- * Where the kernel's struct pt_regs of the architecture has the arguments, the number of the
- * call, and the stack. MODE says that the call is one of 32-bit code, if its bits MODE_MASK are
- * MODE_32; without MODE_MASK no such call exists. On x86 64-bit code can make such a call, too (int
- * 0x80), so MODE is -1, and the bits are those of thread_info.status: TS_COMPAT
+ * Offsets in the architecture's struct pt_regs: of the arguments, of the number of the call (NR),
+ * and of the stack. A call is one of 32-bit code if the bits MODE_MASK of the register MODE are
+ * MODE_32; if MODE_MASK is 0, there is no such call. On x86, 64-bit code can make such a call, too
+ * (int 0x80), so MODE is -1, and the bits are those of thread_info.status: TS_COMPAT
  * (arch/x86/include/asm/thread_info.h). NR_SIZE is SIZE_W or SIZE_DW. An exec that succeeds keeps
- * the number, or else clears the register CLEARED. KNOWN is 0 if the registers are not known.
+ * the number, except on arm: there it clears the number and the register CLEARED. KNOWN_REGISTERS
+ * is 0 if the registers are not known.
  */
 #if defined(__x86_64__)
 enum { KNOWN_REGISTERS = 1, NR = 120, NR_SIZE = SIZE_DW, STACK = 152,
@@ -59,7 +60,7 @@ enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
 enum { WORD = sizeof(long) };
 #define WORD_SIZE (WORD == 8 ? SIZE_DW : SIZE_W)
 
-/* The bits of the byte of a task in its map (rings_list). The call is the one that it is in. */
+/* The bits of a task's byte in the map of tasks (rings_list); MISSING is for its present call. */
 enum {
 	LISTED = LIST_BIT,      /* it is traced; or if all tasks are, it is not */
 	MISSING = 4,            /* argument 0 was not in memory at the entry; 8: argument 1 ... */
@@ -67,13 +68,13 @@ enum {
 };
 
 /*
- * Numbers of calls are below this. In the array, those of 32-bit code follow the others, then an
- * entry for all others, and then variants of calls, at most VARIANTS.
+ * Numbers of calls are below NUMBERS. In the array, the calls of 32-bit code follow the others;
+ * then come one entry for all other numbers, and at most VARIANTS variants of calls.
  */
 enum { NUMBERS = 1024, OTHER_CALL = 2 * NUMBERS, VARIANTS = 1024, POINTS_MOST = 1024,
        ENTRIES = OTHER_CALL + 1 + VARIANTS };
 
-/* Most bytes of strings, of the words of an array, of structures; of an environment, in words */
+/* The most bytes of strings, of the words of an array, and of structures; ENV_MOST is in words */
 enum { STRING_MOST = 4096, WORDS_MOST = 4480, WORD_LEAST = 448, STRUCT_MOST = 512,
        SOCKADDR_MOST = 128, MESSAGE_MOST = 1024,
        ENV_MOST = 32, PAGE = 4096 };
@@ -86,14 +87,14 @@ enum item_flag {
 	IF_INTERRUPTED = 4,     /* read it at the return if a signal interrupted the call */
 	COUNT_IS_ADDRESS = 8,   /* the argument with the count is the address of an int */
 	COUNT_IS_RESULT = 16,   /* the result is the count, if it is smaller */
-	ON_STACK = 32,          /* of an exec that succeeded, the address is that of count */
+	ON_STACK = 32,          /* after an exec that succeeded, it is where count says (NEW_...) */
 	MAY_BE_PART = 128,      /* its beginning counts if the rest is not in memory */
 };
 
 /* For count: what a new program has on its stack. */
 enum { NEW_NOTHING, NEW_WORDS, NEW_ENV };
 
-/* Is a call recorded? ENDS: only its return, of another call that executes a program */
+/* Is a call recorded? ENDS: only as the return of another call that executes a program */
 enum { RECORDED = 1, HAS_MEMORY, ENDS };
 
 /*
@@ -104,17 +105,17 @@ enum { ANYTHING, BARE, ONE_STRING, ONE_STRUCT, NEW_FILE };
 enum { SHORT_STRUCT = 144 };
 
 /*
- * Arguments that are a descriptor, one or AT_FDCWD, or a path from the directory of the task; and
- * the root directory of the task
+ * Files of a call: of an argument that is a descriptor, or a descriptor or AT_FDCWD; the directory
+ * of the task, from which a path begins; and its root directory
  */
 enum file_source { FILE_FD = 1, FILE_DIRFD, FILE_CWD, FILE_ROOT };
-/* At most so many of a call, and a 0 after them; a power of 2; and what their pieces take */
+/* The most files of a call, with a 0 after them (a power of 2); the bytes that their pieces take */
 enum { CALL_FILES = 4, FILE_PIECE = sizeof(struct memory_piece) + PIECE_ROUND,
        FILE_PIECES = (CALL_FILES - 1) * FILE_PIECE };
 
 /*
  * The files of the return of a call: a descriptor, or two in the memory of the argument (returns -
- * FILE_PAIR); the program that it executes; or the first argument again, which has got an address
+ * FILE_PAIR); the program that it executes; or again the first argument, now with an address
  */
 enum file_returns { FILE_NONE, FILE_RESULT, FILE_PROGRAM, FILE_AGAIN, FILE_PAIR };
 
@@ -141,19 +142,19 @@ struct point {
 	uint8_t npoints, message, pad[2];
 };
 
-/* What is read at the return of a call; of ONE_STRUCT, its argument and size */
+/* What is read at the return of a call; for ONE_STRUCT, the argument and the size */
 struct call_end {
 	uint8_t what, arg, size, pad;
 };
 
-/* The value of the map of calls. A call that is not recorded is all zero. */
+/* The value of the map of calls. A call that is not recorded has known 0. */
 struct entry {
 	uint8_t known;                  /* RECORDED, HAS_MEMORY */
 	uint8_t exec;
 	uint8_t at_entry, at_return;    /* has such items */
-	uint8_t messages;               /* of a socket, which is the first argument */
+	uint8_t messages;               /* it passes messages of the first argument, a socket */
 	uint8_t by;                     /* the argument whose value chooses a variant */
-	uint8_t any_mode;               /* so is this number in code of either width */
+	uint8_t any_mode;               /* this number is recorded in 64-bit or in 32-bit code */
 	uint8_t returns;                /* enum file_returns */
 	uint8_t files[CALL_FILES];      /* descriptors: an argument, and enum file_source << 4 */
 	uint8_t begins;                 /* what is read at the entry */
@@ -194,7 +195,7 @@ struct variant {
 enum { QUEUE_MOST = 64 };
 enum { SLOTS(BPF_SLOT_AT) };
 
-/* The memory of a record: so much that there is room for the largest piece behind MEMORY_FULL */
+/* The memory of a record. Behind MEMORY_FULL it still has room for the largest piece. */
 enum { MEMORY_MASK = 0x3ff8, MEMORY_FULL = 12000, CHUNK_MASK = 0x1fff,
        BUFFER = MEMORY + MEMORY_MASK + 1 + CHUNK_MASK + 64 };
 _Static_assert(MEMORY_FULL + 2 * (int)sizeof(struct memory_piece) + STRING_MOST + 16 <= MEMORY_MASK,
@@ -323,7 +324,7 @@ void set_pid(struct bpf_code *, enum bpf_reg to);
  */
 void find_open(struct bpf_code *, const struct programs *, int claim, const char *other);
 
-/* The task of the place at R7 needs it no more. Overwrites R1. */
+/* The task no longer needs the place at R7. Overwrites R1. */
 void leave_open(struct bpf_code *);
 
 /*
@@ -333,8 +334,8 @@ void leave_open(struct bpf_code *);
 void write_open(struct bpf_code *, const struct programs *, enum record_kind);
 
 /*
- * Record the running task if the last such record of this CPU is of another one, or if it has
- * another name now. Its call's record is to be at R7 + at. Overwrites all registers but R7.
+ * Record the running task if the last such record of this CPU is of another task, or if the task
+ * has another name now. The record of its call must be at R7 + at. Overwrites all registers but R7.
  */
 void write_task(struct bpf_code *, const struct programs *, int at);
 
@@ -366,7 +367,7 @@ void count_round(struct bpf_code *, const struct programs *);
  */
 void loop_label(struct bpf_code *, const char *label);
 
-/* to = the member of the item; of the entry at R6; jump if it CONDITION n, or has no such flag */
+/* to = the member of the item, or of the entry at R6; jump if it CONDITION n, or lacks the flag */
 #define load_item(c, member, to) \
 	emit_load(c, BPF_SIZE_OF(item, member), to, R7, ITEM + (int)offsetof(struct item, member))
 #define load_entry(c, member, to) emit_get(c, to, R6, entry, member)

@@ -190,7 +190,7 @@ static void find_entry(struct bpf_code *c, const struct programs *m, enum bpf_re
 	emit_alu(c, ALU_ADD, R0, reg);
 }
 
-/* Set R1 to the bits that MODE_MASK is for. With BTF, R7 is the task. */
+/* Set R1 to the word whose bits MODE_MASK selects. With BTF, R7 is the task. */
 static void load_mode(struct bpf_code *c, const struct programs *m)
 {
 	if (MODE >= 0) {
@@ -206,7 +206,7 @@ static void load_mode(struct bpf_code *c, const struct programs *m)
 
 /*
  * Let R6 be the registers and R9 the byte of the task. Jump to exit if the task is not traced, or
- * before that if no call with this number is recorded. With BTF that takes no call but one.
+ * before that if no call with this number is recorded. With BTF, this takes a single helper call.
  */
 static void check_task(struct bpf_code *c, const struct programs *m)
 {
@@ -384,19 +384,19 @@ static void set_width(struct bpf_code *c)
 	emit_label(c, "wide");
 }
 
-/* Since Linux 7.2 another task may interrupt a program, and run the other one on the same CPU. */
+/* Since Linux 7.2, another task may interrupt a program and run that of the other side. */
 void find_buffer(struct bpf_code *c, const struct programs *m)
 {
 	emit_store_imm(c, SIZE_W, FP, KEY, m->entering);
 	emit_find(c, m->buffer, KEY, R7, "out");
 }
 
-/* The task, as the record of it is on the stack, below the slots of call_files.c */
+/* The record of the task is on the stack, below the slots of call_files.c. */
 enum { TASK_RECORD = -240, TASK_WORDS = sizeof(struct task_record) / 8,
        OF_TASK = TASK_RECORD + (int)sizeof(struct ring_head) };
 #define AT_TASK(MEMBER) (OF_TASK + (int)offsetof(struct task_record, MEMBER))
 
-/* The parts of it, and the members that the kernel has them in */
+/* The parts of this record, and the kernel's members that have them */
 static const struct { uint8_t size, at, member; } task_parts[] = {
 	{ SIZE_DW, offsetof(struct task_record, comm), TASK_COMM },
 	{ SIZE_DW, offsetof(struct task_record, comm) + 8, TASK_COMM },
@@ -430,7 +430,7 @@ static void load_part(struct bpf_code *c, const struct programs *m, int i)
 	}
 }
 
-/* Without BTF, let the record on the stack say what the running task is. Overwrites R0 to R5. */
+/* Without BTF, fill the record on the stack from the running task. Overwrites R0 to R5. */
 static void fill_task(struct bpf_code *c, const struct programs *m)
 {
 	emit_address(c, R1, FP, AT_TASK(comm));
@@ -590,7 +590,7 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
 	load(c, R8, AT);
 	if (!m->p->entries)
 		emit_jump_if_imm(c, R8, JLE, OPEN_CALL_MEMORY, "short");
-	set(c, RET, 0); /* an earlier call of this CPU has left its own */
+	set(c, RET, 0); /* an earlier call of this CPU has left its result */
 	set(c, RET + 8, 0);
 	write_record(c, m, RECORD_ENTER);
 	add_flag(c, RECORD, CALL_ENTERED);
@@ -612,7 +612,7 @@ static void keep_memory(struct bpf_code *c, const struct programs *m)
 	emit_address(c, R3, R9, MEMORY);
 	emit_call(c, FN_PROBE_READ_KERNEL);
 	emit_jump(c, "out");
-	emit_label(c, "no_place"); /* another task has it: the return says what is known there */
+	emit_label(c, "no_place"); /* another task has it: the return will say what it knows */
 	emit_mov(c, R7, R9);
 	emit_load(c, SIZE_H, R1, R7, OF_CALL(RECORD, flags));
 	emit_jump_if_imm(c, R1, JSET, CALL_ENTERED, "out");
@@ -704,7 +704,7 @@ static void keep_struct(struct bpf_code *c)
 	emit_set(c, R7, open_call, used, R1);
 }
 
-/* Let R7 be the buffer, with the call and the memory of the open call, which R7 was before. */
+/* Copy the open call at R7, with its memory, to the buffer, and let R7 be the buffer. */
 static void take_open(struct bpf_code *c, const struct programs *m)
 {
 	emit_store(c, SIZE_DW, FP, SLOT, R7);

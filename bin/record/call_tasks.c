@@ -12,8 +12,8 @@
 enum { TOLD_MOST = 64 * 1024 };
 
 /*
- * A task forks: its child is listed if the task is. Without m->pid the pid of the child is at this
- * place of the event's record.
+ * A task forks: its child is listed if the task is. If m->pid is not known, the event's record has
+ * the pid of the child at the offset child.
  */
 static void emit_fork(struct bpf_code *c, const struct programs *m, int child)
 {
@@ -62,7 +62,7 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 
 /*
  * A task executes a program. If it is not the leader, it takes the pid of the leader, which has
- * ended: let the task R7, which was R6 before, have its byte, and its call.
+ * ended: move its byte and its call from its old pid, R6, to its new pid, R7.
  */
 static void emit_exec(struct bpf_code *c, const struct programs *m)
 {
@@ -116,7 +116,7 @@ static int read_filter(const struct programs *m, struct pids *out)
  */
 static int follow_filter(const struct programs *m, struct bpf_code *code)
 {
-	/* the kernel waits for long when a program leaves an event, but not a raw tracepoint */
+	/* the kernel takes long to detach a program from an event, but not from a raw tracepoint */
 	const int raw = m->pid >= 0;
 	char *format = file_read(m->p->root, "events/sched/sched_process_fork/format", NULL);
 	int child = format ? format_field(format, " child_pid;") : 0, r;

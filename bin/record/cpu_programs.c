@@ -16,10 +16,10 @@
 /* include/linux/sched.h */
 enum { TASK_DEAD = 0x80 };
 
-/* Processes of which a task ends or has ended, and that go on. */
+/* The most processes that go on although a task of them ends or has ended. */
 enum { PROCESSES_MOST = 8192 };
 
-/* What is known of such a process, by its pid: the time of its tasks in ns, and how many end now */
+/* Such a process, by its pid: the time of its tasks in ns, and how many of them end now */
 struct ending {
 	uint64_t ns, tasks;
 };
@@ -41,7 +41,7 @@ static int at[MEMBERS_ALL];     /* offsets of the members */
 static int endings;             /* the map of struct ending */
 static const struct programs *traced;
 
-/* Print in assembly what is where. */
+/* The names of the slots in assembly. */
 static const struct bpf_slot slots[] = { { "KEY", FP, CPU_KEY }, { "VALUE", FP, VALUE }, { 0 } };
 
 /* CPU_KEY = the process of the task in R6; R7 = its number */

@@ -16,7 +16,7 @@
 
 enum { SLOTS = 65536 };
 
-/* What the trace and the kernel tell of the age of a task differs by no more, in microseconds. */
+/* The most by which the ages of a task in the trace and in a message differ, in microseconds. */
 enum { SLACK = 20000 };
 
 static void forget(struct taskstats *x)
@@ -134,7 +134,7 @@ int taskstats_read(struct taskstats *x)
 	return lost;
 }
 
-/* Return by how much the age of a message is not what the trace tells. */
+/* Return the difference between the age in a message and the age that the trace tells. */
 static uint64_t distance(const struct taskstats_exit *e, const struct used *told)
 {
 	if (e->used.age >= told->age)
@@ -174,7 +174,7 @@ void taskstats_forget_old(void *taskstats, int pid)
 	struct taskstats *x = taskstats;
 	const struct taskstats_exit *e;
 
-	/* a code from before the look after which the record was made is of an earlier task */
+	/* a code that was read before the look of the present record is of an earlier task */
 	while ((e = first_of(x, pid)) && (int32_t)(x->look - e->look) > 0)
 		drop_first(x, (unsigned)pid % SLOTS);
 }

@@ -8,11 +8,11 @@
  * A task may have ended, or executed another program, when its records are read. So the kernel says
  * what a process maps from its exec on, and which children it has (mapped_files.c).
  *
- * An unloaded library leaves its place to others. What the kernel says has a time, by which an
- * address is that of the library that was there when the trace recorded it.
+ * Another library may take the place of an unloaded one. The kernel's records have times, so an
+ * address belongs to the library that was there when the trace recorded the address.
  *
- * /proc/PID/maps says it for a program that was executed before the session, and if the kernel does
- * not. It is read only while the task still has the name that it had at the record. The link in
+ * For a program that was executed before the session, or if the kernel does not tell, maps of
+ * /proc/PID is read, but only while the task has the name that it had at the record. The link in
  * /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
  */
 #include <sys/stat.h>
@@ -292,7 +292,7 @@ static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 	free(text);
 }
 
-/* Read what the task maps, and wait the longer until the next time the longer that took. */
+/* Read what the task maps. The longer that takes, the longer wait until the next time. */
 static void look_again(struct process_maps *p, pid_t pid, const char *comm)
 {
 	long long begun = time_now_us();
@@ -306,9 +306,9 @@ static void look_again(struct process_maps *p, pid_t pid, const char *comm)
 }
 
 /*
- * Return the region with the address, of a process whose task has this name. Before it begins a
- * program, its addresses are those of the last one, until the trace tells its new name. Later
- * regions are of files that were mapped where others had been.
+ * Return the region with the address, of a process whose task has this name. A record may be older
+ * than the exec of the present program: by the name, choose between the regions of this program
+ * and of the one before. Later regions are of files that were mapped where others had been.
  */
 static const struct region *region_at(const struct process_maps *p, const char *name,
 				      uint64_t address)
@@ -381,7 +381,7 @@ static void make_room(void)
 {
 	if (all.bytes < BYTES && all.processes.n < PROCESSES)
 		return;
-	forget_all(&all.processes); /* their regions have the files */
+	forget_all(&all.processes); /* their regions point to the files */
 	forget_all(&all.files);
 }
 

@@ -36,9 +36,9 @@ static int64_t ahead;
 static int ahead_known;
 
 /*
- * Write how far the clock is ahead. The kernel tells it the time at which this process takes its
- * name again, between two looks at the clock of the trace. Choose the looks that are nearest to
- * each other.
+ * Write how far the clock is ahead. Between two looks at the clock of the trace, this process sets
+ * its name again, and the kernel's record of that has the time of the clock of perf events. Choose
+ * the two looks that are nearest to each other.
  */
 static void tell_ahead(int instance, int to)
 {
@@ -70,7 +70,7 @@ static void tell_ahead(int instance, int to)
 		fd_write_all(to, (const char *)&found, sizeof(found));
 }
 
-/* Learn by a process, which leaves no ring buffer behind, how far the clock is ahead. */
+/* Learn how far the clock is ahead, from a child, because its end removes its ring buffers. */
 static void compare_clocks(int instance)
 {
 	int ends[2];
@@ -150,8 +150,8 @@ static size_t next(const struct ring *r, uint64_t *time)
 }
 
 /*
- * Look at all rings, unless one has a record of the last look. Return 0 if there is none. A record
- * that comes after a look may be in one ring, and its cause not yet seen in another.
+ * Look at all rings, unless one has a record of the last look. Return 0 if there is no record.
+ * Leave records that come after a look: their cause may be in another ring, and not seen yet.
  */
 static int look(void)
 {

@@ -32,9 +32,9 @@ struct otel {
 };
 
 /*
- * Attach the programs before the events that names of the plan has, or else before all calls. A
- * tracepoint is named as sched_switch; an event of one call, which costs other calls nothing, as
- * syscalls/sys_enter_openat. Return 0, or -1, reported.
+ * Attach programs that run before the events in plan->names, or if there are none, before all
+ * calls. A tracepoint is named as sched_switch; an event of one call, which costs other calls
+ * nothing, as syscalls/sys_enter_openat. Return 0, or -1, reported.
  */
 int otel_attach(struct plan *, struct otel *);
 
@@ -42,7 +42,7 @@ int otel_attach(struct plan *, struct otel *);
 int otel_find_all(const struct plan *, struct otel *);
 
 /*
- * Find the places of the processes of which notes come, until the descriptor is readable. A session
+ * Find the places of the processes that send notes, until the descriptor is readable. A session
  * does this in a process of its own.
  */
 void otel_serve(const struct otel *, int until);

@@ -2,14 +2,14 @@
 /*
  * otel_find.c - find the variable otel_thread_ctx_v1 of processes
  *
- * A program that defines the variable has it at an offset from the thread pointer that its file
- * says. A library gets the offset, or the number of its module and the offset in the module's
- * block, from the loader, which writes it to the place of a relocation. That place is read in the
- * memory of the process. The table of blocks (DTV) is that of glibc or musl. Nothing is written.
+ * If a program defines the variable, its file has the offset from the thread pointer. For a
+ * library, the loader writes the offset, or the number of the module and the offset in the module's
+ * block, to the place of a relocation. That place is read in the memory of the process. The table
+ * of blocks (DTV) is that of glibc or musl. Nothing is written.
  *
  * The files and the memory belong to the traced programs and are untrusted: a false answer lets the
  * programs read other memory of the same process, which is all that it can do. Helpers read them
- * (stranger.c). Of a process for which none finds an answer, the contexts are unknown.
+ * (stranger.c). If a helper finds no answer for a process, its contexts are unknown.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -90,8 +90,8 @@ struct search {
 };
 
 /*
- * Note why a file could not be opened: a process that we may not look at is unknown, and one with a
- * file whose server does not answer.
+ * Note why a file could not be opened. The context is unknown if we may not look at the process, or
+ * if the server of the file does not answer.
  */
 static void note_refusal(struct search *s)
 {
@@ -337,7 +337,7 @@ static int end_look(const struct otel *o, int helper, int ms)
 	return 1;
 }
 
-/* Return a helper that does nothing, as soon as there is one. */
+/* Wait for an idle helper, and return it. */
 static int wait_for_helper(const struct otel *o)
 {
 	for (;;) {

@@ -7,10 +7,10 @@
  * traced process, which says where the variable is; otel_find.c fills it. A program runs before
  * each event, in the task of the event. It follows the thread pointer to the record, and records
  * the context (struct otel_record) if it is another one than the task had, or if the last record is
- * some time ago, so that a reader knows it again after a loss. It is unknown if the process was not
- * searched, or if its memory is absent. After an exec, and if the process has mapped or
- * unmapped code since the last event, the place is to be found anew. Until this is done, each event
- * of the process sends a note of its pid.
+ * some time ago, so that a reader knows it again after a loss. The context is unknown if the
+ * process was not searched, or if its memory is absent. After an exec, and if the process has
+ * mapped or unmapped code since the last event, the place must be found anew. Until this is done,
+ * each event of the process sends a note of its pid.
  */
 #include "base/base.h"
 #include "host/host.h"

@@ -24,7 +24,7 @@ struct dat_part {
 	uint64_t size;          /* bytes of sub-buffers, which begin at dat_parts.reserve */
 };
 
-/* Zero it; set place, head and most. */
+/* The caller zeroes the struct, and sets place, head and most. */
 struct dat_parts {
 	const struct atomic_file *place; /* owned by the caller */
 	struct dat_head *head;  /* owned by the caller, after dat_begin */
@@ -88,15 +88,15 @@ uint64_t dat_parts_round_up(const struct dat_parts *, uint64_t n);
 int dat_merged_open(struct dat_parts *);
 
 /*
- * Write the records that are there, and that are old enough for their order, to sub-buffers, and
- * those that are full to the parts. Return how many sub-buffers were read, or -1, reported.
+ * Write the present records that are old enough for their order to sub-buffers, and the full
+ * sub-buffers to the parts. Return how many sub-buffers were read, or -1, reported.
  */
 ssize_t dat_merged_take(struct dat_parts *);
 
-/* Do so until there are no more. */
+/* Do the same until no record is left. */
 void dat_merged_rest(struct dat_parts *);
 
-/* Write what is open, and all sub-buffers, to the parts, and count what has no room. */
+/* Write the open calls, then all sub-buffers, to the parts. Count the records that do not fit. */
 void dat_merged_flush(struct dat_parts *);
 
 /* Write one sub-buffer to the end of the part of a CPU, or count its events as cut. */
@@ -109,7 +109,7 @@ int dat_parts_hold(struct dat_parts *);
 
 /*
  * Make a file of the parts and put it in its place. With more, begin new parts, and read the ring
- * buffers into them in the meantime. Return 0, or -1, reported: its events are counted in cut.
+ * buffers into them in the meantime. Return 0; or -1, reported, with its events counted in cut.
  */
 int dat_parts_join(struct dat_parts *, int more);
 
@@ -169,9 +169,9 @@ uint64_t mappings_time(uint64_t ts);
 uint64_t programs_record(struct line_format *, const struct record *);
 
 /*
- * Print the function at an address of a task, and for a frame of a stack its file, or else
- * FILE:0xOFFSET: put_user of struct event_set. call (0 or 1) says that the address follows
- * a call. Return 1, or 0 if nothing is known, and print nothing.
+ * Print the function at an address of a task, and for a frame of a stack also its file; or
+ * FILE:0xOFFSET if the function is unknown. call (0 or 1) says that the address follows a call.
+ * Return 1; or print nothing and return 0 if nothing is known. For put_user of struct event_set.
  */
 int programs_put(const struct event_set *, struct out *, int pid, uint64_t address, int call,
 		 int frame);
@@ -193,7 +193,7 @@ size_t programs_caller(const struct event_set *, const struct record *, uint64_t
 struct taskstats {
 	int fd;                 /* -1: none */
 	uint32_t looks, look;   /* of struct live: now, and of the present record */
-	unsigned messages;      /* were kept so far */
+	unsigned messages;      /* number of messages kept so far */
 	struct taskstats_exit {
 		int32_t pid;    /* 0: empty */
 		uint16_t code;
@@ -214,8 +214,9 @@ void taskstats_open(struct taskstats *, unsigned cpus);
 int taskstats_read(struct taskstats *);
 
 /*
- * Return the code of a task, set *used, and forget them and all of earlier tasks with that pid; -1:
- * not known. used->age has been set to the age that the trace tells. For facts.ended.
+ * Return the code of a task, or -1 if it is not known, and set *used. Forget this message, and
+ * those of earlier tasks with that pid. The caller has set used->age to the age by the trace. For
+ * facts.ended.
  */
 long taskstats_exit_code(void *taskstats, int pid, struct used *);
 

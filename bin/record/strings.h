@@ -62,8 +62,8 @@ int format_field(const char *format, const char *field);
 int calls_attach(struct plan *);
 
 /*
- * Return 0 if calls_attach knows the registers of this kernel, or -1, reported. While the clock of
- * an instance is set, the kernel lets nobody read the file that says it.
+ * Return 0 if calls_attach knows the registers of this kernel, or -1, reported. Call this before
+ * channel_make: while the clock of an instance is being set, events/header_page cannot be read.
  */
 int calls_check(const struct plan *);
 

@@ -132,7 +132,7 @@ static void to_mptcp(struct bpf_code *c)
 static void forget_begun(struct bpf_code *c)
 {
 	emit_jump32_if_imm(c, R8, JNE, TCP_SYN_SENT, "out");
-	/* that of an MPTCP socket changes before its route is known */
+	/* the state of an MPTCP socket changes before its route is known */
 	read_member(c, R7, R6, "sock", "sk_protocol", SIZE_H);
 	emit_jump_if_imm(c, R7, JEQ, K_IPPROTO_MPTCP, "out");
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);
@@ -164,7 +164,7 @@ static void emit_state(struct bpf_code *c, const struct plan *p)
 	emit_alu_imm(c, ALU_RSH, R9, SOCK_DONE);
 	emit_alu_imm(c, ALU_AND, R9, 1);
 	emit_alu(c, ALU_SUB, R8, R9);
-	/* a socket that waits in the queue of a listener is no program's, and not dead */
+	/* a socket that waits in the queue of a listener has no program yet, and is not dead */
 	emit_store(c, SIZE_DW, FP, SOCKET, R6);
 	emit_mov(c, R9, R7);
 	to_mptcp(c);
@@ -413,7 +413,7 @@ static void record_failed(struct bpf_code *c, const struct plan *p)
 	record(c, p, 'F');
 }
 
-/* The programs at events: each field is where the event has it. */
+/* The programs at events. They find each field by the format of the event. */
 
 enum { OF_ACCEPT = 1, OF_REQUESTS = 2, OF_SENDS = 4, IN_HEADER = 8 };
 
@@ -458,7 +458,7 @@ static void emit_connected(struct bpf_code *c, const struct plan *p, const char 
 	record_failed(c, p);
 }
 
-/* The request has its file only later, but the number of the descriptor. */
+/* The request has the number of the descriptor, but gets its file only later. */
 static void emit_submit(struct bpf_code *c, const struct plan *p, const char *format)
 {
 	(void)p;
@@ -482,9 +482,9 @@ static void emit_submit(struct bpf_code *c, const struct plan *p, const char *fo
 }
 
 /*
- * An accept makes a descriptor, or fills a slot of the ring's table of files. If one request accepts
- * several times, only its first completion names the request. The result of a later one may be a
- * slot or a descriptor: it is that which is a socket.
+ * An accept makes a descriptor, or fills a slot of the ring's table of files. If one request
+ * accepts several times, only its first completion names the request. The result of a later one
+ * may be a slot or a descriptor: it is that which is a socket.
  */
 static void emit_complete(struct bpf_code *c, const struct plan *p, const char *format)
 {

@@ -126,7 +126,7 @@ static long fill(struct stream *s, int ahead)
 	return n;
 }
 
-/* Do so, and compute when to do it again. */
+/* Call fill, and compute when to call it again. */
 static long take(struct stream *s, int ahead)
 {
 	long long now = time_now_us(), since = now - s->empty_at;
@@ -459,7 +459,7 @@ static void write_account(struct stream *s)
 	free(text.text);
 }
 
-/* Write lines that say what this tool was to read in procfs, and could not. */
+/* Write lines that count the files and cgroups that this tool was to read, and could not. */
 static void write_unread(struct stream *s)
 {
 	const char *late = getenv(LATE_FD);
@@ -510,8 +510,8 @@ static void write_losses(struct stream *s, int failed)
 }
 
 /*
- * Does the instance record all tasks? An empty pid filter also means that all tasks in it have
- * ended. A filter that follows tasks has excluded some, if it records all others.
+ * Does the instance record all tasks? If its pid filter is empty, it does, or all tasks of the
+ * filter have ended. A filter that follows tasks has excluded some, if it records all others.
  */
 static int records_all(const struct stream *s)
 {

@@ -46,7 +46,7 @@ struct recording {
 };
 
 /*
- * Wait up to ms milliseconds (-1: any time) for a stop signal or, unless signals_only is
+ * Wait up to ms milliseconds (-1: no limit) for a stop signal or, unless signals_only is
  * set, for a buffer. Return whether a buffer is ready.
  */
 static int wait_on(struct recording *r, int signals_only, int ms)

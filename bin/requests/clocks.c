@@ -109,9 +109,9 @@ static int64_t within(const struct dt_clocks *c, const int64_t *wide, unsigned i
 }
 
 /*
- * Find the hosts in rounds. A round takes all hosts that have bounds on both sides; if there
- * is none, one host with a bound on one side; if there is none either, one without. These
- * hosts are then known, and give bounds for the others as the first host does.
+ * Find the hosts in rounds. A round takes all hosts that have bounds on both sides; or else
+ * one host with a bound on one side; or else one host without bounds. These hosts are then
+ * known, and give bounds for the others as the first host does.
  */
 void dt_clocks_align(struct dt_clocks *c)
 {

@@ -5,7 +5,7 @@
  * From Linux 6.6 on a link (TCX), pinned as dev_NETNS_INDEX, attaches the program. On older
  * kernels the program is a filter of the queueing discipline clsact, which other programs
  * may use as well. The map "devices" lists the filters and disciplines that this tool added. An
- * entry is written before its filter is made, so that a killed dt-dev leaves no unknown one.
+ * entry is written before its filter is made, so that a killed dt-dev leaves no unknown filter.
  */
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -19,7 +19,7 @@
 #include "bpf/bpf.h"
 #include "requests.h"
 
-/* Take the first free priority of these. They are above those that people choose by hand. */
+/* Take the first free one of these priorities. People choose smaller numbers by hand. */
 enum { PRIORITY = 0xd700, PRIORITIES = 16 };
 
 #ifndef ARPHRD_IP6GRE /* glibc does not have it */
@@ -40,8 +40,8 @@ static uint64_t own_netns(void)
 }
 
 /*
- * Return the name of the program for the device. Return NULL without an error message if
- * there is none for its hardware type *kind, or if that is unknown: -1, and errno.
+ * Return the name of the program for the device. Return NULL without an error message if there
+ * is none for the device's hardware type *kind, or if the type is unknown (-1, with errno).
  */
 static const char *program_for(const char *device, int *kind)
 {

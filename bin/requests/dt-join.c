@@ -49,7 +49,7 @@ struct join {
 
 /* ---- the first reading: mark lines ------------------------------------------------------ */
 
-/* Return the thread or process of the mark line, with the comm that it has there. */
+/* Return the thread or process of the mark line, with the comm that the line has. */
 static struct dt_actor *actor_of(struct join *j, unsigned host, const struct seen *l,
 				 const struct dt_mark *m)
 {
@@ -110,7 +110,7 @@ static void collect(struct join *j, unsigned host)
 
 /* ---- clocks ----------------------------------------------------------------------------- */
 
-/* Compute the clocks and later. Convert the times of all points, and count early messages. */
+/* Compute j->clocks and j->later. Convert the times of all points, and count early messages. */
 static void find_clocks(struct join *j)
 {
 	struct dt_clocks *c = &j->clocks;
@@ -147,7 +147,7 @@ static void find_clocks(struct join *j)
 	}
 }
 
-/* Keep a note for the picture, about the host of this name, or with NULL about all hosts. */
+/* Keep a note for the picture, about the host of this name, or if name is NULL, about all hosts. */
 static void add_note(struct join *j, const char *name, const char *text)
 {
 	char **note = &j->notes[j->nnotes++];
@@ -242,8 +242,8 @@ static void advance(struct join *j, unsigned i)
 }
 
 /*
- * Return the host whose line is the next to print. If several are equal, it is the host that
- * printed the last line.
+ * Return the host whose line is the next to print. Among equal lines, that of the host `last`
+ * comes first.
  */
 static unsigned first(const struct join *j, unsigned last)
 {

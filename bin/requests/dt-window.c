@@ -34,7 +34,7 @@ static const struct tool tool = { TOOL_DT_WINDOW };
 #define MOST_LINES 65536
 #define MOST_BYTES (16 * 1024 * 1024)
 
-/* A thread that has a window: of each request probe. */
+/* The open windows of a thread, one for each request probe. */
 struct window {
 	struct table_entry entry;
 	unsigned n;
@@ -201,7 +201,7 @@ static uint64_t who(const struct filter *f, const struct seen *l)
 	return tid;
 }
 
-/* Does a thread in a window get a CPU, or is it woken? It is another one's event. */
+/* Does a thread in a window get a CPU, or is it woken? The event itself is another thread's. */
 static int is_about_followed(const struct filter *f, const struct seen *l)
 {
 	const char *key = text_part_is(l->event, "sched_switch") ? "next_pid" :
@@ -286,8 +286,8 @@ static void take_held(struct filter *f)
 }
 
 /*
- * Process the held lines up to the first begin of a send that is not over yet and whose
- * thread is followed. With all, or if too many lines are held, do not stop there.
+ * Process the held lines, but stop at the beginning of a send that is not over yet, by a
+ * followed thread. If all is set, or if too many lines are held, do not stop there.
  */
 static void take_what_is_known(struct filter *f, int all)
 {

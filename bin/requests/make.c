@@ -71,7 +71,7 @@ static int make_maps(struct make *m, int *settings, int *devices)
 	return p->id ? 0 : err_capability(CAPS_BPF, "unable to read the id of a map");
 }
 
-/* Make the maps of readers, which have none yet. The examples show what readers will bring. */
+/* Make the maps of readers, empty. The control and the ring are examples of what readers add. */
 static int make_readers(struct readers *r)
 {
 	const unsigned cpus = channel_cpus();
@@ -123,7 +123,7 @@ static int find_fields(struct make *m)
 
 /* ---- programs ------------------------------------------------------------------------ */
 
-/* Return a descriptor; or -1 and errno, with the reason in m->why and no error message. */
+/* Load a program. Return a descriptor; or -1 and errno, silent, with the reason in m->why. */
 static int load_as(struct make *m, dt_program *build, const char *as, const struct bpf_load_as *k)
 {
 	static struct bpf_code c;
@@ -162,8 +162,8 @@ static int at_tracepoint_once(struct make *m, dt_program *build, const char *as,
 }
 
 /*
- * How often to attach a program. While a thread is preempted in one of them (a send wakes
- * the reader, for example), the kernel skips only that one for other threads.
+ * How often to attach a program. While a thread is preempted in one copy (a send wakes the
+ * reader, for example), the kernel skips only this copy for other threads.
  */
 enum { TIMES = 4 };
 
@@ -189,8 +189,8 @@ static int at_tracepoint(struct make *m, dt_program *build, const char *as,
 
 /*
  * Load the program of incoming segments. Return a descriptor or -1. Do this first, because
- * it sets m->plan.plain if the kernel has no emit_cmpxchg. Then if segments come to one
- * socket on two CPUs at the same time, the marks of one may be lost.
+ * it sets m->plan.plain if the kernel has no emit_cmpxchg. Without emit_cmpxchg, if segments
+ * come to one socket on two CPUs at the same time, the marks of one may be lost.
  */
 static int load_rx(struct make *m)
 {
@@ -205,7 +205,7 @@ static int load_rx(struct make *m)
 	return fd < 0 ? refused(m, "rx") : fd;
 }
 
-/* Attach it to the ingress of the root cgroup. Return 0 or -1. */
+/* Attach this program to the ingress of the root cgroup. Return 0 or -1. */
 static int at_cgroup(const struct make *m, int rx)
 {
 	int cgroup, link;
@@ -261,7 +261,7 @@ static int argument_register(void)
 #endif
 }
 
-/* Do the same with a kprobe (perf_event_open(2)), which a link keeps from Linux 5.15 on. */
+/* Do as at_entry with a kprobe (perf_event_open(2)). From Linux 5.15 on, a link keeps it. */
 static int at_kprobe(struct make *m, const char *function)
 {
 	static const struct bpf_load_as k = { .kind = PROGRAM_KPROBE };

@@ -20,7 +20,7 @@ static int by_key(const void *a, const void *b)
 	return r ? r : ASCENDING(x->order, y->order);
 }
 
-/* Do all points have the same actor? It tried again, or two request probes have seen it. */
+/* Do all points have the same actor? Then it tried again, or two request probes have seen it. */
 static int is_one(const struct dt_point *p, size_t n)
 {
 	for (size_t i = 1; i < n; i++)

@@ -5,8 +5,8 @@
 
 /*
  * Open the directory of all request probes, bpffs/tfs. Make it first if it is missing and
- * make is set. Every user may be able to write to bpffs (mode 1777), so it must be our
- * directory, which no other user can enter. Then no other user can put a symbolic link, a
+ * make is set. Every user may be able to write to bpffs (mode 1777), so bpffs/tfs must be ours
+ * and closed to other users. Then no other user can put a symbolic link, a
  * directory or a wrong pin into it. Return a descriptor, or -1 and errno, with an error
  * message except for ENOENT.
  */

@@ -68,7 +68,7 @@ static void put_key(struct bpf_code *c, enum bpf_reg seq)
 	emit_store(c, SIZE_DW, FP, MESSAGE, R0);
 }
 
-/* R0 = the field at - the field minus, 32 bits. */
+/* R0 = the field at offset at, minus the field at offset minus; 32 bits. */
 static void difference(struct bpf_code *c, int at, int minus)
 {
 	dt_emit_field(c, SIZE_W, R0, minus);

@@ -100,15 +100,15 @@ void dt_emit_jump_seq(struct bpf_code *, enum bpf_reg a, enum bpf_reg b, enum bp
 		      const char *to);
 
 /*
- * R6 and SOCKET = the program's argument at this offset, the socket. Load each argument, an int
- * too, with its 64 bits, because the byte order says where the low half is. Overwrites no more.
+ * R6 and SOCKET = the program's argument at this offset, the socket. Load the 64 bits of each
+ * argument, even of an int: where its low half is depends on the byte order. Overwrites only R6.
  */
 void dt_emit_socket_arg(struct bpf_code *, int at);
 
 /* WHO = the id of the running thread. */
 void dt_emit_current(struct bpf_code *, const struct dt_plan *);
 
-/* Do the same, and R7 = its struct dt_task. Jump to "out" if it is not traced. */
+/* Do the same, and R7 = the thread's struct dt_task. Jump to "out" if it is not traced. */
 void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *);
 
 /*
@@ -118,8 +118,8 @@ void dt_emit_current_traced(struct bpf_code *, const struct dt_plan *);
  * same as long as the connection exists, and both sides have it, also of a connection that is
  * older than the request probe.
  *
- * MESSAGE = the key of the message that the socket R6 sends from the number in the register
- * on (R8, R9); jump to skip if the socket is not connected yet. Or of the one that it has read.
+ * MESSAGE = the key of the message that the socket R6 sends (or has read), whose first number is in
+ * seq (R8 or R9). dt_emit_key_sent jumps to skip if the socket is not connected yet.
  */
 void dt_emit_key_sent(struct bpf_code *, const struct dt_plan *, enum bpf_reg seq,
 		      const char *skip);
@@ -132,8 +132,8 @@ void dt_emit_mark(struct bpf_code *, const struct dt_plan *, char what);
 void dt_emit_count(struct bpf_code *, const struct dt_plan *, size_t counter);
 
 /*
- * VALUE = so many zeros; a struct dt_task as for a thread that a user adds; a struct dt_received
- * with these numbers of 32 bits. Overwrite at most R1.
+ * VALUE = so many zeros; or a struct dt_task as for a thread that a user adds; or a struct
+ * dt_received with these numbers of 32 bits. Overwrite at most R1.
  */
 void dt_emit_clear_value(struct bpf_code *, size_t);
 void dt_emit_begin_value(struct bpf_code *);
@@ -150,7 +150,7 @@ void dt_emit_begin_older(struct bpf_code *, const struct dt_plan *);
 /* End the window of WHO, whose struct dt_task is at R7. */
 void dt_emit_end_window(struct bpf_code *, const struct dt_plan *);
 
-/* Do the same if R6 is the socket of its request; else jump to "out". */
+/* Do the same if R6 is the socket of the window's request; else jump to "out". */
 void dt_emit_end_own_window(struct bpf_code *, const struct dt_plan *);
 
 /*

@@ -18,7 +18,7 @@ enum { FAR = 1 << 30 };
 /* How often to try to change a range that other CPUs change at the same time. */
 enum { TRIES = 4 };
 
-/* Set the range of the struct dt_received to the register, if it is R0. R0 = the old range. */
+/* If the range of the struct dt_received is R0, set it to the register. R0 = the old range. */
 static void put_range(struct bpf_code *c, const struct dt_plan *p, enum bpf_reg at,
 		      enum bpf_reg from)
 {
@@ -59,7 +59,7 @@ static void grow(struct bpf_code *c, const struct dt_plan *p)
 	emit_scope_end(c);
 }
 
-/* Jump to "out" unless HEADER has the mark and is not that of a handshake. */
+/* Jump to "out" unless HEADER has the mark and does not belong to a handshake. */
 static void check_mark(struct bpf_code *c)
 {
 	emit_load(c, SIZE_B, R1, FP, HEADER + 12);
@@ -179,10 +179,9 @@ void dt_rx(struct bpf_code *c, const struct dt_plan *p)
 }
 
 /*
- * R8 = the socket of the request that the marked bytes at R6 belong to: R6 itself if they
- * are a request; if they are an answer, the socket whose request was passed on here, as
- * long as nothing was sent to that one; 0 if it is not known. The rules of the module do
- * not use this.
+ * R8 = the socket of the request that the marked bytes at R6 belong to. If they are a request, it
+ * is R6 itself. If they are an answer, it is the socket whose request was passed on here, as long
+ * as nothing was sent on that socket. 0: not known. The rules of the module do not use this.
  */
 static void request_socket(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -216,8 +215,8 @@ static void request_socket(struct bpf_code *c, const struct dt_plan *p)
 
 /*
  * R7 = the struct dt_received, R8 = the first marked byte that was read, BEFORE > 0: marked
- * ones were read before. Jump to "passed" if the bytes are after the range, to "unmarked" if
- * they are before it.
+ * bytes were read before. Jump to "passed" if the new bytes are after the range, to "unmarked"
+ * if they are before it.
  */
 static void find_marked(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -252,7 +251,7 @@ static void ignore_strange_answer(struct bpf_code *c, const struct dt_plan *p)
 	emit_label(c, "fresh");
 }
 
-/* Begin the window of WHO, for the request of the socket R8; 0: R6. */
+/* Begin the window of WHO, for the request of the socket R8, or of R6 if R8 is 0. */
 static void begin_window(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_begin_value(c);
@@ -272,8 +271,8 @@ static void begin_window(struct bpf_code *c, const struct dt_plan *p)
 }
 
 /*
- * The thread R7 has a window. An event loop turns to the next request, of the socket R8,
- * before it has answered the last, or goes on with an earlier one.
+ * The thread R7 has a window. If it is an event loop, it turns to the next request, of the socket
+ * R8, before it has answered the last one, or goes on with an earlier request.
  */
 static void change_window(struct bpf_code *c, const struct dt_plan *p)
 {

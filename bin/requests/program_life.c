@@ -7,7 +7,7 @@
 #include "requests.h"
 #include "program.h"
 
-/* A thread opens a connection in a window: note the request that it is for. */
+/* A thread opens a connection in a window: note the request that the connection is for. */
 static void note_born(struct bpf_code *c, const struct dt_plan *p)
 {
 	dt_emit_current_traced(c, p);

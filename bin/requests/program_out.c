@@ -53,8 +53,8 @@ static void end_range(struct bpf_code *c, const struct dt_plan *p)
 }
 
 /*
- * An event loop continues the request for which it has opened this connection. It has served
- * another one meanwhile. Begin the window of that request again.
+ * An event loop continues the request for which it has opened this connection, after it has
+ * served another request. Begin the window of the first request again.
  */
 static void resume_window(struct bpf_code *c, const struct dt_plan *p)
 {
@@ -177,7 +177,7 @@ void dt_send(struct bpf_code *c, const struct dt_plan *p)
 	emit_out(c, 0);
 }
 
-/* A send has ended (sock_send_length). On the socket of the request it was the answer. */
+/* A send has ended (sock_send_length). On the socket of the request, it was the answer. */
 void dt_end(struct bpf_code *c, const struct dt_plan *p)
 {
 	emit_load(c, SIZE_DW, R8, R1, 8);
@@ -189,7 +189,7 @@ void dt_end(struct bpf_code *c, const struct dt_plan *p)
 	emit_out(c, 0);
 }
 
-/* R1 = the EtherType at this offset of the packet R6. Jump to "out" if it is too short. */
+/* R1 = the EtherType at this offset of the packet R6. Jump to "out" if the packet ends before. */
 static void ether_type(struct bpf_code *c, int at)
 {
 	emit_mov_imm(c, R2, at);
@@ -225,7 +225,7 @@ static void find_range(struct bpf_code *c, const struct dt_plan *p)
 	emit_mov(c, R8, R0);
 }
 
-/* Jump to "out" unless the R9 bytes of data after HEADER are in the range, some of them. */
+/* Jump to "out" unless some of the R9 bytes of data after HEADER are in the range. */
 static void check_overlap(struct bpf_code *c, const struct dt_plan *p)
 {
 	/* R2 = sequence number of the first byte, R9 = of the byte after the last */

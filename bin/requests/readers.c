@@ -8,7 +8,7 @@
 #include "requests.h"
 #include "pins.h"
 
-/* Set what fcntl takes: a lock of this kind on the byte of a reader, in the probe's directory. */
+/* Return an argument of fcntl: a lock of this kind on a reader's byte of the probe's directory. */
 static struct flock lock_of(unsigned reader, short kind)
 {
 	return (struct flock){
@@ -46,7 +46,7 @@ static void close_readers(const struct readers *r)
 	fd_close(r->rings);
 }
 
-/* Do as dt_reader_add, in the directory, which is locked. */
+/* Do as dt_reader_add. The caller has locked the directory dir. */
 static int add(const char *name, const struct readers *r, struct channel *ch, int instance, int dir)
 {
 	uint32_t reader = READERS_MOST;

@@ -2,7 +2,7 @@
 /*
  * requests.h - follow a request from host to host, and show what served it
  *
- * The programs are bin/dt-*.c and the subsystem trace-hooks/distributed. "dt" stands for
+ * The programs are dt-*.c here and the subsystem trace-hooks/distributed. "dt" stands for
  * distributed tracing. Terms:
  *
  *	request         work that a client causes on hosts
@@ -150,19 +150,19 @@ int dt_make(const char *name, const struct dt_wanted *, struct dt_made *);
 /* Return the name to use without an option: $TFS_PROBE, or "dt". */
 const char *dt_name(void);
 
-/* Exit MISUSED unless it is less than DT_NAME of [A-Za-z0-9_.-], not a dot or dash first. */
+/* Exit MISUSED unless name has less than DT_NAME of [A-Za-z0-9_.-], and no dot or dash first. */
 void dt_check_name(const struct tool *, const char *name);
 
-/* Is bpffs mounted? Return 0 or -1. */
+/* Check that bpffs is mounted. Return 0 or -1. */
 int dt_ready(void);
 
-/* Make the directory of the request probe. Does it exist? The request probe may be incomplete. */
+/* Make the directory of the request probe; does it exist? The request probe may be incomplete. */
 int dt_make_directory(const char *name);
 int dt_there(const char *name);
 
 /*
- * Pin an object, open or remove a pin. Return a descriptor or 0; -1 and errno, which is ENOENT
- * without an error message if there is no such pin. dt_open reports that the request probe is off.
+ * Pin an object, open or remove a pin. Return a descriptor or 0; or -1 and errno. If there is no
+ * such pin, errno is ENOENT, and only dt_open reports it: the request probe is off.
  */
 int dt_pin(const char *name, const char *what, int fd);
 int dt_pinned(const char *name, const char *what);
@@ -179,8 +179,8 @@ int dt_flags(const char *name);
  * reader. A reader that has ended leaves its rings in the maps of the request probe: the next
  * reader, or the end of the request probe, removes them.
  *
- * Make the rings of a reader, for an instance with such buffers; instance -1: small ones. Return a
- * descriptor by which the reader exists as long as any process has it open, or -1, reported.
+ * Make the rings of a reader, sized by the buffers of the instance; instance -1: small ones. Return
+ * a descriptor, or -1, reported. The reader exists as long as any process has the descriptor open.
  */
 struct channel;
 int dt_reader_add(const char *name, struct channel *, int instance);
@@ -217,12 +217,12 @@ int dt_end_session(const char *instance);
 
 /* ---- device.c: devices at whose egress segments are marked --------------------------- */
 
-/* Is there such a device, with Ethernet headers or bare IP? */
+/* Does the device exist, with Ethernet headers or bare IP? */
 int dt_device_ok(const char *device);
 
 /*
  * Begin or stop to mark at the egress of the device, in the network namespace of the caller.
- * Store "tcx" or "clsact" in *how. Return 0; 1 if that is so already; or -1.
+ * Store "tcx" or "clsact" in *how. Return 0; 1 if there is nothing to change; or -1.
  */
 int dt_device_on(const char *name, const char *device, const char **how);
 int dt_device_off(const char *name, const char *device);
@@ -254,8 +254,8 @@ int tc_remove_program(unsigned device, unsigned priority, uint32_t handle);
 /*
  * This works on one host. Bytes that a followed thread sends count as marked, by their
  * offset in the connection. A thread that reads some of them begins a window. The window
- * ends when the thread has sent on the socket that it read from; if the bytes answer a request
- * that this process passed on, with the send on the socket from which the first request came.
+ * ends when the thread has sent on the socket that it read from. But if the bytes answer a request
+ * that this process passed on, the window ends with a send on the first request's socket.
  * The trace must have these events with all their fields, in the order of time:
  *
  *	tcp:tcp_sendmsg_locked     a thread begins to send; the socket is unknown
@@ -275,8 +275,8 @@ enum sock_event {
 enum sock_event sock_event(const struct seen *);
 
 /*
- * One call of a thread that sends. Its socket and length are known when it ends. They count
- * from its beginning, because the receiver may have read the bytes before the end. All zero
+ * One call of a thread that sends. Its socket and length are known when it ends. But its bytes
+ * count from its beginning, because the receiver may have read them before its end. All zero
  * at first.
  */
 struct socket_send {
@@ -305,7 +305,7 @@ int socket_send_end(struct socket_send *, const struct seen *);
 
 /*
  * Process the next event, of this thread or thread group. SOCK_SENDS comes with the
- * struct of its call, or NULL if the call has begun before. SOCK_SENT comes with the same
+ * struct of its call, or NULL if it is not the first of its call. SOCK_SENT comes with the same
  * struct, or NULL if the beginning of the call is not in the trace. Return nonzero if the
  * event belongs to a followed thread; more than 1 if its window has just ended;
  * -1, reported, if the event lacks a field.
@@ -372,8 +372,8 @@ struct dt_clock {
 		CLOCK_LEAST,    /* one bound: the true value is add or more */
 		CLOCK_ALONE,    /* no message: add is 0 */
 	} known;
-	unsigned by;            /* the host from whose add this one was computed, so an error in
-				   that is also in this: host 0, or one that is not CLOCK_BOTH */
+	unsigned by;            /* the host from whose add this add was computed, and which gives
+				   it its error: host 0, or one that is not CLOCK_BOTH */
 };
 
 struct dt_clocks {

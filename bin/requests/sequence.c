@@ -181,8 +181,8 @@ static int begins(const struct sequence *s, const struct dt_point *p)
 }
 
 /*
- * Make the rows. A pause is shown where no window or arrow goes on for PAUSE_NS or more. The
- * names of the lanes are repeated about every AGAIN pixels.
+ * Make the rows. A time of PAUSE_NS or more without an open window or arrow is shown as a pause.
+ * The names of the lanes are repeated about every AGAIN pixels.
  */
 static void make_rows(struct sequence *s)
 {

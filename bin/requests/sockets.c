@@ -69,8 +69,8 @@ enum sock_event sock_event(const struct seen *l)
 }
 
 /*
- * Store the socket's address in this field: "0x1f" in JSON, and in text, where the kernel's option
- * fields has "0x1f (31)", of which seen_text returns the 31. Return 0, or -1, reported.
+ * Set *p to the socket's address in this field, as "0x1f". JSON has just that. Text of the kernel's
+ * option fields has "0x1f (31)", of which seen_text returns the 31. Return 0, or -1, reported.
  */
 static int address(struct text_part *p, const struct seen *l, const char *key)
 {
@@ -91,10 +91,10 @@ static int address(struct text_part *p, const struct seen *l, const char *key)
 }
 
 /*
- * Make the key of the flow out of the socket, or with other of the flow into it, in s->key.
- * For IPv4 the event has the IPv6 addresses too, as ::ffff:N. Text may have <INVALID-SIZE>
- * in their place. Then the key of an IPv6 flow is only its ports, except if a known flow
- * has the same IPv4 addresses.
+ * Make in s->key the key of the flow out of the socket, or if other is set, of the flow into it.
+ * For IPv4, too, the event has IPv6 addresses, as ::ffff:N. Text may have <INVALID-SIZE> in
+ * their place. Then the key of an IPv6 flow is only its ports, except if a known flow has the
+ * same IPv4 addresses.
  */
 static void make_key(struct sockets *s, const struct seen *l, int other)
 {

@@ -6,13 +6,13 @@
 #include "calls/calls.h"
 #include "stuck.h"
 
-/* What is known of calls: their descriptors, the argument with a time limit, how they wait. */
+/* The rules for calls: their descriptors, the argument with a time limit, how they wait. */
 enum limit { NO_LIMIT, MS, POINTER };
 struct rule {
 	const char *names;      /* with spaces around each */
 	signed char reads, writes; /* the arguments that are descriptors; -1: none */
 	signed char timed;      /* the argument with the time limit */
-	enum limit limit;       /* in ms, if it is not negative, or where it is, if not NULL */
+	enum limit limit;       /* in ms, negative: none; or its address, NULL: none */
 	void (*wait)(struct thread *);
 };
 
@@ -97,14 +97,14 @@ static void wait_splice(struct thread *t)
 
 /* ---- children --------------------------------------------------------------------------- */
 
-/* What a task waits for in wait4 or waitid: pids as it sees them. */
+/* The children that a task waits for in wait4 or waitid; pids as the task sees them. */
 struct children {
 	struct thread *t;
 	int kind;               /* P_ALL, P_PID or P_PGID */
-	pid_t id, self;         /* self: this tool is no answer */
+	pid_t id, self;         /* self: this tool, which does not count */
 };
 
-/* Which process group has a task, as the waiting thread sees it? */
+/* Return the process group of a task, as the waiting thread sees it. */
 static pid_t group_inside(const struct thread *t, pid_t pid)
 {
 	char *text = procfs_read(pid, "status", NULL, NULL);
@@ -131,7 +131,7 @@ static int is_wanted(const struct children *c, const struct thread *other)
 	return group_inside(t, other->task.pid) == c->id;
 }
 
-/* For task_each_process: link a child, and what is traced. */
+/* For task_each_process: link the process if it is a child, and its threads that are traced. */
 static int add_child(void *arg, pid_t pid)
 {
 	const struct children *c = arg;
@@ -165,7 +165,7 @@ static void link_children(struct thread *t, int kind, pid_t id)
 		link_unknown(t, "the child");
 }
 
-/* Has the process a child? */
+/* Does the process have a child? */
 static int has_child(const struct thread *t)
 {
 	const struct pids *all = process_threads(t->tgid);
@@ -184,7 +184,7 @@ static int has_child(const struct thread *t)
 
 #define SIGNAL(n) ((uint64_t)1 << ((n) - 1))
 
-/* The thread waits for one of a set of signals as well: SIGCHLD comes from a child that ends. */
+/* If the set has SIGCHLD, link the children, because one that ends sends this signal. */
 void expects_signals(struct thread *t, uint64_t set)
 {
 	if (set & SIGNAL(SIGCHLD) && has_child(t))
@@ -194,8 +194,8 @@ void expects_signals(struct thread *t, uint64_t set)
 }
 
 /*
- * A signal that the process handles may end the wait. If the call has a mask of its own, it expects
- * one; if not, nobody knows whether a timer sends one, or a child that ends.
+ * A signal that the process handles may end the wait. A call with a signal mask expects one. For
+ * any other call it is not known whether a timer, or a child that ends, will send one.
  */
 static void handled_signals(struct thread *t)
 {
@@ -238,7 +238,7 @@ static void wait_child(struct thread *t)
 		      group_inside(t, t->task.pid) : id);
 }
 
-/* The parent of a vfork waits for its newest child until that executes a program or ends. */
+/* The parent of a vfork waits until its newest child executes a program or ends. */
 static void wait_vfork(struct thread *t)
 {
 	char name[48], *text, *last;
@@ -266,7 +266,7 @@ static void wait_sleep(struct thread *t)
 	link_active(t, "clock", "it sleeps");
 }
 
-/* A call goes on that a stop had interrupted: the kernel shows neither which one, nor where. */
+/* A call goes on after a stop had interrupted it: the kernel does not show which call. */
 static void wait_again(struct thread *t)
 {
 	link_unknown(t, "for what, because a stop interrupted the call");

@@ -4,8 +4,8 @@
  *
  * The word of a futex names its owner only if the kernel, or the library whose layout is known,
  * wrote it there: FUTEX_LOCK_PI; a robust futex, which is in the owner's robust list; a mutex of
- * glibc, with its owner beside the word; and the tid that pthread_join(3) waits for. Of any other
- * futex only those who could wake the thread are known: all that have the memory.
+ * glibc, with its owner beside the word; and the tid that pthread_join(3) waits for. For any other
+ * futex, only the processes that could wake the thread are known: all that have the memory.
  */
 #include <sys/syscall.h>
 
@@ -42,7 +42,7 @@ static int parse(const char *line, uint64_t *first, uint64_t *last, struct place
 
 /*
  * Find where a process maps an address, or, if address is 0, at which address it maps the place.
- * Return the address; 0: it does not, or not as shared memory.
+ * Return the address; 0: the process does not map it as shared memory.
  */
 static uint64_t find_place(pid_t tgid, uint64_t address, struct place *place)
 {
@@ -96,7 +96,7 @@ static int add_if_shares(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Is the word at the address in the robust list of a thread? robust(7): get_robust_list(2) */
+/* Is the word at the address in the robust list of a thread? See get_robust_list(2). */
 static int is_in_robust_list(pid_t tid, uint64_t address)
 {
 	unsigned long head = 0, size = 0;

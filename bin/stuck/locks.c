@@ -5,8 +5,8 @@
 
 /* A line of /proc/locks. */
 struct lock {
-	int waits;              /* for a lock before it, */
-	size_t of;              /* this one */
+	int waits;              /* it waits for a lock of an earlier line */
+	size_t of;              /* the index of that lock; or its own, if it does not wait */
 	char kind[8];           /* POSIX, OFDLCK, FLOCK, LEASE, DELEG */
 	int writes;
 	pid_t pid;              /* -1: of an open file description */
@@ -83,7 +83,7 @@ void locks_forget(void)
 	memset(&all, 0, sizeof(all));
 }
 
-/* Locks of processes and of descriptions exclude each other; those of flock(2) are apart. */
+/* Locks of processes and of descriptions exclude each other, but not those of flock(2). */
 static int is_posix(const struct lock *l)
 {
 	return !strcmp(l->kind, "POSIX") || !strcmp(l->kind, "OFDLCK");
@@ -144,7 +144,7 @@ static void link_holder(struct thread *t, const struct lock *l)
 		link_unknown(t, "the holder; process %d took the lock", (int)l->pid);
 }
 
-/* The request that fcntl(2) has in memory. Return 0, or -1. */
+/* Read the request of fcntl(2) from the memory of the thread. Return 0, or -1. */
 static int wanted_range(const struct thread *t, struct lock *wanted)
 {
 	struct {

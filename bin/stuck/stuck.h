@@ -3,12 +3,12 @@
  * stuck.h - what threads wait for, and who would have to act, from procfs alone
  *
  * A thread has links. Each leads to a thread, to the threads of a process, or to something that
- * procfs does not show as a task: a clock, a terminal, another host. It is enough that one of them
- * acts. Nothing is guessed: where a fact cannot be read, a link says so.
+ * procfs does not show as a task: a clock, a terminal, another host. A thread can go on if one of
+ * them can act. Nothing is guessed: where a fact cannot be read, a link says so.
  *
- * No path of another process is opened, and no file of it: a file system without a server would
- * stop the tool. The links in /proc/PID/fd are read, and memory is read by a helper
- * (proc/stranger.c).
+ * The tool opens no file of another process, and no path that another process has chosen: a file
+ * system without a server would stop the tool. The tool only reads the links in /proc/PID/fd. A
+ * helper reads memory (proc/stranger.c).
  */
 #ifndef STUCK_H
 #define STUCK_H
@@ -20,7 +20,7 @@
 struct link {
 	const char *relation;   /* what it is to the thread that waits: "writer", "holder" */
 	pid_t tgid, tid;        /* tid 0: any thread of the process; both 0: no task */
-	char *text;             /* then: who or what; allocated */
+	char *text;             /* if both are 0: who or what; allocated */
 };
 
 struct thread {
@@ -37,8 +37,8 @@ struct thread {
 	struct strbuf what;     /* the same for people */
 	struct link *links;
 	size_t nlinks;
-	int active;             /* it goes on by itself, or nobody knows */
-	size_t hidden;          /* so many processes may not be read, and may have to act as well */
+	int active;             /* it goes on by itself, or it is not known whether it does */
+	size_t hidden;          /* number of unreadable processes, which may have to act, too */
 	int knot;               /* the number of its deadlock, or 0 */
 	int printed;            /* private to stuck_print.c */
 	int seen, can_go_on, order, low, on_stack; /* private to thread.c */
@@ -52,22 +52,22 @@ struct thread *thread_of(pid_t tid);
 /* Return the threads of a process. They stay until threads_forget. */
 const struct pids *process_threads(pid_t tgid);
 
-/* Add a link to a task, once, or to something else, with text as out_format writes it. */
+/* Add a link to a task, or to something else, with text as out_format writes it; each only once. */
 void link_task(struct thread *, const char *relation, pid_t tgid, pid_t tid);
 void link_other(struct thread *, const char *relation, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Add the same, and note that the thread goes on by itself, or that nobody knows. */
+/* Do as link_other, and note that the thread goes on by itself, or that this is not known. */
 #define link_active(t, ...) ((t)->active = 1, link_other(t, __VA_ARGS__))
 #define link_unknown(t, ...) link_active(t, "not known", __VA_ARGS__)
 
-/* Return the task of procfs with this pid in the namespace of t, among those of a process; or 0. */
+/* Return the thread of a process that has the tid inner in the pid namespace of t; 0: none. */
 pid_t thread_inside(const struct thread *t, pid_t tgid, pid_t inner);
 
 /* Follow the links from these threads on, and find those that can never go on. */
 void threads_follow(const struct pids *from);
 
-/* Call fn for each thread whose wait was read, in the order of their tids, then only forget. */
+/* Call fn for each thread whose wait was read, by tid. After this, call only threads_forget. */
 void threads_each(void (*fn)(struct thread *));
 
 /* Forget all that was read. */
@@ -78,7 +78,7 @@ void threads_forget(void);
 /* Find out for what a thread waits in its call. */
 void call_wait(struct thread *);
 
-/* The thread waits for one of a set of signals as well, a bit each. */
+/* Note that the thread also waits for one of a set of signals, which has a bit for each. */
 void expects_signals(struct thread *, uint64_t set);
 
 /* ---- stuck_memory.c: the memory of other processes -------------------------------------- */
@@ -116,7 +116,7 @@ enum { TO_READ = 1, TO_WRITE = 2 };
 /* Read what a descriptor of a task leads to. */
 void file_of(pid_t, int fd, struct file *);
 
-/* Return the number after a key in the fdinfo of a descriptor, or none. base: 8 or 10. */
+/* Return the number after a key in the fdinfo of a descriptor, or `none`. base: 8 or 10. */
 uint64_t fdinfo_number(pid_t, int fd, const char *key, unsigned base, uint64_t none);
 
 /* Return the device of a descriptor's mount as "0:45"; "": not known. */
@@ -134,7 +134,7 @@ void fd_wait(struct thread *, int fd, unsigned dir);
 /* The thread waits for the file system of a descriptor, or of a path if that is not NULL. */
 void file_system_wait(struct thread *, int fd, const char *path);
 
-/* Link the processes that hold such a file with this access (O_WRONLY; -1: any). */
+/* Link the processes that have this file open with this access (O_WRONLY; -1: any). */
 void link_holders(struct thread *, enum file_kind, uint64_t inode, int access,
 		  const char *relation);
 
@@ -169,8 +169,8 @@ void futex_wait(struct thread *, uint64_t address, unsigned op, uint32_t value);
 void print_tree(const struct pids *roots);
 
 /*
- * Print how many threads run, and a line for each thread that waits, as events.c of lib/why reads
- * it, each with one write.
+ * Print how many threads run, and a line for each thread that waits. Each line is one write, and
+ * has the format that events.c of lib/why reads.
  */
 void print_marks(const struct pids *roots);
 void print_json(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* stuck_descriptors.c - what descriptors lead to, and which processes have the same */
+/* stuck_descriptors.c - what descriptors lead to, and which processes have the same file */
 
 #include "stuck.h"
 
@@ -89,7 +89,7 @@ static const char *take(const char *s, char *to, size_t size)
 	return s + n + (s[n] == ' ');
 }
 
-/* Does the path lie at or below the place, which is longer than the one found before? */
+/* Does the path lie at or below the mount's place, and is that at least as long as longest? */
 static int lies_below(const char *path, const struct mount *m, size_t longest)
 {
 	size_t n = strcmp(m->place, "/") ? strlen(m->place) : 0;
@@ -237,8 +237,8 @@ void link_holders(struct thread *t, enum file_kind kind, uint64_t inode, int acc
 }
 
 /*
- * Link those that have a descriptor with the same name and the same number after a key of fdinfo,
- * on the same device if it is a file.
+ * Link the processes that have a descriptor of the same file: with the same number after a key of
+ * fdinfo, and with the same name; or if it has a path, on the same device.
  */
 static void link_same(struct thread *t, int fd, const char *name, const char *key, int access,
 		      const char *relation)
@@ -333,7 +333,7 @@ void file_system_wait(struct thread *t, int fd, const char *path)
 	}
 }
 
-/* A poll of an epoll descriptor waits for all that it watches. */
+/* A poll of an epoll descriptor waits for all files that epoll watches. */
 static void epoll_wait_for(struct thread *t, int fd)
 {
 	static int depth;

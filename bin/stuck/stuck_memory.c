@@ -11,7 +11,7 @@ struct question {
 	size_t n;
 };
 
-/* Read memory: a stranger_fn. The fault of a page may wait for a file system for good. */
+/* Read memory: a stranger_fn. The fault of a page may wait for a file system for ever. */
 static void read_memory(const void *question, struct stranger_answer *a)
 {
 	const struct question *q = question;

@@ -9,7 +9,7 @@
 enum { TCP_LISTEN = 10, TCP_SYN_SENT = 2 };
 
 struct end {
-	uint8_t address[16];    /* of IPv4 it is mapped */
+	uint8_t address[16];    /* an IPv4 address is mapped */
 	unsigned port;
 };
 
@@ -21,7 +21,7 @@ struct internet {
 	uint64_t inode;
 };
 
-/* A unix socket. pending: it is in the queue of this socket, which has not accepted it. */
+/* A unix socket. pending: the inode of the socket that has it in its queue and must accept it. */
 struct unix_socket {
 	uint64_t inode, peer, pending;
 	uint8_t type, state;
@@ -281,7 +281,7 @@ static unsigned find_peer(const struct internet *of, const struct internet **pee
 	return n;
 }
 
-/* Link who has to accept a connection to this end, which nobody has accepted yet. */
+/* Nobody has accepted a connection to this end yet: link the processes that have to. */
 static void link_listener(struct thread *t, const struct end *to)
 {
 	static const uint8_t any[16], any4[16] = { [10] = 0xff, [11] = 0xff };

@@ -2,8 +2,8 @@
 /*
  * tfs-stuck - print what tasks wait for, and who would have to act
  *
- * Requires: procfs ($TRACER_PROCFS_PATH, or /proc); no tracefs. It reads the processes of the
- * caller; with CAP_SYS_PTRACE those of all users.
+ * Requires: procfs ($TRACER_PROCFS_PATH, or /proc); no tracefs. tfs-stuck reads the processes of
+ * the caller, or with CAP_SYS_PTRACE those of all users.
  * For each thread of the processes, it prints the call, the file, socket, lock or futex that the
  * thread waits for, and below it the tasks that could end the wait, down to one that waits for no
  * other task.
@@ -34,7 +34,7 @@ static int add_task(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Select the threads, again: those that are left. Return 0, or -1, reported. */
+/* Select the threads; if again is set, only those that are left. Return 0, or -1, reported. */
 static int find(struct selector *selectors, size_t n, int again, struct pids *found)
 {
 	struct pids processes = { 0 }, zombies = { 0 };
@@ -46,7 +46,7 @@ static int find(struct selector *selectors, size_t n, int again, struct pids *fo
 	for (size_t i = 0; i < n; i++) {
 		struct task t;
 
-		/* a zombie is no task that is alive, but waits for its parent */
+		/* select_pids refuses a zombie, which is not alive but waits for its parent */
 		if (selectors[i].kind == SELECT_PID && !task_read(selectors[i].pid, &t) &&
 		    t.state == 'Z')
 			add_task(&zombies, t.pid);

@@ -104,7 +104,7 @@ pid_t thread_inside(const struct thread *t, pid_t tgid, pid_t inner)
 	return 0;
 }
 
-/* Write the path of a task's cgroup in the hierarchy with this controller, "" of version 2. */
+/* Write the path of a task's cgroup in the hierarchy of this controller; "": cgroup version 2. */
 static int cgroup_path(pid_t tid, const char *controller, char *path, size_t size)
 {
 	char *text = cgroups_of(tid), *rest = text, *line;
@@ -173,7 +173,7 @@ static void runs(struct thread *t)
 	}
 }
 
-/* Which call is it? Return 0, or -1: it is in none, or that is not known. */
+/* Read the thread's system call. Return 0, or -1: it is in none, or the call is not known. */
 static int read_call(struct thread *t)
 {
 	char text[256];
@@ -200,7 +200,7 @@ static int read_call(struct thread *t)
 	}
 	memcpy(t->args, n + 1, sizeof(t->args));
 	t->call = name_of_syscall((int64_t)n[0]);
-	/* the stack and the program of 32 bits lie below 4 GiB, and its calls have other numbers */
+	/* 32-bit code has its stack and program below 4 GiB, and its calls have other numbers */
 	if (!t->call || (sizeof(long) == 8 && n[7] < UINT32_MAX && n[8] < UINT32_MAX)) {
 		t->call = NULL;
 		strbuf_format(&t->what, "in call %u of another ABI", (unsigned)n[0]);
@@ -231,7 +231,7 @@ static void read_wait(struct thread *t)
 		strbuf_puts(&t->what, "a signal has stopped it");
 		link_unknown(t, "who stopped it");
 	} else if (strstr(t->wchan, "freezer") || strstr(t->wchan, "refrigerator") ||
-		   !strcmp(t->wchan, "get_signal")) { /* which contains do_freezer_trap */
+		   !strcmp(t->wchan, "get_signal")) { /* get_signal contains do_freezer_trap */
 		frozen(t);
 	} else if (t->task.state == 'R') {
 		runs(t);
@@ -262,7 +262,7 @@ struct thread *thread_of(pid_t tid)
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Call fn for the threads that a link leads to. Return how many times it returned not 0. */
+/* Call fn for the threads that a link leads to. Return for how many of them fn was not 0. */
 static size_t each_end(const struct link *l, int (*fn)(struct thread *, void *), void *arg)
 {
 	const pid_t one[] = { l->tid };
