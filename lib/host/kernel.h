@@ -3,9 +3,9 @@
  * kernel.h - constants of the kernel that libc does not have
  *
  * musl has no headers of Linux, so their constants are typed here, with K_ before the kernel's
- * name; structures have k_. t/suite/kernel-constants.bats compares each with the headers of the
- * machine: those in the comment of the section, and what a comment in the line says in place of the
- * name. The kernel does not export the constants of the last section.
+ * name; structures have k_. t/suite/kernel-constants.bats compares each with the machine's headers
+ * that the comment of its section names. If a comment ends the line of a constant, it compares the
+ * constant with that expression. The kernel does not export the constants of the last section.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
