@@ -25,7 +25,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct line_of *x = a, *y = b;
 
-	/* of several symbols at one address the first in the file counts */
+	/* if several symbols have one address, the first in the file counts */
 	return x->address != y->address ? x->address < y->address ? -1 : 1
 	       : x->at < y->at ? -1 : x->at > y->at;
 }
