@@ -644,7 +644,7 @@ int file_begins(int dir, const char *file, char c);
 
 /*
  * Return the number after the key in a file, or at the beginning of the file if key is NULL. Return
- * none if the file cannot be read, or does not have the key.
+ * `none` if the file cannot be read, or does not have the key.
  */
 unsigned long long file_number(int dir, const char *file, const char *key,
 			       unsigned long long none);

@@ -522,7 +522,7 @@ static int report_missing(const struct elf *e, const struct found *f)
 		       suggest_remedy(&f->near, ""));
 }
 
-/* Set *location to the byte at offset into of the symbol found. Return 0, or -1, reported. */
+/* Set *location to the byte at offset `into` of the found symbol. Return 0, or -1, reported. */
 static int locate(const struct elf *e, uint64_t into, const struct found *f,
 		  struct elf_location *location)
 {

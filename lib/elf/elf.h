@@ -35,8 +35,8 @@ struct elf_location {
 };
 
 /*
- * Find the byte at offset into of the function name. Return 0, or -1, reported: the file is no ELF,
- * is stripped, has no such function (similar names are suggested), or the symbol has no code.
+ * Find the byte at offset `into` of the function `name`. Return 0, or -1, reported: the file is no
+ * ELF, is stripped, has no such function (similar names are suggested), or the symbol has no code.
  */
 int elf_symbol(const struct elf_file *, const char *name, uint64_t into, struct elf_location *);
 
@@ -99,7 +99,7 @@ struct elf_tls {
 	/* the address of the words that a relocation fills, and with what; 0: no relocation */
 	uint64_t words;
 	enum { ELF_TLS_OFFSET, ELF_TLS_MODULE, ELF_TLS_OWN_MODULE, ELF_TLS_DESC } form;
-	uint64_t value;         /* add it to the offset in the words; of an own module, the offset */
+	uint64_t value;         /* to add to the words' offset; of an own module, the offset */
 };
 
 /*

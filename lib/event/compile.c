@@ -428,7 +428,7 @@ static uint32_t table(struct compiler *c)
 struct macro {
 	const char *name;               /* "be16_to_cpu": also __be16_to_cpu */
 	struct expr (*compile)(struct compiler *, const struct macro *);
-	unsigned what;                  /* enum op, enum builtin, or what the function says */
+	unsigned what;                  /* enum op, enum builtin, or see the function */
 	uint8_t size;                   /* of a number, in bytes; 0: a long */
 };
 
@@ -489,7 +489,7 @@ static struct expr compile_names(struct compiler *c, const struct macro *m)
 	return written();
 }
 
-/* __print_hex(MEMORY, BYTES); what is the character between them */
+/* __print_hex(MEMORY, BYTES); m->what: the character between the bytes */
 static struct expr compile_hex(struct compiler *c, const struct macro *m)
 {
 	lexer_expect(c, '(');
@@ -502,7 +502,7 @@ static struct expr compile_hex(struct compiler *c, const struct macro *m)
 	return written();
 }
 
-/* __print_array(MEMORY, COUNT, SIZE); if what is set __print_dynamic_array(MEMORY, SIZE) */
+/* __print_array(MEMORY, COUNT, SIZE), or, if m->what is set, __print_dynamic_array(MEMORY, SIZE) */
 static struct expr compile_array(struct compiler *c, const struct macro *m)
 {
 	struct expr x;
@@ -567,7 +567,7 @@ static struct expr compile_seconds(struct compiler *c, const struct macro *m)
 	return x;
 }
 
-/* ktime_to_us(TIME); what is the divisor */
+/* ktime_to_us(TIME); m->what: the divisor */
 static struct expr compile_time(struct compiler *c, const struct macro *m)
 {
 	struct expr x = cast(c, &(struct c_type){ .size = 8, .is_signed = 1 }, only_argument(c));
@@ -578,7 +578,7 @@ static struct expr compile_time(struct compiler *c, const struct macro *m)
 /* The order of bytes between which a function converts. */
 enum order { LITTLE, BIG, EITHER };
 
-/* be16_to_cpu(NUMBER): swap the bytes if the machine has another order than what. */
+/* be16_to_cpu(NUMBER): swap the bytes unless m->what is the byte order of the machine. */
 static struct expr compile_order(struct compiler *c, const struct macro *m)
 {
 	struct expr x = cast(c, &(struct c_type){ .size = m->size }, only_argument(c));

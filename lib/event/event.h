@@ -353,7 +353,7 @@ struct field_data {
 		int64_t i;      /* of a number that is_signed */
 		uint64_t u;
 	};
-	const unsigned char *data;      /* of the other kinds, in the record */
+	const unsigned char *data;      /* the value in the record */
 	size_t n;               /* characters, elements, or bytes of a bitmask */
 	size_t size;            /* bytes in the record, with the NUL of a string */
 };
@@ -438,7 +438,7 @@ void event_see(struct event_seen *, const struct event *, const struct event_kin
 const struct event_seen *event_seen(struct event_notes *, struct event_set *,
 				    const struct record *, const struct event_kind *, int strict);
 
-/* Return field i of a record, or the number 0. An array has no number, and a number no data. */
+/* Return field i of a record, or, if there is none, the number 0 without data. */
 struct field_data event_value(const struct event_seen *, unsigned i, const struct event_set *,
 			      const struct record *);
 void event_notes_free(struct event_notes *);
@@ -565,8 +565,8 @@ struct merge_cpu {
 };
 
 /*
- * Zero it; set cpus (zeroed), n, more and arg. more is called after the last record of the
- * CPU's sub-buffer: it opens the next sub-buffer.
+ * Zero it; set cpus (zeroed), n, more and arg. merge_next calls more after the last record of a
+ * CPU's sub-buffer, to open the next sub-buffer.
  */
 struct merge {
 	struct merge_cpu *cpus;

@@ -27,7 +27,7 @@
 
 /*
  * Return a likely reason why the kernel refused a call with the error e: "; " and the capabilities
- * of the set needs that the process lacks, or else a user namespace, lockdown or seccomp. Return ""
+ * in needs that the process lacks, or else a user namespace, lockdown or seccomp. Return ""
  * for other errors than EPERM and EACCES, or if no reason is known. The text is valid until the
  * next call. errno is not kept.
  */
@@ -59,7 +59,7 @@ void confine(void);
 
 /*
  * Do the same for a tool that opens files by their paths until it ends: install no filter of
- * calls, and keep the capabilities of the set keep. Those paths begin at the n descriptors in files
+ * calls, and keep the capabilities in keep. Those paths begin at the n descriptors in files
  * (-1: none). If another user owns one of these, keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
  */
 void confine_paths(uint64_t keep, const int *files, size_t n);
@@ -135,12 +135,12 @@ enum { FD_SEND_MAX = 16 };
  */
 #define SESSION_KEEPS "TFS_KEEPS"
 
-/* In the environment of a stream: the rings of these programs (lib/live/live.h). */
+/* In the environment of a stream: the rings of the session's BPF programs (lib/live/live.h). */
 #define SESSION_RINGS "TFS_RINGS"
 
 /*
- * In the environment of tfs-record in a session with rings: a descriptor of this file in the
- * session's directory, to which it writes how many records it has read, and how many are lost.
+ * In the environment of tfs-record in a session with rings: a descriptor of the file in the
+ * session's directory to which it writes how many records it has read, and how many are lost.
  */
 #define SESSION_COUNTS "TFS_COUNTS"
 #define SESSION_COUNTS_FILE "counts"

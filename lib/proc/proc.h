@@ -237,7 +237,7 @@ struct cgroup {
 
 /*
  * Find a cgroup by a path below a mounted hierarchy or from the root of one, or by the last part of
- * a path that no other cgroup ends with. Return 0; 1, silent, if there is none; or -1, reported.
+ * its path if no other path ends so. Return 0; 1, silent, if there is none; or -1, reported.
  */
 int cgroup_find(const char *name, struct cgroup *);
 

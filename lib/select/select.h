@@ -17,10 +17,12 @@
 /* ---- subject.c: events about another task than the one that runs -------------------- */
 
 enum subject_kind {
-	SUBJECT_FILTERED,       /* of this task too: the kernel's pid filter knows the field */
-	SUBJECT_EITHER,         /* of this task too, and the pid filter does not know the field */
-	SUBJECT_OTHER,          /* of this task alone; the task that runs is unrelated */
-	SUBJECT_NONE,           /* of no task: the event has no such field */
+	/* the event is about the task that runs, and about the task in its field */
+	SUBJECT_FILTERED,       /* the kernel's pid filter compares this field, too */
+	SUBJECT_EITHER,         /* the pid filter does not compare the field */
+	/* the task that runs is unrelated */
+	SUBJECT_OTHER,          /* the event is about the task in its field */
+	SUBJECT_NONE,           /* no field names a task */
 };
 
 /* A row of the table; the event's field has the pid of the task that the event is about. */
