@@ -12,7 +12,7 @@
 
 enum {
 	LENGTH_MASK = (1 << 27) - 1,
-	PADDING = 29,           /* of the length in the next word; if time is 0, to the end */
+	PADDING = 29,           /* its length is in the next word; with time 0, up to the end */
 	TIME_EXTEND = 30,       /* 27 bits of time; the next word has the higher bits */
 	TIME_STAMP = 31,        /* an absolute time in the same form */
 };

@@ -26,7 +26,7 @@
 /* linux/fs.h */
 enum { K_RENAME_NOREPLACE = 1 };
 
-/* linux/blktrace_api.h linux/fs.h */
+/* linux/blktrace_api.h linux/fs.h linux/nsfs.h */
 struct k_blk_user_trace_setup {
 	char name[32];          /* filled in by the kernel */
 	uint16_t act_mask;

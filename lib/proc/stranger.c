@@ -84,7 +84,7 @@ static struct {
 	struct {
 		pid_t pid;
 		uid_t user;
-	} abandoned[ABANDONED + STRANGER_HELPERS]; /* with the helpers at work now */
+	} abandoned[ABANDONED + STRANGER_HELPERS]; /* room for those at work, too */
 	size_t n;
 } all;
 
@@ -430,7 +430,7 @@ static int may_go_on(struct helper *h, long long now, long long *next)
 		h->heard = now;
 	}
 	if (now - h->heard >= SILENT_MS && !task_read(h->pid, &t) && t.state == 'R')
-		h->heard = now; /* it waits only for a CPU */
+		h->heard = now; /* it runs, or waits only for a CPU */
 	*next = now + LOOK_MS;
 	if (all.until && *next > all.until)
 		*next = all.until;

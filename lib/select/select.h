@@ -104,7 +104,7 @@ struct subjects {
 	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its
 				   child may join */
 	struct event_notes about; /* private: which task an event is about */
-	int names;              /* -B: collect the tasks that join in joined */
+	int names;              /* -B: collect in joined the tasks that join */
 	struct pids joined;     /* the tasks that are not named yet; the caller removes them */
 	unsigned long joins;    /* how often a task has joined */
 	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, and that ended before
