@@ -2,8 +2,8 @@
 /*
  * base.h - the lowest layer: messages, text, memory, files, child processes, standard output
  *
- * This layer knows nothing of tracing and includes no other layer. The layer host has what libc
- * does not have of Linux, and the layer tool the command line.
+ * This layer knows nothing of tracing and includes no other layer. The layer host has those parts
+ * of Linux that libc lacks, and the layer tool has the command line.
  *
  * Terms: a function "reports" an error if it has written the message to stderr. A "silent"
  * function writes nothing; its caller reports. A function that returns int returns -1 on an error,
@@ -20,9 +20,9 @@
  *   without memory. They are for tools that hold nothing which outlives the process. Managers,
  *   janitors and recorders use struct bytes and struct pids, which remember the error instead.
  *
- * lib/ includes no header of linux/ or asm/, which builds with musl and for the guests of the
- * tests (t/vm/cc) do not have. A constant comes from a header that glibc and musl have, or is
- * defined with the name of the kernel's header.
+ * lib/ includes no header of linux/ or asm/, because builds with musl, and builds for the guests of
+ * the tests (t/vm/cc), have no such headers. A constant comes from a header that glibc and musl
+ * have, or is defined with the name of the kernel's header.
  */
 #ifndef BASE_H
 #define BASE_H
@@ -58,8 +58,8 @@ extern const char *program_name;
 /*
  * Write the line "PROGRAM: fatal: MESSAGE" to stderr. Control characters become '?', and a long
  * message is cut. Return -1. err_errno appends ": strerror(errno)" and keeps errno; err_vmsg
- * appends ": REASON" unless reason is NULL. For main, err_exit exits with the status, and
- * err_refuse exits REFUSED after a message as that of err_errno.
+ * appends ": REASON" unless reason is NULL. For main, err_exit exits with the status after the
+ * message, and err_refuse exits REFUSED after a message like that of err_errno.
  */
 int err_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int err_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -73,13 +73,13 @@ _Noreturn void err_refuse(const char *fmt, ...) __attribute__((format(printf, 1,
 void err_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * In the environment of programs that tfs-run starts: messages name tfs-run, not the manager. With
- * FOR_EYES the stream makes lines for people if it can; its first line then is "# DATE, UTC".
+ * A variable for the programs that tfs-run starts: their messages name tfs-run, not the manager. If
+ * its value is FOR_EYES, the stream makes lines for people if it can, after a line "# DATE, UTC".
  */
 #define FOR_PEOPLE "TFS_RUN"
 #define FOR_EYES "human"
 
-/* Note what was not found, unless tfs-run, which says why, started the program. Return NO. */
+/* Note what was not found, unless tfs-run, which itself says why, started this. Return NO. */
 int err_no(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- out.c: text within a bound ------------------------------------------------------ */
@@ -125,7 +125,7 @@ enum escape {
 	ESCAPE_NOTHING,         /* every byte as it is */
 	ESCAPE_TEXT,            /* the string is all of the text: controls (text_char), \ */
 	ESCAPE_QUOTED,          /* a string in quotes: " as well */
-	ESCAPE_NAME,            /* without quotes: also what looks like another field */
+	ESCAPE_NAME,            /* without quotes: also text that looks like another field */
 	ESCAPE_JSON,            /* a string of JSON; a byte that is no UTF-8 is U+FFFD */
 	ESCAPE_C,               /* a string of C, as strace prints it: ASCII, octal numbers */
 };
@@ -158,7 +158,7 @@ void out_decimals(struct out *, uint64_t v, unsigned digits);
 /*
  * Write as printf does. The conversions are %s %d %u %x %c %%, the lengths l, ll and z, a width
  * with - or 0 before it, also as *, and a precision for %s. Zeros are for numbers that are not
- * negative. The build refuses any other (formats.awk).
+ * negative. The build refuses any other conversion (formats.awk).
  */
 void out_format(struct out *, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void out_vformat(struct out *, const char *f, va_list);
@@ -170,7 +170,7 @@ size_t str_vformat(char *buf, size_t size, const char *f, va_list);
 
 /*
  * Return how many of eight bytes precede the first one that out_escaped may have to escape; 8 if
- * there is none. A space is one because of ESCAPE_NAME.
+ * there is none. A space counts as such a byte because of ESCAPE_NAME.
  */
 static inline unsigned out_plain_bytes(const void *s)
 {
@@ -183,8 +183,8 @@ static inline unsigned out_plain_bytes(const void *s)
 	del = v ^ 0x7f * ones;
 	back = v ^ '\\' * ones;
 	/*
-	 * Set the high bit of each byte that is DEL, a backslash, up to a quote, or not ASCII.
-	 * Bits above the lowest one may be wrong, because a borrow goes up.
+	 * Set the high bit of each byte that is DEL, a backslash, not ASCII, or at most '"'. Bits
+	 * above the lowest one that is set may be wrong, because a borrow goes up.
 	 */
 	found = ((v - ('"' + 1) * ones) | (del - ones) | (back - ones) | v) & 0x80 * ones;
 	return found ? (unsigned)__builtin_ctzll(found) / 8 : 8;
@@ -265,10 +265,10 @@ void json_put(struct out *, const char *name, struct text_part value);
 void json_put_plain(struct out *, const char *name, const char *value);
 
 /*
- * Take the next member of the JSON object that *s is at the beginning of, or the next element of
- * the array, and move *s after it. Strings keep their quotes and escapes. Return 1; 0 after the
- * last one, or if the text is no such JSON. There are no spaces between values, as in the JSON of
- * tfs-report -j. Nothing is read at end or after it.
+ * Take the next member of a JSON object, or the next element of an array, and move *s after it. At
+ * first *s is the beginning of the object or array. Strings keep their quotes and escapes. Return
+ * 1; 0 after the last one, or if the text is no such JSON. There must be no spaces between values,
+ * as in the JSON of tfs-report -j. Nothing is read at end or after it.
  */
 int json_member(const char **s, const char *end, struct text_part *name, struct text_part *value);
 int json_element(const char **s, const char *end, struct text_part *value);
@@ -284,7 +284,7 @@ struct text_part json_unquoted(struct text_part value);
  */
 int text_number(const char *s, unsigned long low, unsigned long high, unsigned long *n);
 
-/* A unit after a number, "" that of a bare number, and its factor; 0 ends an array of units. */
+/* A unit after a number, or "" for a number without a unit. The factor 0 ends an array of units. */
 struct text_unit {
 	const char *name;
 	unsigned factor;
@@ -302,10 +302,12 @@ unsigned long long text_digits(const char **s);
 
 /*
  * Return the length of the character at s (n bytes, at least 1): 1 to 4 bytes in UTF-8, or 1 for a
- * byte that is no UTF-8. Set *control to whether it is a control character, which a terminal
- * executes and a line of text must not contain: 00 to 1f, 7f, and the C1 set of ISO 6429, which is
- * 80 to 9f alone, and c2 80 to c2 9f in UTF-8; and those that change the direction of the text
- * around them, by which a name looks like another one, or its lines. No other place decides that.
+ * byte that is no UTF-8. Set *control to whether a line of text must not contain the character. No
+ * other place decides that. These "control characters" are:
+ * - characters that a terminal executes: 00 to 1f, 7f, and the C1 set of ISO 6429, which is 80 to
+ *   9f alone, and c2 80 to c2 9f in UTF-8;
+ * - characters that change the direction of the text around them, so that a name looks like another
+ *   one, or that begin a new line in some programs.
  */
 size_t text_char(const char *s, size_t n, int *control);
 
@@ -342,7 +344,7 @@ size_t text_line_length(const char *text, size_t n);
 char *text_next_line(char **text);
 
 /*
- * Count the lines of text, also a last line without a newline, because Linux 5.10 keeps such a
+ * Count the lines of text. A last line without a newline counts, too, because Linux 5.10 keeps the
  * newline for the next read of trace_pipe.
  */
 unsigned long long text_count_lines(const char *text, size_t n);
@@ -377,7 +379,7 @@ int glob_matches(const char *glob, const char *text);
 /* Does the glob match SYSTEM:EVENT if it has a colon, or EVENT if it has none? */
 int glob_names(const char *glob, const char *system, const char *event);
 
-/* Does one of the globs, with commas or spaces between, match all of the text? */
+/* Does one of the globs of a list, with commas or spaces between, match all of the text? */
 int glob_listed(const char *list, const char *text);
 
 /* ---- suggest.c: find the names that a mistyped word may have meant ----------------- */
@@ -393,8 +395,8 @@ struct suggest {
 };
 
 /*
- * Keep the name if it is nearer than the names found so far, and near enough to be a mistyped
- * form: at most a third of its letters differ, or at most two of a short name.
+ * Keep the name if it is nearer than the names found so far, and if the word may be a mistyped form
+ * of the name: at most a third of its letters differ, or two of a short name, or it begins so.
  */
 void suggest_offer(struct suggest *, const char *name);
 
@@ -410,7 +412,7 @@ const char *suggest_remedy(const struct suggest *, const char *otherwise);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
 
-/* Make room in the vector v for one more entry than the n that it has. Return the vector. */
+/* Make room for one more entry in the vector v, which has n entries. Return the vector. */
 void *xgrow(void *v, size_t n, size_t *room, size_t size);
 
 /* Do as xgrow for a vector whose room doubles at the powers of two; NULL: out of memory. */
@@ -434,8 +436,8 @@ void strbuf_format(struct strbuf *, const char *f, ...) __attribute__((format(pr
 void strbuf_escaped(struct strbuf *, const char *, size_t n, enum escape);
 
 /*
- * Return the string that out_escaped has written, or json_string between its quotes. If it has
- * escapes, set the text to it.
+ * Return the string whose escaped form out_escaped has written, or, if json is set, json_string
+ * (without its quotes). If there are escapes, the string is then the text of the strbuf.
  */
 struct text_part strbuf_unescaped(struct strbuf *, struct text_part, int json);
 
@@ -502,7 +504,7 @@ void table_clear(struct table *);
 
 /*
  * Put all entries into v[0..n) in the order of compare(struct entry **, struct entry **).
- * The table can then no longer be searched, but cleared.
+ * After that, the table can be cleared, but no longer searched.
  */
 void table_sort(struct table *, int (*compare)(const void *, const void *));
 
@@ -530,7 +532,7 @@ int pids_same(const struct pids *, const struct pids *);
 void pids_clear(struct pids *);                 /* frees the set, which can be used again */
 int pids_parse(struct pids *, const char *);    /* add the numbers of a list, and sort */
 
-/* Return allocated text of the pids with this between them; NULL: out of memory, reported. */
+/* Return the pids as allocated text, separated by `between`; NULL: out of memory, reported. */
 char *pids_text(const struct pids *, const char *between);
 
 /* ---- sort.c: sort an array ---------------------------------------------------------- */
@@ -543,7 +545,7 @@ void array_sort(void *array, size_t n, size_t size, int (*compare)(const void *,
 
 /* ---- clock.c, time.c, signals.c: clocks, dates, signals that stop a tool -------------- */
 
-/* Return the time of the clock in ns; that of the monotonic clock in ms and us. */
+/* Return the time of this clock in ns; the time of the monotonic clock in ms, or in us. */
 uint64_t time_ns(clockid_t);
 long long time_now_ms(void);
 long long time_now_us(void);
@@ -556,22 +558,22 @@ enum { TIME_DATE = 28 };
 void time_date(char *out, int64_t us);
 
 /*
- * Write a time for people, as "954 us" or "1.29 s". precise: below a microsecond, as "87 ns", and
- * with three digits.
+ * Write a time for people, as "954 us" or "1.29 s". If precise is set, write a time below a
+ * microsecond in ns, as "87 ns", and a longer time always with three digits.
  */
 enum { TIME_WORDS = 32 };
 void time_words(char *out, uint64_t ns, int precise);
 
-/* Stop, and do not wait for a reader that does not read: report the rest as lost. */
+/* The signal to stop without waiting for a reader that does not read: the rest counts as lost. */
 #define GIVE_UP SIGUSR2
 
 /*
- * Block these signals (0 ends them). Return a non-blocking signalfd(2) for them, or -1 and
- * errno, silent.
+ * Block the signals of this array, which 0 ends. Return a non-blocking signalfd(2) for them, or
+ * -1 and errno, silent.
  */
 int wait_signals(const int *signals);
 
-/* Do that for GIVE_UP and the signals that stop a tool: HUP, INT, TERM and USR1. */
+/* Do as wait_signals for GIVE_UP and the signals that stop a tool: HUP, INT, TERM and USR1. */
 int wait_stop_signals(void);
 
 /* ---- child.c: child processes ------------------------------------------------------ */
@@ -588,7 +590,7 @@ int child_wait(pid_t);
 /* Close the descriptor unless it is negative. Keep errno. */
 void fd_close(int fd);
 
-/* Let programs that this process executes have the descriptor, and its number in this variable. */
+/* Let programs that this process executes inherit fd, and set the variable name to its number. */
 void fd_pass(int fd, const char *name);
 
 /* Redirect the descriptor to /dev/null. */
@@ -609,7 +611,7 @@ const char *path_from_env(const char *name, const char *fallback);
 const char *path_procfs(void);
 const char *path_sysfs(void);
 
-/* If a manager is a link to the single program (bin/tfs.c): the directory of the link. */
+/* The directory of a manager that is a link to the single program (bin/tfs.c), or NULL. */
 extern const char *program_link;
 
 /*
@@ -619,8 +621,8 @@ extern const char *program_link;
 int program_directory(char *dir);
 
 /*
- * Write the first of the candidates, paths relative to dir with a NULL after the last one, that
- * exists into path (PATH_MAX bytes). Return 0, or -1, silent.
+ * Write the path of the first candidate that exists into path (PATH_MAX bytes). The candidates are
+ * relative to dir, and NULL ends them. Return 0, or -1, silent.
  */
 int program_find(const char *dir, char *path, const char *const *candidates);
 
@@ -630,9 +632,9 @@ int program_find(const char *dir, char *path, const char *const *candidates);
 void file_raise_limit(void);
 
 /*
- * Return the contents of a file, of file_read_most at most so many bytes, with a NUL at the end,
- * and the length in *len unless len is NULL. The caller frees the text. On an error return NULL
- * and errno, silent. Files of procfs that a task fills are for procfs_read (proc/proc.h).
+ * Return the contents of a file with a NUL at the end, and the length in *len unless len is NULL.
+ * file_read_most reads at most the first `most` bytes. The caller frees the text. On an error
+ * return NULL and errno, silent. procfs_read (proc/proc.h) reads files of procfs that a task fills.
  */
 char *file_read(int dir, const char *file, size_t *len);
 char *file_read_most(int dir, const char *file, size_t most, size_t *len);
@@ -641,13 +643,13 @@ char *file_read_most(int dir, const char *file, size_t most, size_t *len);
 int file_begins(int dir, const char *file, char c);
 
 /*
- * Return the number after the key in a file, or with NULL at its beginning. Return none if the file
- * cannot be read, or does not have the key.
+ * Return the number after the key in a file, or at the beginning of the file if key is NULL. Return
+ * `none` if the file cannot be read, or does not have the key.
  */
 unsigned long long file_number(int dir, const char *file, const char *key,
 			       unsigned long long none);
 
-/* The most bytes of the own mount table; a container that shares its mounts can make it long. */
+/* The most bytes of the mount table that are read: a container with shared mounts can add some. */
 enum { MOUNTS_MOST = 16 << 20 };
 
 /*
@@ -698,8 +700,8 @@ int path_open_mounted(const char *path, unsigned long magic);
 
 /*
  * Open the first file system of this type in the mount table, and write its directory to path
- * (PATH_MAX bytes). A directory below /sys is one below path_sysfs(). Return a descriptor, or -1,
- * silent.
+ * (PATH_MAX bytes). For a directory below /sys, take the same one below path_sysfs(). Return a
+ * descriptor, or -1, silent.
  */
 int path_open_listed(char *path, const char *type, unsigned long magic);
 
@@ -712,12 +714,12 @@ void stdout_print(const char *f, ...) __attribute__((format(printf, 1, 2)));
 void stdout_to(int fd, const char *name);
 
 /*
- * Let put write the buffered text from now on, as reader_of_filter does; with by_line after
- * each line.
+ * From now on, write the buffered text with put, as for reader_of_filter. If by_line is set, do so
+ * after each line.
  */
 void stdout_by(void (*put)(const char *, size_t), int by_line);
 
-/* Append the text to this instead of writing it, until the next call with NULL. */
+/* Append the printed text to the strbuf instead of writing it. NULL: write it again. */
 struct strbuf;
 void stdout_collect(struct strbuf *);
 

@@ -3,8 +3,8 @@
  * file.c - read files and directories, open a path only if it has the right kind, and find mounted
  * file systems
  *
- * To open a device can have effects: a watchdog starts, a tape rewinds. To open a FIFO wakes up its
- * other end. So file_open first looks at the file through a descriptor that opens nothing (O_PATH,
+ * If a device is opened, a watchdog may start, or a tape rewind. If a FIFO is opened, its other end
+ * wakes up. So file_open first looks at the file through a descriptor that opens nothing (O_PATH,
  * open(2)), and then opens the same file through that descriptor. Nobody can exchange the file in
  * between.
  */
@@ -29,9 +29,8 @@ static int fits(const struct stat *st, int kinds)
 }
 
 /*
- * Open the file after fd, which was opened by path. Without a mounted procfs, open the path again.
- * Then another process can exchange the file before this open, but the comparison with *st detects
- * that.
+ * Open the file that fd, an O_PATH descriptor, refers to. If procfs is not mounted, open the path
+ * again: then another process can have exchanged the file, which the comparison with *st detects.
  */
 static int open_again(int fd, const char *path, int flags, const struct stat *st)
 {

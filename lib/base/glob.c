@@ -42,7 +42,7 @@ int glob_matches(const char *g, const char *s)
 		const char *next = g + 1;
 		int r = 0;
 
-		if (*g == '*') { /* let it match nothing first, then more and more */
+		if (*g == '*') { /* first it matches nothing, then more and more */
 			star = ++g;
 			from = s;
 			continue;

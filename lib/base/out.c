@@ -100,10 +100,10 @@ size_t out_escape_length(const char *s, size_t n)
 
 void out_escaped(struct out *o, const char *s, size_t n, enum escape how)
 {
-	/* readers drop a space at the ends of a field, and a comma after it */
+	/* readers drop spaces before and after a field, and a comma after it */
 	const int dropped = how == ESCAPE_NAME && n && memchr(" ,", s[n - 1], 2);
 	const char *first = s, *end = s + n - dropped;
-	int spaced = 0; /* what follows may look like a field */
+	int spaced = 0; /* a space was written, so the text after it may look like a field */
 
 	if (how == ESCAPE_NOTHING) {
 		out_text(o, s, n);
@@ -145,7 +145,7 @@ const char digits_pairs[] =
 /* Write the digits of v before end. Return the first digit. */
 static inline char *decimal(char *end, uint64_t v)
 {
-	while (v > UINT32_MAX) { /* a division of 64 bits is slow: get below it soon */
+	while (v > UINT32_MAX) { /* a 64-bit division is slow: do few of them */
 		uint64_t q = v / 100;
 
 		end -= 2;
@@ -260,7 +260,7 @@ static const char *conversion(struct out *o, const char *f, va_list *ap)
 	switch (*f) {
 	case 's':
 		s = va_arg(*ap, char *);
-		s = s || most ? s : digits; /* of a part of a line that is missing */
+		s = s || most ? s : digits; /* NULL: a missing part of a line, of 0 bytes */
 		end = s + strnlen(s, most);
 		break;
 	case 'd':

@@ -2,7 +2,7 @@
 /*
  * sort.c - sort an array
  *
- * qsort(3) of musl takes 2 KiB in a static program and twice the time of this.
+ * qsort(3) of musl takes 2 KiB in a static program, and twice as long as this function.
  */
 #include "base/base.h"
 

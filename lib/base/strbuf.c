@@ -72,8 +72,8 @@ static int is_hex(const char *s, const char *end, int n, uint32_t *v)
 }
 
 /*
- * Read the characters after \u at *s, two for one above U+FFFF. Write it as UTF-8, or U+FFFD if the
- * other one of two is missing.
+ * Write v, the number of an escape \u, as UTF-8. A character above U+FFFF is a pair of escapes, the
+ * second one at *s: then move *s after it. Write U+FFFD for half of a pair.
  */
 static char *unicode(char *to, uint32_t v, const char **s, const char *end)
 {

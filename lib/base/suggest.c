@@ -43,16 +43,16 @@ void suggest_offer(struct suggest *near, const char *name)
 	unsigned limit = n / 3 > 2 ? (unsigned)(n / 3) : 2, d, i;
 
 	if (wanted >= SHORTEST && !strncmp(name, near->word, wanted)) {
-		d = 1; /* the beginning of a name */
+		d = 1; /* the word is the beginning of the name */
 	} else {
-		/* compare no lengths that differ too much: there may be 100,000 names */
+		/* do not compare names of very different lengths: there may be 100,000 names */
 		if ((n > wanted ? n - wanted : wanted - n) > limit)
 			return;
 		d = distance(near->word, name);
 		if (d > limit)
 			return;
 	}
-	/* of names that are equally near, the name that was offered first comes first */
+	/* if names are equally near, the one that was offered first comes first */
 	for (i = near->n; i && near->far[i - 1] > d; i--)
 		if (i < SUGGEST_MAX) {
 			near->name[i] = near->name[i - 1];

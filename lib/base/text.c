@@ -81,7 +81,7 @@ uint32_t text_code_point(const char *text, size_t len)
 
 /*
  * Does the character change the direction of the text around it (Unicode: Bidi_Control), or begin a
- * line for programs that know Unicode, as Python (U+2028, U+2029)?
+ * new line (U+2028, U+2029) in programs that know Unicode, such as Python?
  */
 static int turns_text(uint32_t c)
 {

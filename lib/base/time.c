@@ -40,8 +40,8 @@ void time_words(char *out, uint64_t ns, int precise)
 }
 
 /*
- * Years begin in March here, so that the day of a leap year is the last one of its year. Days
- * count from 0000-03-01, which is 719,468 days before 1970. 153 days are five months.
+ * Years begin in March here, so that February 29 is the last day of a year. Days count from
+ * 0000-03-01, which is 719,468 days before 1970. 153 days are five months.
  */
 void time_date(char *out, int64_t us)
 {

@@ -32,7 +32,7 @@ int bpf_is_printing(void)
 	return printing;
 }
 
-/* Return a descriptor of a file with so many bytes, for a map, program or link that is not made. */
+/* Return a descriptor of a file of this size, in place of a map, program or link. */
 static int stand_in(const char *name, size_t size)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
@@ -210,7 +210,7 @@ int bpf_tracepoint(int program, unsigned long id)
 
 	if (printing)
 		return stand_in("event", 0);
-	/* The program runs on all CPUs. Any CPU can hold its perf event, unless it is off-line. */
+	/* The program runs on all CPUs. Any CPU that is on-line can hold its perf event. */
 	for (int cpu = 0; fd < 0 && cpu < CPUS_MAX; cpu++) {
 		fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1,
 				  8 /* PERF_FLAG_FD_CLOEXEC */);

@@ -9,7 +9,7 @@
  *	pin                   a name in bpffs that keeps such an object without a process
  *	BTF                   the kernel's description of its own types and functions
  *
- * The numbers are those of linux/bpf.h, which t/suite/kernel-constants.bats compares. Functions
+ * The numbers are those of linux/bpf.h; t/suite/kernel-constants.bats compares them. Functions
  * are silent, unless their comment says otherwise.
  */
 #ifndef BPF_H
@@ -144,14 +144,14 @@ void emit_value(struct bpf_code *, enum bpf_reg to, int map);
 void emit_lookup(struct bpf_code *, int map, int key);
 /* to = the address of the value; jump to skip if there is none */
 void emit_find(struct bpf_code *, int map, int key, enum bpf_reg to, const char *skip);
-/* Let the value be what is at from + at. R0 is 0 unless the map is full or UPDATE_NEW finds one. */
+/* Set the value to that at from + at. R0 is 0 unless the map is full or UPDATE_NEW finds one. */
 enum { UPDATE_ANY, UPDATE_NEW };
 void emit_update(struct bpf_code *, int map, int key, enum bpf_reg from, int at, int how);
 void emit_delete(struct bpf_code *, int map, int key);
 /* Copy the text with its NUL to to + at, in whole steps of 8 bytes. Overwrites R1. */
 void emit_string(struct bpf_code *, enum bpf_reg to, int at, const char *text);
 void emit_call(struct bpf_code *, enum bpf_helper);
-/* Copy n bytes at from + at to FP + slot, by a helper of memory. R0 is 0, or an error. */
+/* Copy n bytes at from + at to FP + slot by this helper. R0 is 0, or an error. */
 void emit_copy(struct bpf_code *, enum bpf_helper, int slot, int n, enum bpf_reg from, int at);
 /*
  * R0 = R1, the address of a structure of this BTF id, whose members can be loaded without calls. A
@@ -159,15 +159,15 @@ void emit_copy(struct bpf_code *, enum bpf_helper, int slot, int n, enum bpf_reg
  */
 void emit_cast(struct bpf_code *, uint32_t function, uint32_t type);
 /*
- * Begin a function, after the end of the program, or call one: R0 is its result. It has no
- * arguments, and a stack of its own. The verifier checks it once, and not anew at each call.
+ * Begin a function, after the end of the program; or call one: then R0 is its result. It has no
+ * arguments, and a stack of its own. The verifier checks it once, and not again at each call.
  */
 void emit_function(struct bpf_code *, const char *name);
 void emit_call_function(struct bpf_code *, const char *name);
 /* R0 = n; exit */
 void emit_exit(struct bpf_code *, int32_t n);
 /*
- * Do the same at the end of a program, with the label "out", and "exit" for jumps from before
+ * Do as emit_exit at the end of a program, after the label "out", and "exit" for jumps from before
  * emit_alone. Overwrites the top of the stack.
  */
 void emit_out(struct bpf_code *, int32_t n);
@@ -189,10 +189,10 @@ void emit_out(struct bpf_code *, int32_t n);
 	(emit_get(c, R1, reg, TAG, MEMBER), emit_jump_if_imm(c, R1, is, n, to))
 
 /*
- * Labels are names. emit_label gives the next instruction its name, once in a program. A
- * phrase that a program has several times puts its labels into a scope: they differ from those
- * outside, but its jumps reach both. A scope ends with emit_scope_end. It may have scopes within,
- * whose jumps do not reach its labels.
+ * Labels are names. emit_label gives the next instruction its name, once in a program. If a
+ * program has some code several times, that code puts its labels into a scope: they differ from the
+ * labels outside of scopes, and its jumps reach both. A scope ends with emit_scope_end. It may have
+ * scopes within, whose jumps do not reach its labels.
  */
 void emit_label(struct bpf_code *, const char *name);
 void emit_scope(struct bpf_code *);
@@ -269,7 +269,7 @@ int bpf_tracepoint(int program, unsigned long id);
 /* Return the kernel's id of a map or program; 0: none. */
 uint32_t bpf_id(int fd);
 
-/* Return the number of entries of a map, of a ring its bytes; 0: it is no map. */
+/* Return the number of entries of a map, or of bytes of a ring; 0: fd is no map. */
 unsigned bpf_map_entries(int fd);
 
 /* The type of a program that is loaded. */
@@ -277,7 +277,7 @@ struct bpf_load_as {
 	enum bpf_program_type kind;
 	enum bpf_attach_type attach;
 	uint32_t function;              /* as btf_function or btf_tracepoint returns it */
-	const char *where;              /* what it is for, for bpf_print; NULL: its name says it */
+	const char *where;              /* its purpose, for bpf_print; NULL: its name says it */
 };
 
 /*

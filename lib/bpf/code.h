@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* code.h - parts of the code of an instruction (RFC 9669), for emit.c and print.c */
+/* code.h - parts of the code of an instruction (RFC 9669), for emit.c and asm.c */
 #ifndef BPF_CODE_H
 #define BPF_CODE_H
 

@@ -7,8 +7,8 @@
 #include "bpf/code.h"
 
 /*
- * Append an instruction and return its index. In a program that is too long only n goes on;
- * bpf_load refuses the program.
+ * Append an instruction and return its index. If the program is too long, only n grows; bpf_load
+ * refuses the program.
  */
 static unsigned emit(struct bpf_code *c, int code, enum bpf_reg to, enum bpf_reg from,
 		     int off, int32_t imm)
@@ -211,7 +211,7 @@ void emit_may_goto(struct bpf_code *c, const char *to)
 
 void emit_label(struct bpf_code *c, const char *name)
 {
-	if (c->nlabels < LABELS_MOST) /* emit_resolve misses any other label */
+	if (c->nlabels < LABELS_MOST) /* emit_resolve refuses jumps to further ones */
 		c->labels[c->nlabels++] = (struct bpf_label){ name, c->scope, c->n };
 }
 
@@ -282,7 +282,7 @@ static void end_alone(struct bpf_code *c)
 void emit_function(struct bpf_code *c, const char *name)
 {
 	emit_label(c, name);
-	if (c->nfunctions < FUNCTIONS_MOST) /* the kernel misses any other function */
+	if (c->nfunctions < FUNCTIONS_MOST) /* the kernel refuses further functions */
 		c->functions[c->nfunctions++] = c->n;
 }
 
@@ -306,7 +306,7 @@ void emit_out(struct bpf_code *c, int32_t n)
 	emit_exit(c, n);
 }
 
-/* A jump inside a scope means a label of that scope first. */
+/* A jump in a scope leads to a label of that scope, or else to one outside of all scopes. */
 const struct bpf_label *emit_target(const struct bpf_code *c, unsigned jump)
 {
 	const struct bpf_label *found = NULL;

@@ -115,8 +115,8 @@ static void read_part(const void *question, struct stranger_answer *a)
 }
 
 /*
- * Read as pread does. If e is silent, this process may be abandoned. Otherwise, a helper reads,
- * because the file's server may fall silent at any time.
+ * Read as pread does. If e is silent, this process is a helper that may be abandoned, and reads the
+ * file itself. Otherwise, ask a helper, because the file's server may fall silent at any time.
  */
 static ssize_t read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
 {
@@ -198,7 +198,7 @@ static int segment_offset(const struct elf *e, uint64_t address, unsigned flag, 
 	return -1;
 }
 
-/* Append a section. All of them are linked with the second one, the names of the symbols. */
+/* Append a section. Link it with the second section, the names of the symbols. */
 static void add_section(struct elf *e, unsigned type, uint64_t address, uint64_t size)
 {
 	unsigned char *s = e->sections.v + e->sections.size;
@@ -218,8 +218,8 @@ static void add_section(struct elf *e, unsigned type, uint64_t address, uint64_t
 }
 
 /*
- * Make a table of sections for a file that has none, of the symbols and relocations that the
- * loader finds in the dynamic segment. Return 0, or -1, reported.
+ * Make a table of sections for a file that has none, from the symbols and relocations that the
+ * loader finds by the dynamic segment. Return 0, or -1, reported.
  */
 static int make_sections(struct elf *e)
 {
@@ -522,7 +522,7 @@ static int report_missing(const struct elf *e, const struct found *f)
 		       suggest_remedy(&f->near, ""));
 }
 
-/* Set *location to the byte at offset into of the symbol found. Return 0, or -1, reported. */
+/* Set *location to the byte at offset `into` of the found symbol. Return 0, or -1, reported. */
 static int locate(const struct elf *e, uint64_t into, const struct found *f,
 		  struct elf_location *location)
 {
@@ -555,15 +555,15 @@ static int locate(const struct elf *e, uint64_t into, const struct found *f,
 	return 0;
 }
 
-/* The state of a file, by which a change shows. */
+/* The state of a file: a change of the file changes it. */
 struct state {
 	uint64_t size;
 	struct timespec modified;
 };
 
 /*
- * Open a file, read a byte, and close it, whichever of these asks its server: a stranger_fn. Answer
- * its state and a descriptor that asks no server (O_PATH).
+ * Open a file, read a byte, and close it, because any of these may ask the file's server: a
+ * stranger_fn. Answer the file's state and a descriptor that asks no server (O_PATH).
  */
 static void try_file(const void *path, struct stranger_answer *a)
 {
@@ -588,8 +588,8 @@ static void try_file(const void *path, struct stranger_answer *a)
 }
 
 /*
- * Set the state, and *fd unless fd is NULL, of a file whose server answers. Return 0, or FILE_OTHER
- * or -1 and errno as file_open does, silent.
+ * Set *s to the state of a file whose server answers, and *fd, unless fd is NULL, to an O_PATH
+ * descriptor of the file. Return 0, or FILE_OTHER or -1 and errno as file_open does, silent.
  */
 static int look_at(const char *path, struct state *s, int *fd)
 {
@@ -652,7 +652,7 @@ static int elf_open(struct elf *e, const struct elf_file *file)
 	return read_head(e);
 }
 
-/* Begin to read the file, and call fn for all symbols of both tables, as elf_open does. */
+/* Do as elf_open, and then call fn for all symbols of both tables. */
 static int elf_search(struct elf *e, const struct elf_file *file, symbol_fn *fn, void *arg)
 {
 	if (elf_open(e, file) < 0 || each_symbol(e, SHT_SYMTAB, &e->names[0], fn, arg) < 0)
@@ -694,7 +694,7 @@ int elf_function_at(const struct elf_file *file, uint64_t offset, struct elf_loc
 	return r < 0 ? -1 : p.begins;
 }
 
-/* Compare functions by their place, and of two at one place the better name last. */
+/* Compare functions by their place. At the same place, the better name comes last. */
 static int by_place(const void *a, const void *b)
 {
 	const struct elf_function *x = a, *y = b;
@@ -746,7 +746,7 @@ const char *elf_function_around(const struct elf_functions *f, uint64_t offset, 
  * is at the end of a program's block on x86-64, and two words before it on arm64.
  */
 
-/* The relocations that give a program a word or two about a variable, by machine. */
+/* For each machine: the relocations that put one or two words about a variable into a program. */
 static const struct {
 	unsigned machine, offset, module, desc;
 } tls_kinds[] = {
@@ -781,7 +781,7 @@ static int64_t own_offset(const struct elf *e, const unsigned char *tls, uint64_
 	return e->machine == EM_AARCH64 ? (int64_t)(value + 16 + ((at - 16) & (align - 1))) : 0;
 }
 
-/* Take what the program headers say. */
+/* Fill in the code, the loader and the offset of a defined variable, from the program headers. */
 static void read_segments(const struct elf *e, const struct symbol *s, struct elf_tls *t)
 {
 	for (uint64_t i = 0; i < e->segments.size; i += e->segment_size) {
@@ -802,8 +802,9 @@ static void read_segments(const struct elf *e, const struct symbol *s, struct el
 }
 
 /*
- * Take the relocation if it is about the variable. If none is, take one about the block of its
- * file: code by the local-dynamic model has it, and a library that uses only its own variables.
+ * Take the relocation if it is about the variable. If none is, take one about the block of the file
+ * that defines the variable: code by the local-dynamic model has such a relocation, and so has a
+ * library that uses only its own variables.
  */
 static void take_relocation(const struct elf *e, const unsigned char *r, const struct symbol *s,
 			    struct elf_tls *t)

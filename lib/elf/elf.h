@@ -35,8 +35,8 @@ struct elf_location {
 };
 
 /*
- * Find the byte at offset into of the function name. Return 0, or -1, reported: the file is no ELF,
- * is stripped, has no such function (similar names are suggested), or the symbol has no code.
+ * Find the byte at offset `into` of the function `name`. Return 0, or -1, reported: the file is no
+ * ELF, is stripped, has no such function (similar names are suggested), or the symbol has no code.
  */
 int elf_symbol(const struct elf_file *, const char *name, uint64_t into, struct elf_location *);
 
@@ -93,13 +93,13 @@ int elf_each_usdt(const struct elf_file *, int (*fn)(void *, const struct elf_us
 struct elf_tls {
 	int named;              /* the file defines or uses a variable of this name */
 	enum { ELF_GLIBC = 1, ELF_MUSL } loader; /* of a program; 0: a library, or static */
-	uint64_t code;          /* the address of its code, less its place in the file */
-	uint64_t code_from, code_end; /* where the file has that code */
+	uint64_t code;          /* the address of the file's code minus its offset in the file */
+	uint64_t code_from, code_end; /* the offsets in the file where that code is */
 	int64_t offset;         /* of a program's own variable from the thread pointer; 0: none */
-	/* what a relocation makes of the words at this address of the file; 0: no relocation */
+	/* the address of the words that a relocation fills, and with what; 0: no relocation */
 	uint64_t words;
 	enum { ELF_TLS_OFFSET, ELF_TLS_MODULE, ELF_TLS_OWN_MODULE, ELF_TLS_DESC } form;
-	uint64_t value;         /* to be added to the offset there; of an own module, the offset */
+	uint64_t value;         /* to add to the words' offset; of an own module, the offset */
 };
 
 /*

@@ -67,8 +67,8 @@ static void skip_expression(struct compiler *c)
 }
 
 /*
- * Note that the part from s up to the token is not supported; all, if the text is a copy. The
- * kernel itself prints events of programs by their fields (user_events), not by their print fmt.
+ * Note that the part from s up to the token is not supported; if s is in a copy of the print fmt,
+ * all of it. Note nothing for user_events, which the kernel itself prints by their fields.
  */
 static void note_unclear(struct compiler *c, const char *s)
 {
@@ -102,7 +102,7 @@ static int named_type(struct compiler *c, struct c_type *t)
 		return 0;
 	if (type_named(c->from, n, (unsigned)c->evs->long_size, t))
 		return 1;
-	/* an unknown name with a small letter is a type; without, an unresolved constant */
+	/* an unknown name is a type if it has a small letter, else an unresolved constant */
 	for (size_t i = 0; i < n; i++)
 		if (c->from[i] >= 'a' && c->from[i] <= 'z') {
 			t->size = 0;
@@ -193,7 +193,7 @@ static int type_name(struct compiler *c, struct c_type *t, int next)
 		lexer_next(c);
 		return 1;
 	}
-	/* "int x =": the loop took the name for a type */
+	/* in "int x =", the loop took the name x for a type */
 	if (next == T_NAME && names && c->token == '=' && !c->bad)
 		return 1;
 	lexer_back_to(c, was);
@@ -296,7 +296,7 @@ static struct expr record_field(struct compiler *c)
 
 	if (c->token != T_ARROW)
 		return compile_fail(c);
-	do { /* the format has the last name of REC->graph_ent.func */
+	do { /* of REC->graph_ent.func, the format has only the last name */
 		lexer_next(c);
 		if (c->token != T_NAME)
 			return compile_fail(c);
@@ -428,7 +428,7 @@ static uint32_t table(struct compiler *c)
 struct macro {
 	const char *name;               /* "be16_to_cpu": also __be16_to_cpu */
 	struct expr (*compile)(struct compiler *, const struct macro *);
-	unsigned what;                  /* enum op, enum builtin, or what the function says */
+	unsigned what;                  /* enum op, enum builtin, or see the function */
 	uint8_t size;                   /* of a number, in bytes; 0: a long */
 };
 
@@ -489,7 +489,7 @@ static struct expr compile_names(struct compiler *c, const struct macro *m)
 	return written();
 }
 
-/* __print_hex(MEMORY, BYTES); what is the character between them */
+/* __print_hex(MEMORY, BYTES); m->what: the character between the bytes */
 static struct expr compile_hex(struct compiler *c, const struct macro *m)
 {
 	lexer_expect(c, '(');
@@ -502,7 +502,7 @@ static struct expr compile_hex(struct compiler *c, const struct macro *m)
 	return written();
 }
 
-/* __print_array(MEMORY, COUNT, SIZE); if what is set __print_dynamic_array(MEMORY, SIZE) */
+/* __print_array(MEMORY, COUNT, SIZE), or, if m->what is set, __print_dynamic_array(MEMORY, SIZE) */
 static struct expr compile_array(struct compiler *c, const struct macro *m)
 {
 	struct expr x;
@@ -567,7 +567,7 @@ static struct expr compile_seconds(struct compiler *c, const struct macro *m)
 	return x;
 }
 
-/* ktime_to_us(TIME); what is the divisor */
+/* ktime_to_us(TIME); m->what: the divisor */
 static struct expr compile_time(struct compiler *c, const struct macro *m)
 {
 	struct expr x = cast(c, &(struct c_type){ .size = 8, .is_signed = 1 }, only_argument(c));
@@ -578,7 +578,7 @@ static struct expr compile_time(struct compiler *c, const struct macro *m)
 /* The order of bytes between which a function converts. */
 enum order { LITTLE, BIG, EITHER };
 
-/* be16_to_cpu(NUMBER): swap the bytes if the machine has another order than what. */
+/* be16_to_cpu(NUMBER): swap the bytes unless m->what is the byte order of the machine. */
 static struct expr compile_order(struct compiler *c, const struct macro *m)
 {
 	struct expr x = cast(c, &(struct c_type){ .size = m->size }, only_argument(c));
@@ -625,13 +625,13 @@ static const struct macro macros[] = {
 };
 
 /*
- * Return a constant that some print fmts have as a name. These constants have the same values
+ * Return a constant that some print fmts have by its name. These constants have the same values
  * in all versions of the kernel.
  */
 static struct expr known_constant(struct compiler *c)
 {
 	static const struct {
-		const char *prefix, *names; /* in order; the first has the value first */
+		const char *prefix, *names; /* in ascending order, from the value `first` on */
 		unsigned first;
 	} known[] = {
 		{ "", "NULL ", 0 },
@@ -677,7 +677,7 @@ static struct expr macro_call(struct compiler *c)
 	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++) {
 		const char *name = macros[i].name;
 
-		/* __NAME is NAME, unless that has underscores itself */
+		/* __NAME is the same as NAME, unless NAME begins with an underscore */
 		c->from += *name != '_' && !strncmp(from, "__", 2) ? 2 : 0;
 		if (lexer_at_name(c, name)) {
 			lexer_next(c);
@@ -1143,8 +1143,8 @@ static int stars(const struct conversion *v)
 }
 
 /*
- * Return the other field of a return probe: the print fmt has __probe_ret_ip last, but the
- * kernel's text has it first.
+ * Return the other address field of a return probe: the print fmt has __probe_ret_ip last, but
+ * the kernel's text has it first.
  */
 static struct expr return_probe_field(struct compiler *c, struct expr x)
 {
@@ -1291,7 +1291,7 @@ static void raw_arguments(struct compiler *c, const struct conversion *v)
 	lexer_back_to(c, end);
 }
 
-/* Write what is before the value of a name in event_set.keys. Return 1, or 0 for another name. */
+/* Write the mark before the value of a name in event_set.keys. Return 1, or 0 for another name. */
 static int begin_key(struct compiler *c, const char *name, size_t n)
 {
 	for (const char *const *key = c->evs->keys; key && *key; key++)
@@ -1303,7 +1303,7 @@ static int begin_key(struct compiler *c, const char *name, size_t n)
 	return 0;
 }
 
-/* If the text so far ends in NAME= or NAME=0x, do that for the name. Return -1 if it does not. */
+/* If the text so far ends in NAME= or NAME=0x, return begin_key for that NAME. Otherwise -1. */
 static int begin_value(struct compiler *c)
 {
 	const char *text = c->bad || !c->evs->keys ? NULL : c->p->text, *name, *end;
@@ -1387,8 +1387,8 @@ static int count_arguments(const char *s)
 
 /*
  * Some drivers have quotes in their format string that the kernel prints without a backslash:
- * "name="%s"", REC->name. Find the quote that ends the string: as many arguments follow as
- * there are conversions in front. Return the text with the other quotes escaped, which the
+ * "name="%s"", REC->name. Find the quote that ends the string: after it come as many arguments
+ * as there are conversions before it. Return the text with the other quotes escaped, which the
  * caller frees; or NULL.
  */
 static char *escape_quotes(const char *text)
@@ -1433,7 +1433,7 @@ static void any_conversion(struct compiler *c, const struct conversion *v)
 	}
 }
 
-/* Compile a conversion, between marks if it is the value of a key or of such a field. */
+/* Compile a conversion. Put marks around a value of event_set.keys. */
 static void marked_conversion(struct compiler *c, const struct conversion *v)
 {
 	int marked = begin_value(c);
@@ -1489,7 +1489,7 @@ static void print_format(struct compiler *c, const char *text)
 			emit_char(c, (char)ch);
 			continue;
 		}
-		/* copy the conversion with escapes resolved, then skip as many characters */
+		/* copy the conversion with escapes resolved, then skip its characters */
 		while (n < sizeof(spec) && (ch = lexer_literal_char(&s, c->end)) >= 0)
 			spec[n++] = (char)ch;
 		after = conversion_parse(&v, spec, spec + n, c->evs->long_size);
@@ -1508,8 +1508,8 @@ static void print_format(struct compiler *c, const char *text)
 /* ---- whole events ---- */
 
 /*
- * Functions of the kernel print the events of the system ftrace, not their print fmts. These
- * print fmts make the same text. A '!' in front: the text brings its own newline.
+ * The kernel prints the events of the system ftrace by functions, not by their print fmts. These
+ * print fmts make the same text. After a '!' the text has its own newline.
  */
 static const struct {
 	char name[13];
@@ -1591,7 +1591,7 @@ static void syscall_enter(struct compiler *c, const char *name)
 		s = emit_text_insn(c, OP_ARGUMENT);
 		s->size = (uint8_t)c->evs->long_size;
 		s->n = f->offset + s->size;
-		/* before 6.13 without 0x */
+		/* kernels before 6.13 print no 0x */
 		s->arg = c->evs->version && c->evs->version < KERNEL(6, 13);
 		if (marked)
 			emit_char(c, KEY_END);

@@ -66,7 +66,7 @@ struct compiler {
 	uint64_t number;                /* value and type of T_NUMBER */
 	uint8_t number_size, number_signed;
 	uint32_t text_at;               /* text from here on belongs to no instruction yet */
-	const struct field *field;      /* the one that was found last */
+	const struct field *field;      /* the field that was found last */
 	struct local {                  /* variables of a ({ ... }) as of min() */
 		const char *name;
 		size_t len;
@@ -164,7 +164,7 @@ void emit_literal_text(struct compiler *c, const char *s);
 /* ---- codegen.c: add text and instructions to the program --------------------------- */
 
 /*
- * Make room for one more element in the array of n at *v, which malloc or NULL gave. Return
+ * Make room for one more element in the array *v of n elements; *v is NULL or from malloc. Return
  * the new element. Set bad and return NULL if n has reached most or memory ran out.
  */
 void *array_grow(struct compiler *c, void *v, uint32_t n, size_t size, uint32_t most);
@@ -183,7 +183,7 @@ void emit_pending_text(struct compiler *c);
 /* Push the expression onto the stack, if it is not there. */
 void emit_push(struct compiler *c, struct expr *x);
 
-/* The same; set bad if the expression is not a number. */
+/* Do as emit_push, but set bad if the expression is not a number. */
 void emit_push_number(struct compiler *c, struct expr *x);
 
 /* Find the common type of two operands: C's usual arithmetic conversions. */

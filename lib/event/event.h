@@ -54,7 +54,7 @@ struct subbuf_format {
 	int big;                /* big-endian; set by the caller of subbuf_format_parse */
 };
 
-/* Parse events/header_page. Return 0, or -1 and the layout of this machine for another form. */
+/* Parse events/header_page. If it has another form, return -1 and this machine's layout, else 0. */
 int subbuf_format_parse(struct subbuf_format *, const char *text);
 
 /* One record; valid as long as its sub-buffer. */
@@ -110,8 +110,8 @@ struct subbuf_writer {
 };
 
 /*
- * Begin a sub-buffer; add a record, whose time is not before that of the last one, or return -1 if
- * it does not fit (SUBBUF_MOST bytes fit into an empty one of 4096); make the sub-buffer complete.
+ * Begin a sub-buffer. Add a record, not older than the last one; return -1 if it does not fit
+ * (SUBBUF_MOST bytes fit into an empty sub-buffer of 4096). Make the sub-buffer complete.
  */
 enum { SUBBUF_MOST = 4000 };
 void subbuf_begin(struct subbuf_writer *, const struct subbuf_format *, void *data, int64_t lost);
@@ -134,7 +134,7 @@ struct comm {
  * change until the task is pruned or the table is cleared.
  */
 struct comms {
-	size_t size;            /* of an entry, which begins with a struct comm; 0: no more */
+	size_t size;            /* of an entry, which begins with a struct comm; 0: only that */
 	struct comm **v;        /* room slots, each NULL or a task; a collision takes the next */
 	size_t n, room;         /* tasks; slots, a power of two */
 	int failed;             /* memory ran out: a task is missing */
@@ -202,7 +202,7 @@ struct event {
 	/* NULL, or the first part of print_fmt that is not supported and printed as a value */
 	const char *unclear;
 	uint32_t unclear_len;
-	uint32_t serial;        /* no other event of the set has or had it: for tables of callers */
+	uint32_t serial;        /* unique in the set, for tables of callers; never used again */
 };
 
 /* A kernel address and the string at that address. */
@@ -211,7 +211,7 @@ struct event_string {
 	const char *text;
 };
 
-/* The text that an instruction wrote for a value: most values come again and again. */
+/* The text that an instruction wrote for a value, because most values come again and again. */
 struct vm_memo {
 	const struct vm_insn *insn;
 	uint64_t value;
@@ -237,20 +237,22 @@ struct event_set {
 	struct symbols *(*load_symbols)(void *arg);
 	/* NULL, or add the unknown event of a record if possible. */
 	void (*missing)(void *arg, const struct record *);
-	/* NULL, or called once for each event whose print fmt is not supported, or only in part. */
+	/* NULL, or called once for each event whose print fmt is not, or not wholly, supported. */
 	void (*unclear)(void *arg, const struct event *);
 	void *arg;
 	uint64_t vmemmap;       /* address of the array of struct page, for page=; 0: not known */
 	int sym_offset, sym_addr, bitmask_list; /* the options of these names are on */
 	int exact;              /* print control characters of strings as the kernel does */
 	/*
-	 * NULL, or names, NULL at the end: the text has KEY_BEGIN, the letter 'A' plus the index of
-	 * the name, the value, and KEY_END where it has NAME=VALUE, or the value of such a field.
+	 * NULL, or names, ended by NULL. The text then has marks around the value of each
+	 * NAME=VALUE, and of each field of such a name: KEY_BEGIN and the letter 'A' plus the index
+	 * of the name before the value, and KEY_END after it.
 	 */
 	const char *const *keys;
 	/*
-	 * NULL, or print the function at an address of a program; call: it follows a call. caller
-	 * called the innermost function of the user stack that comes next; 0: not known.
+	 * NULL, or print the function at an address of a program; call: the address follows a call.
+	 * The field caller is an address in the function that called the innermost one of the user
+	 * stack that comes next; 0: not known.
 	 */
 	int (*put_user)(const struct event_set *, struct out *, int pid, uint64_t address,
 			int call, int frame);
@@ -312,14 +314,14 @@ static inline struct event *event_of(const struct event_set *evs, const struct r
 struct event *event_wanted(struct event_set *, const struct record *);
 
 /*
- * Return the field whose number or string the event's text has as KEY=VALUE, in the plain form of
- * its type. NULL: there is no such part of the text, or it is another expression.
+ * Return the field whose value the event's text has as KEY=VALUE, in the plain form of its type.
+ * NULL: there is no KEY= in the text, or the value is another expression.
  */
 const struct field *event_plain_field(const struct event *, const char *key);
 
 /*
- * A kind of events that somebody knows, and the fields that are read. A list ends with an empty
- * name. Arrays need no relocations.
+ * A kind of events that the caller knows, and the fields that it reads. A list ends with an empty
+ * name. The members are arrays, because pointers would need relocations.
  */
 enum { KIND_OTHER = 1, KIND_FIELDS = 8 };
 struct event_kind {
@@ -351,7 +353,7 @@ struct field_data {
 		int64_t i;      /* of a number that is_signed */
 		uint64_t u;
 	};
-	const unsigned char *data;      /* of the other kinds, in the record */
+	const unsigned char *data;      /* the value in the record */
 	size_t n;               /* characters, elements, or bytes of a bitmask */
 	size_t size;            /* bytes in the record, with the NUL of a string */
 };
@@ -360,7 +362,7 @@ struct field_data {
 int field_value(const struct event_set *, const struct field *, const struct record *,
 		struct field_data *);
 
-/* Return a field of a record as a number; 0: there is no such field, or it is none. */
+/* Return a field of a record as a number; 0: there is no such field, or it is no number. */
 int64_t field_integer(const struct event_set *, const struct field *, const struct record *);
 
 /* Return element i of an array, extended by its sign; i must be less than n. */
@@ -378,7 +380,7 @@ static inline int record_names_task(const struct event_set *evs, const struct re
 	return id && (id == evs->newtask || id == evs->rename);
 }
 
-/* Is it an event of our own BPF programs, of this system? No kernel reaches their ids. */
+/* Is it an event of our BPF programs, whose system is RECORD_SYSTEM? No kernel uses their ids. */
 #define RECORD_SYSTEM "tfs"
 enum { RECORD_FIRST = 0x7f00 };
 static inline int record_is_own(const struct event_set *evs, const struct record *r)
@@ -417,26 +419,26 @@ struct event_notes {
 
 /*
  * Return the event's entry of size bytes (NOTE_MOST at most), zero at first, and valid until the
- * next call. Without memory it is zero at each call: then the caller decides anew.
+ * next call. If memory ran out, the entry is zero at each call, so that the caller decides anew.
  */
 enum { NOTE_MOST = 160 };
 void *event_note(struct event_notes *, const struct event *, size_t size);
 
-/* An event with the first kind of the list that it has. */
+/* An event with its kind, the first of the list that fits. */
 struct event_seen {
 	unsigned kind;          /* KIND_OTHER: none; 0: not looked at */
 	const struct event *event;
 	const struct field *field[KIND_FIELDS]; /* NULL: it has no such field */
 };
 
-/* strict: an event without one of the fields has no kind. */
+/* Find the kind of an event. If strict is set, an event that lacks a field is KIND_OTHER. */
 void event_see(struct event_seen *, const struct event *, const struct event_kind *, int strict);
 
-/* Return what the event of a record is, until the next call; of an unknown event, KIND_OTHER. */
+/* Return a record's event and its kind, valid until the next call; KIND_OTHER if not known. */
 const struct event_seen *event_seen(struct event_notes *, struct event_set *,
 				    const struct record *, const struct event_kind *, int strict);
 
-/* Return field i of a record, or the number 0. An array has no number, and a number no data. */
+/* Return field i of a record, or, if there is none, the number 0 without data. */
 struct field_data event_value(const struct event_seen *, unsigned i, const struct event_set *,
 			      const struct record *);
 void event_notes_free(struct event_notes *);
@@ -490,8 +492,8 @@ struct line_format {
 struct line_graph {
 	unsigned cpus;          /* of the traced machine */
 	/*
-	 * NULL, or return the next record of the CPU whose record is printed, which is then no
-	 * longer valid; NULL: not known, or events before it were lost.
+	 * NULL, or return the record after the printed one on the same CPU, or NULL if it is not
+	 * known, or if events between both were lost. The printed record is then no longer valid.
 	 */
 	const struct record *(*peek)(void *arg);
 	void *arg;
@@ -504,24 +506,24 @@ struct line_graph {
 /* Return the task's name for a line; NULL if it is not known (the kernel prints "<...>"). */
 const char *line_task_name(const struct event_set *, int pid);
 
-/* Does the clock of that name count something else than nanoseconds? */
+/* Does the clock of that name count something other than nanoseconds? */
 int line_clock_counts(const char *name);
 
-/* Forget cached names and times: call it when comms or the clock changed. */
+/* Forget cached names and times: call this when comms or the clock changed. */
 void line_changed(struct line_format *);
 
 /*
- * Let a task have a name of at most n bytes from now on, and this process; tgid 0: the one that is
- * known. Return 1 if that changes anything.
+ * Set the name of a task, of at most n bytes, and its tgid; tgid 0: keep the tgid that is known.
+ * Return 1 if that changes anything.
  */
 int line_task(struct line_format *, int pid, int tgid, const char *name, size_t n);
 
-/* Do so by a record for which record_names_task is true. */
+/* Do as line_task with the name in a record for which record_names_task is true. */
 int line_learn(struct line_format *, const struct record *);
 
 /*
- * Print the line of a record; a stack has several. Return the length. A line longer than size is
- * cut: give 16 KiB, a kernel line has at most 8.
+ * Print the line of a record, or the lines of a stack. Return the length. A line longer than size
+ * is cut: give 16 KiB, because a line of the kernel has at most 8 KiB.
  */
 size_t line_print(struct line_format *, const struct record *, char *buf, size_t size);
 
@@ -529,7 +531,7 @@ size_t line_print(struct line_format *, const struct record *, char *buf, size_t
 enum { LINE_HEAD_ROOM = 160 };
 size_t line_begin(struct line_format *, const struct record *, char *buf);
 
-/* Print it, and set its parts. */
+/* Print the beginning of a line, and set its parts. */
 struct line_parts {
 	struct text_part comm, pid, cpu, flags, time;
 };
@@ -548,30 +550,30 @@ size_t line_header(const struct line_format *, unsigned cpus, char *buf, size_t 
 
 /* The result of merge.more. */
 enum {
-	MERGE_LATER = -1,       /* older records may still come: give none yet */
-	MERGE_NONE = 0,         /* nothing older than the records of other CPUs can come */
+	MERGE_LATER = -1,       /* older records may still come: return none yet */
+	MERGE_NONE = 0,         /* no record that comes is older than those of other CPUs */
 	MERGE_SUBBUF = 1,       /* the next sub-buffer is open */
 };
 
 /* The sub-buffer that is read of one CPU. */
 struct merge_cpu {
 	struct subbuf subbuf;
-	struct record next;     /* if has is set: the oldest record that was not given */
+	struct record next;     /* if has is set: the oldest record not returned yet */
 	int has;
 	int none;               /* more returned MERGE_NONE; cleared by the caller on new data */
 	int64_t lost;           /* events lost before next; see struct subbuf */
 };
 
 /*
- * Zero it; set cpus (zeroed), n, more and arg. more is called after the last record of the
- * CPU's sub-buffer: it opens the next sub-buffer.
+ * Zero it; set cpus (zeroed), n, more and arg. merge_next calls more after the last record of a
+ * CPU's sub-buffer, to open the next sub-buffer.
  */
 struct merge {
 	struct merge_cpu *cpus;
 	unsigned n;
 	int (*more)(void *arg, unsigned cpu, struct subbuf *);
 	void *arg;
-	const size_t *gate;     /* NULL, or give no record while *gate is 0 */
+	const size_t *gate;     /* NULL, or return no record while *gate is 0 */
 
 	/* private: cpus[run] is first until cpus[rival] has its turn at the time until */
 	unsigned run, rival;
@@ -580,17 +582,17 @@ struct merge {
 };
 
 /*
- * Return the next record, valid until the next call; of records with the same time that of the
- * lowest CPU. Set *lost as in struct subbuf. NULL: none can be given now.
+ * Return the next record, valid until the next call; if several have the same time, that of the
+ * lowest CPU. Set *lost as in struct subbuf. NULL: no record can be returned now.
  */
 const struct record *merge_next(struct merge *, int64_t *lost);
 
-/* Were events lost on any CPU before its next record? A task moves between CPUs. */
+/* Were events lost on any CPU before its next record? Any CPU, because tasks move between them. */
 int merge_in_loss(const struct merge *);
 
 /*
- * Return the record after that of merge_next on the same CPU, which is then not valid any more.
- * NULL: there is none, or events between both were lost.
+ * Return the record on the same CPU after the one that merge_next returned, which is then no longer
+ * valid. NULL: there is none, or events between both were lost.
  */
 const struct record *merge_peek(struct merge *);
 
@@ -602,7 +604,7 @@ int graph_kind(const struct event_set *, const struct record *);
 
 /*
  * Print the record of a function, for which graph_kind is true, if l->graph is set. Return the
- * length; 0 if the line of the entry was that of the exit, too.
+ * length; 0 for an exit that the line of its entry has shown.
  */
 size_t graph_print(struct line_format *l, const struct record *, char *buf, size_t size);
 

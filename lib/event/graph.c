@@ -19,7 +19,7 @@ enum { MOST_DEPTH = 50, MOST_INDENT = 200 };
 struct graph_cpu {
 	int seen, pid;
 	uint64_t open[MOST_DEPTH];      /* the functions that have been entered, by depth */
-	int leaf;                       /* the next exit is printed already: of this call */
+	int leaf;                       /* the next exit, of this call, is already printed */
 	uint64_t func, depth;
 };
 
@@ -61,7 +61,7 @@ static void put_cpu(struct out *o, const struct line_graph *g, int cpu)
 	out_string(o, ") ");
 }
 
-/* Write COMM-PID in the middle of 14 columns; a name has seven letters. */
+/* Write COMM-PID in the middle of 14 columns, with at most seven letters of the name. */
 static void put_task(struct out *o, const struct event_set *evs, int pid)
 {
 	char text[64];

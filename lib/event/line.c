@@ -177,12 +177,12 @@ int line_learn(struct line_format *l, const struct record *r)
 	return line_task(l, pid, 0, (const char *)v.data, v.n);
 }
 
-/* No record has this head_key: it is that of a short record, or of an unusual header. */
+/* The head_key of a short record or an unusual header. No usual record has this key. */
 #define NOBODY UINT64_MAX
 
 /*
- * Return a number that is the same for records with the same head on a CPU: the header with
- * which every record starts, without common_type.
+ * Return a number that is the same for records with the same head on a CPU: the header that
+ * begins every record, without common_type.
  */
 static inline uint64_t head_key(const struct event_set *evs, const struct record *r)
 {

@@ -23,7 +23,7 @@ static int look(struct merge *m, unsigned i)
 			l->none = r == MERGE_NONE;
 			return r;
 		}
-		/* the loss of a sub-buffer without a record counts for the next one */
+		/* the loss before a sub-buffer without a record counts for the next sub-buffer */
 		if (l->subbuf.lost)
 			l->lost = l->lost ? add_lost(l->lost, l->subbuf.lost) : l->subbuf.lost;
 	}

@@ -63,7 +63,7 @@ static void put_ip6(struct out *o, const unsigned char *a, int colons)
 	}
 }
 
-/* The kernel writes the end of a mapped address, and of one of ISATAP, as IPv4. */
+/* The kernel writes the end of an IPv4-mapped address, and of an ISATAP address, as IPv4. */
 static void put_ip6_compressed(struct out *o, const unsigned char *a)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };

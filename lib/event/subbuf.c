@@ -12,14 +12,14 @@
 
 enum {
 	LENGTH_MASK = (1 << 27) - 1,
-	PADDING = 29,           /* length in the next word; with time 0: to the end */
+	PADDING = 29,           /* its length is in the next word; with time 0, up to the end */
 	TIME_EXTEND = 30,       /* 27 bits of time; the next word has the higher bits */
-	TIME_STAMP = 31,        /* the same as an absolute time */
+	TIME_STAMP = 31,        /* an absolute time in the same form */
 };
 #define MISSED_EVENTS (1u << 31)        /* before this sub-buffer */
 #define MISSED_STORED (1u << 30)        /* their number is a long after the data */
 
-/* The top bits of a time, which are not in a TIME_STAMP: it has 59 bits. */
+/* The top bits of a time that a TIME_STAMP lacks, because it has only 59 bits. */
 #define STAMP_MISSING 0xf800000000000000ull
 
 int subbuf_format_parse(struct subbuf_format *f, const char *text)

@@ -25,7 +25,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct line_of *x = a, *y = b;
 
-	/* of several symbols at one address the first in the file counts */
+	/* if several symbols have one address, the first in the file counts */
 	return x->address != y->address ? x->address < y->address ? -1 : 1
 	       : x->at < y->at ? -1 : x->at > y->at;
 }
@@ -72,7 +72,7 @@ struct symbols *symbols_parse(char *text, size_t len)
 	int sorted = 1;
 	char *next;
 
-	/* a line is "0 T n" at least: count no others, as a file may have 32 MB of empty lines */
+	/* count only lines of at least "0 T n", because a file may have 32 MB of empty lines */
 	for (const char *p = text, *end; (end = memchr(p, '\n', len - (size_t)(p - text)));
 	     p = end + 1)
 		lines += end - p >= 5;

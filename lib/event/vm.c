@@ -282,7 +282,7 @@ static void put_stack(struct vm *m, uint64_t where, int user)
 		if (user ? !ip : ip == last)
 			break;
 		if (user) {
-			/* the kernel finds the caller by a frame that is not there yet */
+			/* the kernel misses the caller: the innermost function has no frame yet */
 			if (frames == 1 && caller && caller != ip)
 				put_user(m, caller, 1);
 			put_user(m, ip, frames > 0);
@@ -365,8 +365,8 @@ static void put_bprint(struct vm *m, uint64_t format, uint64_t where)
 }
 
 /*
- * Print the bytes that a system call read from user space: "(61:0a) "a."". The kernel may
- * have kept fewer than length; then add ", ...".
+ * Print the bytes that a system call read from user space: "(61:0a) "a."". If the kernel has
+ * kept fewer bytes than length, add ", ...".
  */
 static void put_buffer(struct vm *m, uint64_t length, uint64_t where)
 {
@@ -413,7 +413,7 @@ static void put_mark(struct vm *m, uint64_t where)
 	end_line(m);
 }
 
-/* Execute OP_BUILTIN with v. below: the other argument of those that have two. */
+/* Execute OP_BUILTIN with the argument v. If there are two, `below` is the other one. */
 static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t below)
 {
 	static const struct conversion octal = { .letter = 'o', .size = 4,
@@ -685,7 +685,7 @@ static inline char *string_to(char *at, char *end, const struct event_set *evs,
 	return o.at;
 }
 
-/* Return the number as number_at does. It ends within the first eight bytes; few numbers do. */
+/* Do as number_at for one of the few numbers that end within the first eight bytes. */
 static uint64_t common_number(const struct record *r, const struct vm_insn *s, int is_signed,
 			      int big)
 {
@@ -703,7 +703,7 @@ static inline uint64_t number_at(const struct record *r, const struct vm_insn *s
 		return 0;
 	if (s->n < 8)
 		return common_number(r, s, is_signed, big);
-	/* read eight bytes at once: the header is before all fields */
+	/* read the eight bytes up to s->n at once: the record has them */
 	v = raw_number(r->data + s->n - 8, 8, 0, big);
 	v = big ? v << shift : v;
 	return is_signed ? (uint64_t)((int64_t)v >> shift) : v >> shift;

@@ -192,8 +192,8 @@ uint64_t vm_locate(const struct event_set *, const struct record *, uint32_t off
 /* ---- subbuf.c: read a record of the usual kind, inline -------------------------------------- */
 
 /*
- * Return type_len and time_delta of a record's first word. On a big-endian kernel its bit
- * fields start at the other end.
+ * Return type_len and time_delta of a record's first word. On a big-endian kernel the bit fields
+ * start at the other end of the word.
  */
 static inline uint32_t record_type(uint32_t word, int big)
 {
@@ -239,14 +239,14 @@ void out_pointer(struct event_set *, struct out *, const struct conversion *, in
 		 uint64_t address, const unsigned char *data, size_t len);
 
 /*
- * Write the symbol of an address: "name", with offset "name+0x1/0x2" (2: the address is a
- * return address), with module "[module]" after it. Without a symbol write the address with
- * at least that many digits.
+ * Write the symbol of an address: "name"; if offset is set, "name+0x1/0x2" (offset 2: it is a
+ * return address); if module is set, "[module]" after it. If there is no symbol, write the address
+ * with at least that many digits.
  */
 void out_symbol(struct event_set *, struct out *, uint64_t address, int offset, int module,
 		int digits);
 
-/* Write bits as %*pb does; with list as %*pbl. */
+/* Write bits as %*pb does, or, if list is set, as %*pbl. */
 void out_bits(const struct event_set *, struct out *, const unsigned char *, size_t len,
 	      size_t bits, int list);
 
@@ -259,7 +259,7 @@ struct dump {
 	int ascii, big;
 };
 
-/* Write its lines. */
+/* Write the lines of a dump. */
 void out_dump(struct out *, const struct dump *, const unsigned char *data, size_t len);
 
 /* ---- format.c: numbers of a format, and strings of printk_formats ------------------------- */

@@ -128,7 +128,7 @@ static void filter_calls(void)
 	for (const struct rule *r = rules; r < rules + NRULES; r++) {
 		int equal = r->test == IS || r->test == IS_OURS;
 
-		/* no match: skip this rule, with the reload of the number if it has one */
+		/* another call: skip this rule, and its reload of the number if it has one */
 		*i++ = (struct insn){ JEQ, 0, r->test ? 4 : 1, r->number };
 		if (r->test) {
 			*i++ = (struct insn){ LD, 0, 0, ARGS_AT + 8u * r->argument + LOW };

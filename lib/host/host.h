@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * host.h - what libc does not have of Linux: constants, names, rights, netlink, passed descriptors
+ * host.h - parts of Linux that libc lacks: constants, names, rights, netlink, passed descriptors
  */
 #ifndef HOST_H
 #define HOST_H
@@ -27,7 +27,7 @@
 
 /*
  * Return a likely reason why the kernel refused a call with the error e: "; " and the capabilities
- * of the set needs that the process lacks, or else a user namespace, lockdown or seccomp. Return ""
+ * in needs that the process lacks, or else a user namespace, lockdown or seccomp. Return ""
  * for other errors than EPERM and EACCES, or if no reason is known. The text is valid until the
  * next call. errno is not kept.
  */
@@ -59,8 +59,8 @@ void confine(void);
 
 /*
  * Do the same for a tool that opens files by their paths until it ends: install no filter of
- * calls, and keep the capabilities of the set keep. If another user owns one of the n descriptors
- * (or -1) in files, where those paths begin, keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
+ * calls, and keep the capabilities in keep. Those paths begin at the n descriptors in files
+ * (-1: none). If another user owns one of these, keep CAP_DAC_OVERRIDE and CAP_FOWNER as well.
  */
 void confine_paths(uint64_t keep, const int *files, size_t n);
 
@@ -86,24 +86,24 @@ const char *name_of_syscall(int64_t number);
 enum { EXIT_WORDS = 48 };
 const char *exit_words(unsigned code, char text[EXIT_WORDS]);
 
-/* Return the error, 1 to 4095, that is the result of a call or function; 0: the result is none. */
+/* Return the error, 1 to 4095, that a call or function returned; 0: the result is no error. */
 int64_t error_of_result(int64_t result);
 
 /*
- * Return the system call after name, and its number: the first after NULL, and NULL after the
- * last. The caller goes through all in this order.
+ * Return the first system call if name is NULL, otherwise the one after name, the last result. Set
+ * *number to its number. Return NULL after the last one.
  */
 const char *syscall_next(const char *name, int *number);
 
 /* Return the call of a kernel function: sys_newstat is stat. A function not known here is kept. */
 const char *syscall_of_function(const char *function);
 
-/* Return the call here that has this name, or whose function has; NULL: there is none. */
+/* Return the call of this host that has this name, or whose function has it; NULL: none. */
 const char *syscall_of_name(const char *name);
 
 /*
- * Does this function serve a call of that name (syscall_names.in)? A name of the second kind means
- * this function only if the kernel has none of the third.
+ * Does this function serve a call of that name (syscall_names.in)? SERVES_IF_NO_OTHER: the name
+ * means this function only if the kernel has no function that returns SERVES for it.
  */
 enum serves { SERVES_NOT, SERVES_IF_NO_OTHER, SERVES };
 enum serves syscall_serves(const char *function, const char *name);
@@ -117,10 +117,10 @@ pid_t text_pid(const char *s);
 /* ---- urgent.c: run before the programs that a trace is about ------------------------ */
 
 /*
- * Let this task run before all ordinary tasks (SCHED_FIFO, sched(7)), because until it has run,
- * events are lost or tracing takes time from programs. Do nothing if that is refused (it needs
+ * Let this task run before all ordinary tasks (SCHED_FIFO, sched(7)), because while it waits for a
+ * CPU, events are lost or tracing takes time from programs. Do nothing if that is refused (it needs
  * CAP_SYS_NICE or RLIMIT_RTPRIO), or if the user has given the task another policy or a lower
- * priority. Return whether urgent_end, which makes it an ordinary task again, is due.
+ * priority. Return 1 if the caller has to call urgent_end, which makes this an ordinary task again.
  */
 int urgent_begin(void);
 void urgent_end(void);
@@ -135,12 +135,12 @@ enum { FD_SEND_MAX = 16 };
  */
 #define SESSION_KEEPS "TFS_KEEPS"
 
-/* In the environment of a stream: the rings of these programs (lib/live/live.h). */
+/* In the environment of a stream: the rings of the session's BPF programs (lib/live/live.h). */
 #define SESSION_RINGS "TFS_RINGS"
 
 /*
- * In the environment of tfs-record in a session with rings: a descriptor of this file in the
- * session's directory, to which it writes how many records it has read, and how many are lost.
+ * In the environment of tfs-record in a session with rings: a descriptor of the file in the
+ * session's directory to which it writes how many records it has read, and how many are lost.
  */
 #define SESSION_COUNTS "TFS_COUNTS"
 #define SESSION_COUNTS_FILE "counts"
@@ -152,8 +152,8 @@ enum keep { KEEP, KEEP_CONTROL, KEEP_RING, KEEP_CALLS, KEEP_TASKS };
 int fd_send(int socket, const int *fds, size_t n, enum keep);
 
 /*
- * Receive all descriptors that were sent to the socket (close-on-exec), without waiting.
- * Stop if the next FD_SEND_MAX of them may not fit. Set the kind of each. Return their number.
+ * Receive all descriptors that were sent to the socket (close-on-exec), without waiting. Stop if
+ * fewer than FD_SEND_MAX places are left. Set the kind of each. Return their number.
  */
 size_t fd_receive(int socket, int *fds, uint8_t *kinds, size_t room);
 
@@ -171,7 +171,7 @@ struct netlink_message {
 int netlink_open(int protocol);
 void netlink_begin(struct netlink_message *, unsigned type, unsigned flags, const void *head,
 		   size_t n);
-/* Append an attribute and return its address. netlink_end lets it contain all later ones. */
+/* Append an attribute and return its address. netlink_end puts all later ones inside of it. */
 char *netlink_add(struct netlink_message *, unsigned type, const void *value, size_t n);
 void netlink_end(const struct netlink_message *, char *outer);
 int netlink_send(int fd, const struct netlink_message *);

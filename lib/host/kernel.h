@@ -3,9 +3,9 @@
  * kernel.h - constants of the kernel that libc does not have
  *
  * musl has no headers of Linux, so their constants are typed here, with K_ before the kernel's
- * name; structures have k_. t/suite/kernel-constants.bats compares each with the headers of the
- * machine: those in the comment of the section, and what a comment in the line says in place of the
- * name. The kernel does not export the constants of the last section.
+ * name; structures have k_. t/suite/kernel-constants.bats compares each with the machine's headers
+ * that the comment of its section names. If a comment ends the line of a constant, it compares the
+ * constant with that expression. The kernel does not export the constants of the last section.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -26,7 +26,7 @@
 /* linux/fs.h */
 enum { K_RENAME_NOREPLACE = 1 };
 
-/* linux/blktrace_api.h linux/fs.h */
+/* linux/blktrace_api.h linux/fs.h linux/nsfs.h */
 struct k_blk_user_trace_setup {
 	char name[32];          /* filled in by the kernel */
 	uint16_t act_mask;
@@ -133,20 +133,20 @@ enum {
 	K_UDIAG_SHOW_RQLEN = 16,
 };
 
-/* linux/genetlink.h linux/taskstats.h */
+/* linux/genetlink.h linux/taskstats.h linux/acct.h; AGROUP since Linux 5.17 */
 enum {
 	K_GENL_ID_CTRL = 16, K_CTRL_CMD_GETFAMILY = 3, K_CTRL_ATTR_FAMILY_ID = 1,
 	K_CTRL_ATTR_FAMILY_NAME = 2, K_TASKSTATS_CMD_GET = 1,
 	K_TASKSTATS_CMD_ATTR_REGISTER_CPUMASK = 3, K_TASKSTATS_TYPE_PID = 1,
 	K_TASKSTATS_TYPE_STATS = 3, K_TASKSTATS_TYPE_AGGR_PID = 4,
-	K_TASKSTATS_AGGR_TGID = 5,
+	K_TASKSTATS_AGGR_TGID = 5, /* TASKSTATS_TYPE_AGGR_TGID */
 	K_TASKSTATS_EXITCODE = 4, /* offsetof(struct taskstats, ac_exitcode) */
-	K_TASKSTATS_FLAG = 8,     /* ac_flag */
-	K_TASKSTATS_RUNS = 16,    /* cpu_count */
-	K_TASKSTATS_CPU = 72,     /* cpu_run_virtual_total */
-	K_TASKSTATS_UID = 120,    /* ac_uid */
-	K_TASKSTATS_ETIME = 144,  /* ac_etime */
-	K_AGROUP = 0x20,          /* linux/acct.h, since 5.17 */
+	K_TASKSTATS_FLAG = 8,     /* offsetof(struct taskstats, ac_flag) */
+	K_TASKSTATS_RUNS = 16,    /* offsetof(struct taskstats, cpu_count) */
+	K_TASKSTATS_CPU = 72,     /* offsetof(struct taskstats, cpu_run_virtual_total) */
+	K_TASKSTATS_UID = 120,    /* offsetof(struct taskstats, ac_uid) */
+	K_TASKSTATS_ETIME = 144,  /* offsetof(struct taskstats, ac_etime) */
+	K_AGROUP = 0x20,
 };
 
 /* linux/rtnetlink.h linux/pkt_sched.h linux/pkt_cls.h linux/if_ether.h */

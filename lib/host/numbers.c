@@ -146,7 +146,7 @@ const char *syscall_next(const char *name, int *number)
 	return name;
 }
 
-/* Each row of syscall_names.in: the function and its names, with a NUL after each and the row. */
+/* The rows of syscall_names.in: a NUL follows each word, and another NUL each row. */
 static const char function_rows[] =
 #include "syscall_names.h"
 	;
@@ -159,7 +159,7 @@ static const char *next_name(const char *name, int *weak)
 	return *name ? name + *weak : NULL;
 }
 
-/* A row, and the name of the call here once somebody has asked for it. */
+/* A row, and the name of this host's call, or NULL until syscall_of_function has looked for it. */
 struct function {
 	const char *row, *call;
 };
@@ -247,7 +247,7 @@ const char *syscall_of_name(const char *name)
 {
 	const char *call = syscall_of_function(name), *other = NULL;
 
-	/* where both calls exist, as on s390, the function umount is that of umount2 */
+	/* on a host that has both calls, such as s390, the function umount serves umount2 */
 	if (is_call_here(name) && strcmp(name, "umount"))
 		return name;
 	if (is_call_here(call))

@@ -18,7 +18,7 @@ int urgent_begin(void)
 
 	if (policy() != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) > 0)
 		return 0;
-	/* musl's function does nothing */
+	/* sched_setscheduler(2) of musl does nothing */
 	return !syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first);
 }
 

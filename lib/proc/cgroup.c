@@ -519,7 +519,7 @@ static void add_container(void *arg, const struct mount *m, const char *path)
 		return;
 	at = cgroup_container(c.path, id);
 	last = strlen(c.path);
-	if (at < last) { /* there is an id above it */
+	if (at < last) { /* a directory above it has an id, too */
 		if (at)
 			str_format(s->inside, sizeof(s->inside), "%s", c.path);
 		return;
@@ -542,7 +542,7 @@ static void add_container(void *arg, const struct mount *m, const char *path)
 	str_format(s->v[i].id, sizeof(s->v[i].id), "%s", id);
 }
 
-/* Report that more than one id begins with the digits, with as many as tell them apart. */
+/* Report that more than one id begins with the digits. Show enough digits to tell them apart. */
 static int report_containers(const struct container_search *s)
 {
 	char list[CONTAINERS_MAX * (CONTAINER_ID + 2) + 8];

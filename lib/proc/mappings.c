@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * mappings.c - let the kernel tell what tasks map and begin, at that moment: perf_event_open(2)
+ * mappings.c - let the kernel report at once what tasks map and begin: perf_event_open(2)
  *
- * The kernel writes a record when a task maps a file that it can execute, gets a name, or makes a
- * task. The events of a task are inherited by the tasks that it makes, so other tasks pay nothing.
- * See linux/perf_event.h.
+ * The kernel writes a record when a task maps a file as executable, gets a name, or makes a task.
+ * Tasks that a task makes inherit its events, so the other tasks pay nothing. See
+ * linux/perf_event.h.
  */
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #include "host/host.h"
 #include "proc/proc.h"
 
-enum { EVENTS = 4096 };         /* at most: the tasks, on each CPU */
+enum { EVENTS = 4096 };         /* the most events: one for each task on each CPU */
 
 /* struct perf_event_attr of its first version */
 struct attributes {
@@ -35,7 +35,7 @@ char *mappings_map(int ring)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* Open the event of a task on a CPU. It writes to ring if that is not -1. Return it, or -1. */
+/* Open the event of a task on a CPU; unless ring is -1, it writes to ring. Return it, or -1. */
 static int open_event(int pid, int cpu, int ring)
 {
 	const struct attributes a = {

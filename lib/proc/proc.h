@@ -17,10 +17,10 @@ enum { PROCFS_MOST = 4 << 20 };
 
 /*
  * Return the contents of a file in a task's directory, such as maps, with a NUL at the end, and the
- * length in *len unless len is NULL. If it has more than PROCFS_MOST bytes, cut the text after a
- * line; say so in *cut unless cut is NULL. The caller frees it. On an error, or if procfs_begin
- * refuses (EAGAIN), return NULL and errno, silent. A helper reads what is in the memory of the task
- * (maps, environ, cmdline).
+ * length in *len unless len is NULL. Cut a text of PROCFS_MOST or more bytes after a line, and set
+ * *cut, unless cut is NULL, to whether it is cut. The caller frees the text. On an error, or if
+ * procfs_begin refuses (EAGAIN), return NULL and errno, silent. A helper (stranger.c) reads the
+ * files for which the kernel looks into the memory of the task: maps, environ, cmdline.
  */
 char *procfs_read(pid_t, const char *name, size_t *len, int *cut);
 
@@ -34,28 +34,29 @@ void procfs_limit(void);
 void procfs_stop(void);
 
 /*
- * Begin and end a reading whose length a task determines. procfs_begin returns 0, or -1, silent,
- * without procfs_end: procfs_stop was called, or the share of time is used up, which procfs_missed
- * counts. Inside of a reading, it refuses only after procfs_stop.
+ * Begin and end a reading whose length a task determines. procfs_begin returns 0; or -1, silent, if
+ * procfs_stop was called, or if the share of time is used up, which procfs_missed counts. After -1,
+ * do not call procfs_end. Within another reading, it refuses only after procfs_stop.
  */
 int procfs_begin(void);
 void procfs_end(void);
 
 /*
- * Begin to read a file of a traced program, as procfs_begin, with two differences: stranger_stop
- * decides about the time after procfs_stop, and a reading that goes on may have used up the share.
+ * Begin to read a file of a traced program, as procfs_begin, with two differences: procfs_stop does
+ * not refuse it (stranger_stop limits the time then), and within another reading, it is refused if
+ * the share is used up.
  */
 int procfs_begin_file(void);
 
-/* Count one more reading that was cut or left out; return the number of them. */
+/* Count one more reading that was cut or left out; return how many there were. */
 void procfs_miss(void);
 unsigned long long procfs_missed(void);
 
 /* ---- stranger.c: read files and memory of strangers in a process that may be abandoned --- */
 
 /*
- * The answer of a helper: an error, two allocated parts, and a descriptor. In the tool, a NUL is
- * after each part, and all of it is untrusted: a hostile file may have taken over the helper.
+ * The answer of a helper: an error, two allocated parts, and a descriptor. In the tool, a NUL
+ * follows each part. The tool trusts nothing of it: a hostile file may have taken over the helper.
  */
 struct stranger_answer {
 	int error, fd;          /* fd 0: none */
@@ -68,19 +69,19 @@ typedef void stranger_fn(const void *question, struct stranger_answer *);
  * Let a helper call fn with a copy of the n bytes of the question (at most PATH_MAX + 256), and
  * wait for its answer, which the caller gives to stranger_free. Return 0; or -1, which
  * procfs_missed counts: the helper had to be abandoned, has ended, or could not be started. The
- * question is about the process of, or about what this process reads for itself (0). If too many
- * helpers for one user's processes do not end, there are no more for this user.
+ * question is about the process `of`, or, if that is 0, about a file that this process reads for
+ * itself. If too many helpers for one user's processes do not end, start no more for this user.
  */
 int stranger_ask(stranger_fn *, const void *question, size_t n, pid_t of,
 		 struct stranger_answer *);
 void stranger_free(struct stranger_answer *);
 
 /*
- * Do so in parts. stranger_begin returns the number of a helper, or -1 if all are busy or none can
- * be started. stranger_end waits for ms milliseconds, or, if ms is negative, until the helper has
- * answered or is abandoned. It returns 1 with the answer, 0 if the helper is still at work, or -1.
- * stranger_fd polls readable when a part of the answer is there. stranger_demote makes a helper an
- * ordinary task (urgent_end).
+ * Do as stranger_ask, in parts. stranger_begin returns the number of a helper, or -1 if all are
+ * busy or none can be started. stranger_end waits for ms milliseconds, or, if ms is negative, until
+ * the helper has answered or is abandoned. It returns 1 with the answer, 0 if the helper is still
+ * at work, or -1. The descriptor of stranger_fd polls readable when a part of the answer is there.
+ * stranger_demote makes a helper an ordinary task (urgent_end).
  */
 enum { STRANGER_HELPERS = 4 };
 int stranger_begin(stranger_fn *, const void *question, size_t n, pid_t of);
@@ -88,15 +89,16 @@ int stranger_end(int helper, int ms, struct stranger_answer *);
 int stranger_fd(int helper);
 void stranger_demote(int helper);
 
-/* As soon as this descriptor polls readable, or now, give all questions only a moment more. */
+/* When fd polls readable (stranger_stop: now), let all questions take only a moment more. */
 void stranger_stop_at(int fd);
 void stranger_stop(void);
 
 /*
- * For functions in a helper. stranger_step says that the helper gets on. stranger_enter names the
- * place that it waits for next: a device, or STRANGER_PROCESS and a pid. It returns 0, or -1 and
- * EHOSTDOWN, silent, if that place was silent lately. stranger_open opens a regular file of such a
- * device. It returns the descriptor, or -1 or FILE_OTHER as file_open does.
+ * For functions in a helper. stranger_step tells the tool that the helper makes progress.
+ * stranger_enter names the place that the helper waits for next: a device, or STRANGER_PROCESS and
+ * a pid. It returns 0, or -1 and EHOSTDOWN, silent, if that place did not answer lately.
+ * stranger_open enters the device of a regular file and opens the file. It returns the descriptor,
+ * or -1 or FILE_OTHER as file_open does.
  */
 #define STRANGER_PROCESS ((uint64_t)1 << 63)
 struct stat;
@@ -104,18 +106,18 @@ void stranger_step(void);
 int stranger_enter(uint64_t place);
 int stranger_open(const char *path, struct stat *);
 
-/* ---- mappings.c: what tasks map and begin, told by the kernel at that moment ---------------- */
+/* ---- mappings.c: what tasks map and begin, as the kernel reports it at once ----------------- */
 
 /* In the environment of a stream: the descriptors of mappings_listen, with spaces between */
 #define MAPPINGS_RINGS "TFS_MAPPINGS"
 
-/* The most CPUs, and the bytes of the ring buffer of each, which follow a page about it */
+/* The most CPUs; the bytes of the ring buffer of each CPU, after a page that describes it */
 enum { MAPPINGS_CPUS = 1024, MAPPINGS_RING = 256 * 1024 };
 
 /*
- * Let the kernel tell what the tasks, or all tasks if there are none, map and begin from now on, as
- * long as this process does not end. Return the number of the descriptors of ring buffers; silent:
- * 0 if the kernel refuses.
+ * Let the kernel report what these tasks, or all tasks if the set is empty, map and begin, from now
+ * on until this process ends. Return the number of descriptors of ring buffers in rings, or 0,
+ * silent, if the kernel refuses.
  */
 struct pids;
 unsigned mappings_listen(const struct pids *, int rings[MAPPINGS_CPUS]);
@@ -128,21 +130,21 @@ char *mappings_map(int ring);
 /* In the environment of a stream: the descriptor of late_open */
 #define LATE_FD "TFS_LATE"
 
-/* Return a file for the number, which processes share; -1 and errno. */
+/* Return a descriptor of a file with the number, which processes can share; -1 and errno. */
 int late_open(void);
 
-/* Return the number; of -1 it is 0. Add to it; return 0, or -1 and errno. */
+/* Return the number in the file, or 0 if fd is -1. Add to it; return 0, or -1 and errno. */
 unsigned late_count(int fd);
 int late_add(int fd, unsigned more);
 
-/* Write what a session says of n tasks to text (size bytes). Return the length; 0: nothing. */
+/* Write a session's note about n such tasks to text (size bytes). Return the length; 0: none. */
 size_t late_text(char *text, size_t size, unsigned n);
 
 /* ---- taskstats.c: a message of the kernel at the end of each task -------------------- */
 
 /*
- * In the environment of a stream: the descriptor of a socket of taskstats_listen, which has the
- * ends of all tasks from before the session recorded.
+ * In the environment of a stream: the descriptor of a socket of taskstats_listen. It was opened
+ * before the session began to record, so it has the ends of all tasks.
  */
 #define TASKSTATS_FD "TFS_TASKSTATS"
 
@@ -161,7 +163,7 @@ struct task {
 	long threads;
 	char comm[64];          /* may hold any byte except NUL */
 	uint64_t start;         /* in ticks of the clock since the boot */
-	int exit_code;          /* of wait(2), of a zombie whose memory we may read */
+	int exit_code;          /* of a zombie, as for wait(2), if this process may trace it */
 };
 
 /* Read the beginning of a task's file in procfs into text. Return 0, or -1, silent. */
@@ -190,8 +192,8 @@ uid_t uid_outside(pid_t, uid_t);
 pid_t task_self(void);
 
 /*
- * Return the pid in procfs of a task with this pid in the own pid namespace; the same pid if procfs
- * does not show the task, or if the kernel has no pidfd_open(2).
+ * Translate a pid of the own pid namespace to the pid in procfs. Return the same pid if procfs does
+ * not show the task, or if the kernel has no pidfd_open(2).
  */
 pid_t task_procfs_pid(pid_t);
 
@@ -207,21 +209,20 @@ ino_t task_pidns(pid_t);
 
 /*
  * Check that procfs shows the pids of the initial pid namespace, which tracefs uses. Return 0, or
- * -1, reported. procfs_shows_initial is silent, and returns 1 also if the namespace cannot be read,
- * or 0.
+ * -1, reported. procfs_shows_initial is silent: it returns 1 or 0, and 1 if it cannot find out.
  */
 int procfs_is_initial(void);
 int procfs_shows_initial(void);
 
 /*
- * Call fn for each process of procfs in ascending order, until it returns a negative number. Return
- * 0, or -1: that, or, reported, an unreadable procfs.
+ * Call fn for each process of procfs in ascending order, until fn returns a negative number. Return
+ * 0; or -1 if fn returned a negative number, or, reported, if procfs cannot be read.
  */
 int task_each_process(int (*fn)(void *, pid_t), void *arg);
 
 /*
- * Add a process with its threads; only the task itself if it is not the leader. pids_sort returns
- * the errors.
+ * Add a process with its threads, or only the task itself if it is not the leader. A later
+ * pids_sort returns an error of this.
  */
 void task_add_threads(struct pids *, const struct task *);
 
@@ -236,7 +237,7 @@ struct cgroup {
 
 /*
  * Find a cgroup by a path below a mounted hierarchy or from the root of one, or by the last part of
- * a path that no other cgroup ends with. Return 0; 1, silent, if there is none; or -1, reported.
+ * its path if no other path ends so. Return 0; 1, silent, if there is none; or -1, reported.
  */
 int cgroup_find(const char *name, struct cgroup *);
 
@@ -270,8 +271,8 @@ int cgroup_is_among(const struct cgroup *, const char *lines);
 int cgroup_has(const struct cgroup *, pid_t);
 
 /*
- * A cgroup that need not exist yet: its path from the root of its hierarchy, the last part of that
- * path, or the first digits of a container's id.
+ * A name of a cgroup that need not exist yet: its path from the root of its hierarchy, the last
+ * part of that path, or the first digits of a container's id.
  */
 struct cgroup_name {
 	int container;
@@ -287,7 +288,7 @@ int cgroup_expect(const char *text, char *path);
 /* Does the path lead to the cgroup of this name, or to one below it? */
 int cgroup_is_named(const char *path, const struct cgroup_name *);
 
-/* Return whether the task is in such a cgroup now; -1: it is gone, or procfs does not tell. */
+/* Return whether the task is in such a cgroup now; -1: it is gone, or procfs cannot be read. */
 int cgroup_names_task(const struct cgroup_name *, pid_t);
 
 /* Open the root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
@@ -298,7 +299,7 @@ int cgroup_open_v2(void);
 struct selector {
 	enum selector_kind {
 		SELECT_PID,     /* this task */
-		SELECT_LATER,   /* none now: the tasks of a container that may come */
+		SELECT_LATER,   /* no task now: a container that may come later */
 		SELECT_CGROUP,  /* tasks of the cgroup called text, or of pid's cgroup */
 		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
 		SELECT_UID,     /* tasks with the real uid number */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * procfs.c - read what a task makes long or slow to read: within bytes, and within a share of time
+ * procfs.c - read files that a task can make long or slow, with limits of bytes and of time
  *
- * The kernel writes these files when they are read, and a task decides how much there is: its
+ * The kernel writes these files when they are read, and a task decides how long they are: by its
  * mappings with long names (maps), its mounts (mountinfo), its groups (status), what its
- * descriptors watch (fdinfo), the symbols of its programs. A stream that reads them would
- * otherwise follow only that task, and would not end when it is told to.
+ * descriptors watch (fdinfo), the symbols of its programs. Without limits, a stream that reads them
+ * would have no time for other tasks, and would not end when it is told to.
  */
 
 #include "base/base.h"
 #include "proc/proc.h"
 
 enum {
-	SHARE = 4,              /* one of so many milliseconds may be spent on procfs */
+	SHARE = 4,              /* procfs may take one in so many milliseconds */
 	SAVED_MS = 1000,        /* time that can be saved up, as for the first look at many tasks */
 };
 

@@ -25,7 +25,7 @@ struct look {
 /* The facts of a process that selectors need. Each is read once for all selectors. */
 struct known {
 	ino_t ns;               /* 0: not read yet, or not known */
-	char *cgroups;          /* NULL: the same; allocated */
+	char *cgroups;          /* NULL: not read yet, or not known; allocated */
 	uid_t uid;
 	int has_uid;            /* -1: not known */
 };
@@ -133,7 +133,7 @@ static int walk(const struct pids *roots, struct pids *tree, struct pids *thread
 
 			str_format(name, sizeof(name), "task/%d/children", (int)threads->v[k]);
 			text = procfs_read(tree->v[i], name, NULL, &cut);
-			if (cut) /* of half a million children */
+			if (cut) /* PROCFS_MOST: half a million children */
 				r = err_msg("task %d has too many children", (int)threads->v[k]);
 			if (text)
 				r |= pids_parse(&children, text);
@@ -246,8 +246,8 @@ int select_pids(const struct selector *given, size_t n, int flags, struct pids *
 {
 	struct look l = { .flags = flags };
 	/*
-	 * Plain pids are a set, so that 10,000 pids do not mean 10,000 comparisons with each task.
-	 * Without descendants they need no pass over procfs at all.
+	 * Plain pids are in a set, so that 10,000 pids do not need 10,000 comparisons for each
+	 * task. Without descendants they need no pass over procfs at all.
 	 */
 	struct pids plain = { 0 };
 	int r = 0;

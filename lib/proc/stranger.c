@@ -8,9 +8,9 @@
  * time. The helper has no descriptor but its socket, and a session and a directory of its own, so
  * it keeps nothing that others need. Nobody waits for its end.
  *
- * All helpers and the tool share memory. In it, a helper counts its steps as long as it gets on,
- * and names the place that it waits for, a device or a process. If a helper was silent for too
- * long, its place is left alone for some seconds, and twice as long after each further time.
+ * All helpers and the tool share memory. In it, a helper counts its steps as long as it makes
+ * progress, and names the place that it waits for, a device or a process. If a helper was silent
+ * for too long, its place is left alone for some seconds, and each further time twice as long.
  */
 #include <poll.h>
 #include <sched.h>
@@ -28,14 +28,14 @@
 #include "proc/proc.h"
 
 enum {
-	SILENT_MS = 1000,       /* abandon a helper that got on with nothing for so long */
+	SILENT_MS = 1000,       /* abandon a helper that made no progress for so long */
 	LONGEST_MS = 3000,      /* or that works so long on one question */
-	LAST_MS = 500,          /* and after the tool was told to stop: so long on all questions */
-	LOOK_MS = 100,          /* how often to look whether a helper gets on */
-	ABANDONED = 256,        /* helpers that have not ended; then ask nothing more */
-	OF_ONE = 16,            /* those that read what belongs to one user; then nothing of his */
-	ALONE_MS = 4000,        /* leave a place alone for so long, when it was silent */
-	PLACES = 256,           /* that are remembered */
+	LAST_MS = 500,          /* after the tool was told to stop: the time for all questions */
+	LOOK_MS = 100,          /* how often to look whether a helper makes progress */
+	ABANDONED = 256,        /* ask nothing more if so many abandoned helpers have not ended */
+	OF_ONE = 16,            /* nothing more of a user for whom there are so many helpers */
+	ALONE_MS = 4000,        /* leave a place that was silent alone for so long */
+	PLACES = 256,           /* silent places that are remembered */
 	QUESTION = PATH_MAX + 256,
 	ANSWER = 256 << 20,     /* bytes of a part of an answer */
 	CHUNK = 1 << 20,
@@ -49,9 +49,9 @@ struct shared {
 	struct silent_place {
 		volatile uint64_t place;
 		volatile int64_t until; /* leave it alone before this time in ms */
-		int64_t alone;          /* that was so many ms */
+		int64_t alone;          /* for how many ms it is left alone */
 	} silent[PLACES + 1];           /* the last one is empty */
-	unsigned n;                     /* places that were noted, also those that gave way */
+	unsigned n;                     /* places noted so far, overwritten ones included */
 };
 
 struct question {
@@ -69,7 +69,7 @@ static struct helper {
 	int fd;
 	int busy;
 	uid_t user;             /* whose process the question is about */
-	long long asked, heard; /* times in ms: of the question, and when it last got on */
+	long long asked, heard; /* times in ms: of the question, and of the last progress */
 	uint32_t steps;         /* at that time */
 	struct answer_head head;
 	size_t got;             /* bytes of the head and of the parts */
@@ -78,13 +78,13 @@ static struct helper {
 
 static struct {
 	struct shared *shared;
-	int self;               /* in a helper: its number and 1 */
-	int stop;               /* the descriptor that says when to stop, and 1 */
+	int self;               /* in a helper: its number plus 1 */
+	int stop;               /* the descriptor that says when to stop, plus 1 */
 	long long until;        /* wait for no answer after this; 0: not told to stop */
 	struct {
 		pid_t pid;
 		uid_t user;
-	} abandoned[ABANDONED + STRANGER_HELPERS]; /* those at work may be the last */
+	} abandoned[ABANDONED + STRANGER_HELPERS]; /* room for those at work, too */
 	size_t n;
 } all;
 
@@ -124,7 +124,7 @@ int stranger_open(const char *path, struct stat *st)
 
 	if (fd < 0)
 		return -1;
-	/* this asks no server, and says which one the next calls ask */
+	/* this asks no server, and tells the device, whose server the next calls ask */
 	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | K_AT_STATX_DONT_SYNC, K_STATX_TYPE,
 		    &known) < 0 || !stranger_enter(makedev(known.major, known.minor))) {
 		path_of(fd, again);
@@ -135,7 +135,7 @@ int stranger_open(const char *path, struct stat *st)
 	return file;
 }
 
-/* Close all descriptors but those below 3, which are /dev/null then, and fd. */
+/* Close all descriptors except fd; redirect those below 3 to /dev/null. */
 static void close_others(int fd)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -152,7 +152,7 @@ static void close_others(int fd)
 		close(i);
 }
 
-/* Read or write all n bytes. Return 0, or -1: the tool has ended, or abandoned this helper. */
+/* Read or write all n bytes. Return 0, or -1 if the tool has ended or abandoned this helper. */
 static int transfer(void *bytes, size_t n, int is_answer)
 {
 	for (char *p = bytes; n;) {
@@ -178,7 +178,7 @@ static void serve(int fd)
 
 	setsid();
 	close_others(fd);
-	/* where memory ends, the helper ends first, and not the tool */
+	/* if memory runs out, the kernel kills the helper first, and not the tool */
 	score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (chdir("/") < 0 || (score >= 0 && write(score, "1000", 4) < 0))
 		stranger_step();
@@ -222,9 +222,9 @@ void stranger_stop(void)
 }
 
 /*
- * Return the user who has made the outermost user namespace of a process, below ours: he may have
- * thousands of uids in it. If root has made it for somebody, return the number of the namespace,
- * which is no uid. Return -1 if the process is in no namespace but ours.
+ * Return the user who has made the outermost user namespace of a process below ours: there may be
+ * thousands of uids in that namespace. If root has made it for somebody, return the inode of the
+ * namespace instead. Return -1 if the process is in our own namespace.
  */
 static uid_t maker_of(pid_t pid)
 {
@@ -316,7 +316,7 @@ static void note_silent(uint64_t place)
 	p->place = place;
 }
 
-/* Abandon a helper. silent: what it waits for does not answer. */
+/* Abandon a helper. If silent is set, note that the place that it waits for does not answer. */
 static void abandon(struct helper *h, int silent)
 {
 	uint64_t place = all.shared->helper[h - helpers].place;
@@ -430,7 +430,7 @@ static int may_go_on(struct helper *h, long long now, long long *next)
 		h->heard = now;
 	}
 	if (now - h->heard >= SILENT_MS && !task_read(h->pid, &t) && t.state == 'R')
-		h->heard = now; /* others have the CPUs */
+		h->heard = now; /* it runs, or waits only for a CPU */
 	*next = now + LOOK_MS;
 	if (all.until && *next > all.until)
 		*next = all.until;

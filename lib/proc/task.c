@@ -175,7 +175,7 @@ int task_ids(pid_t pid, pid_t *tgid, uid_t *uid)
 	const char *group, *user;
 	int r;
 
-	/* the groups of a task can make this text long for the kernel, which writes all of it */
+	/* the kernel writes all of this text, which the groups of a task can make long */
 	if (procfs_begin() < 0)
 		return -1;
 	r = task_read_file(pid, "status", text, sizeof(text));

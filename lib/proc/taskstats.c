@@ -6,7 +6,7 @@
 #include "host/host.h"
 #include "proc/proc.h"
 
-/* Bytes of the socket: some thousand exits that come between two reads. */
+/* The bytes that the socket can hold: some thousand exits between two reads. */
 #define ROOM (8 * 1024 * 1024)
 
 /* Of generic netlink, before the attributes */

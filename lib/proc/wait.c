@@ -10,7 +10,7 @@
 #define LOOK_AGAIN_MS 1000
 
 /*
- * All tasks must end, so it is enough to wait for one task, and then for the next. This way needs
+ * All tasks must end, so it is enough to wait for one task, and then for the next. This needs only
  * one descriptor, and at most one wake-up per task.
  */
 struct tasks {

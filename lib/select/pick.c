@@ -6,7 +6,7 @@
 #include "event/event.h"
 #include "select/select.h"
 
-enum { UNDECIDED, PICKED, LEFT_OUT }; /* what pick.picked has of an event */
+enum { UNDECIDED, PICKED, LEFT_OUT }; /* the entry of an event in pick.picked */
 #define NSEC_PER_SEC 1000000000u
 
 int pick_event(struct pick *p, const char *glob)

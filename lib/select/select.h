@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * select.h - which records are shown, by their event, time and task
+ * select.h - select the records to show, by their event, time and task
  *
- * A pick selects records by event, task and time (-e, -p, -t), and subjects select those that are
- * about given tasks. identity.c of answers selects by the uid and the name of a task.
+ * A pick selects records by event, task and time (-e, -p, -t), and subjects select the records that
+ * are about given tasks. identity.c of the layer answers selects by the uid and the name of a task.
  *
  * This layer includes base, host, proc and event.
  */
@@ -17,13 +17,15 @@
 /* ---- subject.c: events about another task than the one that runs -------------------- */
 
 enum subject_kind {
-	SUBJECT_FILTERED,       /* of this task too: the kernel's pid filter knows the field */
-	SUBJECT_EITHER,         /* of this task too, and the pid filter does not know the field */
-	SUBJECT_OTHER,          /* of this task alone; the task that runs is unrelated */
-	SUBJECT_NONE,           /* of no task: the event has no such field */
+	/* the event is about the task that runs, and about the task in its field */
+	SUBJECT_FILTERED,       /* the kernel's pid filter compares this field, too */
+	SUBJECT_EITHER,         /* the pid filter does not compare the field */
+	/* the task that runs is unrelated */
+	SUBJECT_OTHER,          /* the event is about the task in its field */
+	SUBJECT_NONE,           /* no field names a task */
 };
 
-/* A row of the table; field has the pid of the task that the event is about. */
+/* A row of the table; the event's field has the pid of the task that the event is about. */
 struct subject {
 	char system[8], event[24], field[12]; /* arrays need no relocations */
 	uint8_t kind;           /* enum subject_kind */
@@ -72,7 +74,7 @@ int pick_time(struct pick *, const char *range);
 /* Is it an event that stands for the entry and the return of a call? */
 int pick_is_call(const struct event *);
 
-/* Do the globs match the event? There is one at least. */
+/* Does one of the globs match the event? */
 int pick_names(const struct pick *, const char *system, const char *name);
 
 /* Begin to select, after the calls above; call it again when the clock changes. */
@@ -102,20 +104,20 @@ struct subjects {
 	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its
 				   child may join */
 	struct event_notes about; /* private: which task an event is about */
-	int names;              /* -B: collect the tasks that join */
-	struct pids joined;     /* and are not named yet; the caller removes them */
+	int names;              /* -B: collect in joined the tasks that join */
+	struct pids joined;     /* the tasks that are not named yet; the caller removes them */
 	unsigned long joins;    /* how often a task has joined */
-	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, gone before it was
-					known in which */
+	unsigned long long unplaced; /* tasks that clone3 made in a cgroup, and that ended before
+					their cgroup was known */
 };
 
 /* Begin with these tasks; rules and hidden are set, or NULL. Return 0, or -1, reported. */
 int subjects_begin(struct subjects *, const struct pids *);
 
-/* Is the task one of these? */
+/* Is the task one of the subjects? */
 int subjects_have(const struct subjects *, int64_t pid);
 
-/* Is the record about one of the tasks (subject.c)? Give all records in order. */
+/* Is the record about one of the tasks (subject.c)? Call this for all records, in order. */
 int subjects_pick(struct subjects *, struct event_set *, const struct record *);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * subject.c - events that are about another task than the one that runs
  *
- * The kernel's pid filter asks which task runs when the event happens. For the events of this
- * table that is often or always another one: the task that wakes, migrates or kills, or one that
- * an interrupt has stopped. trace_events.c makes an exception for sched_switch and wake-ups.
+ * The kernel's pid filter tests the task that runs when the event happens. For the events of this
+ * table that is often or always another task: the one that wakes, migrates or kills, or one that
+ * an interrupt has stopped. For sched_switch and wake-ups, trace_events.c tests both tasks.
  */
 
 #include "base/base.h"
@@ -14,7 +14,7 @@ static const struct subject subjects[] = {
 #include "subjects.h"
 };
 
-/* Return the row of an event; system may be NULL: of any. */
+/* Return the row of an event; system NULL: of any system. */
 static const struct subject *find(const char *system, size_t n, const char *event)
 {
 	for (size_t i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {

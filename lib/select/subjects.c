@@ -7,7 +7,7 @@
 #include "event/event.h"
 #include "select/select.h"
 
-/* How a task joins by an event. At POPULATED and SETS_UID a later event decides. */
+/* How a task joins by an event. After POPULATED and SETS_UID, a later event decides. */
 enum join { NO_JOIN, JOIN_NEW, JOIN_NAME, JOIN_CGROUP, POPULATED, EXECUTED, SETS_UID, JOIN_SETUID,
 	    JOIN_UID };
 
@@ -15,7 +15,7 @@ enum join { NO_JOIN, JOIN_NEW, JOIN_NAME, JOIN_CGROUP, POPULATED, EXECUTED, SETS
 struct about {
 	enum { UNDECIDED, RUNNING, OTHER, EITHER, EVERY, HIDDEN } who;
 	enum join join;
-	const struct field *field; /* the pid of the other one */
+	const struct field *field; /* NULL, or the field with the pid of the other task */
 };
 
 static int is_in(const unsigned char *bits, int64_t pid)
@@ -93,7 +93,7 @@ static void decide(const struct subjects *sel, struct about *a, const struct eve
 
 /* ---- tasks that join ---- */
 
-/* Return the string of a field, or "". It has a NUL at its end in the record, or is "". */
+/* Return the string of a field, or "" if the field is no string with a NUL in the record. */
 static const char *string(const struct event_set *evs, const struct event *e, const char *name,
 			  const struct record *r)
 {
@@ -104,13 +104,13 @@ static const char *string(const struct event_set *evs, const struct event *e, co
 	       (const char *)v.data : "";
 }
 
-/* The cgroup of a new task, if it is not that of its parent (UAPI linux/sched.h). */
+/* CLONE_INTO_CGROUP of clone3 (linux/sched.h): the caller chooses the new task's cgroup. */
 #define INTO_CGROUP 0x200000000
 
 /*
- * Did the call that returns give the task the real uid? Its argument tells, because a short task is
- * gone when its record is read. Without CAP_SETUID, setuid changes only the effective uid, so look
- * at a task that is alive.
+ * Did the call that returns give the task this real uid? A task may be gone when its record is
+ * read, so trust the argument of the call. But without CAP_SETUID, setuid changes only the
+ * effective uid, so look at the uid of a task that is alive.
  */
 static int got_uid(const struct subjects *s, const struct about *a, int pid, unsigned long number)
 {
@@ -131,9 +131,9 @@ static const char *value_of(const char *rule, const char *key)
 }
 
 /*
- * Does the task join by this rule, of the kind KEY=VALUE without its newline? -1: it is gone before
- * that can be told. At the events before those by which a task joins, return whether it or its
- * child may join.
+ * Does the task join by this rule, KEY=VALUE without its newline? Return -1 if the task is gone, so
+ * that its cgroup is not known. For POPULATED and SETS_UID, return whether the task or its child
+ * may join at a later event.
  */
 static int joins(const struct subjects *s, const struct about *a, const struct event_set *evs,
 		 const struct event *e, const struct record *r, int pid, const char *rule)
@@ -154,7 +154,7 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 		return !cgroup.text || subjects_have(s, pid) ||
 		       !(field_integer(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP) ? 0 :
 		       is_in(s->joining, record_pid(evs, r)) ? 1 : cgroup_names_task(&cgroup, pid);
-	case POPULATED: /* by the parent of a child that clone3 makes there */
+	case POPULATED: /* the parent runs: clone3 makes its child in this cgroup */
 		return cgroup.text && field_integer(evs, event_field(e, "val"), r) &&
 		       cgroup_is_named(string(evs, e, "path", r), &cgroup);
 	case SETS_UID:

@@ -62,7 +62,7 @@ void atomic_file_try(struct atomic_file *p, int scratch)
 		p->named = 1;
 }
 
-/* Return NAME for i = 0, NAME.i otherwise. The name is valid until the second next call. */
+/* Return NAME for i = 0, NAME.i otherwise. Two further calls overwrite the name. */
 static const char *name_of(const struct atomic_file *p, unsigned long i)
 {
 	static char name[2][NAME_MAX + 24];

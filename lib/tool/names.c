@@ -12,7 +12,7 @@
 /* Names after this many bytes of a file are not found. */
 enum { MOST_BYTES = 4 * 1024 * 1024 };
 
-/* Return the beginning of the file, which suggestions point into, until the next call; or NULL. */
+/* Return the beginning of the file, valid until the next call, for suggestions, too; or NULL. */
 static char *read_some(const char *path)
 {
 	static char *kept;

@@ -14,7 +14,7 @@ enum { COLUMNS = 80, TEXT_COLUMN = 24 };
 
 /* ---- the line of an option ----------------------------------------------------------- */
 
-/* The words for types, with the range of a number, a time in that unit, or a size in KB. */
+/* The word for each type, and the range: of a number, of a time in its unit, or of a size in KB. */
 static const struct {
 	char word[12];
 	enum opt_type type;
@@ -182,8 +182,8 @@ void print_wrapped(const char *text, size_t column, size_t indent)
 }
 
 /*
- * Print the part before the text without the range; a list of words may be broken where a line is
- * longer than most. Return the length.
+ * Print the part before the text without the range. Break a list of words where the line would be
+ * longer than most. Return the length of the last line.
  */
 static size_t print_label(const char *line, size_t most)
 {
@@ -195,7 +195,7 @@ static size_t print_label(const char *line, size_t most)
 			s += strspn(s, ":-0123456789al") - 1;
 		} else if (*s == '|' && n + 1 + strcspn(s + 1, "| ") > most) {
 			stdout_print("|\n%6s", "");
-			n = 4; /* without the caller's indent */
+			n = 4; /* 6 less 2, the caller's indent */
 		} else {
 			stdout_print("%c", *s);
 			n++;
@@ -270,8 +270,8 @@ void opt_add_name(struct strbuf *names, const char *line)
 }
 
 /*
- * Print the help. Below a title, ":TITLE", there are lines of options only if all is set, and
- * otherwise the names.
+ * Print the help. If all is set, print the lines of the options below a title, ":TITLE", and
+ * otherwise only their names.
  */
 _Noreturn static void print_help(const struct tool *t, int all)
 {
@@ -328,7 +328,7 @@ static int find(const struct tool *t, struct opt *o, char letter, const char *na
 	return 0;
 }
 
-/* Report an option that does not exist, and the one that was perhaps meant. */
+/* Report that the option does not exist, and which one the user may have meant. */
 _Noreturn static void no_such_option(const struct tool *t, const char *word)
 {
 	char name[64], best[32] = "", remedy[64] = "";
@@ -391,7 +391,7 @@ static void take_value(const struct tool *t, const char *value)
 {
 	char why[OPT_WHY];
 
-	/* a list may have words of its own, and main reads it */
+	/* main checks a list, which may have special words */
 	if (value && opt_last.type != TYPE_TEXT && !opt_last.many) {
 		value = opt_check(&opt_last, value, why);
 		if (!value)
@@ -400,7 +400,7 @@ static void take_value(const struct tool *t, const char *value)
 	opt_value = (char *)(size_t)value;
 }
 
-/* Return the value that follows the option, which has a word to tell of it. */
+/* Return the value of an option that needs one: the next argument. Exit MISUSED without it. */
 static const char *next_value(const struct tool *t, int argc, char **argv, const char *dashes,
 			      const char *name)
 {

@@ -2,12 +2,12 @@
 /*
  * output_file.c - a file that the user has named for the output of a tool
  *
- * A trace has secrets of the programs that it is about, and often root writes it. So a new file is
- * only its owner's to read. In a directory that others write to, such as /tmp, the name may be
- * there already: a link that leads to another file, a FIFO on which an open would wait for
- * ever, or a file that somebody else reads. The kernel refuses some of these (protected_symlinks,
- * protected_fifos and protected_regular in Documentation/admin-guide/sysctl/fs.rst), but not
- * on every system.
+ * A trace has secrets of the traced programs, and often root writes it. So only the owner of a new
+ * file can read it. In a directory that others write to, such as /tmp, the name may exist already:
+ * as a link that leads to another file, as a FIFO on which an open would wait for ever, or as a
+ * file that somebody else reads. The kernel refuses some of these (protected_symlinks,
+ * protected_fifos and protected_regular in Documentation/admin-guide/sysctl/fs.rst), but not on
+ * every system.
  */
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -81,7 +81,7 @@ static int open_existing(int dir, const char *name, const char *path)
 		close(fd);
 		return err_msg("unable to write to %s: %s", path, reason);
 	}
-	/* nothing waits here, and a file that was exchanged is refused */
+	/* this open does not wait, and if the file was exchanged, it is refused below */
 	again = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (again < 0)
 		err_errno("unable to open %s", path);

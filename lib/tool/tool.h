@@ -15,7 +15,7 @@ enum opt_type {
 	TYPE_NAME,   /* [A-Za-z0-9_.-], no leading dot or dash */
 	TYPE_PID,
 	TYPE_NUMBER, TYPE_MS, TYPE_US, TYPE_KB, /* from least to most; times and sizes with units */
-	TYPE_UID, TYPE_PORT, /* or their names */
+	TYPE_UID, TYPE_PORT, /* a number or a name */
 	TYPE_KEY,    /* what a filter counts by */
 	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these after ! */
 	TYPE_ERROR,  /* ENOENT */
@@ -29,11 +29,11 @@ enum opt_type {
  * An option as a line declares it, in the help of a tool or in the header of a hook:
  *	[-x, ]--name[ VALUE]  TEXT
  * A VALUE is a word of options.c such as MS, which names a type, or choices that are separated by
- * |. :LEAST-MOST or :LEAST- after the word of a number, a time or a size is the range of the
- * value; --help does not print it. "..." allows many values, and "[VALUE...]" none, too. ",..."
- * allows many values of type TEXT that commas separate; for all other types commas always separate
- * values. A [prefix] before the word is optional in a value. Two spaces begin the TEXT, which is
- * for people.
+ * |. After the word of a number, a time or a size, :LEAST-MOST or :LEAST- gives the range of the
+ * value, which --help does not print. "..." allows many values, and "[VALUE...]" also no value.
+ * ",..." allows many values of type TEXT that commas separate; for all other types commas always
+ * separate values. A [prefix] before the word is optional in a value. Two spaces begin the TEXT,
+ * which is for people.
  */
 struct opt {
 	const char *line;
@@ -41,15 +41,15 @@ struct opt {
 	char name[32];
 	enum opt_type type;
 	unsigned long least, most;
-	char prefix[32];    /* it is removed from a value */
+	char prefix[32];    /* removed from a value that begins with it */
 	char choices[96];
-	int many, commas, may_be_empty; /* commas: they separate values of type TEXT, too */
+	int many, commas, may_be_empty; /* commas: commas separate values of type TEXT, too */
 	int all;                /* "all" is the greatest number */
 	/* for managers, see session.h */
 	int taken, for_hook, given;
-	const char *pass;   /* the option that the stream gets for it, and a space; NULL: none */
-	int to_filter;      /* the filter of the stream gets it */
-	const struct opt *implied; /* the hook gets this one, too; NULL: none */
+	const char *pass;   /* NULL, or what the stream gets for the option; a space ends it */
+	int to_filter;      /* the filter of the stream gets the option */
+	const struct opt *implied; /* NULL, or an option that the hook gets, too */
 	const char **v;
 	size_t n;
 };
@@ -63,14 +63,14 @@ int opt_parse(struct opt *, const char *line);
  */
 int opt_is(const struct opt *, const char *word, const char **value);
 
-/* Print the line without ranges, as it is or as --help does, within 80 columns. */
+/* Print the line of an option without ranges: on one line; or as --help does, in 80 columns. */
 void opt_describe(const char *line);
 void opt_print(const char *line);
 
 /* Add the name of the option that the line declares, after ", " if it is not the first one. */
 void opt_add_name(struct strbuf *names, const char *line);
 
-/* With this word after it, --help describes all options. */
+/* The word after --help that makes it describe all options. */
 #define HELP_ALL "all"
 
 /* Print text, which begins in this column, and continue at the column indent, to 80 columns. */
@@ -85,8 +85,9 @@ enum { OPT_WHY = 400 };
 const char *opt_check(const struct opt *, const char *value, char *why);
 
 /*
- * How to check a value of a type: check returns the value as programs take it, or NULL, or "is"
- * tells whether it is one. If check has not said why, the value is not "what". Both NULL: take any.
+ * How to check a value of a type: check returns the value as programs take it, or NULL; or `is`
+ * returns whether the option can have the value. If both are NULL, it can have any. If check writes
+ * no message, the message is "VALUE is not WHAT", with the text what.
  */
 struct opt_check {
 	const char *(*check)(const struct opt *, const char *, char *why);
@@ -99,12 +100,12 @@ const char *opt_check_as(const struct opt_check *, const struct opt *, const cha
 const char *opt_why(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The command line of one tool. The lines of help, which --help prints, are those of the file
- * NAME.help beside the tool (help.awk):
- * - the synopsis without "usage", the same in the manual page;
- * - the purpose, the text after the dash in the tool's first comment;
- * - a line for each option, as above, and for each command, which is only printed; a line ":TITLE"
- *   before each further group of them, of which --help prints the names only.
+ * The command line of one tool. --help prints the lines of help. They come from the file NAME.help
+ * beside the tool (help.awk):
+ * - the synopsis without "usage", the same as in the manual page;
+ * - the purpose, which is the text after the dash in the tool's first comment;
+ * - a line for each option, as above, and for each command, which is only printed;
+ * - before each further group of these, a line ":TITLE": --help prints only the names of the group.
  * The manual page has the same options, commands and values. In the line of a tool, a word that
  * names no type stands for text that opt_next does not check.
  */
@@ -112,8 +113,8 @@ struct tool {
 	const char *name, *help;
 	int takes_instance;     /* opt_next takes -R ROOT and -i INSTANCE itself, */
 	const struct opt_place {
-		char letter;            /* 0: the option has none, or is named: */
-		const char *name;       /* both missing: the end */
+		char letter;            /* 0: see name */
+		const char *name;       /* the long name; no letter and no name: the end */
 		int *flag;              /* becomes 1, or */
 		const char **text;      /* the last value, or */
 		unsigned long *number;  /* the last value, of type N, MS, US or KB, or */
@@ -148,10 +149,10 @@ extern const char *opt_root, *opt_instance;
 enum { OPT_LONG = 1 };
 int opt_next(const struct tool *t, int argc, char **argv);
 
-/* Put the last option where one of the places says. Return 0 if none is its place. */
+/* Store the last option at its place among these. Return 0 if it has none there. */
 int opt_put(const struct opt_place *);
 
-/* Return the number that opt_value is, an option of type N, MS, US or KB. */
+/* Return opt_value as a number, for an option of type N, MS, US or KB. */
 unsigned long opt_number(void);
 
 /* Report the message and the synopsis, then exit MISUSED. */
@@ -191,7 +192,7 @@ int pids_operands(const struct tool *, char **argv, struct pids *out);
 
 enum {
 	PID_LIST_IDLE = 1,      /* allow 0, the idle task */
-	PID_LIST_OTHERS = 2,    /* allow -PID: all tasks but this one */
+	PID_LIST_OTHERS = 2,    /* allow -PID: all tasks except this one */
 };
 
 /*
@@ -247,7 +248,7 @@ int atomic_file_find(struct atomic_file *, const struct tool *, const char *path
 /* Return an empty file without a name on the same disk. -1 and errno, silent. */
 int atomic_file_scratch(const struct atomic_file *);
 
-/* Find out with a scratch file whether such a file can get a name. Call this once, early. */
+/* Test with a scratch file whether a file without a name can get one. Call this once, early. */
 void atomic_file_try(struct atomic_file *, int scratch);
 
 /* Return a new file for atomic_file_publish. -1 and errno, silent. */

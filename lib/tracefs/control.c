@@ -81,8 +81,8 @@ none:
 }
 
 /*
- * Remove from text, in place, the way to the descriptor of this process that uprobe_path put in
- * front of a path. Return how many bytes, and where they were in *at; 0: none.
+ * Remove from text, in place, the prefix /proc/self/fd/N that uprobe_path has put before a path.
+ * Return how many bytes were removed, and set *at to their place; 0: none.
  */
 static size_t show_path(char *text, size_t *at)
 {
@@ -130,7 +130,7 @@ int ctl_explain(int dir, const char *file, const char *record, int flags)
 	log = newest_error(dir, record, &command);
 	n = log ? show_path(command, &at) : 0;
 	caret = n ? strchr(command, '\n') : NULL;
-	/* the mark below moves with the text that it is about */
+	/* the caret in the line below moves with the text that it points to */
 	if (caret && strspn(++caret, " ") >= at + n)
 		memmove(caret, caret + n, strlen(caret + n) + 1);
 	if (log)

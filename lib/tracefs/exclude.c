@@ -58,8 +58,8 @@ int exclude_filter(char *buf, size_t size, const char *event, const char *filter
 	out_string(&o, CLAUSE);
 	none_of(&o, "common_pid", tasks);
 	/*
-	 * A switch and a wake-up have a second task. Like the list of pids, the filter lets them
-	 * pass if that is not excluded.
+	 * A switch and a wake-up have a second task. Like the list of pids, the filter lets these
+	 * events pass if the second task is not excluded.
 	 */
 	if (s && *s->field) {
 		out_string(&o, " || (");

@@ -16,7 +16,7 @@ static int put(int dir, const char *file, const struct pids *s, int flags)
 	e = -ctl_try(dir, file, text, flags);
 	free(text);
 	errno = e;
-	/* the message has no room for ten thousand pids */
+	/* ten thousand pids would not fit into the message */
 	return e ? err_file("unable to write %zu pids to %s", s->n, file) : 0;
 }
 
@@ -32,7 +32,7 @@ static int get(int dir, const char *file, struct pids *out)
 	return r;
 }
 
-/* The files of a pid filter: that of events, and that of functions. */
+/* The files of a pid filter: of the one for events, and of the one for functions. */
 struct family {
 	const char *fork, *pids, *no_pids;
 };

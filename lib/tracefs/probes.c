@@ -64,7 +64,7 @@ int probe_next(const char **text, struct probe *p)
 	return 0;
 }
 
-/* Is the event enabled below dir? "0*" is one that a trigger uses. */
+/* Is the event enabled below dir? "0*": only a trigger uses it. */
 static int is_enabled(int root, const char *dir, const char *group, const char *event)
 {
 	char path[NAME_MAX + 2 * PROBE_NAME + 40], *text;

@@ -2,8 +2,8 @@
 /*
  * syscalls.c - names of system calls from globs, classes and negations
  *
- * The names are those of events/syscalls, which are those of the kernel's functions, and the other
- * names that these calls have: the function newstat is the call stat.
+ * The names are those in events/syscalls, which the kernel's functions have, and the other names
+ * of these calls: the function newstat is the call stat.
  */
 
 #include "host/host.h"
@@ -84,11 +84,11 @@ struct expansion {
 	const char *option;
 	char **all;             /* the n calls of this kernel */
 	size_t n, nout;
-	char *chosen;           /* their entries, then their returns */
+	char *chosen;           /* flags: for the entry of each call, then for each return */
 	const char **out;
 };
 
-/* Choose the calls of a word, or with not leave out those after its "!". 0, or -1, reported. */
+/* Choose the calls of a word, or, after "!" (not), leave them out. Return 0, or -1, reported. */
 static int choose(struct expansion *x, const char *given, int not)
 {
 	const char *word = given + not;
@@ -121,7 +121,7 @@ static int choose(struct expansion *x, const char *given, int not)
 	if (not)
 		return err_msg("--%s: no system call '%.80s' to leave out; syscall-nr lists the "
 			       "names", x->option, word);
-	x->out[x->nout++] = given; /* the requirements of the hook refuse it */
+	x->out[x->nout++] = given; /* not known: the requirements of the hook refuse the word */
 	return 0;
 }
 

@@ -45,11 +45,11 @@ int ctl_try(int dir, const char *file, const char *record, int flags);
 int ctl_explain(int dir, const char *file, const char *record, int flags);
 
 /*
- * Return the first byte of s at which the kernel ends a word or the whole record of a dynamic
- * event, or NULL if s is one word for it: spaces, also the byte a0 (isspace in lib/ctype.c), which
- * many letters have in UTF-8, control characters, and #, which begins a comment
- * (kernel/trace/trace.c, trace_parse_run_command). Check
- * every text of such a record with this function.
+ * Return the first byte of s at which the kernel would end a word, or the whole record, of a
+ * dynamic event; NULL if there is none. Such bytes are spaces, control characters, the byte a0,
+ * which is a space for the kernel (isspace in lib/ctype.c) and a part of many letters in UTF-8, and
+ * #, which begins a comment (kernel/trace/trace.c, trace_parse_run_command). Check every text of
+ * such a record with this function.
  */
 const char *ctl_cut(const char *s);
 
@@ -80,8 +80,8 @@ uint64_t trace_clock_mark(int dir);
 int trace_clock_offset(int dir, int64_t *offset);
 
 /*
- * Return by how many milliseconds the offset is larger now: somebody has set the time of day, the
- * clocks do not run equally fast, or the machine has slept. Return 0 if the clock cannot be read.
+ * Return by how many milliseconds the offset has grown: because somebody has set the time of day,
+ * the clocks do not run equally fast, or the machine has slept; 0 if the clock cannot be read.
  */
 long long trace_clock_moved(int dir, int64_t offset);
 
@@ -121,12 +121,12 @@ int owned_guard(int parent);
 #define INSTANCE_PREFIX "tfs."
 
 /*
- * The names of a session's further instances end in one of these. No session's name has a '+'. The
+ * The suffixes of the names of a session's further instances. No session's name has a '+'. The
  * events of this instance trigger a dump:
  */
 #define TRIGGER_SUFFIX "+trigger"
 
-/* This instance records the calls of which the slow ones trigger a dump. */
+/* This instance records calls; the slow ones trigger a dump. */
 #define SLOW_SUFFIX "+slow"
 
 /* In this instance a recorder with a budget measures its load: */
@@ -135,7 +135,7 @@ int owned_guard(int parent);
 /* In this instance the kernel follows tasks for a hook that filters their events itself. */
 #define TASKS_SUFFIX "+tasks"
 
-/* This instance records which tasks enter a cgroup, and threads of io_uring that are made. */
+/* This instance records which tasks enter a cgroup, and which threads io_uring makes. */
 #define ENTRIES_SUFFIX "+cgroup"
 
 /* The names of dumps begin with this. Dumps outlive their session. */
@@ -160,8 +160,8 @@ int instance_remove(int instances, const char *name, long ms);
 enum { INSTANCE_REMOVE_MS = 5000 };
 
 /*
- * Read the next event of *list, the text of a set_event, which is changed, and move *list. Skip
- * lines that are no names. Return 1, or 0 at the end.
+ * Read the next event of *list, the text of a set_event, and move *list after it. The text is
+ * changed. Skip lines that are no names. Return 1, or 0 at the end.
  */
 int events_next(char **list, const char **system, const char **event);
 
@@ -174,8 +174,8 @@ unsigned long long instance_buffer_count(int instance, const char *key);
 unsigned long long stats_count(const char *text, const char *key);
 
 /*
- * Return the number of events that the ring buffer of a CPU has dropped, by its stats, or all ring
- * buffers of an instance.
+ * Return the number of events that the ring buffer of a CPU, whose stats are text, or that all ring
+ * buffers of an instance have dropped.
  */
 unsigned long long stats_lost(const char *text);
 unsigned long long instance_lost(int instance);
@@ -206,14 +206,14 @@ void probe_group(char *group, const char *session);
 int probe_next(const char **text, struct probe *);
 
 /*
- * Remove the event of the group, or all of it if event is NULL, the newest first. Go on after one
- * that cannot be removed. Return 0, or -1 and errno, silent.
+ * Remove the event of the group, or all its events if event is NULL, the newest first. If one
+ * cannot be removed, go on with the next. Return 0, or -1 and errno, silent.
  */
 int probes_remove(int root, const char *group, const char *event);
 
 /*
- * Remove all events of the group, after disabling them in every instance; probes_end_session those
- * of a session. Return 0, or -1 and errno, silent.
+ * Remove all events of the group, after disabling them in every instance; probes_end_session does
+ * so for a session's group. Return 0, or -1 and errno, silent.
  */
 int probes_end(int root, const char *group);
 int probes_end_session(int instances, const char *session);
@@ -221,9 +221,10 @@ int probes_end_session(int instances, const char *session);
 /* ---- pidfilter.c: the tasks that an instance traces -------------------------------- */
 
 /*
- * Trace these tasks as well, and their children from the fork on, which is followed before the
- * first pid is written. If functions is set, set the filter of the function tracers, too; if it is
- * PIDFILTER_MIRRORED, only if pidfilter_mirror has begun to set it. Return 0, or -1, reported.
+ * Trace these tasks as well, and their children from the fork on: let the kernel follow forks
+ * before the first pid is written. If functions is set, set the filter of the function tracers,
+ * too; if it is PIDFILTER_MIRRORED, only if pidfilter_mirror has begun to set that filter. Return
+ * 0, or -1, reported.
  */
 enum { PIDFILTER_MIRRORED = -1 };
 int pidfilter_add(int instance, const struct pids *, int functions);
@@ -240,22 +241,22 @@ int pidfilter_mirror(int dir);
 /* Put the pids that are traced now into out, sorted. Return 0, or -1, reported. */
 int pidfilter_list(int instance, struct pids *out);
 
-/* Add the tasks that are excluded from it. Return 0, or -1, reported. */
+/* Add the tasks that are excluded from the instance to out. Return 0, or -1, reported. */
 int pidfilter_excluded(int dir, struct pids *out);
 
 /* ---- exclude.c: exclude tasks from an instance that traces all tasks ---------------- */
 
 /*
  * Write an event filter for SYSTEM:EVENT into buf: the condition of filter ("none" and NULL: none),
- * and a clause that excludes events of the tasks instead of that of an earlier call. Events of
- * interrupts pass, whichever task they interrupt. Return 0, or -1, silent, if it does not fit.
+ * and a clause that excludes events of the tasks. It replaces the clause of an earlier call. Events
+ * of interrupts pass, whichever task they interrupt. Return 0, or -1, silent, if it does not fit.
  */
 int exclude_filter(char *buf, size_t size, const char *event, const char *filter,
 		   const struct pids *tasks);
 
 /*
  * Exclude the tasks, which the caller has written to set_event_notrace_pid, from all enabled
- * events. If one of these can come from an interrupt, empty that list and set event filters
+ * events. If one of the events can come from an interrupt, empty that list and set event filters
  * instead. Return 0, or -1, reported.
  */
 int exclude_tasks(int instance, const struct pids *tasks);
@@ -273,7 +274,7 @@ int exclude_tasks(int instance, const struct pids *tasks);
 struct elf_file;
 void uprobe_path(const struct elf_file *, char *path);
 
-/* Return the part of a listed path that people know: that after UPROBE_FD and a number. */
+/* Return the part of a listed path that people know, after UPROBE_FD and a number. */
 const char *uprobe_shown(const char *path);
 
 /* ---- syscalls.c: names of system calls from globs, classes and negations ------------- */
@@ -281,9 +282,9 @@ const char *uprobe_shown(const char *path);
 /*
  * Replace the *n words in *v, values of the option, by the names of system calls of the tracefs at
  * root. A word is a name, a glob, a class of strace(1) with or without "%", or one of these after
- * "!" to leave its calls out. A call wins over a class of its name. "sys_exit_" before it means the
- * return. Names of unknown calls stay. The new vector is allocated. Change nothing if tracefs has
- * no events/syscalls. Return 0, or -1, reported.
+ * "!" to leave its calls out. A word that names both a call and a class means the call. "sys_exit_"
+ * before a word means the return. Names of unknown calls stay. The new vector is allocated. Change
+ * nothing if tracefs has no events/syscalls. Return 0, or -1, reported.
  */
 int syscalls_expand(int root, const char *option, const char ***v, size_t *n);
 

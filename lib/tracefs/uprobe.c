@@ -6,9 +6,9 @@
  * written (kernel/trace/trace_uprobe.c, __trace_uprobe_create). A program that may write to a
  * directory on the way can exchange the file after its offset was looked up, and the breakpoint
  * would be written into the middle of any other program. /proc/self/fd/N always leads to the
- * file that is open. The kernel lists the path that it was given, so such a path would tell
- * nobody which file it was. So the link has the path of the file, on a file system in
- * memory that no other process can reach, and that ends with this process:
+ * file that is open. But the kernel lists the path that it was given, and such a path would tell
+ * nobody which file it was. So make a link with the path of the file, in a file system in
+ * memory that no other process can reach and that ends with this process:
  *	/proc/self/fd/M/usr/lib/libc.so.6 -> /proc/self/fd/N
  */
 #include <sys/stat.h>
