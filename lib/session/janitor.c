@@ -605,7 +605,7 @@ static void judge_stream(struct janitor *j, int status, int early)
 	    waitpid(tool, &before, 0) == tool)
 		before = child_status(before);
 	j->stream = 0;
-	/* if the options of a filter are wrong, it ends at once, and the tool before it fails, too */
+	/* a filter with wrong options ends at once, and makes the tool before it fail, too */
 	if (is_failure(before) && status != MISUSED &&
 	    (before != 128 + SIGKILL || !is_failure(status))) {
 		j->failed = tool_name(j);
