@@ -32,7 +32,7 @@
  * With dated, "timeUnixNano":"1795463401123456901" follows ts, in nanoseconds as OTLP has it.
  */
 
-/* Zero it, set the first four. */
+/* Zero it, and set the members that are not private. */
 struct json {
 	struct line_format *line; /* its events, names and clock are used */
 	const char *instance;   /* NULL, or the value of "instance" in each line */
@@ -166,8 +166,8 @@ int show_counts(void *show, const struct record *);
 size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
 
 /*
- * With -H, print a line that says that the task was traced: "# traced: PID COMM", or of pid 0, that
- * all were. Return its length. comments_traced of lines.h reads it.
+ * With -H, print a line that says that the task was traced: "# traced: PID COMM"; for pid 0, that
+ * all tasks were. Return its length. comments_traced of lines.h reads it.
  */
 size_t show_traced(const struct show *, int pid, char *buf, size_t size);
 

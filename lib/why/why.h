@@ -17,7 +17,7 @@
  *	precede the switch that says that the task sleeps.
  *	A CPU does not switch within an interrupt.
  *	If a CPU runs idle while a task waits for it, and this task comes back to it, the task was
- *	throttled: its cgroup had used up its quota. If the CPU is busy, only why_throttled tells this.
+ *	throttled: its cgroup had used up its quota. If the CPU is busy, why_throttled tells so.
  */
 #ifndef WHY_H
 #define WHY_H
