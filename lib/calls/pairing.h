@@ -46,12 +46,12 @@ struct pairing_task {
 	struct table_entry entry;
 	uint64_t id;                    /* of its call, or its last one */
 	uint32_t begun;                 /* number of losses when the call began */
-	uint32_t outside;               /* and 1 more, when the task was last known to be in none */
+	uint32_t outside;               /* 1 + their number when it was last known to be in none */
 	int32_t cpu;                    /* of the entry */
 	uint8_t class;
 	uint8_t open;                   /* a call has begun */
 	uint8_t entered;                /* the trace has an entry of its calls */
-	uint8_t skip;                   /* its next return is not news */
+	uint8_t skip;                   /* skip its next return */
 	uint8_t born;                   /* it was made just now, and has not returned yet */
 };
 
