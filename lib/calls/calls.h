@@ -42,7 +42,7 @@ enum call_kind {
 	CALL_STRUCT,            /* user memory: count structures of a layout */
 	CALL_SOCKADDR,          /* user memory: a socket address of count bytes */
 	CALL_OPTION,            /* user memory: a value of count bytes, that may be a layout */
-	CALL_NONE,              /* a part of the argument in front, or nothing: do not print it */
+	CALL_NONE,              /* a part of the argument before it, or nothing: do not print it */
 };
 
 /* In which registers the value of an argument is. */

@@ -73,7 +73,7 @@ enum pairing_fate {
 	PAIRING_BEGAN,
 	PAIRING_NO_RETURN,              /* it began, and does not return */
 	PAIRING_RETURNED,
-	PAIRING_ACROSS,                 /* as before, but events were lost meanwhile */
+	PAIRING_ACROSS,                 /* it returned, but events were lost meanwhile */
 	PAIRING_UNFINISHED,             /* for the caller: the open call is not known to return */
 	PAIRING_DENIED,                 /* it failed without an entry: seccomp(2) denied it */
 	PAIRING_EMULATED,               /* or gave it a result that is no error */

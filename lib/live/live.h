@@ -231,7 +231,7 @@ unsigned long long rings_records(const struct rings *);
 unsigned long long rings_lost(const struct rings *);
 unsigned long long rings_lost_of(const struct rings *, unsigned cpu);
 
-/* Return the next system call that is open now, as a record open; NULL: no more. One is kept. */
+/* Return a record open of the next call that has not returned, until the next use; or NULL. */
 const struct record *rings_next_open(struct rings *);
 
 /* Drop all records that the rings have now. */

@@ -88,14 +88,14 @@ size_t process_header(char *buf, size_t size);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
-/* What takes events instead of text. */
+/* The functions that take events instead of text. */
 struct show_sink {
 	/*
-	 * An event that is selected, or a call by the record of its beginning; both are valid until
-	 * this returns.
+	 * Take an event that is selected, or a call with the record of its beginning. Both are valid
+	 * until this returns.
 	 */
 	void (*event)(void *arg, const struct record *, const struct decoded *call);
-	void (*line)(void *arg, const char *line, size_t n); /* of another kind, with its newline */
+	void (*line)(void *arg, const char *line, size_t n); /* a line that is no event, with a newline */
 	void *arg;
 };
 

@@ -155,7 +155,7 @@ void why_close(struct why *, uint64_t ts, int32_t pid);
  */
 void why_message(struct why *, int32_t reader, int32_t sender);
 /*
- * Open and close the windows of opens and closes at this event, after its other function. call:
+ * Open and close the windows of opens and closes at an event that was already given. call:
  * the call that the event begins or ends, so that the event is also one of that call; or "".
  */
 void why_event(struct why *, uint64_t ts, struct why_who, const char *event, const char *call);
