@@ -48,7 +48,7 @@ enum task_wait task_comes(struct task_state *);
 struct lane {
 	struct table_entry entry;
 	uint64_t since;         /* when the state of a task began, or its task came to a CPU */
-	struct lane *task;      /* that runs on a CPU, perhaps an idle one; NULL: unknown */
+	struct lane *task;      /* the task on a CPU, perhaps an idle one; NULL: unknown */
 	struct task_state state;
 	uint8_t in_call;        /* the task is in a system call, as far as the trace has these */
 	uint8_t woken;          /* while it ran; if it comes, it left its CPU unseen before that */
@@ -243,7 +243,7 @@ struct tcp_connection {
 	struct otel_context context; /* of the task, when it connected, accepted or closed */
 };
 
-/* What is told of a connection. */
+/* What struct tcp tells of a connection. */
 struct tcp_told {
 	enum { TCP_BEGINS, TCP_CONNECTED, TCP_ACCEPTED, TCP_LIVED } what;
 	const struct tcp_connection *of;
@@ -267,7 +267,7 @@ struct tcp {
 	/* private */
 	struct event_notes notes;
 	struct table connections, said;
-	struct table owners;    /* as of the time when joined was subjects->joins */
+	struct table owners;    /* as read when subjects->joins was joined */
 	unsigned long joined;
 	int have_owners;
 	struct record last;     /* its time and CPU: when the trace has ended */

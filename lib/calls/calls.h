@@ -278,7 +278,7 @@ struct call_begun {
 };
 enum {
 	CALL_COMPAT = 1,        /* one of 32-bit code on a 64-bit kernel */
-	CALL_COMPAT_RETURN = 8, /* so is its return: it may execute another program */
+	CALL_COMPAT_RETURN = 8, /* its return is one: it may have executed a program */
 	CALL_ENTERED = 2,       /* the record enter has its memory at the entry */
 	CALL_AT_RETURN = 16,    /* begin is the time of its return: its entry was not looked at */
 	CALL_CUT = 4,           /* it has more memory, which is not recorded */
@@ -315,7 +315,7 @@ struct task_record {
 enum { OPEN_CALLS = 8192, OPEN_CALL_MEMORY = 304 };
 struct open_call {
 	uint64_t claims;        /* tasks that have the place, or try to take it */
-	int32_t pid;            /* the one that has it, or 0 */
+	int32_t pid;            /* the task that has the place, or 0 */
 	uint16_t open;          /* the call has not returned */
 	uint16_t used;          /* bytes of memory */
 	uint32_t end;           /* for the programs: struct call_end */
@@ -651,7 +651,7 @@ struct known_files {
 	struct table groups;    /* noted.c; */
 	size_t held;            /* the bytes of it */
 	struct table linked;    /* of files_name */
-	struct mounts *mounts;  /* those of a namespace, */
+	struct mounts *mounts;  /* the mounts of a namespace, */
 	uint32_t space;         /* with this inode */
 	uint64_t own;           /* the inode of the namespace of this program */
 };
@@ -823,7 +823,7 @@ struct decoded_file {
 	struct file_seen seen;
 };
 
-/* What a call does to which files. */
+/* The files of a call, and what it does to them. */
 struct decoded_files {
 	unsigned n;             /* 0: none is known */
 	const char *bytes;      /* NULL, or what its result counts: "read", "written" */

@@ -55,7 +55,7 @@ struct pairing_task {
 	uint8_t born;                   /* it was made just now, and has not returned yet */
 };
 
-enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
+enum { PAIRING_TASKS = 65536 };         /* tasks that are kept at the same time */
 
 /* All zero at first, except tasks.size. */
 struct pairing {

@@ -943,7 +943,7 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->count < 0 &&
 	    arg + 1 < call->nargs && v->user[arg + 1].n >= 4 && v->user[arg + 1].bytes)
 		count = cut(call_load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
-	/* it is that of the whole address, and the program had room for a part */
+	/* it is the length of the whole address; the program may have had room for a part */
 	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->out &&
 	    is_known(&v->entry[arg + 1]) &&
 	    v->entry[arg + 1].n >= 4 && call_load(p->c, v->entry[arg + 1].bytes, 4) < count)

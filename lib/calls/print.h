@@ -13,7 +13,7 @@ struct print {
 	const struct call_bytes *old;   /* the memory at the entry; NULL: not known */
 	const struct call_bytes *new;   /* at the return */
 	int written;                    /* print only the members that the kernel writes */
-	int behind;                     /* and print descriptors without names: this is after the result */
+	int behind;                     /* and descriptors without names: it is after the result */
 	int with_out;                   /* print the members that the kernel writes, too */
 	int failed;                     /* print only members that the kernel reads and writes */
 	int part;                       /* print the bytes of a member of which a part is known */

@@ -20,9 +20,9 @@
 
 /* tfs-count(1) says which text and JSON this is (kernel/trace/trace_output.c). */
 
-/* Why a line that should be an event line is none. */
+/* The reasons why a line is not an event line. */
 enum trace_miss {
-	MISS_NOTHING,   /* it is one; or it is a comment, a frame of a stack, an empty line ... */
+	MISS_NOTHING,   /* an event line; or a comment, a frame of a stack, an empty line ... */
 	MISS_HEAD,      /* it does not begin with task, CPU and time */
 	MISS_TIME,      /* no time after the CPU */
 	MISS_EVENT,     /* no event after the time */

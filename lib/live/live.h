@@ -248,10 +248,10 @@ struct channel {
 	int outer;              /* the map of rings; -1: make one for the CPUs */
 	uint32_t first;         /* the entry of CPU 0 in it */
 	int calls;              /* the map of open calls, or -1 */
-	unsigned cpus;          /* that may come */
+	unsigned cpus;          /* number of CPUs that may come */
 	int *rings;             /* one for each CPU that is there now */
 	size_t n;
-	pid_t children[CHANNEL_CHILDREN]; /* that change the clock and the map of rings */
+	pid_t children[CHANNEL_CHILDREN]; /* they change the clock and the map of rings */
 	unsigned nchildren;
 };
 

@@ -20,7 +20,7 @@ static struct {
 	char text[SHOW_ROOM];
 } now;
 
-/* What a key is in an event. */
+/* The field that a key means in an event. */
 static struct {
 	const struct event *event;
 	const struct field *field;      /* NULL: what the text has */

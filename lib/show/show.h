@@ -91,11 +91,11 @@ size_t process_header(char *buf, size_t size);
 /* The functions that take events instead of text. */
 struct show_sink {
 	/*
-	 * Take an event that is selected, or a call with the record of its beginning. Both are valid
-	 * until this returns.
+	 * Take an event that is selected, or a call with the record of its beginning. Both are
+	 * valid until this returns.
 	 */
 	void (*event)(void *arg, const struct record *, const struct decoded *call);
-	void (*line)(void *arg, const char *line, size_t n); /* a line that is no event, with a newline */
+	void (*line)(void *arg, const char *line, size_t n); /* with its newline: no event */
 	void *arg;
 };
 

@@ -214,7 +214,7 @@ void why_time(struct why *w, uint64_t ts)
 	if (!w->begun) {
 		w->begun = 1;
 		w->first = ts;
-		for (size_t i = 0; (t = table_next(&w->tasks, &i));) { /* those of why_subject */
+		for (size_t i = 0; (t = table_next(&w->tasks, &i));) { /* tasks of why_subject */
 			t->since = ts;
 			if (t->window)
 				t->window->begin = ts;

@@ -33,7 +33,7 @@ enum why_state {
 /* What becomes of a task that leaves its CPU. */
 enum why_leave { WHY_STAYS, WHY_SLEEPS, WHY_STOPS, WHY_DIES };
 
-/* What a window is. */
+/* The kinds of windows. */
 enum why_scope {
 	WHY_TASKS,      /* the time of a subject from its first event to its end */
 	WHY_CALLS,      /* a system call of a subject */

@@ -366,7 +366,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 			put_share(&o, share[next], ns[next], 0);
 			stdout_print("%.*s%s\n", (int)(o.at - line), line, states[next]);
 			parts = children_of(window, window->node, next);
-			/* the state may say it all */
+			/* the name of the state may be enough */
 			if (next == WHY_THROTTLED ||
 			    (next == WHY_RUNNING && parts.n == 1 && !parts.v[0]->on))
 				free(parts.v);
