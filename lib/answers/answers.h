@@ -33,8 +33,8 @@ struct task_state {
 };
 
 /*
- * The wake-up of seen_wakes has this task. Return 1 if a wait for a CPU begins with it, or is
- * known better now: the last event of a wake-up begins it.
+ * The event, a wake-up by seen_wakes, has this task. Return 1 if a wait for a CPU begins now: the
+ * last event of a wake-up begins the wait, so a later event of it moves the beginning.
  */
 int task_woken(struct task_state *, const struct seen *);
 
@@ -47,8 +47,8 @@ enum task_wait task_comes(struct task_state *);
 /* A task or a CPU, with the key "HOST\tID". The caller's struct may begin with it. */
 struct lane {
 	struct table_entry entry;
-	uint64_t since;         /* of the state of a task, or of the task of a CPU */
-	struct lane *task;      /* that runs on a CPU, perhaps an idle one; NULL: unknown */
+	uint64_t since;         /* when the state of a task began, or its task came to a CPU */
+	struct lane *task;      /* the task on a CPU, perhaps an idle one; NULL: unknown */
 	struct task_state state;
 	uint8_t in_call;        /* the task is in a system call, as far as the trace has these */
 	uint8_t woken;          /* while it ran; if it comes, it left its CPU unseen before that */
@@ -67,7 +67,7 @@ struct slices {
 	int measured;           /* a switch with lat; the trace lacks other switches */
 	int ran;                /* the task ran on the CPU from ran_from until now */
 	uint64_t ran_from;
-	enum task_wait waited;  /* other did so from waited_from until now */
+	enum task_wait waited;  /* how other waited from waited_from until now */
 	uint64_t waited_from;
 	struct lane *waker;     /* of other, if it slept; NULL: an interrupt */
 };
@@ -127,7 +127,7 @@ struct used {
 				/* it was at the last tick or switch of each */
 	uint64_t runs;          /* how often the task got a CPU; 0: cpu is unknown */
 	uint64_t age;           /* of the task, in microseconds */
-	int born;               /* what the trace tells of its age is exact, or else the least */
+	int born;               /* age is exact; 0: the task is at least so old */
 	uint32_t uid;
 	int last;               /* no other thread of its process lives; 0: unknown */
 };
@@ -135,8 +135,8 @@ struct used {
 /* All zero at first. */
 struct facts {
 	/*
-	 * NULL, or return the exit code of a task that has ended, or is killed; -1: not known. With
-	 * a pid that is used again, age and born say which of its tasks that is.
+	 * NULL, or return the exit code of a task that has ended, or is killed; -1: not known. If
+	 * several tasks had the pid, age and born say which one is meant.
 	 */
 	long (*ended)(void *arg, int pid, struct used *), (*killed)(void *arg, int pid);
 	void (*begins)(void *arg, int pid); /* NULL, or take note that a task begins */
@@ -153,7 +153,7 @@ struct facts {
 	struct comms tasks;
 	struct fact_task *last; /* the task that was found last */
 	size_t prune_at;        /* look for dead tasks when there are so many */
-	uint32_t lives;         /* tasks that were there */
+	uint32_t lives;         /* number of tasks so far: fact_task.life */
 };
 
 /* Begin; call it again with other events. */
@@ -187,7 +187,7 @@ struct identity {
 	int by_uid;
 	uid_t uid;
 	const char *comm;       /* NULL: any name */
-	struct pids uids, comms; /* at first, PID has the uid (the name), and -PID has not */
+	struct pids uids, comms; /* at first, task PID has the uid (the name); -PID: it has not */
 
 	/* private */
 	struct line_format *line;
@@ -216,7 +216,7 @@ int identity_picks(struct identity *, const struct record *);
  * without these no bytes, errors and accepts are known.
  */
 
-/* What is told. TCP_FAILED: connects that fail at once, among the events as they are. */
+/* What to tell. TCP_FAILED alone: the events as they are, and connects that fail at once. */
 enum { TCP_LATENCY = 1, TCP_LIFE = 2, TCP_ACCEPT = 4, TCP_CONNECT = 8, TCP_FAILED = 16 };
 
 /* One end of a connection. The event has IPv4 addresses as mapped ones, too. */
@@ -234,7 +234,7 @@ struct tcp_connection {
 	enum { TCP_SIDE_UNKNOWN, TCP_CONNECTS, TCP_ACCEPTS, TCP_QUEUED } side;
 	int established;
 	int known, failed;      /* are its bytes known? the error that its last line has; 0: none */
-	uint64_t sent, received, ended; /* ended: 0, or when it ended, and no task is known */
+	uint64_t sent, received, ended; /* ended: when it ended, while its task is unknown; or 0 */
 	uint64_t begun, ready;  /* when its first packet came or went; when it was established */
 	struct tcp_end local, remote;
 	unsigned char task[16]; /* the common fields of a record of its task */
@@ -243,7 +243,7 @@ struct tcp_connection {
 	struct otel_context context; /* of the task, when it connected, accepted or closed */
 };
 
-/* What is told of a connection. */
+/* What struct tcp tells of a connection. */
 struct tcp_told {
 	enum { TCP_BEGINS, TCP_CONNECTED, TCP_ACCEPTED, TCP_LIVED } what;
 	const struct tcp_connection *of;
@@ -267,7 +267,7 @@ struct tcp {
 	/* private */
 	struct event_notes notes;
 	struct table connections, said;
-	struct table owners;    /* as of the time when joined was subjects->joins */
+	struct table owners;    /* as read when subjects->joins was joined */
 	unsigned long joined;
 	int have_owners;
 	struct record last;     /* its time and CPU: when the trace has ended */

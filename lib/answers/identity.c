@@ -20,8 +20,8 @@ enum {
 	UID_KNOWN = 1, UID_OK = 2,      /* the task has the uid of -u */
 	COMM_KNOWN = 4, COMM_OK = 8,    /* the task has the name of -C */
 	PENDING = 16,                   /* in a system call that may change the uid */
-	PENDING_OK = 32,                /* to the uid of -u */
-	PENDING_ASK = 64,               /* or not: read procfs when it returns */
+	PENDING_OK = 32,                /* the call may change it to the uid of -u */
+	PENDING_ASK = 64,               /* unknown: read procfs when the call returns */
 };
 
 /* Clear marks and set those of to. */
@@ -100,7 +100,7 @@ static void entered(struct identity *p, struct fact_task *t, const struct record
 	case SYS_setreuid:
 	case SYS_setresuid:
 		marks |= id == SYS_setuid ? PENDING_ASK : 0;
-#ifdef SYS_setuid32 /* the others have 16 bits, in which -1 is 0xffff */
+#ifdef SYS_setuid32 /* calls without 32 in the name take 16 bits, in which -1 is 0xffff */
 		uid = (uint16_t)uid == 0xffff ? UINT32_MAX : (uint16_t)uid;
 #endif
 		break;
@@ -159,7 +159,7 @@ static void renamed(struct identity *p, const struct record *r)
 		set(t, COMM_OK, is_comm(p, &v) ? COMM_KNOWN | COMM_OK : COMM_KNOWN);
 }
 
-/* Follow a record of sched_identity_exec: a thread that becomes the leader keeps its uid. */
+/* Follow a record of sched_process_exec: a thread that becomes the leader keeps its uid. */
 static void executed(struct identity *p, struct fact_task *t, const struct record *r)
 {
 	struct fact_task *old = facts_task(p->facts, (int)facts_number(p->facts, 0, r));

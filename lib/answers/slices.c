@@ -113,8 +113,8 @@ static void take_switch(struct slices *s, const struct seen *l, uint64_t now)
 }
 
 /*
- * A task is woken, and waits for a CPU unless it has one. A soft interrupt is the running task's
- * own within a call, as when it sends.
+ * A task is woken, and waits for a CPU unless it has one. The running task is the waker also in a
+ * soft interrupt within its own call, as when it sends.
  */
 static void take_wakeup(struct slices *s, const struct seen *l, uint64_t now)
 {

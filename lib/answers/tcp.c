@@ -7,7 +7,7 @@
  * earlier versions have them as text. A letter, the socket, and two numbers:
  *
  *	S SOCKET SENT RECEIVED  the bytes of a connection that ends, and the inode of its socket
- *	Q SOCKET SENT RECEIVED  the same, of one that no program has accepted so far
+ *	Q SOCKET SENT RECEIVED  the same, if no program has accepted it so far
  *	E SOCKET ERRNO          why no connection came about
  *	W SOCKET                no connection came about, within connect: its return says why
  *	D SOCKET HIGH LOW       the address to which the running task could not connect
@@ -30,7 +30,7 @@
 #include "event/event.h"
 #include "answers/answers.h"
 
-/* In place of an error: the return of the call says it. */
+/* In place of an error: the return of connect will tell the error. */
 enum { CALL_TELLS = -1 };
 
 /* include/net/tcp_states.h */
@@ -116,7 +116,7 @@ static pid_t selected(const struct subjects *of, pid_t pid)
 	return found;
 }
 
-/* Add the sockets that the process has open, if it is selected; of several, the first has it. */
+/* Add the open sockets of the process, if it is selected, unless an earlier process has them. */
 static int add_sockets(void *tcp, pid_t process)
 {
 	struct tcp *a = tcp;
@@ -251,8 +251,8 @@ static int read_own(const struct tcp *a, const struct record *r, struct told *t)
 }
 
 /*
- * A call of connect has failed. If a change of state did not say so, this line does. If the kernel
- * has begun the connect, only TCP_LATENCY asks for its end.
+ * A call of connect has failed: tell it, unless a change of state did. If the kernel has begun the
+ * connect, only TCP_LATENCY asks for its end.
  */
 static void take_failed(struct tcp *a, struct tcp_connection *c, const struct said *said,
 			const struct told *t, const struct record *r, int shown)
@@ -374,7 +374,7 @@ static void take_destroyed(struct tcp *a, const struct event_seen *of, const str
 	if (!c)
 		return;
 	if (c->ended) {
-		/* of no task, so only if all are shown */
+		/* no task frees it, so show the connection only if all are shown */
 		if (record_flags(a->events, r) & FLAG_INTERRUPT)
 			c->shown = !a->subjects->member;
 		else
@@ -437,7 +437,7 @@ int tcp_record(struct tcp *a, const struct record *r, int lost, int shown)
 {
 	const struct event_seen *of = event_at(a, r);
 
-	if (lost) { /* perhaps the end of one of these sockets, whose address another one has */
+	if (lost) { /* these sockets may have ended, and others may have their addresses */
 		table_clear(&a->connections);
 		table_clear(&a->said);
 		a->have_owners = 0;

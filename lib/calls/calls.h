@@ -30,7 +30,7 @@ enum call_kind {
 	CALL_HEX,               /* an address, or anything unknown */
 	CALL_INT,               /* a number with a sign */
 	CALL_UINT,              /* a number without a sign */
-	CALL_ID,                /* an id of a user or group: as CALL_UINT, but all bits are -1 */
+	CALL_ID,                /* an id of a user or group: as CALL_UINT, or -1: all bits set */
 	CALL_OCTAL,             /* a mode */
 	CALL_FD,
 	CALL_DIRFD,             /* a descriptor, or AT_FDCWD */
@@ -42,7 +42,7 @@ enum call_kind {
 	CALL_STRUCT,            /* user memory: count structures of a layout */
 	CALL_SOCKADDR,          /* user memory: a socket address of count bytes */
 	CALL_OPTION,            /* user memory: a value of count bytes, that may be a layout */
-	CALL_NONE,              /* a part of the argument in front, or nothing: do not print it */
+	CALL_NONE,              /* a part of the argument before it, or nothing: do not print it */
 };
 
 /* In which registers the value of an argument is. */
@@ -58,13 +58,13 @@ enum call_place {
 enum call_out {
 	CALL_OUT = 1,           /* if the call succeeds */
 	CALL_OUT_INTERRUPTED,   /* if a signal interrupts it */
-	CALL_OUT_POSITIVE,      /* if its result is not 0, either */
+	CALL_OUT_POSITIVE,      /* if it succeeds, and its result is not 0 */
 };
 
 /* An argument, or the result. The width of a number is that of its C type in this ABI. */
 struct call_arg {
 	const char *name;       /* as in the kernel's source */
-	const char *label;      /* what was written is printed with this word before it */
+	const char *label;      /* the word that is printed before what the kernel wrote */
 	uint8_t kind;           /* enum call_kind */
 	uint8_t in;             /* user memory is read by the kernel: it counts at the entry */
 	uint8_t out;            /* user memory is written by the kernel: enum call_out */
@@ -76,7 +76,7 @@ struct call_arg {
 	uint8_t message;        /* it may be a message of a netlink socket */
 	uint8_t whole;          /* the result is not the number of elements that it wrote */
 	uint8_t shift;          /* an element is for 2^shift of what the argument counts */
-	uint8_t less;           /* which is this more than there are */
+	uint8_t less;           /* the argument counts so many more than there are */
 	uint16_t size;          /* bytes of one element in this ABI, or of the number */
 	uint16_t used;          /* bytes of a structure that are printed, at its beginning */
 	uint16_t set;           /* private: the set or layout */
@@ -208,7 +208,7 @@ size_t call_print_written(const struct calls *, const struct call *, unsigned ar
 			  const struct call_values *, char *buf, size_t size);
 
 /*
- * Print that of all arguments, as strace does after the result: " (in [4], left {tv_sec=0,
+ * Do so for all arguments, as strace does after the result: " (in [4], left {tv_sec=0,
  * tv_usec=999999})" or " (Timeout)". Return the length; 0: nothing.
  */
 size_t call_print_behind(const struct calls *, const struct call *, const struct call_values *,
@@ -222,8 +222,8 @@ size_t call_print_result(const struct calls *, const struct call *, int64_t resu
 			 char *buf, size_t size);
 
 /*
- * Return the flags of a call that opens or makes a file, as those of open(2), or 0. They are with
- * K_O_TMPFILE if the path does not say where the file is, or the flags are not known.
+ * Return the flags of a call that opens or makes a file, as those of open(2), or 0. K_O_TMPFILE is
+ * among them if the path does not say where the file is, or the flags are not known.
  */
 uint64_t call_flags(const struct calls *, const struct call *, const struct call_values *);
 
@@ -234,7 +234,7 @@ uint64_t call_flags(const struct calls *, const struct call *, const struct call
  * they are events of RECORD_SYSTEM, with ids from RECORD_FIRST on; KernelShark takes none above
  * 0x7fff:
  *
- *	enter   a call begins, with the memory that it passes, if call is not to have all of it
+ *	enter   a call begins, with the memory that it passes, unless the record call has all
  *	call    a call has returned
  *	open    a call has not returned when the task, or the recording, ended
  *	part    a part of the memory of the next one of these records of the task
@@ -278,7 +278,7 @@ struct call_begun {
 };
 enum {
 	CALL_COMPAT = 1,        /* one of 32-bit code on a 64-bit kernel */
-	CALL_COMPAT_RETURN = 8, /* so is its return: it may execute another program */
+	CALL_COMPAT_RETURN = 8, /* its return is one: it may have executed a program */
 	CALL_ENTERED = 2,       /* the record enter has its memory at the entry */
 	CALL_AT_RETURN = 16,    /* begin is the time of its return: its entry was not looked at */
 	CALL_CUT = 4,           /* it has more memory, which is not recorded */
@@ -315,7 +315,7 @@ struct task_record {
 enum { OPEN_CALLS = 8192, OPEN_CALL_MEMORY = 304 };
 struct open_call {
 	uint64_t claims;        /* tasks that have the place, or try to take it */
-	int32_t pid;            /* the one that has it, or 0 */
+	int32_t pid;            /* the task that has the place, or 0 */
 	uint16_t open;          /* the call has not returned */
 	uint16_t used;          /* bytes of memory */
 	uint32_t end;           /* for the programs: struct call_end */
@@ -337,10 +337,10 @@ struct memory_piece {
 enum { PIECE_ROUND = 8 };
 
 /*
- * A piece with the tag F or f is of the file of a descriptor: value is the lower half of the id of
- * a struct file_record, and the other half follows. arg is the argument, and for a path without a
- * descriptor, the file is the directory of the task; or CALL_ARGS and the next one for what the
- * call returns; or CALL_ROOT for the root directory of the task.
+ * A piece with the tag F or f says which file a descriptor is: value is the lower half of the id of
+ * a struct file_record, and the other half follows. arg is the argument; if that is a path without
+ * a descriptor, the file is the directory of the task. arg is CALL_ARGS or the next number for what
+ * the call returns, or CALL_ROOT for the root directory of the task.
  */
 
 struct tcp_record {
@@ -537,8 +537,8 @@ int older_begins(const char *record, size_t n);
 /* ---- tasks.c: the tasks of calls ------------------------------------------------------------ */
 
 /*
- * The programs keep the last task_record of at most so many tasks for each CPU: of a pid modulo a
- * power of 2. The reader does so modulo TOLD_SLOTS, and has the same record at each call.
+ * The programs keep the last task_record for each CPU and each pid modulo a power of 2, at most
+ * TOLD_SLOTS. The reader keeps it modulo TOLD_SLOTS, so at each call it has the same record.
  */
 enum { TOLD_SLOTS = 512 };
 
@@ -651,9 +651,9 @@ struct known_files {
 	struct table groups;    /* noted.c; */
 	size_t held;            /* the bytes of it */
 	struct table linked;    /* of files_name */
-	struct mounts *mounts;  /* those of a namespace, */
+	struct mounts *mounts;  /* the mounts of a namespace, */
 	uint32_t space;         /* with this inode */
-	uint64_t own;           /* the inode of that of this program */
+	uint64_t own;           /* the inode of the namespace of this program */
 };
 
 /* Add a file with the fields of its record. Return the file of an id; NULL: it is not known. */
@@ -701,10 +701,10 @@ int file_put_peer(struct out *, const struct call_bytes *);
 /* ---- wanted.c: the files of --path ------------------------------------------------------- */
 
 /*
- * Write where the links of a path lead now to out (PATH_MAX bytes), in the root directory of a
- * task, or here: of this program. It is what the kernel has in its cache of names. last: also if
- * the path itself is that of a link. Set is, if it is not NULL, to the identity of the file. Return
- * the length; 0: it is not known any more.
+ * Follow the links of a path from the root directory of a task (here: of this program), and write
+ * where it leads now to out (PATH_MAX bytes). last: if the path itself is that of a link, follow
+ * it, too. Set is, if it is not NULL, to the identity of the file. Return the length; 0: it is not
+ * known any more.
  */
 size_t file_resolve(int pid, int here, const char *path, int last, char *out,
 		    struct file_identity *is);
@@ -717,7 +717,7 @@ size_t file_resolve(int pid, int here, const char *path, int last, char *out,
 uint32_t file_root(void);
 
 /*
- * The wanted paths: each is that of a file, which all its names are, or of a directory with all
+ * The wanted paths: each is that of a file, by any of its names, or of a directory with all files
  * below it, or a glob of names. All zero at first; add the paths, then call wanted_begin with
  * file_root, or 0 if the trace is not live.
  */
@@ -738,8 +738,8 @@ struct file_seen {
 	const char *path;
 	unsigned flags;         /* as in struct file_record */
 	int known;              /* a record has it all: the path led to the inode at that moment */
-	const struct file_known *file;  /* NULL: what is known is its path */
-	unsigned arg;           /* which is this argument of the call */
+	const struct file_known *file;  /* NULL: only its path is known, */
+	unsigned arg;           /* this argument of the call */
 };
 int wanted_is(struct wanted *, const struct file_seen *);
 
@@ -764,8 +764,8 @@ void wanted_free(struct wanted *);
 int noted_begin(struct known_files *, int pid);
 
 /*
- * Set the files of the arguments of a call, if the kernel does not. Return 1, or 0 if it does, or
- * if nothing is known of the group.
+ * Set the files of the arguments of a call, unless the kernel says them. Return 1, or 0 if the
+ * kernel does, or if nothing is known of the group.
  */
 int noted_refer(struct known_files *, int group, const struct call *, struct call_values *);
 
@@ -776,7 +776,7 @@ int noted_refer(struct known_files *, int group, const struct call *, struct cal
 int noted_call(struct known_files *, const struct calls *, int pid, int group, const struct call *,
 	       struct call_values *);
 
-/* A group has a new task, with the flags of clone(2). Return the group of that. */
+/* A task of a group has made a child, with the flags of clone(2). Return the group of the child. */
 int noted_fork(struct known_files *, int group, int child, uint64_t clone_flags);
 
 /* A task executes a program. Return its group. */
@@ -823,9 +823,9 @@ struct decoded_file {
 	struct file_seen seen;
 };
 
-/* What a call does to which files. */
+/* The files of a call, and what it does to them. */
 struct decoded_files {
-	unsigned n;             /* 0: to none that is known */
+	unsigned n;             /* 0: none is known */
 	const char *bytes;      /* NULL, or what its result counts: "read", "written" */
 	struct decoded_file file[2];
 };
@@ -838,7 +838,7 @@ struct decoded {
 	enum pairing_fate fate;
 	struct calls *tables;           /* those of the call */
 	const struct call *call;        /* NULL: not in the tables */
-	char name[32];                  /* then: its name, of the event */
+	char name[32];                  /* if call is NULL: its name, from the event */
 	unsigned nargs;
 	struct call_values values;
 	uint64_t ts, time;              /* of its beginning; how long it took */
@@ -879,7 +879,7 @@ struct decode {
 	struct otel_contexts *otel; /* NULL: no -O */
 	/*
 	 * Take a call that is selected, and the record of its beginning, or of its return if that
-	 * is all there is; files: of --files, or NULL. Take that a pid is now that of another task.
+	 * is all there is; files: of --files, or NULL. reused: a pid is now that of another task.
 	 */
 	void (*take)(void *arg, struct decoded *, const struct decoded_files *,
 		     const struct record *);

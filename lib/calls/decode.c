@@ -194,8 +194,8 @@ static void end_returned(struct decode *d, struct decode_task *t, int64_t result
 }
 
 /*
- * End an exec that has returned: the system syscalls has no event of that, because 32-bit code has
- * called it, or begins after it.
+ * End an exec that has returned without an event of the system syscalls, because the program that
+ * called it, or the new one, is 32-bit code.
  */
 static void end_executed(struct decode *d, struct decode_task *t)
 {
@@ -427,7 +427,7 @@ static void leave(struct decode *d, const struct decode_event *of, const struct 
 	struct pairing_event e = {
 		.id = (uint64_t)number_at(d, of, 0, r), .result = number_at(d, of, 1, r),
 	};
-	/* 32-bit code has other numbers, if no option names its ABI; syscalls leave it out */
+	/* 32-bit code has other numbers, unless --abi names them; syscalls has no events of it */
 	int compat = is_compat(d, t, MARK_RETURN) && !d->abi && !of->call;
 
 	t->marked = MARK_NONE;
@@ -444,7 +444,7 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 
 	decode_unfinished(d, t);
 	at.ts = ts;
-	if (t->foretold <= ts) /* the memory is not the path of the program that it executed */
+	if (t->foretold <= ts) /* keep only the path of the program that this call executed */
 		memory_drop(d, t);
 	t->foretold = 0;
 	t->compat = (flags & CALL_COMPAT) && !d->abi;
@@ -456,7 +456,7 @@ static void begin_own(struct decode *d, struct decode_task *t, const struct deco
 	t->own = 1;
 	t->pair.cpu = (int)OWN(call.cpu);
 	t->shown &= (uint8_t)decode_picks_name(d, of, &t->c);
-	/* its memory was in a record that is lost */
+	/* its memory was in the record enter, which is lost */
 	t->lacking = of->seen.kind == CALLED && (flags & CALL_ENTERED);
 }
 
@@ -524,7 +524,7 @@ static void take_call(struct decode *d, const struct decode_event *of, const str
 
 /*
  * The task has executed a program by a call of 32-bit code, of which syscalls has no
- * event: all that is known is the program. Its return is not news.
+ * event: all that is known is the program. Skip the return of the call.
  */
 static void take_foreign(struct decode *d, struct decode_task *t, const struct decode_event *of,
 			const struct record *r)
@@ -541,7 +541,7 @@ static void take_foreign(struct decode *d, struct decode_task *t, const struct d
 	t->c.ts = t->executed = r->ts;
 	t->nhead = (uint8_t)(r->len < HEAD ? r->len : HEAD);
 	memcpy(t->head, r->data, t->nhead);
-	t->c.values.args[0] = 1; /* no NULL */
+	t->c.values.args[0] = 1; /* not NULL */
 	t->shown = t->c.foreign = 1;
 	end_executed(d, t);
 	t->executed = t->c.foreign = 0;

@@ -35,16 +35,16 @@ struct decode_task {
 	uint8_t own;                    /* a record of ours began the call */
 	uint8_t lacking;                /* user memory is missing: print addresses */
 	uint8_t compat;                 /* the call is one of 32-bit code */
-	uint8_t marked;                 /* so is that of the next event: enum mark */
+	uint8_t marked;                 /* the next event is one of 32-bit code: enum mark */
 	uint32_t mark;                  /* the number of losses when the mark came */
 	uint8_t filled;                 /* its user memory may have bytes */
 	uint8_t early;                  /* its user memory is that of the call that begins next */
 	uint8_t torn;                   /* a part of the memory of the next record is missing */
 	uint8_t nhead;
 	unsigned char head[HEAD];
-	uint32_t memory;                /* and when the user memory of the call began */
+	uint32_t memory;                /* the number of losses when its user memory began */
 	uint64_t executed;              /* when the open call has executed a program; 0: not yet */
-	uint64_t foretold;              /* when one did whose record is to come; 0: none */
+	uint64_t foretold;              /* when a call did whose record is to come; 0: none */
 	struct call_user *user;         /* NULL: none */
 	struct strbuf parts;            /* the beginning of the memory of the next record */
 	uint32_t parted;                /* losses when the last part came */
@@ -98,7 +98,7 @@ void memory_probe(struct decode *, const struct event *, const struct record *);
 /* Take a record of earlier versions. Return 1, or 0 if tfs-strings did not write the record. */
 int memory_older(struct decode *, const struct decode_event *, const struct record *);
 
-/* A program is executed: its path, as the kernel has it, stands for one that was not recorded. */
+/* A program is executed: use its path from the kernel if the path of the call was not recorded. */
 void memory_program(struct decode *, struct decode_task *, const struct decode_event *,
 		    const struct record *);
 

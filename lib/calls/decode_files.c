@@ -87,7 +87,7 @@ static int takes_name(const struct decoded *c, unsigned i)
 	       c->call->role->does & (DOES_RENAMED | DOES_REMOVED);
 }
 
-/* Return the descriptor that a path of procfs is for its task, or -1. */
+/* Return the task's own descriptor that a path such as /proc/self/fd/3 names, or -1. */
 static int own_descriptor(const char *path)
 {
 	static const char *const before[] = { "/proc/self/fd/", "/proc/thread-self/fd/",
@@ -102,8 +102,8 @@ static int own_descriptor(const char *path)
 }
 
 /*
- * Leave links of procfs to the root directory of the task itself out of a path, and those to its
- * directory: it is other than a program's that looks. Return the length.
+ * Replace links of procfs to the task's own root directory and directory in a path, because they
+ * would lead this program elsewhere. Return the length.
  */
 static size_t skip_links(const struct decoded *c, const struct file_known *cwd, char *path)
 {
@@ -286,13 +286,13 @@ int decode_files(struct decode *d, struct decoded *c, struct decoded_files *to)
 	if (!to->n || (!d->wanted.n && is_idle_device(to->file[0].path)) ||
 	    (does & DOES_READ && !(does & DOES_WRITTEN) && !d->reads))
 		return 0;
-	/* both, as either may be a name made anew */
+	/* ask for both, because is_wanted learns names that are made anew */
 	wanted = is_wanted(d, c, &to->file[0].seen);
 	if (to->n > 1 && (d->reads || !(does & DOES_READ)))
 		wanted |= is_wanted(d, c, &to->file[1].seen);
 	if (c->values.result >= 0)
 		note_names(d, c, to);
-	/* a program that is no script */
+	/* leave out the program if the executed file is not a script, but the program itself */
 	to->n -= does & DOES_EXECUTED && to->n > 1 && !strcmp(to->file[0].path, to->file[1].path);
 	return wanted;
 }

@@ -165,9 +165,8 @@ void memory_record(struct decode *d, struct decode_task *t, const struct record 
 }
 
 /*
- * The fields have the names of records: a1 is the
- * string of argument 1, s1_0 of its array; a number e1 says that the array has more. In a1 the
- * kernel stores a string that it could not read as one without a byte.
+ * The fields have the names of records: a1 is the string of argument 1, s1_0 of its array; a number
+ * e1 says that the array has more. If the kernel could not read the string, a1 has no bytes.
  */
 void memory_probe(struct decode *d, const struct event *e, const struct record *r)
 {
@@ -210,7 +209,7 @@ int memory_older(struct decode *d, const struct decode_event *of, const struct r
 		t = decode_task_at(d, pid);
 		t->lacking = 1;
 	}
-	/* 32-bit code has no events: its call returns, and was not that which begins next */
+	/* a call of 32-bit code has no events: it returns here, so the memory is its own */
 	if (t->early && *text == 'k')
 		t->early = 0;
 	if (n == 1 && (*text == 'K' || *text == 'k')) {

@@ -233,7 +233,7 @@ void files_add(struct known_files *f, const struct file_record *r, const char *p
 	free(to->path);
 	to->id = r->id;
 	to->is = (struct file_identity){ r->inode, r->device, r->generation };
-	/* all root directories in a mount, but for that of the mount itself, are one */
+	/* all root directories inside a mount, except the mount's own, count as one */
 	to->root = r->root ^ (r->flags & FILE_CHROOT ? ROOT_BELOW : 0);
 	to->space = r->space;
 	to->mode = r->mode;
@@ -366,7 +366,7 @@ static int find_on_host(struct known_files *f, const struct file_known *file, ch
 	for (int again = 0; again < 2; again++) {
 		if (f->host && !mounts_find(f->host, file->is.device, file->inside, out))
 			return 0;
-		/* perhaps it was mounted by now; but not for each file */
+		/* perhaps it has been mounted since; but do not look again for each file */
 		if (!f->live || (f->host && f->host_read == time_now_ms() / 1024))
 			return -1;
 		f->host_read = time_now_ms() / 1024;

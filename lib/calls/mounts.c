@@ -36,7 +36,7 @@ int path_is_below(const char *path, const char *dir)
 	return n == 1 ? *path == '/' : !strncmp(path, dir, n) && (!path[n] || path[n] == '/');
 }
 
-/* Write what path is if the directory from is called to. path lies below from. */
+/* Write the path, which lies below from, with the directory from replaced by to. */
 static int replace(const char *path, const char *from, const char *to, char *out)
 {
 	const char *rest = path + (from[1] ? strlen(from) : 0);

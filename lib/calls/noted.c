@@ -122,7 +122,7 @@ static uint64_t id_of(struct known_files *f, struct file_record r, const char *p
 	const struct file_known *known;
 
 	r.id = text_hash(TEXT_HASH + r.flags + r.protocol, name, strlen(name));
-	/* a program may choose names with one hash */
+	/* a program may choose several names with the same hash */
 	while ((known = files_find(f, r.id)) &&
 	       (strcmp(known->name, name) || known->flags != r.flags))
 		r.id++;
@@ -177,7 +177,7 @@ static void read_process(struct known_files *f, struct group *g, int pid)
 		closedir(list);
 }
 
-/* Return the group; begin with procfs if it is first seen, and the kernel does not say more. */
+/* Return the group. At first, read its files from procfs, unless the kernel says them. */
 static struct group *group_at(struct known_files *f, int group)
 {
 	struct group *g = find(f, group);
@@ -441,7 +441,7 @@ int noted_call(struct known_files *f, const struct calls *calls, int pid, int gr
 		set(f, g, (int)v->args[0], 0, 0);
 	if (call_addresses(c) && f->by_kernel && id[CALL_ARGS])
 		set(f, g, (int)v->args[0], id[CALL_ARGS], 0);
-	if (c->role->fds == FDS_CONNECTED && !f->by_kernel) /* it may go on after it has returned */
+	if (c->role->fds == FDS_CONNECTED && !f->by_kernel) /* a connect may outlast its call */
 		connected(f, g, v);
 	if (error_of_result(v->result))
 		return group;
@@ -471,7 +471,7 @@ int noted_fork(struct known_files *f, int group, int child, uint64_t clone_flags
 
 	noted_forget(f, child);
 	from = find(f, group);
-	/* one that shares only its descriptors, or only its directory */
+	/* the child shares only the descriptors, or only the directory: forget the directory */
 	if (from && shares != ((clone_flags & CLONE_FS) != 0))
 		set(f, from, AT_FDCWD, 0, 0);
 	if (!from || shares)

@@ -6,7 +6,7 @@
 #include "event/event.h"
 #include "calls/calls.h"
 
-/* Tasks whose contexts are remembered; then forget all, which soon are recorded again. */
+/* Keep contexts of so many tasks; beyond that, forget all: they are soon recorded again. */
 enum { TASKS = 65536 };
 
 /* A task, by its pid. */
@@ -15,7 +15,7 @@ struct otel_task {
 	struct otel_context context;
 };
 
-/* The note of an event: its field with the text, if programs print it, and whom it is about. */
+/* The note of an event: its field with the text, if programs print it, and its subject. */
 struct noted {
 	int decided;
 	const struct field *text;       /* of recordings of earlier versions */

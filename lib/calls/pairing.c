@@ -55,12 +55,12 @@ int pairing_is_certain(const struct pairing *p, const struct pairing_task *t)
 }
 
 /*
- * Had this call no entry? In a complete trace without a loss, any call that is not open, unless a
- * new task returns from the call of its parent, or a program of 32 bits, whose calls may have no
- * events, has executed this one. In other traces, the task has come back from another call, without
- * a loss since then on any CPU. The caller knows that entries are recorded, or BPF programs that
- * have not seen an entry either have recorded the arguments. Without these, the trace must have
- * entries of the task, and the call must fail.
+ * Had this call no entry? In a complete trace without a loss, a call that is not open had none,
+ * unless a new task returns from the call of its parent, or a program of 32 bits, whose calls may
+ * have no events, has executed this one. In other traces, the task must have come back from another
+ * call, without a loss since then on any CPU. In addition, the caller knows that entries are
+ * recorded; or BPF programs, which have not seen an entry either, have recorded the arguments; or
+ * the trace has entries of the task, and the call has failed.
  */
 static int had_no_entry(const struct pairing *p, const struct pairing_task *t,
 			const struct pairing_event *e, int failed)
@@ -75,8 +75,8 @@ static int had_no_entry(const struct pairing *p, const struct pairing_task *t,
 }
 
 /*
- * Is this the return of a call whose return is not news? The return of sigreturn has no number, or
- * its own. On RISC-V it has that of a register of the program.
+ * Is this the return that is to be skipped? The return of sigreturn has no number, or its own. On
+ * RISC-V its number is what a register of the program has.
  */
 static int is_skipped(const struct pairing_task *t, const struct pairing_event *e)
 {

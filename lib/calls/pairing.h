@@ -46,16 +46,16 @@ struct pairing_task {
 	struct table_entry entry;
 	uint64_t id;                    /* of its call, or its last one */
 	uint32_t begun;                 /* number of losses when the call began */
-	uint32_t outside;               /* and 1 more, when the task was last known to be in none */
+	uint32_t outside;               /* 1 + their number when it was last known to be in none */
 	int32_t cpu;                    /* of the entry */
 	uint8_t class;
 	uint8_t open;                   /* a call has begun */
 	uint8_t entered;                /* the trace has an entry of its calls */
-	uint8_t skip;                   /* its next return is not news */
+	uint8_t skip;                   /* skip its next return */
 	uint8_t born;                   /* it was made just now, and has not returned yet */
 };
 
-enum { PAIRING_TASKS = 65536 };         /* that are known at the same time */
+enum { PAIRING_TASKS = 65536 };         /* tasks that are kept at the same time */
 
 /* All zero at first, except tasks.size. */
 struct pairing {
@@ -73,7 +73,7 @@ enum pairing_fate {
 	PAIRING_BEGAN,
 	PAIRING_NO_RETURN,              /* it began, and does not return */
 	PAIRING_RETURNED,
-	PAIRING_ACROSS,                 /* as before, but events were lost meanwhile */
+	PAIRING_ACROSS,                 /* it returned, but events were lost meanwhile */
 	PAIRING_UNFINISHED,             /* for the caller: the open call is not known to return */
 	PAIRING_DENIED,                 /* it failed without an entry: seccomp(2) denied it */
 	PAIRING_EMULATED,               /* or gave it a result that is no error */

@@ -544,7 +544,7 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 		counted = &call_members[s->l->first + a.count];
 		count = counted->offset + (size_t)counted->width > s->n ? 0 :
 			call_load(p->c, s->at + counted->offset, counted->width);
-		/* of a name, the whole length; the program had room for a part */
+		/* the count of a name is its whole length; the program may have room for a part */
 		if (counted->both && p->old &&
 		    call_load(p->c, old_of(p, s->at + counted->offset, counted->width),
 			 counted->width) < count)
@@ -740,7 +740,7 @@ static void print_address(struct print *p, const char *at, size_t known, size_t 
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		if (families[i].family == family)
 			layout = families[i].layout;
-	/* what the kernel refuses because it is too short is no address of its family */
+	/* an address that is too short, so that the kernel refuses it, is not of its family */
 	least = call_layout(p->c, layout)->least;
 	if (!least)
 		least = call_layout(p->c, layout)->size;
@@ -879,14 +879,14 @@ static int is_known(const struct call_bytes *user)
 	return user->bytes && !user->fault;
 }
 
-/* Is so much of a string known that strace prints it, too, if the rest is not in memory? */
+/* Is enough of a string known that strace, too, prints it if the rest is not in memory? */
 static int is_long(const struct call_arg *a, const struct call_bytes *user, int64_t result)
 {
 	return a->kind <= CALL_STRING && user->bytes && user->fault && result != -EFAULT &&
 	       user->n >= (a->kind == CALL_PATH ? 4095 : 32);
 }
 
-/* Does the structure have members that the kernel writes, or reads and writes, and others? */
+/* Does the structure have members that the kernel writes; with both: that it reads and writes? */
 static int has_sides(const struct call_layout *l, int both)
 {
 	for (unsigned i = 0; l && i < l->n; i++) {
@@ -915,7 +915,7 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 		if (user->cut && user->n < (size < l->size ? size : l->size))
 			return 1;
 	}
-	/* of a structure that begins in memory and ends behind it, the last members are not read */
+	/* if a structure ends behind the end of memory, its last members are not read */
 	return (kind == MEMBER_FDSET && (int32_t)v->args[0] < 0) ||
 	       (v->returned && v->result == -EFAULT && l->used < l->size && !has_sides(l, 1)) ||
 	       (!a->sized && user->cut && kind != MEMBER_FDSET &&
@@ -943,7 +943,7 @@ static int print_user(struct print *p, const struct call *call, unsigned arg,
 	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->count < 0 &&
 	    arg + 1 < call->nargs && v->user[arg + 1].n >= 4 && v->user[arg + 1].bytes)
 		count = cut(call_load(p->c, v->user[arg + 1].bytes, 4), 4, 1);
-	/* it is that of the whole address, and the program had room for a part */
+	/* it is the length of the whole address; the program may have had room for a part */
 	if ((a->kind == CALL_SOCKADDR || a->kind == CALL_OPTION) && a->out &&
 	    is_known(&v->entry[arg + 1]) &&
 	    v->entry[arg + 1].n >= 4 && call_load(p->c, v->entry[arg + 1].bytes, 4) < count)

@@ -13,9 +13,9 @@ struct print {
 	const struct call_bytes *old;   /* the memory at the entry; NULL: not known */
 	const struct call_bytes *new;   /* at the return */
 	int written;                    /* print only the members that the kernel writes */
-	int behind;                     /* and descriptors without names, behind the result */
-	int with_out;                   /* print these, too */
-	int failed;                     /* print only those that it reads and writes */
+	int behind;                     /* and descriptors without names: it is after the result */
+	int with_out;                   /* print the members that the kernel writes, too */
+	int failed;                     /* print only members that the kernel reads and writes */
 	int part;                       /* print the bytes of a member of which a part is known */
 	uint64_t left;                  /* bytes of the result that pointers of iovecs may have */
 	int later;                      /* print only pointers to what the kernel writes */

@@ -26,7 +26,7 @@
 
 static const struct {
 	const char *name, *fields;
-	int call;               /* its print fmt has the name and the arguments of the call, then */
+	int call;               /* its print fmt begins with the name and arguments of the call */
 	const char *format, *values;
 } records[] = {
 	{ "enter", CALL_FIELDS, 1, CALL_FORMAT, CALL_ARGUMENTS },

@@ -2,8 +2,8 @@
 /*
  * roles.h - what kind of system call is this, and what does it do to which file: roles.in
  *
- * All that asks for the kind of a call by its name asks here. A name is that of the call or of the
- * kernel's function, whose events have it: stat and newstat have the same roles.
+ * All code that needs the kind of a call by its name asks here. A name is that of the call, or that
+ * of the kernel's function, as events have it: stat and newstat have the same roles.
  */
 #ifndef ROLES_H
 #define ROLES_H

@@ -65,7 +65,7 @@ struct call_member {
 	uint16_t kind : 5, width : 5;
 	uint16_t array : 1;     /* print brackets */
 	uint16_t rare : 2;      /* enum member_rare: when the member is left out */
-	uint16_t unless : 1;    /* if one of the bits of the other member is set, not if none is */
+	uint16_t unless : 1;    /* left out if a bit of the other member is set, not if none is */
 	uint16_t out : 1;       /* the kernel writes it */
 	uint16_t both : 1;      /* the kernel reads and writes it */
 	uint16_t set;
@@ -83,7 +83,7 @@ struct call_layout {
 	uint16_t bare : 1;      /* one member that is printed without a name */
 	uint16_t more : 1;      /* members are missing: "..." */
 	uint16_t now : 1;       /* nanoseconds may be UTIME_NOW or UTIME_OMIT */
-	uint16_t all : 1;       /* an option of which a part is not in memory is no structure */
+	uint16_t all : 1;       /* an option that is not all in memory is not printed as one */
 	uint16_t part : 1;      /* the kernel writes as much as there is room for */
 	uint16_t chain : 1;     /* its first member is its size: the next one follows */
 	uint16_t length : 1;    /* print the old and the new value in one pair of [] */

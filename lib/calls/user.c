@@ -59,7 +59,7 @@ static int add_string(struct call_user *u, struct call_memory *m, const char *s,
 static int next_string(struct call_user *u, struct call_memory *m)
 {
 	int ended = !m->array || !m->bytes.n || !m->bytes.bytes[m->bytes.n - 1];
-	int r = add(u, m, "", !ended); /* the string in front may be cut */
+	int r = add(u, m, "", !ended); /* the string before may be cut */
 
 	m->array = 1;
 	m->strings++;

@@ -144,8 +144,9 @@ static void open_uncached(const void *question, struct stranger_answer *a)
 }
 
 /*
- * Open a path from the root directory dir of the task, or -1 and 0. Return a descriptor, or -1. The
- * kernel's cache of names does not have all, such as a link that was not followed lately.
+ * Open a path from dir, the root directory of the task pid, or with -1 and 0 from that of this
+ * program. Return a descriptor, or -1. A stranger opens what the kernel's cache of names does not
+ * have, such as a link that was not followed lately.
  */
 static int open_path(int dir, int pid, const char *path, int flags, int how)
 {
@@ -196,7 +197,7 @@ size_t file_resolve(int pid, int here, const char *path, int last, char *out,
 		    struct file_identity *is)
 {
 	char link[PATH_MAX], root[PATH_MAX] = "/";
-	/* links of other processes; those of descriptors change */
+	/* follow links of procfs for a pid, except those of descriptors, which change */
 	const int magic = here && !strncmp(path, "/proc/", 6) && isdigit((unsigned char)path[6]) &&
 			  !strstr(path, "/fd/");
 	int dir = -1;
@@ -301,7 +302,7 @@ void wanted_name(struct wanted *w, const struct file_seen *from, const struct fi
 			continue;
 		else if (to->is.inode)
 			learn(w, i, to->root, &to->is);
-		else /* until it is used */
+		else /* the file is not known until the name is used */
 			forget(&w->known, at_root(w, i, to->root));
 }
 
@@ -371,8 +372,8 @@ int wanted_is(struct wanted *w, const struct file_seen *f)
 			return 1;
 		}
 		/*
-		 * "?" is no part of a path that procfs gave. In another root directory, the name is
-		 * that of another file.
+		 * The "?" before a path that procfs gave is no part of it. In another root
+		 * directory, the name is that of another file.
 		 */
 		if (!f->path || !is_named(w->path[i], n, f->path + (*f->path == '?')) ||
 		    (here && w->root && f->root && f->root != w->root))

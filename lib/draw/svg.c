@@ -13,7 +13,7 @@ static size_t character(const char *s, size_t n)
 	int control;
 
 	text_char(s, n, &control);
-	if (control) /* XML discourages those that it allows */
+	if (control) /* XML forbids most control characters, and discourages the others */
 		return 0;
 	/* XML does not allow U+FFFE and U+FFFF */
 	return len == 3 && !memcmp(s, "\xef\xbf", 2) && u[2] >= 0xbe ? 0 : len;

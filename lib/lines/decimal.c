@@ -51,7 +51,7 @@ int decimal_parse(struct decimal *v, struct text_part p)
 	/* the kernel's option fields prints a number as 0x7b (123) */
 	if (p.n > 4 && p.n < 28 && s[1] == 'x' && end[-1] == ')' && (first = memchr(s, '(', p.n)) &&
 	    first - s > 3 && end - first > 2 && is_blank(first[-1]) && is_hex(s + 2, first - 1)) {
-		/* of 32 bits, where the hexadecimal number has no sign */
+		/* take the decimal number of 32 bits, because the hexadecimal one has no sign */
 		s = first - s <= 11 ? first + 1 : s;
 		end = s > first ? end - 1 : first - 1;
 	}

@@ -177,9 +177,9 @@ static const char *before_place(const char *s, const char *end)
 }
 
 /*
- * Return the text after the offset at s, +0xOFFSET/0xSIZE, perhaps with [MODULE] and <ADDRESS>: the
- * function of a marker has it with the kernel's options sym-offset and sym-addr. Return s if the
- * colon of a marker does not follow.
+ * Return the text after the offset at s, +0xOFFSET/0xSIZE, perhaps with [MODULE] and <ADDRESS>. It
+ * follows the function of a marker with the kernel's options sym-offset and sym-addr. Return s if
+ * the colon of a marker does not follow.
  */
 static const char *behind_offset(const char *s, const char *end)
 {
@@ -360,7 +360,7 @@ static int parse_text(struct seen *l, const char *line, const char *s, const cha
 		l->miss = event_of_text(l, s, end) || l->stack ? MISS_NOTHING : MISS_EVENT;
 		if (!l->perf || !begins(s, end, "PERF_RECORD_"))
 			return !l->miss && !l->stack;
-		l->miss = MISS_NOTHING; /* what perf knows beside the events */
+		l->miss = MISS_NOTHING; /* perf prints records that are no events */
 		return 0;
 	}
 	if (is_other(first, end) || line_frame(&frame, line, (size_t)(end - line)))

@@ -112,7 +112,7 @@ size_t event_text_length(const char *s, size_t n)
 	return length;
 }
 
-/* Keep the value if the field that f is in has the wanted name. */
+/* Keep the value if its field has the wanted name. */
 static void found(struct field_search *w, struct text_part name, const char *from, const char *to)
 {
 	if (name.n == w->n && !memcmp(name.text, w->key, w->n))

@@ -16,8 +16,8 @@
 #include "lines/scan.h"
 
 /*
- * The column of the task's name, which the kernel fills up with spaces in front; a name; the
- * bytes in which a head begins, so that a line of any length takes no longer.
+ * The width of the column of the task's name, which the kernel fills up with spaces in front; the
+ * bytes of a name; a head begins within so many bytes, so that a long line takes no longer.
  */
 enum { COMM_COLUMNS = 16, COMM = 16, MOST = 256 };
 

@@ -14,7 +14,7 @@
 #include "lines/lines.h"
 #include "lines/scan.h"
 
-/* The bytes in which an origin ends; a task's name; the columns that the kernel fills with it. */
+/* An origin ends within so many bytes; bytes of a task's name; the widths of its column. */
 enum { MOST = 256, COMM = 15, COLUMNS = 16, LATENCY_COLUMNS = 8 };
 
 /* Does a head begin at s whose name fills its columns? */
@@ -86,7 +86,7 @@ static const char *after_stamp(const char *s, const char *end, struct text_part 
 	return s;
 }
 
-/* Is it the beginning of a line that is no event, one of these kinds? */
+/* Does a line that is no event, of one of the first so many kinds, begin at s? */
 enum { OF_TRACE_CMD = 2, OF_ALL = 6 };
 static int is_beside(const char *s, const char *end, size_t kinds)
 {

@@ -20,9 +20,9 @@
 
 /* tfs-count(1) says which text and JSON this is (kernel/trace/trace_output.c). */
 
-/* Why a line that should be an event line is none. */
+/* The reasons why a line is not an event line. */
 enum trace_miss {
-	MISS_NOTHING,   /* it is one; or it is a comment, a frame of a stack, an empty line ... */
+	MISS_NOTHING,   /* an event line; or a comment, a frame of a stack, an empty line ... */
 	MISS_HEAD,      /* it does not begin with task, CPU and time */
 	MISS_TIME,      /* no time after the CPU */
 	MISS_EVENT,     /* no event after the time */
@@ -32,7 +32,7 @@ enum trace_miss {
 	MISS_KINDS
 };
 
-/* What answers for a record of a trace.dat in place of a line (seen.h). */
+/* The functions that answer for a record of a trace.dat, which has no line (seen.h). */
 struct seen;
 struct seen_source {
 	/* Return a field, as seen_text does of text. */
@@ -44,8 +44,8 @@ struct seen_source {
 };
 
 /*
- * An event that somebody has seen: a line, as text or JSON (event_line.c), or a record of a
- * trace.dat (of_record.c of seen). Whoever asks it by a key need not know which.
+ * An event of a trace: a line, as text or JSON (event_line.c), or a record of a trace.dat
+ * (of_record.c of seen). A caller that asks for a part by its key need not know which.
  */
 struct seen {
 	struct text_part host;  /* in a trace made by dt-join */
@@ -58,7 +58,7 @@ struct seen {
 	struct text_part facts; /* in JSON: the object after them */
 	int json;
 	int perf;               /* a line of perf script */
-	int stack;              /* no event, but the title of a stack; 0: neither */
+	int stack;              /* SEEN_STACK ...: the title of a stack, no event; 0: none */
 	enum trace_miss miss;   /* why it is no event line */
 	/* a call of tfs-catpipe -D: event is its name, and body is all of its text */
 	enum pairing_fate decoded;      /* PAIRING_NOTHING: no such call */
@@ -134,7 +134,7 @@ int seen_time(const struct seen *, uint64_t *time, int *digits);
 /* Return lat in ns, or in counts of the clock if digits is negative; 0 if the line has none. */
 uint64_t seen_latency(const struct seen *, int digits);
 
-/* Is this a decoded call? Its time is that of its beginning; other lines have that of their end. */
+/* Is this a decoded call? Its time is when it began; a lat of other lines ends at their time. */
 int seen_is_call(const struct seen *);
 
 /* Return 1 for the entry of a system call, -1 for a return or a decoded call, 0 for others. */
@@ -172,7 +172,7 @@ enum task_wait { WAIT_NONE, WAIT_ASLEEP, WAIT_BLOCKED, WAIT_RUNNABLE };
 /* Its name in pictures. */
 extern const char *const task_wait_names[];
 
-/* Return what the task does that leaves its CPU in this sched_switch, by its prev_state. */
+/* Return how the task that leaves its CPU in this sched_switch waits then, by prev_state. */
 enum task_wait seen_wait(const struct seen *);
 
 /*
@@ -185,8 +185,8 @@ int seen_within(const struct seen *, const char *letters);
 int seen_wakes(const struct seen *);
 
 /*
- * Does the key name the idle task of the line's CPU? All idle tasks have pid 0, so what keeps a
- * state of each task needs the CPU, too.
+ * Does the key name the idle task of the line's CPU? All idle tasks have pid 0, so a caller that
+ * keeps a state of each task needs the CPU, too.
  */
 int seen_is_idle(const struct seen *, const char *key);
 
@@ -253,7 +253,7 @@ int64_t seen_number(const struct seen *, const char *key);
 
 /*
  * Convert a latency from microseconds to nanoseconds. counts: the latency is in units of a clock
- * that does not count seconds; return the number itself. Return -1, silent, if the part is none.
+ * that does not count seconds; return the number itself. Return -1, silent, if it is no number.
  */
 int64_t decimal_latency(struct text_part, int counts);
 
@@ -289,8 +289,8 @@ struct comments {
 	unsigned kind[COMMENTS_MAX], n;
 	unsigned long long lines;       /* that comments_event has read */
 	unsigned long long missed, misses[MISS_KINDS], first;
-	unsigned long long perf, back;  /* lines of perf script; those before the one before */
-	uint64_t time;                  /* of the last one */
+	unsigned long long perf, back;  /* lines of perf script; those that go back in time */
+	uint64_t time;                  /* of the last line of perf script */
 	char *file;                     /* tail's name of the file; NULL: none */
 	int json;                       /* an event was JSON */
 };
@@ -321,7 +321,7 @@ void comments_end(struct comments *);
 void comments_print(struct comments *);
 
 /*
- * Is this a line of show_traced (view.h), perhaps after a host's column? Return 1 and set host and
+ * Is this a line of show_traced (show.h), perhaps after a host's column? Return 1 and set host and
  * pid, which is "all" for all tasks of the host; or return 0.
  */
 int comments_traced(const char *line, struct text_part *host, struct text_part *pid);
@@ -330,7 +330,7 @@ int comments_traced(const char *line, struct text_part *host, struct text_part *
 int comments_is_gap(const char *line);
 
 /*
- * If this is the line of show_date (view.h), perhaps after a host's column, set seconds to the time
+ * If this is the line of show_date (show.h), perhaps after a host's column, set seconds to the time
  * of the trace's clock, *time to that time and *offset to the difference of the time of day, both
  * in nanoseconds. Return 1, or 0 for another line.
  */
@@ -357,7 +357,7 @@ void metrics_end(const struct comments *);
 
 /* ---- mark.c: markers, and the mark lines of a trace ---------------------------------- */
 
-/* The name of the event ends like this, if the kernel knows the function that makes it. */
+/* The name of a marker's event ends so, if the kernel knows the function that writes the marker. */
 #define MARKER_EVENT "mark_write"
 
 /* Return what a program has written to trace_marker, or nothing if that is not the event. */

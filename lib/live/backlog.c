@@ -116,7 +116,7 @@ void backlog_drop(struct backlog *h, struct backlog_memory *m)
 	if (h->at < c->used)
 		return;
 	h->at = sizeof(*c);
-	if (h->first == h->last) { /* begin again: untouched memory stays untouched */
+	if (h->first == h->last) { /* reuse the beginning, so that the rest stays untouched */
 		c->used = sizeof(*c);
 		return;
 	}

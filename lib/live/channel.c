@@ -15,8 +15,8 @@
 enum { RING_LEAST = 64 * 1024, RING_MOST = 1 << 30 };
 
 /*
- * Return 1 if the clock of the instance has to be set to mono, the clock of the records, 0 if it is
- * that, -1 if it has to be another, reported.
+ * Return 1 if the clock of the instance has to be set to mono, the clock of the records; 0 if it
+ * is mono already; -1, reported, if another clock was asked for.
  */
 static int wants_clock(int instance)
 {
@@ -118,8 +118,8 @@ static int make_rings(struct channel *ch, struct ring_control *control, unsigned
 }
 
 /*
- * Set the clock, if it has to be (child is 0), or put each ring that is this child's into the map
- * of rings. Return 0, or -1, reported.
+ * Make the changes of one child: child 0 sets the clock, and the others put their rings into the
+ * map of rings. Return 0, or -1, reported.
  */
 static int change(const struct channel *ch, const struct ring_control *control, int instance,
 		  int clock, unsigned child)
@@ -140,8 +140,8 @@ static int change(const struct channel *ch, const struct ring_control *control, 
 }
 
 /*
- * After each change of the clock, and of the map of rings, the kernel waits some milliseconds, a
- * grace period of RCU, or three. Let children make the changes at once, while this process goes on.
+ * At each change of the clock or of the map of rings, the kernel waits some milliseconds, a grace
+ * period of RCU or three. Let children make the changes in parallel, while this process goes on.
  */
 static int begin_changes(struct channel *ch, const struct ring_control *control, int instance,
 			 int clock)
@@ -229,8 +229,8 @@ void emit_head(struct bpf_code *c, enum bpf_reg to, int at, unsigned kind)
 }
 
 /*
- * The control is at R0, the number of the ring at FP + key. Write the record into the ring. If it
- * has no room, go on at "lost"; otherwise, if counted is not 0, jump to "written".
+ * The control is at R0, the number of the ring at FP + key. Write the record into the ring. If the
+ * ring has no room, go on at "lost"; otherwise, if counted is not 0, jump to "written".
  */
 static void emit_output(struct bpf_code *c, int outer, enum bpf_reg base, int at, int size,
 			int key, int counted)

@@ -9,7 +9,7 @@
 #include "event/event.h"
 #include "live/live.h"
 
-/* Words of trace_options with which the kernel prints events otherwise than the decoder does. */
+/* Options of trace_options that make the kernel print events in another way than the decoder. */
 static const char odd[] =
 	"raw\0hex\0bin\0verbose\0fields\0latency-format\0nocontext-info\0noprint-parent\0"
 	"printk-msg-only\0sym-offset\0sym-addr\0sym-userobj\0func-args\0blk_cgname\0"
@@ -102,7 +102,7 @@ static void learn_format(void *kernel, const struct record *r)
 	add_enabled(k);
 	if (event_of(&k->events, r))
 		return;
-	/* the event is disabled again: read all, once, because there are thousands */
+	/* the event is disabled again: read all formats, but once, because there are thousands */
 	if (!k->scanned)
 		add_system(k, NULL);
 	k->scanned = 1;
@@ -124,7 +124,7 @@ static struct named *task_at(struct live_kernel *k, pid_t pid)
 	return (struct named *)comms_entry(&k->events.comms, pid);
 }
 
-/* Is the tgid of a task the one that an older task left? */
+/* May the known tgid be that of an older task, because procfs did not give it in this round? */
 static int wants_tgid(void *kernel, struct comm *c)
 {
 	const struct live_kernel *k = kernel;

@@ -46,7 +46,7 @@ void live_names_prepare(struct live_kernel *);
 
 /*
  * If the instance records the naming events, give each record the name that its task had at that
- * time. Enable those of which before, if possible (names_events_enable).
+ * time. First enable the events of the mask which, if possible (names_events_enable).
  */
 void live_names_begin(struct live_kernel *, unsigned which);
 
@@ -66,8 +66,8 @@ size_t names_from_instance(struct comms *, int dir);
 
 /*
  * The events by which a task gets its name: task:task_newtask (bit 0) and task:task_rename (bit 1).
- * Return the bits of those that are enabled; enable the others of which and return their bits;
- * disable those of which. All are silent.
+ * Return the bits of those that are enabled; enable the others of the mask which and return their
+ * bits; disable those of which. All are silent.
  */
 enum { NAMING_NEW = 1, NAMING = 3 };
 unsigned names_events_enabled(int dir);
@@ -133,7 +133,7 @@ void backlog_free(struct backlog *, const struct backlog_memory *);
 
 /*
  * What programs do: before the session they keep the calls that are open, in it they record, and
- * after it they change nothing, so that its reader finds each open call.
+ * after it they change nothing, so that the session's reader finds each open call.
  */
 enum ring_state { RINGS_WAIT, RINGS_RECORD, RINGS_ENDED };
 
@@ -146,7 +146,7 @@ struct ring_control {
 	uint32_t pad[10];       /* programs of two CPUs share no cache line */
 };
 
-/* Before each record in a ring: its time, and lost of its CPU */
+/* The head before each record in a ring: the time, and lost of ring_control of the CPU */
 struct ring_head {
 	uint64_t ts, lost;
 };
@@ -160,7 +160,7 @@ struct live_ring {
 	const unsigned char *data;
 	uint64_t mask;
 	const struct ring_control *control;
-	uint64_t lost;          /* what the last record said */
+	uint64_t lost;          /* the number of lost records that the last record said */
 	size_t done;            /* bytes of the memory of the next record that are taken */
 	uint64_t unread;        /* records whose length none of our programs writes */
 };
@@ -231,7 +231,7 @@ unsigned long long rings_records(const struct rings *);
 unsigned long long rings_lost(const struct rings *);
 unsigned long long rings_lost_of(const struct rings *, unsigned cpu);
 
-/* Return the record open of the next call that is open now, valid until the next call; or NULL. */
+/* Return a record open of the next call that has not returned, until the next use; or NULL. */
 const struct record *rings_next_open(struct rings *);
 
 /* Drop all records that the rings have now. */
@@ -248,10 +248,10 @@ struct channel {
 	int outer;              /* the map of rings; -1: make one for the CPUs */
 	uint32_t first;         /* the entry of CPU 0 in it */
 	int calls;              /* the map of open calls, or -1 */
-	unsigned cpus;          /* that may come */
+	unsigned cpus;          /* number of CPUs that may come */
 	int *rings;             /* one for each CPU that is there now */
 	size_t n;
-	pid_t children[CHANNEL_CHILDREN]; /* that change the clock and the map of rings */
+	pid_t children[CHANNEL_CHILDREN]; /* they change the clock and the map of rings */
 	unsigned nchildren;
 };
 
@@ -269,8 +269,8 @@ int channel_make(struct channel *, int instance, int few);
 int channel_ready(struct channel *);
 
 /*
- * Return the socket of the session whose hook has started this tool; -1: there is none; -2: its
- * number is none.
+ * Return the socket of the session whose hook has started this tool; -1: there is none; -2: the
+ * variable has no valid number.
  */
 int channel_session(void);
 
@@ -287,9 +287,8 @@ int channel_take(const struct channel *, struct rings *);
 int channel_run(const struct channel *, const int *fds, size_t n, char **argv);
 
 /*
- * May a task run in the middle of another's program at a tracepoint (Linux 6.19)? The kernel takes
- * it for a recursion if it comes to the same tracepoint, and skips the program for it: see
- * emit_alone.
+ * Can a task preempt the program of another task at a tracepoint (Linux 6.19)? If it then comes to
+ * the same tracepoint, the kernel takes that for a recursion and skips its program: see emit_alone.
  */
 int kernel_skips_programs(void);
 
@@ -303,7 +302,7 @@ void emit_head(struct bpf_code *, enum bpf_reg to, int at, unsigned kind);
 /*
  * Jump to out after the end of the session. A program does so before it changes a map or records,
  * so it does both or none. slot has 16 bytes on the stack: the control and the number of this CPU,
- * for the two below. Overwrites R0 to R5.
+ * for emit_lost and emit_record. Overwrites R0 to R5.
  */
 void emit_until_end(struct bpf_code *, const struct channel *, int slot);
 
@@ -312,8 +311,9 @@ void emit_lost(struct bpf_code *, int slot);
 
 /*
  * Write the record at base + at into the ring of this CPU, or count it as lost. If counted is 0, do
- * not count it, because another record will report the loss. It has size bytes; size 0: R8 has
- * their number, which the verifier knows to fit. Overwrites R0 to R5. R0 is 0 if the ring has it.
+ * not count it, because another record will report the loss. The record has size bytes; size 0: R8
+ * has their number, within bounds that the verifier knows. Overwrites R0 to R5. R0 is 0 if the ring
+ * took the record.
  */
 void emit_record(struct bpf_code *, const struct channel *, enum bpf_reg base, int at, int size,
 		 int slot, int counted);
@@ -340,7 +340,7 @@ struct live_cpu {
 	size_t old;             /* how many of backlog.n were read before the last live_fill */
 	int empty;              /* the last live_fill found the ring buffer empty */
 	int open;               /* the merge has the oldest sub-buffer */
-	uint32_t look;          /* looks before that was read */
+	uint32_t look;          /* looks of struct live when the oldest sub-buffer was read */
 };
 
 struct live {
@@ -367,8 +367,8 @@ int live_open(struct live *, int dir);
 long live_fill(struct live *, int ahead);
 
 /*
- * Return a descriptor that becomes readable with a ring, and with fd; fd -1: with the ring buffers.
- * Return -1, reported. Without rings return fd.
+ * Return a descriptor that becomes readable when a ring or fd does; fd -1: when a ring or a ring
+ * buffer does. Return -1, reported. Without rings return fd.
  */
 int live_wake(struct live *, int fd);
 

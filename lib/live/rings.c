@@ -4,7 +4,7 @@
  *
  * A ring (kernel/bpf/ringbuf.c) is mapped: a page with the position of the reader, one with that
  * of the writer, and the data, twice. A record has a word with its length and two flags, and is
- * there if the flag BUSY is gone.
+ * complete when the flag BUSY is clear.
  */
 #include <poll.h>
 #include <sys/mman.h>
@@ -40,13 +40,13 @@ static int map_ring(struct live_ring *r, int fd, int cpu, struct ring_control *c
 		.fd = fd, .cpu = cpu, .consumer = own, .data = (unsigned char *)data + page,
 		.producer = (const unsigned long *)(const void *)data, .mask = size - 1,
 		.control = control,
-		/* an earlier reader has told the losses before this one */
+		/* if the ring had an earlier reader, that one has told the losses so far */
 		.lost = *(const unsigned long *)own ? control->lost : 0,
 	};
 	return 0;
 }
 
-/* Take a control map and the rings behind it, at *at. Return 0 or -1. */
+/* Take a control map and its rings from the list at *at. Return 0 or -1. */
 static int take_set(struct rings *all, const char **at)
 {
 	struct ring_set *s = &all->sets[all->nsets];
@@ -216,7 +216,7 @@ struct part_record {
 
 /*
  * Add a record of n bytes. A call with much memory becomes several records. Return 0, or -1 if the
- * sub-buffer has no room; r->done says how much of the memory it has already.
+ * sub-buffer has no room; r->done says how much of the memory has been added so far.
  */
 static int add(struct live_ring *r, struct subbuf_writer *w, uint64_t ts, const unsigned char *data,
 	       size_t n)
@@ -264,7 +264,8 @@ static int add(struct live_ring *r, struct subbuf_writer *w, uint64_t ts, const 
 
 /*
  * Go past the record at *at, before end, and set *data and *n; *data is NULL if it is discarded.
- * Return 0 if none is there. A length that is no kernel's ends what can be read: *at is end then.
+ * Return 0 if no complete record is there. After an impossible length the rest cannot be read: *at
+ * is end then.
  */
 static int next(const struct live_ring *r, unsigned long *at, unsigned long end,
 		const unsigned char **data, size_t *n)
@@ -278,7 +279,7 @@ static int next(const struct live_ring *r, unsigned long *at, unsigned long end,
 		return 0;
 	*data = word & DISCARD ? NULL : p + RING_HEADER;
 	*n = room <= end - *at ? length : 0;
-	*at = room <= end - *at ? *at + room : end; /* they wrap around */
+	*at = room <= end - *at ? *at + room : end; /* positions wrap around */
 	return 1;
 }
 
@@ -300,7 +301,7 @@ unsigned ring_take(struct live_ring *r, const struct subbuf_format *f, void *sub
 			continue;
 		}
 		memcpy(&head, data, sizeof(head));
-		/* a sub-buffer says at its beginning that records are lost */
+		/* only the beginning of a sub-buffer can say that records are lost */
 		if (!w.n)
 			subbuf_begin(&w, f, subbuf, (int64_t)(head.lost - r->lost));
 		else if (head.lost != r->lost)
@@ -323,7 +324,7 @@ void rings_stop(const struct rings *all)
 		for (unsigned cpu = 0; cpu < all->sets[i].cpus; cpu++)
 			__atomic_store_n(&all->sets[i].control[cpu].state, RINGS_ENDED,
 					 __ATOMIC_RELEASE);
-	/* the kernel waits for all readers of RCU, as which programs run */
+	/* wait for all readers of RCU: programs run as such */
 	if (all->nsets)
 		syscall(SYS_membarrier, K_MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
@@ -403,7 +404,7 @@ const struct record *rings_next_open(struct rings *all)
 				.head = { .id = RECORD_FIRST + RECORD_OPEN, .pid = v->pid },
 				.call = v->record.call,
 			};
-			c->call.flags |= CALL_UNTOLD; /* it may be on another CPU now */
+			c->call.flags |= CALL_UNTOLD; /* its task may be on another CPU now */
 			memcpy(c + 1, v->memory, used);
 			set_memory(c, used);
 			all->record = (struct record){

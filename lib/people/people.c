@@ -235,7 +235,7 @@ static struct text_part key_of(const struct people_event *e, const char *key)
 	return e->key(e->source, key);
 }
 
-/* Write the directory of the *at calls that is not a descriptor. */
+/* Give AT_FDCWD, the directory of the *at calls that is no descriptor, its name. */
 static void edit_directories(struct edits *x, const struct people_event *e)
 {
 	static const char keys[][7] = { "dfd", "olddfd", "newdfd" };
@@ -296,7 +296,7 @@ static void edit_errors(struct edits *x, const struct people_event *e)
 
 	if (!strstr(s, "=-") && !strstr(s, "=0xfffffffffffff") && !strstr(s, " [-"))
 		return;
-	/* The functions of programs have results of their own. A probe shows their address. */
+	/* Skip probes, which print an address first: functions of programs have other results. */
 	if (e->body.n > 3 && !memcmp(s, "(0x", 3))
 		return;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
@@ -476,7 +476,7 @@ static void put_mark(const struct people *p, struct out *o)
 		out_char(o, PEOPLE_MARK);
 }
 
-/* Return the column from which on a line may be broken: the last one that most terminals have. */
+/* Return the column from which on a line may be broken: the last one that fits into USUAL. */
 static const struct column *breakable(const struct people *p)
 {
 	const struct column *c = p->columns, *last = c + p->ncolumns - 1;
@@ -590,7 +590,7 @@ static void put_value(const struct people *p, struct out *o, const struct column
 	end = v.text + v.n;
 	if (all && *v.text == '(' && (s = strstr(v.text, ") ")))
 		v.text = s + 2; /* without the place of a probe */
-	/* a value outside of the body, as the name of the task, may begin where the line does */
+	/* a value outside of the body, such as the task's name, may have nothing before it */
 	quoted = !all && v.text > e->body.text && v.text < e->body.text + e->body.n &&
 		 v.text[-1] == '"' && *end == '"';
 	if (c->nprefix && v.n > c->nprefix && !memcmp(v.text, c->prefix, c->nprefix))
@@ -681,9 +681,9 @@ static const char *last_column(const char *line, size_t n)
 }
 
 /*
- * Add a line, broken between words so that it fits into the columns. The parts below begin where
- * the last column does, or further left if that has less than half of them. A word that is too wide
- * stays whole, and the terminal breaks it.
+ * Add a line, broken between words so that it fits into the width. The lines below begin where the
+ * last column does, or further left if that column has less than half of the width. A word that is
+ * too wide stays whole, and the terminal breaks it.
  */
 static void wrap_line(struct strbuf *to, const char *line, size_t n, size_t columns)
 {
@@ -699,7 +699,7 @@ static void wrap_line(struct strbuf *to, const char *line, size_t n, size_t colu
 
 		if (at + blanks + width > columns && blanks) {
 			if (strspn(rest, " -") >= (size_t)(end - rest))
-				return; /* columns without a value */
+				return; /* only columns without a value are left */
 			strbuf_format(to, "\n%*s", (int)indent, "");
 			at = indent;
 		} else {

@@ -54,7 +54,7 @@ enum people_kind { PEOPLE_OTHER, PEOPLE_ENTER, PEOPLE_RETURN, PEOPLE_RAW_CALL, P
 /* The parts of an event. A NUL follows body, but the body need not end there. */
 struct people_event {
 	enum people_kind kind;
-	struct text_part host;  /* with the characters after it */
+	struct text_part host;  /* the host, with the characters after it */
 	struct text_part time, comm, pid;
 	int timed;              /* ns is the time in nanoseconds */
 	uint64_t ns;
@@ -69,12 +69,12 @@ struct people_event {
 /* Set columns, as in tfs-human(1). Return 0, or -1, silent, if they are wrong or too many. */
 int people_columns(struct people *, const char *columns);
 
-/* Begin a trace with times of day by the date of this time. offset: see struct people. */
+/* Begin a trace with times of day: write the date of ns. offset: see struct people. */
 void people_begin(struct people *, struct out *, uint64_t ns, int64_t offset);
 
 /*
- * Return the time of day, "16:53:16.156772" and more, or NULL if it is not known. Write the date
- * before it if it is another one.
+ * Return the time of day, "16:53:16.156772" and more, or NULL if it is not known. If the date has
+ * changed, write it first.
  */
 const char *people_time(struct people *, struct out *, uint64_t ns);
 
@@ -101,16 +101,16 @@ void people_siginfo(const struct people *, struct out *, int64_t sig, int64_t er
 int people_number(struct text_part, int64_t *v);
 
 /*
- * The mark of people.marks. A line that begins with PEOPLE_ROW is a row of a table; PEOPLE_WIDE
- * begins and ends a part of it for wide terminals. No other control character is in the lines of a
- * trace for people.
+ * PEOPLE_MARK is the mark of people.marks. A line that begins with PEOPLE_ROW is a row of a table.
+ * PEOPLE_WIDE begins and ends a part of a row for wide terminals. No other control character is in
+ * the lines of a trace for people.
  */
 enum { PEOPLE_MARK = 1, PEOPLE_ROW, PEOPLE_WIDE, PEOPLE_WIDE_COLUMNS = 100 };
 
 /*
  * Add n bytes, which are whole lines, to the text, without marks. If a line is too wide for a
- * terminal of so many columns, cut a row, and break others between words: the parts below are
- * indented, as no other line is. No word, such as a path in quotes, is broken, so that it can be
+ * terminal of so many columns, cut it if it is a row, or break it between words and indent the
+ * rest, as no other line is. No word, such as a path in quotes, is broken, so that it can be
  * copied. JSON stays as it is. columns 0: not known.
  */
 void people_wrap(struct strbuf *, const char *text, size_t n, size_t columns);
@@ -127,8 +127,8 @@ size_t people_fit(const char *text, size_t n, size_t columns);
 /* ---- screen.c: a table at a terminal that is drawn again in its place ------------------- */
 
 /*
- * The first byte of a table's first line, in the text of a tool for people: the table replaces the
- * one before it; or it is the last one, which may be longer than the terminal is high.
+ * The first byte of a table's first line, in the text of a tool for people. The table replaces the
+ * one before it. SCREEN_LAST: it is the last one, which may be longer than the terminal is high.
  */
 enum { SCREEN_FRAME = '\f', SCREEN_LAST = '\v' };
 
@@ -148,10 +148,10 @@ void screen_add(struct screen *, struct strbuf *to, const char *text, size_t n, 
 /* tfs-run sets this variable for a tool whose lines it copies to a terminal. */
 #define PEOPLE_SCREEN "TFS_SCREEN"
 
-/* In their environment: "always" and "never" decide about colours, also against NO_COLOR. */
+/* In the environment: "always" and "never" decide about colours, also against NO_COLOR. */
 #define PEOPLE_COLOUR "TFS_COLOR"
 
-/* Set marks and colours, if the lines go to a terminal, for what the environment says. */
+/* Set marks if the lines go to a terminal, and colours as the environment says. */
 void people_screen(struct people *, int terminal);
 
 #endif

@@ -75,7 +75,7 @@ struct consumer {
 	 */
 	int full;
 	int grown;              /* the FIFO is larger, for the last lines */
-	const char *what;       /* is written, for messages */
+	const char *what;       /* what is written, for messages: "the trace" */
 	int in_line;            /* the last write did not end a line */
 	int failed;             /* errno of the write that failed */
 	char tail[4096];        /* the text that was written last */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* input_dat.c - a filter that reads a trace.dat as well: its programs have the tables of calls */
+/* input_dat.c - read a trace.dat for a filter: programs with this file have the tables of calls */
 
 #include "base/base.h"
 #include "tool/tool.h"

@@ -14,13 +14,13 @@ static struct {
 	char head[LINE_HEAD_ROOM], result[64];
 	char values[VALUES];            /* numbers as text */
 	size_t nvalues;
-	int read;                       /* line is set, which is in text, of n bytes */
+	int read;                       /* line is set: it is read from n bytes of text */
 	struct seen line;
 	size_t n;
 	char text[SHOW_ROOM];
 } now;
 
-/* What a key is in an event. */
+/* The field that a key means in an event. */
 static struct {
 	const struct event *event;
 	const struct field *field;      /* NULL: what the text has */
@@ -60,7 +60,7 @@ size_t record_text(struct replay *of, const struct record *r, const struct decod
 	return n - (n && buf[n - 1] == '\n');
 }
 
-/* Return the event as its line has it, which is read at the first time. */
+/* Return the event as read from its line, which is made at the first call. */
 static const struct seen *as_text(void)
 {
 	if (!now.read) {

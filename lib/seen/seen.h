@@ -5,7 +5,7 @@
  * A filter asks an event for its parts by seen_text and the like (lines.h). It need not know
  * whether the event was read from a line, or is a record of a trace.dat.
  *
- * This layer includes base, reader, event, lines, tracedat, view.
+ * This layer includes layers of both towers (ARCHITECTURE.md).
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -63,8 +63,8 @@ int replay_status(const struct replay *);
 /* ---- input.c: the frame of a filter --------------------------------------------------- */
 
 /*
- * The trace of a filter: text or JSON on standard input, or a trace.dat. Of that the filter has the
- * lines of tfs-report; calls that our programs have recorded are decoded. All zero at first.
+ * The trace of a filter: text or JSON on standard input, or a trace.dat. A trace.dat gives the
+ * lines of tfs-report, and decodes the calls that our programs have recorded. All zero at first.
  */
 struct input {
 	/* set by the filter */
@@ -92,8 +92,8 @@ struct input {
 /*
  * Make the file that the last operand of a filter names its standard input; without an operand, or
  * with "-", keep it. Exit MISUSED if there is another operand, or REFUSED if the file cannot be
- * read, or is no text, as a trace.dat, unless input_takes_dat has been called. Without an input
- * only text will do.
+ * read or is no text. A trace.dat will do only if input_takes_dat was called; with input NULL, only
+ * text will do.
  */
 void input_file(struct input *, const struct tool *, char **operands);
 
@@ -115,8 +115,8 @@ int input_event(struct input *);
 int input_look(struct input *);
 
 /*
- * Print the kept comments after the output. Return DONE; NO, if nothing is a text, which is printed as
- * a note; or REFUSED if a trace.dat could be read only in part.
+ * Print the kept comments after the output. Return DONE; NO if the text nothing is given, which is
+ * printed as a note; or REFUSED if a trace.dat could be read only in part.
  */
 int input_end(struct input *, const char *nothing);
 

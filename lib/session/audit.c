@@ -57,8 +57,8 @@ static size_t add_words(char *line, size_t n, const char *words)
 }
 
 /*
- * Send a line, which has room for one more byte. Keep errno. Return NULL, or why it is lost. A
- * container may have another file as /dev/kmsg, as /dev/null, which takes the line and drops it.
+ * Send a line, which has room for one more byte. Keep errno. Return NULL, or why the line is lost.
+ * In a container, /dev/kmsg may be another file, such as /dev/null, which would drop the line.
  */
 static const char *send_record(char *line, size_t n)
 {

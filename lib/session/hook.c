@@ -90,7 +90,7 @@ static int are_columns(const char *s)
 	return !n;
 }
 
-/* Does the value say when there is such a view, and after two spaces why not otherwise? */
+/* Is the value a condition (none, with or without options), two spaces and the reason? */
 static int is_condition(const char *s)
 {
 	return strstr(s, "  ") && (!strncmp(s, "none  ", 6) ||
@@ -98,13 +98,13 @@ static int is_condition(const char *s)
 		*strchr(s, ' ') && strchr(s, ' ')[1] != ' '));
 }
 
-/* Do the options take the same values, in one word that commas divide? */
+/* Can the values of the option be passed on in one word, with commas between them? */
 static int can_pass(const struct opt *o)
 {
 	return !o->may_be_empty && (!o->many || o->type != TYPE_TEXT || o->commas);
 }
 
-/* Read which options the stream gets, and which one they imply. Return 0, or -1. */
+/* Read which options are passed to the stream, and the option in (), which they imply. 0, or -1. */
 static int read_passed(struct hook *r, const char *s)
 {
 	const char *end = s + strcspn(s, "("), *equals;
@@ -130,7 +130,7 @@ static int read_passed(struct hook *r, const char *s)
 	return 0;
 }
 
-/* Read a line of the header. Return NULL, or what is wrong: if a space ends it, with the value. */
+/* Read a line of the header. Return NULL, or an error; one that ends in a space needs the value. */
 static const char *read_line(struct hook *r, const char *key, const char *value)
 {
 	if (!strcmp(key, "description")) {
@@ -390,9 +390,9 @@ static int holds(int root, const char *s, const char *end, const char *value,
 	}
 }
 
-/* A condition that does not hold, of a line that has value for {NAME} of o, or both NULL. */
+/* A condition that does not hold. value replaced {NAME} of the option o; both NULL: no {NAME}. */
 struct lack {
-	const char *line, *path; /* path of the root */
+	const char *line, *path; /* the line "requires"; the path of the root */
 	const struct opt *o;
 	const char *value;
 	char missing[PATH_MAX];

@@ -51,7 +51,7 @@
 /* How long a stream that gives up its reader may take for its last line. */
 #define GIVE_UP_MS 3000
 
-/* a process that has got SIGKILL, and does not end */
+/* How long to wait for a process after SIGKILL, because it may never end. */
 #define KILLED_MS 500
 
 struct janitor {
@@ -253,8 +253,8 @@ static int await_ready(struct janitor *j, int fd)
 }
 
 /*
- * End the BPF programs of the hook's tools. The kernel waits for all CPUs when it detaches one from
- * a tracepoint that has others, such as an event of the session. So disable the events before.
+ * End the BPF programs of the hook's tools. Disable the events of the session before: the kernel
+ * waits for all CPUs when it detaches a program from a tracepoint that has other users.
  */
 static void end_programs(struct janitor *j)
 {
@@ -304,7 +304,7 @@ static void take_rings(struct janitor *j)
 		setenv(SESSION_RINGS, list, 1);
 }
 
-/* Let the recorder count records where a person's tfs-run finds it. */
+/* For a person's tfs-run: open the file in which the recorder counts records. */
 static void open_counts(const struct janitor *j)
 {
 	int fd = getenv(FOR_PEOPLE) && getenv(SESSION_RINGS) ?
@@ -338,7 +338,7 @@ static _Noreturn void become_stream(struct janitor *j, int ready, int pids, int 
 		if (!j->rq->dry && recording_pin(j->rq) < 0)
 			_exit(REFUSED);
 	}
-	/* the janitor reads it at the end; what the pipe does not take is lost */
+	/* the janitor reads stderr at the end; what does not fit into the pipe is lost */
 	if (!alone) {
 		dup2(j->errors[1], STDERR_FILENO);
 		fcntl(j->errors[0], F_SETFD, 0); /* without a reader SIGPIPE would end a tool */
@@ -439,8 +439,8 @@ static int start_stream(struct janitor *j, int (*begin)(const struct request *))
 /* ---- set-up and undo --------------------------------------------------------------- */
 
 /*
- * Reserve space for the files of the session, and for its dumps, which the stream learns of by
- * DUMPS_MOST. Return 0, or -1, reported.
+ * Reserve space for the files of the session and for its dumps. DUMPS_MOST tells the stream the
+ * limits of its dumps. Return 0, or -1, reported.
  */
 static int reserve(const struct janitor *j)
 {
@@ -469,7 +469,7 @@ static int make_output(struct janitor *j)
 	int fd, r;
 
 	j->dir = owned_make(j->rundir, name, 0700);
-	/* Sessions with --persist have one name. Dumps of the last one stay, and are counted on. */
+	/* All sessions with --persist have the same name: a session finds the dumps of the last. */
 	if (j->dir < 0 && errno == EEXIST && j->rq->persist)
 		j->dir = owned_take(j->rundir, name);
 	if (j->dir < 0 && errno == EEXIST)
@@ -596,8 +596,8 @@ static const char *tool_name(const struct janitor *j)
 
 /*
  * Keep which process of the stream failed. The janitor's child has ended with this status. The tool
- * before a filter is the child of the filter, and then of the janitor (PR_SET_CHILD_SUBREAPER). The
- * kernel has killed it if it outlived the filter. early: the stream had no reason to end.
+ * before a filter is the child of the filter, and then of the janitor (PR_SET_CHILD_SUBREAPER). If
+ * the tool outlived the filter, the kernel has killed it. early: the stream had no reason to end.
  */
 static void judge_stream(struct janitor *j, int status, int early)
 {
@@ -608,7 +608,7 @@ static void judge_stream(struct janitor *j, int status, int early)
 	    waitpid(tool, &before, 0) == tool)
 		before = child_status(before);
 	j->stream = 0;
-	/* a filter with wrong options ends at once, and the tool before it because of that */
+	/* a filter with wrong options ends at once, and makes the tool before it fail, too */
 	if (is_failure(before) && status != MISUSED &&
 	    (before != 128 + SIGKILL || !is_failure(status))) {
 		j->failed = tool_name(j);
@@ -700,7 +700,8 @@ static void end_stream(struct janitor *j, int wait_for_reader)
 	}
 	waitpid(j->stream, &status, 0);
 	/*
-	 * killing it is not a failure, because no reader exists; but it may have ended just before
+	 * a stream that was killed has not failed, because it had no reader; but the stream may
+	 * have ended just before
 	 */
 	if (ended || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		judge_stream(j, child_status(status), 0);

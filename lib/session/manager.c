@@ -194,7 +194,7 @@ static char read_action(int argc, char **argv, const char **hook, const char **a
 	return action;
 }
 
-/* Forget what names descriptors of another session's processes: the caller may be one of them. */
+/* Unset variables that name descriptors: the caller may be a process of another session. */
 static void forget_descriptors(void)
 {
 	static const char names[][16] = { SESSION_RINGS, SESSION_COUNTS, LATE_FD, TASKSTATS_FD,

@@ -16,7 +16,7 @@
 enum {
 	MOST_BYTES = 64 * 1024,
 	SESSIONS = 64,          /* the default of "sessions" */
-	FILES = 256,            /* that of "files" */
+	FILES = 256,            /* the default of "files" */
 };
 
 static struct {
@@ -332,7 +332,7 @@ static void add_session(struct kept *kept, int dir, const char *name)
 	closedir(d);
 }
 
-/* Add the files of all sessions but the one that is called without. */
+/* Add the files of all sessions except those with the name without. */
 static void add_all(struct kept *kept, int rundir, const char *without)
 {
 	DIR *all = file_list(rundir, ".."), *d;
@@ -359,7 +359,7 @@ static unsigned long long most_kb(int rundir)
 
 int policy_dumps(const struct request *rq, int rundir, unsigned long *files, unsigned long *kb)
 {
-	int is_file = rq->output >= OUTPUT_FILE; /* it counts, too */
+	int is_file = rq->output >= OUTPUT_FILE; /* the session's own file counts, too */
 	struct kept kept = { .n = is_file ? 1 : 0, .kb = is_file ? rq->size_kb : 0 };
 	unsigned long long most = most_kb(rundir), left, wanted = *kb;
 
@@ -374,7 +374,7 @@ int policy_dumps(const struct request *rq, int rundir, unsigned long *files, uns
 			       "tfs-policy(5)", rq->hook->name, most);
 	if (*files > policy.files - kept.n)
 		*files = policy.files - kept.n;
-	/* leave a half to the next session, unless that is less than one dump of the limit */
+	/* leave half of the rest to the next session, unless half is less than one dump */
 	left = most ? most - kept.kb : wanted;
 	if (most && left / 2 >= rq->size_kb)
 		left /= 2;

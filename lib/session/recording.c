@@ -369,9 +369,9 @@ static int leave_own_out(struct pids *set)
  * Add all matching tasks but the session's own with one write, because a second write waits for
  * all CPUs to drop the first list. From that write on, the kernel follows their children. List
  * them in the map calls (rings_list) before, if that is not -1.
- * With again, look again for children that were born before it. Without, the stream knows them by
- * their records, and new tasks of a name might come faster than a look takes. Return 0; 1 if there
- * was no task; or -1, reported.
+ * With again, look for children that were born before that write, until a look finds none. Without
+ * again, the stream learns such children from their records: new tasks of a name might come faster
+ * than one look takes. Return 0; 1 if there was no task; or -1, reported.
  */
 static int add_all(const struct selector *selectors, size_t n, int instance, int calls, int again)
 {
@@ -501,7 +501,7 @@ struct follower {
 	int pipe, instance, count, calls;
 };
 
-/* A task has entered a cgroup. Is that a selected one? The path has been the cgroup's then. */
+/* Is the cgroup that a task has entered a selected one? path was its path at that time. */
 static int has_entered(const struct follower *f, pid_t pid, const char *path)
 {
 	for (size_t i = 0; i < f->n; i++)
@@ -567,7 +567,7 @@ static void add_lines(const struct follower *f, char *text)
 	for (char *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
 		if ((event = strstr(p, ": task_newtask: pid=")))
 			add_thread(f, p, event);
-		else if (strstr(p, "LOST")) /* a task of that name only costs a look */
+		else if (strstr(p, "LOST")) /* a task called LOST only causes a needless look */
 			add_all(f->rq->selectors, f->rq->nselectors, f->instance, f->calls, 1);
 		else
 			add_entry(f, p);
@@ -584,12 +584,12 @@ static _Noreturn void follow_late(const struct follower *f)
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		fd_to_null(fd);
-	/* the manager's socket: while it is open, the janitor's end does not hang up */
+	/* Close the manager's socket, too: the janitor's end hangs up only when no copy is open. */
 	for (int fd = STDERR_FILENO + 1; fd < 8192; fd++)
 		if (fd != f->pipe && fd != f->instance && fd != f->count && fd != f->calls &&
 		    fd != stop)
 			close(fd);
-	urgent_begin(); /* the first events of a task are not recorded until then */
+	urgent_begin(); /* a task is not recorded until this process has added it */
 	for (;;) {
 		poll(p, 2, -1);
 		while ((got = read(f->pipe, text, sizeof(text) - 1)) > 0) {
@@ -636,7 +636,7 @@ struct sweep {
 	int last;                     /* report what cannot be removed */
 };
 
-/* Remove the instance if it is stale. Return 1 if that has to be tried again. */
+/* Remove the instance if it is stale. Return 1 if the caller has to try again. */
 static int remove_stale(void *arg, int dir, const char *name, pid_t owner)
 {
 	const struct instance_kind *kind = manager_subsystem.instances;

@@ -18,7 +18,7 @@ const char request_common_options[] = HELP_COMMON;
 enum {
 	COMM_LEN = 15,          /* the bytes of a task's name: TASK_COMM_LEN without the NUL */
 	PLACES = 256,           /* cgroups, containers and pid namespaces of a session */
-	VALUES = 4096,          /* of an option of a hook, whose shell may need the square of it */
+	VALUES = 4096,          /* of a hook's option; a shell may take time as the square of it */
 };
 
 /* ---- words to options -------------------------------------------------------------- */
@@ -143,8 +143,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Drop the values that were given before, because some values cost a search each. A client can
- * repeat one thousands of times. Return 0, or -1, reported.
+ * Drop repeated values, because a client can repeat a value thousands of times, and some values
+ * cost a search each. Return 0, or -1, reported.
  */
 static int drop_repeated(struct opt *o)
 {
@@ -172,7 +172,7 @@ static int drop_repeated(struct opt *o)
 	return 0;
 }
 
-/* Does the option have the values that it needs? It had n of them when it was given. */
+/* Check that the option got a value if it needs one. It had n values before it was given. */
 static int check_given(const struct hook *r, const struct opt *o, size_t n)
 {
 	if (!o || o->n > n || o->type == TYPE_FLAG || o->may_be_empty)
@@ -252,8 +252,8 @@ static void drop_dead(struct request *rq, struct opt *o, const char **first)
 }
 
 /*
- * Do that for each option that takes pids. One task of a hook's own option must be alive,
- * because an empty list would have another meaning. The selectors together must have a
+ * Drop the dead tasks of each option that takes pids. One task of a hook's own option must be
+ * alive, because an empty list would have another meaning. The selectors together must have a
  * value left. Return 0, or -1, reported.
  */
 static int drop_all_dead(struct request *rq)
@@ -323,8 +323,8 @@ static unsigned long kilobytes(const struct hook *r, const char *name, unsigned 
 }
 
 /*
- * With selected tasks, check an event that an option names, not by a glob: is it about the task
- * that runs? If not, the hook has to select the events. Return 0, or -1, reported.
+ * With selected tasks, check an event that an option names without a glob. If the event is not
+ * about the running task, the hook has to select the events. Return 0, or -1, reported.
  */
 static int check_subject(struct request *rq, const char *option, const struct subject *s)
 {
@@ -480,7 +480,7 @@ int request_find_containers(struct request *rq)
 
 		if (r < 0)
 			return -1;
-		if (r) { /* it may come later */
+		if (r) { /* the container may begin later */
 			s->kind = SELECT_LATER;
 			s->text = o->v[i];
 		}

@@ -77,7 +77,7 @@ static void print_messages(struct messages *s)
 	more = line + strcspn(line, "\n");
 	if (*more)
 		*more++ = '\0';
-	/* of "TOOL: fatal: MESSAGE", because the manager's callers do not know the tool */
+	/* print MESSAGE of "TOOL: fatal: MESSAGE": the manager's callers do not know the tool */
 	n = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
 	n = n && !strncmp(line + n, ": fatal: ", 9) ? n + 9 : 0;
 	if (!*line)
@@ -327,7 +327,7 @@ static pid_t start_janitor(const struct request *rq, const char *tools, int *jan
 	return pid;
 }
 
-/* End a session that did not begin with this status, or that was a check. Return the status. */
+/* End a session that has failed to begin (status is not 0), or a check. Return the exit status. */
 static int end_unseen(const struct request *rq, pid_t pid, int status)
 {
 	int r = wait_for_janitor(pid, rq);
@@ -340,15 +340,15 @@ static int end_unseen(const struct request *rq, pid_t pid, int status)
 }
 
 /*
- * Send tfs-run, which prints it, the reason for the failure that the janitor has sent; or, if the
- * manager itself has failed with the error e, that.
+ * Pass the janitor's message about a failure on to tfs-run, which prints it; or say that the manager
+ * failed with the error e, unless that is 0.
  */
 static void forward_reason(int janitor, int to, int e)
 {
 	char why[FAILURE_MAX];
 	ssize_t n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
 
-	/* the janitor ended before it read that the tasks have ended: the kernel says so first */
+	/* if the janitor ended with unread bytes, the first recv only reports that */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(janitor, why, sizeof(why), MSG_DONTWAIT);
 	if (n <= 0 && e)

@@ -2,7 +2,7 @@
 /*
  * session.h - sessions: managers, hooks, requests of callers, janitors and streams
  *
- * This layer may include all layers but front.
+ * This layer may include all layers below it except lines, answers, show, seen and draw.
  *
  * Terms: a hook is an executable file in hooks.d/; its header is the comment at its top, which the
  * manager reads. A session is one run of a hook, with its instance, its directory in the run
@@ -27,9 +27,9 @@
 /* ---- hook.c: find hooks and read their headers ------------------------------------- */
 
 /*
- * The options of a hook are struct opt of base.h. Here, taken is set of a common option that the
- * hook has redefined, for_hook of the hook's own option, which gets the values as one text, and
- * given of an option of the request, which has the n values v and owns them.
+ * The options of a hook are struct opt of tool.h. Here, taken says that the hook has redefined this
+ * common option. for_hook says that the option is the hook's own: the hook gets its values as one
+ * text. given says that the request has this option, with its n values v, which the request owns.
  */
 #define HOOK_OPTIONS_MAX 40
 
@@ -38,22 +38,23 @@ struct hook {
 	char path[PATH_MAX];
 	char *text;                 /* the text of the file, which the strings below point into */
 	const char *description;
-	const char *question;       /* that it answers, for tfs-run; NULL: none */
+	const char *question;       /* the question that it answers, for tfs-run; NULL: none */
 	const char *examples[4];    /* "COMMAND[  TEXT]" */
 	size_t nexamples;
 	const char *columns;        /* of lines for people; NULL: none */
 	const char *summary;        /* options of tfs-summary, or as picture; NULL: none */
-	const char *picture;        /* which lines make one, and why others do not; NULL: all */
+	const char *picture;        /* which lines a picture shows, and why not others; NULL: all */
 	int alone;                  /* its stream works without a reader */
-	const char *ready;          /* with one of these words its first line says so; "": always */
+	/* with one of these options the stream's first line says that it is ready; "": always */
+	const char *ready;
 	int plain;                  /* its stream prints text of its own, without dates */
-	int marked;                 /* marks say what tasks wait for, and when it ends */
+	int marked;                 /* marks say what tasks wait for, and when the session ends */
 	const char *adds[4];        /* "VIEW OPTION...", see trace-hook(5) */
 	size_t nadds;
 	const char *complete;       /* an option if each call has its beginning; NULL: none */
 	int selectors_optional;     /* without selectors it waits for any task */
 	const char *selects;        /* NULL, or what selectors mean if the hook selects events */
-	int selects_subjects;       /* only if --event names an event about another task */
+	int selects_subjects;       /* it selects only if --event is about another task */
 	const char *alternative;    /* a command that needs less of the kernel, or NULL */
 	const char *requires[16];
 	size_t nrequires;
@@ -88,7 +89,7 @@ int hook_parse_header(struct hook *r, char *text, const char *file);
 /* Print the names of all hooks that the policy allows, sorted. Return 0, or -1, reported. */
 int hook_list(const char *dir);
 
-/* Is this common option one that the hook takes? */
+/* Does the hook take this common option? */
 int hook_shows(const struct hook *r, const struct opt *o);
 
 /* Print the description and the options of a hook. */
@@ -119,7 +120,7 @@ enum output_kind { OUTPUT_LINES, OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_DAT }; /* file
 
 struct request {
 	struct hook *hook;
-	char **words;                /* have all values */
+	char **words;                /* the values of options lie in them */
 	char session[128];           /* the name of the session */
 	struct selector *selectors;
 	size_t nselectors;
@@ -130,8 +131,8 @@ struct request {
 	char *joins;
 	int waits;                   /* a selector may have no task now: go on without tasks */
 	int threads;                 /* the stream selects tasks that the kernel does not follow */
-	const struct subject *about; /* an event that selects_subjects means; NULL: none */
-	const struct subject *subject; /* one in other tasks alone, for a hook that selects */
+	const struct subject *about; /* an event of a hook with selects_subjects; NULL: none */
+	const struct subject *subject; /* with selects: an event in other tasks; NULL: none */
 	long ms;                     /* time limit; -1: none */
 	enum output_kind output;
 	int dry;                     /* --check: make the session, record nothing, remove it */
@@ -161,7 +162,7 @@ int request_parse(struct request *rq, struct hook *r, char **words);
  */
 int request_no_option(const struct hook *r, const char *word, const char *const *more);
 
-/* A hook's tools send descriptors through this one, a socket, and the janitor keeps them. */
+/* A socket, through which a hook's tools send descriptors for the janitor to keep. */
 #define KEEPS_FD 3
 
 /*
@@ -224,7 +225,7 @@ unsigned long policy_memory_kb(void);
 
 /*
  * A session that works alone wants so many files of so many KB in total for its dumps. Lower both
- * to what the limits leave to it. Return 0, or -1, reported: nothing.
+ * to what the limits leave to it. Return 0, or -1, reported, if they leave nothing.
  */
 int policy_dumps(const struct request *rq, int rundir, unsigned long *files, unsigned long *kb);
 
@@ -263,7 +264,7 @@ int rundir_open(const char *subsystem, char *path);
 
 /*
  * Note in a session's directory that it may have so many files of so many KB in total; return 0, or
- * -1 and errno. Read that back: 0 if the session has ended, or has no such file.
+ * -1 and errno. rundir_reserved reads both: 0 if the session has ended, or has noted nothing.
  */
 int rundir_reserve(int dir, unsigned long kb, unsigned long files);
 void rundir_reserved(int dir, unsigned long *kb, unsigned long *files);

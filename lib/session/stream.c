@@ -38,7 +38,7 @@ static const char *take_word(const char **p, const char *end)
 	return nul ? word : NULL;
 }
 
-/* Return where words of this kind go, or NULL if there is no such kind, or one of it already. */
+/* Return where words of this kind go; NULL if the kind is unknown, or was given before. */
 static const char **place_of(struct stream_words *s, const char *kind)
 {
 	if (!strcmp(kind, "options"))
@@ -51,7 +51,7 @@ static const char **place_of(struct stream_words *s, const char *kind)
 	return s->word;
 }
 
-/* Take one record. Only its first word is a verb, because its second word tells where it ends. */
+/* Take one record: KIND, COUNT, and COUNT words, which may be anything. */
 static int take_record(struct stream_words *s, const char **p, const char *end, const char *hook,
 		       const char *tools)
 {

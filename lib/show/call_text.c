@@ -10,7 +10,7 @@ const struct file_known *form_file_named(const struct decoded *c, unsigned i, in
 	struct decode *d = c->decode;
 	const struct file_known *file = d->names ? decoded_file(c, i) : NULL;
 
-	/* dup2(2) mostly has a new one that is not open */
+	/* the new descriptor of dup2(2) is mostly not open */
 	d->unnamed += d->names && !file && !d->known.by_kernel && (fd >= 0 || fd == AT_FDCWD) &&
 		      c->values.result != -EBADF &&
 		      !(i == 1 && c->call->role->fds == FDS_COPY);
@@ -122,7 +122,7 @@ void form_put_latency(const struct show *s, struct out *o, uint64_t time)
 		out_decimals(o, time, 3);
 }
 
-/* Are the arguments known? Those of a call without an entry may be, or it may have none. */
+/* Are the arguments known? A call without an entry may have some on record, or take none. */
 static int has_arguments(const struct decoded *c)
 {
 	return decoded_no_entry(c) ? c->nargs != 0 || (c->call && !c->call->nargs) :
@@ -195,7 +195,7 @@ static int is_detail(const struct decoded *c, unsigned i)
 {
 	unsigned kind = c->call->args[i].kind;
 
-	if (kind == CALL_SET) /* no flags are no detail, but those of an open are */
+	if (kind == CALL_SET) /* flags that are 0 are told only of a call that opens */
 		return c->values.args[i] || c->call->result.kind == CALL_FD;
 	return kind == CALL_OCTAL || kind == CALL_ID || kind == CALL_STRING ||
 	       kind == CALL_INT || kind == CALL_UINT ||

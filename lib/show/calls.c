@@ -81,7 +81,7 @@ static size_t take_record(struct show *s, const struct record *r, int lost, int 
 	return (size_t)(o.at - buf);
 }
 
-/* Tell the requests of io_uring and io_submit. The thread that polls a ring may not be traced. */
+/* Tell how many requests of io_uring and io_submit came. A thread that polls may not be traced. */
 static void put_requests(struct show *s, struct out *o)
 {
 	struct decode *d = s->decode;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * record_people.c - print a record as a line for people (reader.h)
+ * record_people.c - print a record as a line for people (people.h)
  *
  * The text of an event comes with marks around the values that get names or columns (KEY_BEGIN).
  * Strings are escaped, so no program can make a mark.

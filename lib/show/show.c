@@ -31,7 +31,7 @@ static void learn(struct show *s, const struct record *r, int lost)
 	identity_learn(&s->identity, r, lost);
 }
 
-/* Take an option whose value this checks. Return 1; 0: it is none; or -1, reported. */
+/* Take an option whose value has to be checked. Return 1; 0: another option; or -1, reported. */
 static int take_checked(struct show *s, const struct tool *tool)
 {
 	const struct { const char *name; int flags; struct pids *out; } lists[] = {

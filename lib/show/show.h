@@ -32,7 +32,7 @@
  * With dated, "timeUnixNano":"1795463401123456901" follows ts, in nanoseconds as OTLP has it.
  */
 
-/* Zero it, set the first four. */
+/* Zero it, and set the members that are not private. */
 struct json {
 	struct line_format *line; /* its events, names and clock are used */
 	const char *instance;   /* NULL, or the value of "instance" in each line */
@@ -88,14 +88,14 @@ size_t process_header(char *buf, size_t size);
 
 /* ---- show.c: the options with which a tool shows records ------------------------------------ */
 
-/* What takes events instead of text. */
+/* The functions that take events instead of text. */
 struct show_sink {
 	/*
-	 * An event that is selected, or a call by the record of its beginning; both are valid until
-	 * this returns.
+	 * Take an event that is selected, or a call with the record of its beginning. Both are
+	 * valid until this returns.
 	 */
 	void (*event)(void *arg, const struct record *, const struct decoded *call);
-	void (*line)(void *arg, const char *line, size_t n); /* of another kind, with its newline */
+	void (*line)(void *arg, const char *line, size_t n); /* with its newline: no event */
 	void *arg;
 };
 
@@ -166,8 +166,8 @@ int show_counts(void *show, const struct record *);
 size_t show_header(const struct show *, unsigned cpus, char *buf, size_t size);
 
 /*
- * With -H, print a line that says that the task was traced: "# traced: PID COMM", or of pid 0, that
- * all were. Return its length. comments_traced of lines.h reads it.
+ * With -H, print a line that says that the task was traced: "# traced: PID COMM"; for pid 0, that
+ * all tasks were. Return its length. comments_traced of lines.h reads it.
  */
 size_t show_traced(const struct show *, int pid, char *buf, size_t size);
 

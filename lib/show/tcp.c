@@ -87,7 +87,7 @@ static void put_start(struct show *s, const struct tcp_connection *c, const char
 	}
 	if (s->people) {
 		if (s->tcp->kinds != TCP_FAILED)
-			s->people->ncolumns = 0; /* those of the hook are for other events */
+			s->people->ncolumns = 0; /* the columns of the hook are for other events */
 		s->view->start(s, &by, o);
 	} else {
 		o->at += line_begin(s->line, &by, o->at);

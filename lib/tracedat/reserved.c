@@ -110,7 +110,7 @@ static int next_range(const char **at, struct range *r)
 	return 0;
 }
 
-/* Return the end of a range that lies in part between first and last and uses it, or 0. */
+/* Return the end of a used range that overlaps the one from first to last, or 0. */
 static uint64_t used_until(const char *iomem, uint64_t first, uint64_t last)
 {
 	struct range r;

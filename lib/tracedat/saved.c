@@ -125,7 +125,7 @@ static int write_formats(struct persist *p)
 	return r;
 }
 
-/* Write NAMES if it is to have other bytes than before. */
+/* Write NAMES if its contents have changed. */
 static int write_names(struct persist *p)
 {
 	struct bytes b = { 0 };

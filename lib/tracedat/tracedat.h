@@ -26,8 +26,8 @@ enum dat_option {
 	DAT_DONE = 0,
 	DAT_DATE = 1,           /* text, NUL: hexadecimal microseconds to add to all times */
 	/*
-	 * text, NUL: "CPU: N\n" and its stats; "\nBuffer: NAME\n": of this instance are those
-	 * that follow; and only from tfs-record "not written: N\n"
+	 * text, NUL: "CPU: N\n" and its stats; "\nBuffer: NAME\n" before those of an instance;
+	 * and only from tfs-record "not written: N\n"
 	 */
 	DAT_CPUSTAT = 2,
 	DAT_BUFFER = 3,
@@ -234,7 +234,7 @@ int reserved_is(int instances, const char *name);
 /* Return whether nothing records in the instance, as in a backup that newer kernels make of it. */
 int reserved_at_rest(int instance);
 
-/* Reset recording, events, filters and ring buffer: it cannot be removed. Return 0 or -1. */
+/* Reset a reserved instance, which cannot be removed: events, filters, buffer. Return 0 or -1. */
 int reserved_reset(int instance);
 
 /*

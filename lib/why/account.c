@@ -16,8 +16,8 @@
 enum {
 	MOST_NAMES = 1 << 16,
 	MOST_DEAD = 4096,       /* tasks whose past is kept after their end */
-	PAST = 64,              /* parts of a task's past, at least, and */
-	PAST_MOST = 8192,       /* at most, while all tasks have fewer than */
+	PAST = 64,              /* parts of its past that each task may have, */
+	PAST_MOST = 8192,       /* and so many while all tasks together have fewer than */
 	SEGMENTS = 400000,
 	STEPS = 1000,           /* parts that are looked at for one wait, and */
 	STEPS_SAVED = 8,        /* for each event, for the waits with more of them */
@@ -30,7 +30,7 @@ struct segment {
 	struct why_node part;
 };
 
-/* Who wakes a task. */
+/* The waker of a task. */
 struct waker {
 	struct why_task *task;          /* NULL: an interrupt */
 	uint32_t comm;
@@ -51,32 +51,32 @@ struct why_task {
 	uint8_t quota;          /* its last event says that its cgroup has used up its quota */
 	uint8_t throttled;      /* it lost its CPU because of that */
 	uint8_t wakes;          /* its last event woke a task, or made one */
-	uint8_t waited;         /* since its last call began, */
-	uint8_t interrupted;    /* until a signal ended the wait */
+	uint8_t waited;         /* it has waited since its last call began, */
+	uint8_t interrupted;    /* and a signal ended that wait */
 	int cpu;                /* the last one */
-	uint64_t since;         /* of the state */
+	uint64_t since;         /* when the state began */
 	uint64_t born;          /* 0: before the trace */
-	uint32_t losses;        /* at that time */
-	uint32_t call, irq;     /* names; 0: in none, or not known in which call */
+	uint32_t losses;        /* how many were known at since */
+	uint32_t call, irq;     /* names; 0: it is in none, or in an unknown call */
 	uint32_t on, detail;    /* of a wait */
-	uint32_t disk;          /* to which it has sent a request in this call */
+	uint32_t disk;          /* the disk to which it has sent a request in this call */
 	uint64_t fault;         /* the address of its last page fault, outside of a call */
 	int32_t instead;        /* who ran when it was preempted: pid, or 0, */
 	uint32_t instead_comm;  /* and name */
 	struct segment *past;   /* a ring */
 	uint32_t npast, room, at;
-	uint32_t nsums;         /* how many of them, the oldest ones, are sums */
+	uint32_t nsums;         /* so many parts of the past, the oldest ones, are sums */
 	struct why_window *window;
 	uint32_t wait;          /* the node of its last wait in this window; 0: none */
-	uint32_t pending;       /* the node of a wait outside of calls, or 0: settle() */
+	uint32_t pending;       /* the node of a wait that settle() may rename, or 0 */
 	uint64_t wait_begin, wait_end;
-	uint8_t away;           /* no event since its request has ended */
+	uint8_t away;           /* its request has ended, and it had no event since */
 };
 
 struct why_cpu {
 	struct table_entry entry;
 	int number;
-	int32_t pid;            /* that came to it last */
+	int32_t pid;            /* the task that came to it last */
 	uint32_t losses;        /* at that time */
 	uint8_t switched;
 	unsigned depth;         /* of interrupts */
@@ -160,8 +160,8 @@ static void open_window(struct why *w, struct why_task *t, uint32_t label)
 }
 
 /*
- * Return the task, of which nothing is known if it is a new one. It may have begun among the lost
- * events, so its account begins with its first event after them.
+ * Return the task. Nothing is known of a new one. If events were lost, it may have begun among
+ * them, so its account begins now, and not with the trace.
  */
 static struct why_task *find(struct why *w, int32_t pid)
 {
@@ -214,7 +214,7 @@ void why_time(struct why *w, uint64_t ts)
 	if (!w->begun) {
 		w->begun = 1;
 		w->first = ts;
-		for (size_t i = 0; (t = table_next(&w->tasks, &i));) { /* those of why_subject */
+		for (size_t i = 0; (t = table_next(&w->tasks, &i));) { /* tasks of why_subject */
 			t->since = ts;
 			if (t->window)
 				t->window->begin = ts;
@@ -257,7 +257,7 @@ static int by_time(const void *a, const void *b)
 	return m != n ? m < n ? 1 : -1 : by_part(a, b);
 }
 
-/* Make one of equal parts that follow each other. Return how many are left. */
+/* Join neighbours that are the same part. Return how many parts are left. */
 static uint32_t add_up(struct segment *v, uint32_t n)
 {
 	uint32_t left = 0;
@@ -273,8 +273,8 @@ static uint32_t add_up(struct segment *v, uint32_t n)
 }
 
 /*
- * Replace the older half of a task's past by sums of equal parts. They follow each other in any
- * order, so they say what the task did in their time together, and in no part of it.
+ * Replace the older half of a task's past by sums of the same parts. The sums have no order: they
+ * say what the task did in all of that time, but not when.
  */
 static void sum_past(struct why *w, struct why_task *t)
 {
@@ -287,7 +287,7 @@ static void sum_past(struct why *w, struct why_task *t)
 	at = v[0].begin;
 	array_sort(v, old, sizeof(*v), by_part);
 	n = add_up(v, old);
-	if (n > t->room / 4) { /* the shorter ones of each state become one */
+	if (n > t->room / 4) { /* the shorter sums of each state become one */
 		array_sort(v, n, sizeof(*v), by_time);
 		for (uint32_t i = t->room / 4; i < n; i++)
 			v[i].part = (struct why_node){ .state = v[i].part.state, .on = w->others,
@@ -316,7 +316,7 @@ static void remember(struct why *w, struct why_task *t, uint64_t end, const stru
 
 	if (!w->depth)
 		return;
-	/* what the task runs is not told apart */
+	/* two times of running in a row are one */
 	if (s && part->state == WHY_RUNNING && s->part.state == WHY_RUNNING &&
 	    s->end == t->since) {
 		s->end = end;
@@ -358,7 +358,7 @@ static int is_complete(const struct why *w, const struct why_task *t)
 	return w->all ? !w->filtered || t->calls : t->subject;
 }
 
-/* Say below a node what a task did from begin to end. */
+/* Add parts below a node: what a task did from begin to end. */
 static void expand(struct why *w, struct why_window *window, uint32_t node, struct why_task *t,
 		   uint64_t begin, uint64_t end, unsigned depth, unsigned *steps)
 {
@@ -403,7 +403,7 @@ static void expand(struct why *w, struct why_window *window, uint32_t node, stru
 		if (child && waker && waker != t)
 			expand(w, window, child, waker, from, to, depth - 1, steps);
 	}
-	/* a task of which something is known has no gap without a word */
+	/* the rest of the time is unknown; say why, if possible */
 	if (known > begin && known < end)
 		why_add(window, node, &(struct why_node){
 			.state = WHY_UNKNOWN, .ns = known - begin, .n = 1,
@@ -412,7 +412,7 @@ static void expand(struct why *w, struct why_window *window, uint32_t node, stru
 			      name_of(w, "too long ago") : 0 });
 }
 
-/* Say below the node of a wait what the task that ended it did from begin to end. */
+/* Add parts below the node of a wait: what the task that ended the wait did from begin to end. */
 static void expand_wait(struct why *w, struct why_window *window, uint32_t node,
 			struct why_task *waker, uint64_t begin, uint64_t end)
 {
@@ -426,7 +426,7 @@ static void expand_wait(struct why *w, struct why_window *window, uint32_t node,
 
 /* ---- windows ---- */
 
-/* The last wait in the past of the task was as this part says. */
+/* Correct the last wait in the past of the task to this part. */
 static void correct_past(struct why_task *t, const struct why_node *part)
 {
 	for (uint32_t i = t->npast; i-- > t->nsums;) {
@@ -444,8 +444,8 @@ static void correct_past(struct why_task *t, const struct why_node *part)
 }
 
 /*
- * The last wait of the task, which was outside of calls, was one for this; NULL: no return of a
- * call says more.
+ * Set what the last wait of the task, outside of calls, was for. on NULL: no return of a call tells
+ * it.
  */
 static void settle(struct why *w, struct why_task *t, const char *on, const char *detail)
 {
@@ -469,8 +469,8 @@ static void settle(struct why *w, struct why_task *t, const char *on, const char
 }
 
 /*
- * Account the time of the task since its last change. who, or comm alone, ended it or ran instead;
- * NULL: nobody.
+ * Account the time of the task since its last change. who, a task or only a name, ended the wait or
+ * ran instead; NULL: nobody.
  */
 static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state state,
 		  const struct waker *who)
@@ -494,7 +494,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 		part.comm = who->comm;
 		part.pid = who->task ? who->task->pid : 0;
 	}
-	if (t->losses != w->losses) { /* what the lost events said is not known */
+	if (t->losses != w->losses) { /* lost events may have changed the state */
 		part = (struct why_node){ .state = WHY_UNKNOWN, .n = 1, .ns = part.ns,
 					  .on = name_of(w, "events lost") };
 		if (t->window)
@@ -529,7 +529,7 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 	t->marked = t->away = 0;
 }
 
-/* Copy the part of the task's last wait alone. Return 0 if it is not known any more. */
+/* Copy the task's last wait as a part of its own. Return 0 if it is not known any more. */
 static int last_wait(const struct why *w, const struct why_task *t, struct why_node *part)
 {
 	if (!t->window || !t->wait || t->window->node[t->wait].on == w->others)
@@ -541,7 +541,7 @@ static int last_wait(const struct why *w, const struct why_task *t, struct why_n
 	return 1;
 }
 
-/* Another one ended the last wait of the task than was known: move its time to this part. */
+/* Move the time of the task's last wait to this part, which says who really ended the wait. */
 static void ended_by(struct why_task *t, const struct why_node *part)
 {
 	struct why_node *old = &t->window->node[t->wait];
@@ -553,8 +553,8 @@ static void ended_by(struct why_task *t, const struct why_node *part)
 }
 
 /*
- * A signal ended the last wait of the task. If other waits have the same part, and it says what
- * their waker did, the share of this wait in that is not known, and it stays.
+ * A signal ended the last wait of the task. If other waits share its part, and the part says what
+ * their waker did, the wait stays there, because its share of that is not known.
  */
 static void ended_by_signal(struct why *w, struct why_task *t, uint32_t signal)
 {
@@ -589,7 +589,7 @@ static void close_window(struct why *w, struct why_task *t)
 		return;
 	window->end = t->since;
 	window->comm = t->comm;
-	/* of all tasks, those of programs are wanted, if calls tell which these are */
+	/* of all tasks, leave out those without calls, if the trace has calls: kernel threads */
 	if (window->end - window->begin < w->slower || window->end == window->begin ||
 	    !is_complete(w, t) || (w->all && w->calls && !t->calls))
 		return why_free_window(window);
@@ -654,8 +654,8 @@ void why_lost(struct why *w)
 
 /*
  * The task runs. If no event has told that it came to its CPU, that CPU was idle: some kernels do
- * not record such a switch. An idle CPU takes a task at once; so it waited until now if this is
- * its first event since then, and it ran if it leaves again.
+ * not record a switch from the idle task. An idle CPU takes a task at once. So a task that leaves
+ * now has run since then, and any other has waited until now.
  */
 static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 {
@@ -678,7 +678,7 @@ static void runs(struct why *w, struct why_task *t, uint64_t ts, int leaves)
 	t->woken = 0;
 }
 
-/* The task's part until now ends, and it still runs. */
+/* Account the time of a running task until now. leaves: it leaves its CPU now. */
 static struct why_task *running(struct why *w, struct why_who who, uint64_t ts, int leaves)
 {
 	struct why_task *t;
@@ -693,7 +693,7 @@ static struct why_task *running(struct why *w, struct why_who who, uint64_t ts, 
 	return t;
 }
 
-/* Let the past of tasks that ended long ago be forgotten. */
+/* Forget the past of tasks that ended long ago. */
 static void bury(struct why *w)
 {
 	struct why_task **dead = xcalloc(w->dead, sizeof(*dead)), *t;
@@ -729,7 +729,7 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 		wait.on = "stopped";
 	else if (t->call)
 		w->doing(w->arg, t->pid, w->name[t->call], &wait);
-	else if (t->fault && w->json) /* for people, one line has all */
+	else if (t->fault && w->json) /* for people, one line has all page faults */
 		str_format(wait.detail, sizeof(wait.detail), "0x%llx",
 			   (unsigned long long)t->fault);
 	if (t->disk) {
@@ -743,7 +743,7 @@ static void sleeps(struct why *w, struct why_task *t, enum why_leave leave)
 			   *wait.detail ? " " : "", wait.detail);
 		memcpy(wait.detail, detail, sizeof(detail));
 		wait.on = "disk";
-		if (!again) /* a socket, or a page that is in memory */
+		if (!again) /* the next wait may be for a socket, or a page that is in memory */
 			t->disk = 0;
 	}
 	t->state = WHY_BLOCKED;
@@ -766,7 +766,7 @@ static void leaves(struct why *w, uint64_t ts, int cpu, struct why_who prev, enu
 		dies(w, t);
 	} else if (leave != WHY_STAYS) {
 		sleeps(w, t, leave);
-		/* it has to come back, unless another wake-up shows that it slept (slices.c) */
+		/* a woken task has to come back, unless it is woken again (slices.c) */
 		t->woken = woken;
 	} else {
 		t->state = WHY_PREEMPTED;
@@ -858,7 +858,7 @@ void why_waking(struct why *w, uint64_t ts, int cpu, struct why_who by, int soft
 	}
 	if (!waker.task && t->on == w->sleep)
 		waker.comm = w->timer;
-	if (!t->seen) { /* it waits since before the trace: its call is known at its return */
+	if (!t->seen) { /* it has waited since before the trace; its return will tell the call */
 		t->state = WHY_BLOCKED;
 		t->on = t->detail = 0;
 	}
@@ -928,8 +928,8 @@ void why_exec(struct why *w, uint64_t ts, struct why_who who, int32_t old)
 }
 
 /*
- * Return the task, which is alive, runs, and begins or ends a call; or NULL. If it was not known
- * whether it was in a call until now, that says so. ends: the name of the call, or NULL.
+ * Return the task that begins a call, or ends the call of this name; NULL if it is dead or idle. If
+ * it was not known whether the task was in a call until now, this event tells it.
  */
 static struct why_task *caller(struct why *w, uint64_t ts, struct why_who who, const char *ends)
 {
@@ -957,7 +957,7 @@ void why_call(struct why *w, uint64_t ts, struct why_who who, const char *name)
 
 	if (!t)
 		return;
-	/* a supervisor may let a call pass: the task has waited for that before the call began */
+	/* before the call began, the task may have waited for a supervisor to let it pass */
 	settle(w, t, t->pending && t->window && !t->window->node[t->pending].on ? "seccomp" : NULL,
 	       name);
 	t->call = name_of(w, name);
@@ -1037,7 +1037,7 @@ void why_irq(struct why *w, uint64_t ts, int cpu, struct why_who by, const char 
 		if (c->depth < NESTED)
 			c->irq[c->depth] = name_of(w, name);
 		c->depth++;
-		if (t) /* the fault may be over long since: the freezer stops a task, too */
+		if (t) /* the fault may be long over; the freezer, too, stops a task after this */
 			t->fault = 0;
 	} else {
 		c->depth--;
@@ -1078,7 +1078,7 @@ void why_throttled(struct why *w, uint64_t ts, struct why_who by)
 	if (!by.pid)
 		return;
 	t = task_of(w, by);
-	own = !t->wakes; /* the cgroup of the task that it woke may be another one */
+	own = !t->wakes; /* the quota may be that of the task that it has just woken */
 	running(w, by, ts, 0)->quota = (uint8_t)own;
 }
 

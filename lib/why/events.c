@@ -8,7 +8,7 @@ const struct event_kind why_kinds[] = {
 	{ "", WHY_OTHER, "" },
 };
 
-/* What becomes of the task that leaves: the bits of __trace_sched_switch_state. */
+/* Return what becomes of the task that leaves, by the bits of __trace_sched_switch_state. */
 static enum why_leave leave_of(int64_t state)
 {
 	enum { STOPPED = 4 | 8, DEAD = 0x10 | 0x20, ALL = 0xff };
@@ -38,7 +38,7 @@ static void begin_irq(struct why *w, const struct why_event *e, struct text_part
 	why_irq(w, e->ts, e->cpu, e->by, text, 1);
 }
 
-/* Return what the request is: rwbs of blk_fill_rwbs, where F is first, or after the operation. */
+/* Return the word for a request by its rwbs (blk_fill_rwbs): F may be before the operation, too. */
 static const char *request_of(const char *rwbs)
 {
 	return *rwbs == 'F' ? "flush" : *rwbs == 'W' ? "write" : *rwbs == 'D' ? "discard" :
@@ -63,7 +63,7 @@ static void take_disk(struct why *w, const struct why_event *e)
 	why_disk(w, e->ts, e->by, disk);
 }
 
-/* Does the text begin so? Then take this away. */
+/* If the text begins so, remove this beginning and return 1; else return 0. */
 static int takes(struct text_part *p, const char *begin)
 {
 	const size_t n = strlen(begin);
@@ -74,7 +74,7 @@ static int takes(struct text_part *p, const char *begin)
 	return 1;
 }
 
-/* Take away and return what is before the next end that is not in an escape, or all. */
+/* Return the text before the next end that is not in an escape, or all; remove both from p. */
 static struct text_part before(struct text_part *p, const char *end)
 {
 	const struct text_part all = *p;
@@ -90,8 +90,8 @@ static struct text_part before(struct text_part *p, const char *end)
 }
 
 /*
- * A mark names disks, # disks: 8:0 sda 8:1 sda1, or tfs-stuck says what a task waits for,
- * # waits: PID "COMM" ON: WHAT
+ * Take a mark: the names of disks, # disks: 8:0 sda 8:1 sda1, or what tfs-stuck says that a task
+ * waits for, # waits: PID "COMM" ON: WHAT
  */
 static void take_mark(struct why *w, const struct why_event *e)
 {

@@ -17,7 +17,7 @@
  *	precede the switch that says that the task sleeps.
  *	A CPU does not switch within an interrupt.
  *	If a CPU runs idle while a task waits for it, and this task comes back to it, the task was
- *	throttled: its cgroup had used up its quota. If the CPU is busy, why_throttled tells it.
+ *	throttled: its cgroup had used up its quota. If the CPU is busy, why_throttled tells so.
  */
 #ifndef WHY_H
 #define WHY_H
@@ -33,7 +33,7 @@ enum why_state {
 /* What becomes of a task that leaves its CPU. */
 enum why_leave { WHY_STAYS, WHY_SLEEPS, WHY_STOPS, WHY_DIES };
 
-/* What a window is. */
+/* The kinds of windows. */
 enum why_scope {
 	WHY_TASKS,      /* the time of a subject from its first event to its end */
 	WHY_CALLS,      /* a system call of a subject */
@@ -59,7 +59,7 @@ enum {
 	WHY_PIDS = 1 << 22,     /* a pid of host N is N times this plus the pid (PID_MAX_LIMIT) */
 };
 
-/* Set all to zero, then what is wanted, and call why_begin. */
+/* Zero it, set the members that are not private, and call why_begin. */
 struct why {
 	enum why_scope scope;
 	uint64_t slower;        /* forget windows that are shorter, in ns */
@@ -70,7 +70,7 @@ struct why {
 	int all;                /* all tasks but the idle ones are subjects */
 	int traced;             /* the trace says who are the subjects */
 	int given;              /* the user has named them all */
-	int requests;           /* of a task nothing is known between its windows */
+	int requests;           /* nothing is known of a task between its windows */
 	const char *opens, *closes; /* WHY_SPANS: globs of the events around a window */
 	/* Say what the task waits for, which is in a call if name is not NULL. */
 	void (*doing)(void *arg, int32_t pid, const char *name, struct why_wait *);
@@ -96,7 +96,7 @@ struct why {
 	uint64_t dropped_ns;
 	size_t segments, dead;
 	uint64_t steps;                 /* saved for waits with many parts */
-	unsigned long long told;        /* switches and marks; without one nothing is known */
+	unsigned long long told;        /* number of switches and marks; 0: nothing is known */
 	int calls, faults;              /* the trace has system calls, page faults */
 };
 
@@ -108,8 +108,8 @@ void why_subject(struct why *, struct why_who);
 /* ---- what the caller gives, in the order of time: ns of any clock --------------------------- */
 
 /*
- * The task, whose recording has begun, waits. Without an event of it so far, it has waited since
- * the beginning, for this: a word, and more.
+ * The task waits when its recording has begun. If it had no event so far, it has waited since the
+ * beginning, for this: on is a word, and what says more.
  */
 void why_waits(struct why *, uint64_t ts, struct why_who, struct text_part on,
 	       struct text_part what);
@@ -150,12 +150,12 @@ void why_throttled(struct why *, uint64_t ts, struct why_who by);
 void why_open(struct why *, uint64_t ts, struct why_who, struct text_part label, int runs);
 void why_close(struct why *, uint64_t ts, int32_t pid);
 /*
- * The reader has read a message from the sender. If its last wait was ended by no task of which
- * more is known, the sender ended it.
+ * The reader has read a message from the sender. The sender ended the reader's last wait, unless
+ * more is known of another task that did.
  */
 void why_message(struct why *, int32_t reader, int32_t sender);
 /*
- * Open and close the windows of opens and closes at this event, which has been given. call:
+ * Open and close the windows of opens and closes at an event that was already given. call:
  * the call that the event begins or ends, so that the event is also one of that call; or "".
  */
 void why_event(struct why *, uint64_t ts, struct why_who, const char *event, const char *call);
@@ -174,7 +174,7 @@ enum why_kind {
 
 extern const struct event_kind why_kinds[]; /* why_events.rows */
 
-/* An event of one of these kinds, which a record or a line says. */
+/* An event of one of these kinds, read from a record or a line. */
 struct why_event {
 	uint64_t ts;
 	int cpu, soft, hard;    /* soft, hard: within such an interrupt */
@@ -207,8 +207,8 @@ void why_describe(struct why_wait *, const char *call, const uint64_t *first, co
 size_t why_end(struct why *);
 
 /*
- * Print in the same way the account of all tasks since the last call, and begin anew. why_end prints
- * their whole account nevertheless. Only for WHY_TASKS.
+ * Print in the same way the account of all tasks since the last call, and begin anew. why_end still
+ * prints their whole account. Only for WHY_TASKS.
  */
 size_t why_cut(struct why *);
 
@@ -258,8 +258,7 @@ uint32_t why_move(struct why_window *, uint32_t from, uint32_t to, const struct 
 /* Return the last name of a task that began before ns; 0: not known, or several had the pid. */
 uint32_t why_comm(const struct why *, int32_t pid, uint64_t ns);
 
-/* Close the windows of all tasks. */
-/* Close all windows, and keep them. cut: open a new one for each task. */
+/* Close the windows of all tasks, and keep them. cut: open a new one for each task. */
 void why_close_all(struct why *, int cut);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { MOST_NODES = 1000, TENTHS = 1000, DEEPEST = 16, SEVERAL = -1 };
 
-/* For people. In JSON throttled, preempted and so on are one word. */
+/* The states for people, and below, for the other forms, in one word each. */
 static const char states[WHY_STATES][37] = {
 	[WHY_UNKNOWN] = "unknown", [WHY_RUNNING] = "running",
 	[WHY_RUNNABLE] = "waiting for a CPU", [WHY_PREEMPTED] = "preempted",
@@ -32,7 +32,7 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 	for (; (at = *link); link = &v[at].next)
 		if (is_same(&v[at], &more, window->merge))
 			break;
-	full = !at && window->n >= (node ? 1 : 2) * MOST_NODES; /* the first ones matter more */
+	full = !at && window->n >= (node ? 1 : 2) * MOST_NODES; /* the top level matters more */
 	if (full) { /* a node of too many parts has one for the rest of each state */
 		more = (struct why_node){ .state = part->state, .ns = part->ns, .n = part->n,
 					  .on = part->state == WHY_UNKNOWN ? part->on :
@@ -41,7 +41,7 @@ uint32_t why_add(struct why_window *window, uint32_t node, const struct why_node
 			if (is_same(&v[at], &more, 0))
 				break;
 	}
-	if (at) { /* the next one is often the same */
+	if (at) { /* move it to the front: the next part is often the same */
 		*link = v[at].next;
 	} else {
 		window->node = v = xgrow(v, window->n, &window->room, sizeof(*v));
@@ -75,7 +75,7 @@ uint32_t why_move(struct why_window *window, uint32_t from, uint32_t to, const s
 	return node;
 }
 
-/* Make one of the parts of a node that are the same, and of their parts. */
+/* Merge the parts of a node that are the same, and likewise their own parts. */
 static void merge(struct why_window *window, uint32_t node)
 {
 	struct why_node *v = window->node;
@@ -274,8 +274,8 @@ static void print_part(const struct why *w, const struct why_window *window,
 }
 
 /*
- * Print as many parts as wanted, each of 1 % or more unless all are, and then the sum of the
- * others. of: NULL, or of which task they are.
+ * Print as many parts as wanted, each of 1 % or more unless all are wanted, and then the sum of the
+ * others. of: the node of the task that they belong to, or NULL.
  */
 static void print_parts(const struct why *w, const struct why_window *window, struct children c,
 			const struct why_node *of, unsigned indent)
@@ -288,7 +288,7 @@ static void print_parts(const struct why *w, const struct why_window *window, st
 	for (i = 0; i < c.n && (w->top == WHY_ALL ||
 				(i < w->top && is_large(window, c.v[i]))); i++)
 		print_part(w, window, c.v[i], of, indent);
-	/* a line for the others is worth it from two on, and if they are not the whole */
+	/* print one line for the others only if they are two or more, and not the whole */
 	if (i && i + 1 == c.n) {
 		print_part(w, window, c.v[i], of, indent);
 	} else if (i && i < c.n) {
@@ -366,7 +366,7 @@ static void print_window(const struct why *w, const struct why_window *window)
 			put_share(&o, share[next], ns[next], 0);
 			stdout_print("%.*s%s\n", (int)(o.at - line), line, states[next]);
 			parts = children_of(window, window->node, next);
-			/* the state may say it all */
+			/* the name of the state may be enough */
 			if (next == WHY_THROTTLED ||
 			    (next == WHY_RUNNING && parts.n == 1 && !parts.v[0]->on))
 				free(parts.v);
@@ -560,7 +560,7 @@ static void add_parts(struct why_window *to, uint32_t at, const struct why_windo
 	}
 }
 
-/* Add the kept windows to those of the whole account, or let them be these. */
+/* Add each kept window to the whole account of its task; the first one becomes that account. */
 static void add_to_whole(struct why *w)
 {
 	w->whole.size = sizeof(struct whole);

@@ -22,7 +22,7 @@
 static int instances = -1, instance = -1; /* of the janitor's session */
 static int tasks = -1; /* the instance with the list of tasks, if the hook selects events */
 static pid_t entries;  /* the process of recording_follow_late */
-static int watched = -1; /* the instance that it reads, which keeps its lock (owned.c) */
+static int watched = -1; /* the instance that it reads; open, it holds the lock (owned.c) */
 static int late = -1;  /* the number of its tasks (late_open) */
 static int ends = -1;  /* a socket of taskstats_listen, for the stream */
 static struct strbuf rings; /* descriptors of mappings_listen, for the stream */
@@ -270,7 +270,7 @@ static int list_subjects(const struct request *rq)
 	if ((rq->joins && record_joins(rq->joins) < 0) ||
 	    ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
-	/* a task that joined before the event by which it did was recorded is there now */
+	/* now find the tasks that joined before the event for that was recorded */
 	if (rq->joins && recording_follow(rq, tasks) < 0)
 		return -1;
 	r = pidfilter_list(tasks, &all);
@@ -446,7 +446,7 @@ static int stop(void)
 	return recording_stop(instance);
 }
 
-/* A trace.dat and dumps have no last line that says it. */
+/* Say how many late tasks lack events: a trace.dat and dumps have no last line for that. */
 static const char *last_words(const struct request *rq)
 {
 	static char text[160];
@@ -465,7 +465,7 @@ static int close_session(const struct request *rq)
 	if (instance < 0)
 		return 0;
 	end_entries();
-	/* a stream that was killed leaves the first one */
+	/* a killed stream leaves the first of these instances */
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		const char *beside = beside_name(rq, suffixes[i]);
 
