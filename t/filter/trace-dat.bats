@@ -53,7 +53,7 @@ all() {
 	local -a of=("$@")
 	as_json "${of[@]}" tfs-count
 	as_json "${of[@]}" tfs-count -c
-	as_json "${of[@]}" tfs-count -k comm -k pid -k error
+	as_json "${of[@]}" tfs-count -k pid -k event -k error
 	as_json "${of[@]}" tfs-count -j -k event -k call
 	as_json "${of[@]}" tfs-count -k prev_comm -k prev_prio -k next_pid -k next_comm
 	as_json "${of[@]}" calls
