@@ -340,8 +340,8 @@ static int end_unseen(const struct request *rq, pid_t pid, int status)
 }
 
 /*
- * Pass the janitor's message about a failure on to tfs-run, which prints it; or say that the manager
- * failed with the error e, unless that is 0.
+ * Pass the janitor's message about a failure on to tfs-run, which prints it; or say that the
+ * manager failed with the error e, unless that is 0.
  */
 static void forward_reason(int janitor, int to, int e)
 {
