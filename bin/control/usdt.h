@@ -9,8 +9,8 @@
 /* ---- usdt.c: the arguments of a USDT probe ------------------------------------------- */
 
 /*
- * Append the arguments to fetch, as " argN=FETCH:TYPE" in the kernel's syntax. If other is not
- * NULL, append the arguments that the kernel cannot read to other, as " argN=OPERAND".
+ * Append the arguments to fetch, as " argN=FETCH:TYPE" in the kernel's syntax. Append to other,
+ * unless it is NULL, the arguments that the kernel cannot read, as " argN=OPERAND".
  */
 void usdt_args(const struct elf_usdt *, struct strbuf *fetch, struct strbuf *other);
 

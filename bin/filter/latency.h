@@ -96,11 +96,14 @@ void latency_start_clear(struct latency_start *);
 
 /*
  * Append the form and the host of the line to latency.key: a text line never ends the beginning
- * of a JSON line, and no host ends the beginning of another host. latency_key sets latency.key to
- * the values of the keys, does this, and adds the CPU of an idle task. It returns as seen_values
- * does.
+ * of a JSON line, and no host ends the beginning of another host.
  */
 void latency_key_origin(struct latency *, const struct seen *);
+
+/*
+ * Set latency.key to the values of the keys, call latency_key_origin, and append the CPU of an idle
+ * task. Return as seen_values does.
+ */
 size_t latency_key(struct latency *, const struct seen *, const char *const *keys);
 
 /* Return the task that the key names; 0 if there is none, or for the idle task. */

@@ -23,7 +23,7 @@
 
 static struct latency t;
 static const struct latency_matcher *matcher = &latency_keys;
-static struct input in; /* its comments are only for lines that are not understood */
+static struct input in; /* in.comments only counts the lines that are not understood */
 static const char *from, *to;
 static int drop, header, except;
 

@@ -22,7 +22,7 @@ static const struct tool tool = { TOOL_TFS_SLOWER };
 #define MOST_CPUS 4096 /* no names of functions are added for higher numbers */
 #define MOST_DEPTH 64  /* of two columns each, see print_graph_entry_nested */
 
-static struct input in; /* its comments are only for lines that are not understood */
+static struct input in; /* in.comments only counts the lines that are not understood */
 static unsigned long least;
 static int found;
 

@@ -22,7 +22,7 @@ struct otel_place {
 	uint64_t words, word[2];        /* where the loader wrote the module, and what */
 	uint64_t code;          /* pages of code that the process had mapped at the last look */
 	uint64_t looks;         /* since the last exec */
-	uint64_t next_us;       /* no look before this time of otel_find.c */
+	uint64_t next_us;       /* otel_find.c does not look at the process before */
 };
 enum otel_state { OTEL_UNKNOWN, OTEL_NONE, OTEL_FOUND };
 

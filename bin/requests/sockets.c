@@ -69,8 +69,8 @@ enum sock_event sock_event(const struct seen *l)
 }
 
 /*
- * Set *p to the socket's address in this field, as "0x1f". JSON has just that. Text of the kernel's
- * option fields has "0x1f (31)", of which seen_text returns the 31. Return 0, or -1, reported.
+ * Set *p to the socket's address in this field, as "0x1f". JSON has just that. With the trace
+ * option fields, text has "0x1f (31)", of which seen_text returns 31. Return 0, or -1, reported.
  */
 static int address(struct text_part *p, const struct seen *l, const char *key)
 {

@@ -136,7 +136,7 @@ static pid_t hold(const char *path, char **argv, int keeps_stdout, int *release)
 	environ = environment;
 	if (!keeps_stdout)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* map the pages of the words, as BPF cannot: some machines map them at the first access */
+	/* touch the arguments: some machines map their pages at the first access, and BPF cannot */
 	for (char **word = argv; *word; word++)
 		touched += strlen(*word);
 	(void)touched;

@@ -405,7 +405,7 @@ static int is_terminal(const char *name)
 	       !strcmp(name, "/dev/console");
 }
 
-/* Wait for a file with a path. */
+/* Note that the thread waits for a file that has a path. */
 static void path_wait(struct thread *t, int fd, const char *name, unsigned dir)
 {
 	if (is_terminal(name)) {

@@ -43,7 +43,7 @@ struct decode_task {
 	uint8_t nhead;
 	unsigned char head[HEAD];
 	uint32_t memory;                /* the number of losses when its user memory began */
-	uint64_t executed;              /* when the open call has executed a program; 0: not yet */
+	uint64_t executed;              /* when the call that goes on executed a program, or 0 */
 	uint64_t foretold;              /* when a call did whose record is to come; 0: none */
 	struct call_user *user;         /* NULL: none */
 	struct strbuf parts;            /* the beginning of the memory of the next record */

@@ -226,7 +226,7 @@ static void add_file(struct decode *d, const struct decoded *c, unsigned i,
 	to->n += see_file(d, c, i, &to->file[to->n].seen, to->file[to->n].path) != 0;
 }
 
-/* Is it a device that takes or gives anything, or a terminal? */
+/* Is it a terminal, or a device without contents of its own, such as /dev/null? */
 static int is_idle_device(const char *path)
 {
 	return glob_listed("/dev/null,/dev/zero,/dev/full,/dev/tty,/dev/ptmx,/dev/pts/*,"

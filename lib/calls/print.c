@@ -55,7 +55,7 @@ static void name(struct print *p, const struct call_set *set, const struct call_
 	out_string(&p->o, call_texts + k->name);
 }
 
-/* Return the constant of this ABI with this value below the mask, or NULL. */
+/* Return the constant of this ABI whose bits in the mask are this value, or NULL. */
 static const struct call_constant *find(const struct calls *c, const struct call_set *set,
 					uint64_t v, uint64_t bits)
 {

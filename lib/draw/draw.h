@@ -9,9 +9,9 @@
 /* ---- svg.c: pictures that are well-formed with any names ----------------------------- */
 
 /*
- * Append the text, escaped. A byte that is not a character of XML becomes a question mark. A
- * text of more than most characters is cut and ends in two points; it is left out if three
- * letters and the points do not fit.
+ * Append the text, escaped. A byte that is not a character of XML becomes a question mark. If the
+ * text has more characters than the argument most, cut it, and end it with two dots; if most is
+ * below five, append nothing of such a text.
  */
 void svg_text(struct strbuf *, const char *, size_t n, size_t most);
 
@@ -61,7 +61,7 @@ struct svg_picture {
 	unsigned head;                  /* height of the head */
 	unsigned long long length;      /* from the first item to the last, as FROM counts */
 	const char *unit;               /* of FROM in a flame graph; NULL: stacks */
-	int digits;                     /* -1: FROM counts a clock; otherwise nanoseconds */
+	int digits;                     /* of the times of the trace; -1: FROM counts a clock */
 };
 
 /* An entry of the legend: the items of a kind. */
