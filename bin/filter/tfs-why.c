@@ -16,7 +16,6 @@
 #include "help.h"
 #include "seen/seen.h"
 #include "why/why.h"
-#include "interval.h"
 #include "line_calls.h"
 
 static struct input in;
@@ -24,15 +23,13 @@ static struct why why;
 static int calls, requests;
 static const char *only;
 static const char nothing[] = "no such task, call or window in the trace";
-static unsigned long depth = 3, top = 5, slower, every;
-static size_t accounts;
+static unsigned long depth = 3, top = 5, slower;
 
 static const struct tool tool = {
 	TOOL_TFS_WHY,
 	.places = (const struct opt_place[]){
 		{ 'c', .flag = &calls }, { 'd', .number = &depth }, { 'e', .text = &why.closes },
-		{ 'f', .flag = &why.folded }, { 'i', .number = &every },
-		{ 'j', .flag = &why.json },
+		{ 'f', .flag = &why.folded }, { 'j', .flag = &why.json },
 		{ 'm', .number = &slower }, { 'n', .number = &top }, { 'p', .text = &only },
 		{ 'r', .flag = &requests }, { 's', .text = &why.opens }, { 0 },
 	},
@@ -336,7 +333,7 @@ static int account_dat(const struct pids *of)
 	static struct replay r;
 	static char text[SHOW_ROOM];
 	const struct record *record;
-	size_t n;
+	size_t windows = 0, n;
 	int64_t lost;
 	int shown;
 
@@ -355,12 +352,12 @@ static int account_dat(const struct pids *of)
 			if (n) /* a loss */
 				stdout_print("%.*s", (int)n, text);
 		}
-		accounts += account_end(NULL);
+		windows += account_end(NULL);
 		stdout_print("%.*s", (int)replay_losses(&r, text, sizeof(text)), text);
 		replay_end(&r);
 	}
 	stdout_flush();
-	return replay_status(&r) != DONE ? REFUSED : accounts ? DONE : err_no("%s", nothing);
+	return replay_status(&r) != DONE ? REFUSED : windows ? DONE : err_no("%s", nothing);
 }
 
 /* Return the tasks of -p. */
@@ -374,8 +371,6 @@ static struct pids parse(int argc, char **argv)
 		usage_error(&tool, "a window needs both -s and -e");
 	if ((why.opens != NULL) + calls + requests > 1)
 		usage_error(&tool, "-c, -r and -s are three ways to cut time; give one");
-	if (every && ((why.opens != NULL) + calls + requests + why.folded))
-		usage_error(&tool, "-i prints the time of tasks; leave -c, -f, -r and -s out");
 	if (why.json && why.folded)
 		usage_error(&tool, "-j and -f cannot be given together");
 	why.scope = calls ? WHY_CALLS : why.opens || requests ? WHY_SPANS : WHY_TASKS;
@@ -384,7 +379,6 @@ static struct pids parse(int argc, char **argv)
 	why.top = top;
 	why.doing = doing;
 	why.requests = requests;
-	why.every = every != 0;
 	why.given = only != NULL;
 	if (only && pids_option(&tool, only, 0, &pids) < 0)
 		exit(REFUSED);
@@ -413,27 +407,17 @@ static void each(void)
 		take_event(&in.l, ts);
 }
 
-/* Print the account of an interval, or of all. */
-static void print(const struct interval_now *at)
-{
-	accounts += at->all ? why_end(&why) : why_cut(&why);
-}
-
 int main(int argc, char **argv)
 {
 	const struct pids pids = parse(argc, argv);
 
-	if (in.dat && every)
-		usage_error(&tool, "-i needs a trace as it comes, not a trace.dat");
 	if (in.dat)
 		return account_dat(&pids);
 	why_begin(&why);
 	for (size_t i = 0; i < pids.n; i++)
 		why_subject(&why, (struct why_who){ .pid = pids.v[i] });
-	interval_begin(&in, every, print);
 	input_each(&in, each);
 	if (!why.told)
 		err_exit(NO, "the trace has no sched_switch, which tells when a task runs");
-	interval_end();
-	return input_end(&in, accounts ? NULL : nothing);
+	return input_end(&in, why_end(&why) ? NULL : nothing);
 }

@@ -577,6 +577,35 @@ static void spend_unknown(struct why *w, struct why_task *t, uint64_t ts, uint32
 	spend(w, t, ts, WHY_UNKNOWN, NULL);
 }
 
+static void free_window(struct why_window *window)
+{
+	free(window->node);
+	free(window);
+}
+
+/* The longest window is first. */
+static int by_length(const void *a, const void *b)
+{
+	const struct why_window *x = *(struct why_window *const *)a;
+	const struct why_window *y = *(struct why_window *const *)b;
+	uint64_t m = x->end - x->begin, n = y->end - y->begin;
+
+	return m != n ? m < n ? 1 : -1 : x->begin != y->begin ? x->begin < y->begin ? -1 : 1 :
+	       (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Keep the longest windows only. */
+static void drop_short(struct why *w)
+{
+	array_sort(w->kept, w->nkept, sizeof(*w->kept), by_length);
+	for (; w->nkept > w->top; w->dropped++) {
+		struct why_window *window = w->kept[--w->nkept];
+
+		w->dropped_ns += window->end - window->begin;
+		free_window(window);
+	}
+}
+
 /* End the window of a task, whose time is accounted until now. */
 static void close_window(struct why *w, struct why_task *t)
 {
@@ -592,38 +621,37 @@ static void close_window(struct why *w, struct why_task *t)
 	/* of all tasks, leave out those without calls, if the trace has calls: kernel threads */
 	if (window->end - window->begin < w->slower || window->end == window->begin ||
 	    !is_complete(w, t) || (w->all && w->calls && !t->calls))
-		return why_free_window(window);
+		return free_window(window);
 	if (w->context) {
 		w->context(w->arg, t->pid, context);
 		window->context = name_of(w, context);
 	}
 	w->kept = xgrow(w->kept, w->nkept, &w->kept_room, sizeof(*w->kept));
 	w->kept[w->nkept++] = window;
-	if (w->nkept >= 2 * w->top + 64 && !w->every)
-		why_drop_short(w);
+	if (w->nkept >= 2 * w->top + 64)
+		drop_short(w);
 }
 
-void why_close_all(struct why *w, int cut)
+void why_close_all(struct why *w)
 {
 	struct why_task *t;
 
 	for (size_t i = 0; (t = table_next(&w->tasks, &i));) {
 		if (!t->window)
 			continue;
-		if (!t->seen && (!w->every || t->since < w->first)) { /* it had no event at all */
+		if (!t->seen) { /* it had no event at all */
 			t->state = WHY_UNKNOWN;
 			t->window->begin = t->since = w->first;
 		}
 		spend(w, t, w->now, t->state, NULL);
 		if (w->scope == WHY_SPANS) {
 			w->open++;
-			why_free_window(t->window);
+			free_window(t->window);
 			t->window = NULL;
 		}
 		close_window(w, t);
-		if (cut)
-			open_window(w, t, 0);
 	}
+	drop_short(w);
 }
 
 /* ---- what events say ---- */
@@ -922,7 +950,7 @@ void why_exec(struct why *w, uint64_t ts, struct why_who who, int32_t old)
 	t = running(w, who, ts, 0);
 	if (!t->window || !t->window->wait || w->scope != WHY_TASKS)
 		return;
-	why_free_window(t->window);
+	free_window(t->window);
 	t->window = NULL;
 	task_of(w, who);
 }

@@ -65,7 +65,6 @@ struct why {
 	uint64_t slower;        /* forget windows that are shorter, in ns */
 	unsigned depth;         /* how many waits follow each other; 1: only who woke the task */
 	size_t top;             /* print so many windows, and so many parts of each */
-	int every;              /* why_cut is called, so keep what is short, too */
 	int json, folded;       /* print JSON, or lines "a;b;c MICROSECONDS" for flame graphs */
 	int all;                /* all tasks but the idle ones are subjects */
 	int traced;             /* the trace says who are the subjects */
@@ -92,7 +91,6 @@ struct why {
 	uint32_t losses;
 	struct why_window **kept;
 	size_t nkept, kept_room, dropped, open;
-	struct table whole;             /* after why_cut: the account of each task so far */
 	uint64_t dropped_ns;
 	size_t segments, dead;
 	uint64_t steps;                 /* saved for waits with many parts */
@@ -206,12 +204,6 @@ void why_describe(struct why_wait *, const char *call, const uint64_t *first, co
 /* Close all windows, and print them to stdout_print. Return the number of windows. */
 size_t why_end(struct why *);
 
-/*
- * Print in the same way the account of all tasks since the last call, and begin anew. why_end still
- * prints their whole account. Only for WHY_TASKS.
- */
-size_t why_cut(struct why *);
-
 /* ---- private to this layer ----------------------------------------------------------------- */
 
 /* A part of a window. */
@@ -239,11 +231,6 @@ struct why_window {
 	uint32_t wait;          /* the node of the wait that the trace begins with, or 0 */
 };
 
-void why_free_window(struct why_window *);
-
-/* Keep the longest windows only. */
-void why_drop_short(struct why *);
-
 #define WHY_OTHERS "others"
 
 /*
@@ -258,7 +245,7 @@ uint32_t why_move(struct why_window *, uint32_t from, uint32_t to, const struct 
 /* Return the last name of a task that began before ns; 0: not known, or several had the pid. */
 uint32_t why_comm(const struct why *, int32_t pid, uint64_t ns);
 
-/* Close the windows of all tasks, and keep them. cut: open a new one for each task. */
-void why_close_all(struct why *, int cut);
+/* Close the windows of all tasks. */
+void why_close_all(struct why *);
 
 #endif

@@ -502,95 +502,10 @@ static void print_dropped(const struct why *w)
 		     (int)(o.at - line), line);
 }
 
-/* ---- all windows ---- */
-
-void why_free_window(struct why_window *window)
+size_t why_end(struct why *w)
 {
-	free(window->node);
-	free(window);
-}
-
-/* The longest window is first. */
-static int by_length(const void *a, const void *b)
-{
-	const struct why_window *x = *(struct why_window *const *)a;
-	const struct why_window *y = *(struct why_window *const *)b;
-	uint64_t m = total_of(x), n = total_of(y);
-
-	return m != n ? m < n ? 1 : -1 : x->begin != y->begin ? x->begin < y->begin ? -1 : 1 :
-	       (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-void why_drop_short(struct why *w)
-{
-	array_sort(w->kept, w->nkept, sizeof(*w->kept), by_length);
-	for (; w->nkept > w->top; w->dropped++) {
-		struct why_window *window = w->kept[--w->nkept];
-
-		w->dropped_ns += total_of(window);
-		why_free_window(window);
-	}
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct why_window *x = *(struct why_window *const *)a;
-	const struct why_window *y = *(struct why_window *const *)b;
-
-	return ASCENDING(x->begin, y->begin);
-}
-
-/* The account of a task in all windows that why_cut has printed; the key is its pid. */
-struct whole {
-	struct table_entry entry;
-	struct why_window *window;
-};
-
-/* Add the parts of a node to another one. */
-static void add_parts(struct why_window *to, uint32_t at, const struct why_window *from,
-		      uint32_t node)
-{
-	for (uint32_t c = from->node[node].first, added; c; c = from->node[c].next) {
-		struct why_node part = from->node[c];
-
-		part.first = part.next = 0;
-		added = part.n ? why_add(to, at, &part) : 0;
-		if (added)
-			add_parts(to, added, from, c);
-	}
-}
-
-/* Add each kept window to the whole account of its task; the first one becomes that account. */
-static void add_to_whole(struct why *w)
-{
-	w->whole.size = sizeof(struct whole);
-	array_sort(w->kept, w->nkept, sizeof(*w->kept), by_begin);
+	why_close_all(w);
 	for (size_t i = 0; i < w->nkept; i++) {
-		struct why_window *window = w->kept[i];
-		struct whole *of = table_at(&w->whole, (const char *)&window->pid,
-					    sizeof(window->pid));
-
-		if (!of->window) {
-			of->window = window;
-			continue;
-		}
-		add_parts(of->window, 0, window, 0);
-		of->window->end = window->end;
-		of->window->comm = window->comm;
-		of->window->losses += window->losses;
-		why_free_window(window);
-	}
-	w->nkept = 0;
-}
-
-/* Print the longest ones of the kept windows. Return how many. */
-static size_t print_kept(struct why *w)
-{
-	size_t n;
-
-	array_sort(w->kept, w->nkept, sizeof(*w->kept), by_length);
-	n = w->nkept < w->top ? w->nkept : w->top;
-	for (size_t i = 0; i < n; i++) {
 		name_parts(w, w->kept[i]);
 		if (w->json) {
 			print_json(w, w->kept[i]);
@@ -601,43 +516,10 @@ static size_t print_kept(struct why *w)
 			print_window(w, w->kept[i]);
 		}
 	}
-	for (size_t i = n; i < w->nkept; i++) {
-		w->dropped++;
-		w->dropped_ns += total_of(w->kept[i]);
-	}
 	if (w->dropped)
 		print_dropped(w);
-	return n;
-}
-
-size_t why_cut(struct why *w)
-{
-	size_t n;
-
-	why_close_all(w, 1);
-	n = print_kept(w);
-	w->dropped = 0;
-	w->dropped_ns = 0;
-	add_to_whole(w);
-	return n;
-}
-
-size_t why_end(struct why *w)
-{
-	struct whole *of;
-	size_t n;
-
-	why_close_all(w, 0);
-	if (w->whole.n) {
-		add_to_whole(w);
-		for (size_t i = 0; (of = table_next(&w->whole, &i)); w->nkept++) {
-			w->kept = xgrow(w->kept, w->nkept, &w->kept_room, sizeof(*w->kept));
-			w->kept[w->nkept] = of->window;
-		}
-	}
-	n = print_kept(w);
 	if (w->open)
 		stdout_print(w->json ? "{\"without_end\":%zu}\n" :
 			     "# %zu windows have no end, and are not shown\n", w->open);
-	return n;
+	return w->nkept;
 }

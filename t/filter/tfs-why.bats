@@ -591,27 +591,3 @@ b:server 10, request 11: 500 ms
 	[ "$(grep request out)" = 'server 10, request 12: 400 ms
 task 10, request 11: 100 ms' ]
 }
-
-@test "tfs-why: -i prints the account every so often, and the accounts of a task add up to the whole" {
-	local input
-	futex >all
-	mkfifo in
-	tfs-why -j -i 10 -n all in >out 3>&- &
-	exec {input}>in
-	head -n 9 all >&"$input"
-	eventually grep -q '^{"seconds":[0-9.]*,"pid":10,' out
-	tail -n +10 all >&"$input"
-	exec {input}>&-
-	wait "$!"
-	tfs-why -j -n all all >whole
-	for file in whole out; do
-		jq -s -c 'group_by(.pid) | map([.[0].pid, (map(.total_ns) | add),
-			([.[].parts[]] | group_by([.state, .on]) | map([.[0].state, .[0].on, (map(.ns) | add)]))])' \
-			<(grep "^{" "$file") >"$file.sums"
-	done
-	[ "$(grep -c '"pid":10,' out)" -ge 2 ]
-	cmp whole.sums out.sums
-	# a reader of text has the same lines behind the time
-	tfs-why -i 60000 all | sed 's/^ *[0-9.]* //' >got
-	tfs-why all | diff - got
-}
