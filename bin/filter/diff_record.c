@@ -22,6 +22,14 @@ static void add_words(struct words *w, char **words)
 		add_word(w, *words);
 }
 
+static volatile sig_atomic_t interrupted;
+
+/* A person ends the run: tfs-run ends its session, and then this tool ends, too. */
+static void interrupt(int signo)
+{
+	interrupted = signo;
+}
+
 /* Record one run of a command. Return 0, or -1, reported. */
 static int record_run(const char *file, char **hook, char **command)
 {
@@ -40,12 +48,10 @@ static int record_run(const char *file, char **hook, char **command)
 	add_word(&w, (char *)(uintptr_t)"--");
 	add_words(&w, command);
 	add_word(&w, NULL);
-	signal(SIGINT, SIG_IGN); /* of a person: tfs-run ends its session, then this tool ends */
 	child = child_fork();
 	if (child < 0)
 		return err_errno("unable to start a process");
 	if (!child) {
-		signal(SIGINT, SIG_DFL);
 		fd_to_null(STDIN_FILENO);
 		fd_to_null(STDOUT_FILENO);
 		execv(run, w.v);
@@ -54,8 +60,8 @@ static int record_run(const char *file, char **hook, char **command)
 	}
 	status = child_wait(child);
 	free(w.v);
-	if (status == 128 + SIGINT)
-		exit(status);
+	if (interrupted)
+		exit(128 + SIGINT);
 	return status == REFUSED || access(file, R_OK) ?
 	       err_msg("unable to record %.80s with %.80s: status %d", *command, *hook, status) : 0;
 }
@@ -101,10 +107,13 @@ void diff_remove(const char *dir)
 
 int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***commands)
 {
+	const struct sigaction take = { .sa_handler = interrupt };
 	static struct strbuf file;
+	struct sigaction before;
 
 	if (make_directory(dir, commands[1] != NULL) < 0)
 		return REFUSED;
+	sigaction(SIGINT, &take, &before);
 	for (unsigned long i = 0; i < runs; i++)
 		for (size_t k = 0; k < 2 && commands[k]; k++) {
 			strbuf_format(strbuf_empty(&file), "%s%s%s", dir,
@@ -118,5 +127,6 @@ int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***comm
 					return REFUSED;
 			}
 		}
+	sigaction(SIGINT, &before, NULL);
 	return DONE;
 }

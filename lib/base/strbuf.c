@@ -5,8 +5,10 @@
 
 char *strbuf_room(struct strbuf *w, size_t n)
 {
-	if (w->n + n >= w->room || n > SIZE_MAX / 4) {
-		w->room = n > SIZE_MAX / 4 ? SIZE_MAX : 2 * (w->n + n) + 1;
+	const int huge = n > SIZE_MAX / 8 || w->n > SIZE_MAX / 8;
+
+	if (w->n + n >= w->room || huge) {
+		w->room = huge ? SIZE_MAX : 2 * (w->n + n) + 1; /* there is not so much memory */
 		w->text = xrealloc(w->text, w->room, 1);
 	}
 	return w->text + w->n;

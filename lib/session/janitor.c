@@ -520,7 +520,7 @@ static void end_marks(struct janitor *j)
 {
 	if (j->waits <= 0)
 		return;
-	if (!await(j, j->waits, 2 * KILLED_MS, 0))
+	if (!await(j, j->waits, GIVE_UP_MS, 0))
 		kill(j->waits, SIGKILL);
 	if (await(j, j->waits, KILLED_MS, 0))
 		child_wait(j->waits);

@@ -37,7 +37,7 @@ tarball() {
 }
 
 @test "release: its parts are in the form of SPDX, with the checksums of all files" {
-	need_tool jq
+	need_tool jq dpkg-query
 	need_image
 	tarball of
 	tar -czf "$(echo of/*.tar.gz | sed 's/.tar.gz$/-image&/')" -C "${LAYOUT%:*}" .

@@ -26,6 +26,7 @@ sets() {
 
 # bats test_tags=quick
 @test "tfs-diff: prints programs, connections, files, failures and errors that have changed" {
+	need_tool jq
 	calls a-11 'openat(AT_FDCWD, "/etc/hosts", O_RDONLY) = 3 <0.000003>' \
 		'openat(AT_FDCWD, "/etc/a", O_RDONLY) = 3 <0.000003>' \
 		'openat(AT_FDCWD, "/etc/x", O_RDONLY) = -1 ENOENT <0.000003>' \
@@ -89,6 +90,7 @@ no longer calls kill(N, SIGTERM) = 0
 }
 
 @test "tfs-diff: prints no control character, and no line, that a program has chosen" {
+	need_tool jq
 	calls a-11 'openat(AT_FDCWD, "/etc/a", O_RDONLY) = 3 <0.000003>' >before
 	calls $'a\e[2J-11' $'openat(AT_FDCWD, "/etc/\e[31m\tb", O_RDONLY) = 3 <0.000003>' \
 		$'connect(3, {sa_family=AF_INET, sin_port=htons(1), sin_addr=inet_addr("10.\e.1")}, 16) = 0 <0.000001>' >after
@@ -134,6 +136,7 @@ openat of 4 more files below /usr/lib/p fails with ENOENT
 }
 
 @test "tfs-diff: ten recordings a side tell a change of time from noise, by ranks" {
+	need_tool jq
 	sets before 10 $'a;blocked;pipe: read, woken by b 12 2000RUN\na;blocked;sleep: nanosleep, woken by interrupt 500RUN\na;running;user code 7RUN00'
 	sets after 10 $'a;blocked;pipe: read, woken by b 99 3000RUN\na;blocked;sleep: nanosleep, woken by interrupt 501RUN\na;running;user code 7RUN01'
 	run -1 tfs-diff before after

@@ -143,13 +143,14 @@ slow_disk() {
 	need_tracefs events/sched/sched_waking
 	sleep 1000 3>&- &
 	task=$!
-	tfs-run trace_why --instance "$MARK" --pid "$task" -o got >/dev/null 2>err 3>&- &
+	tfs-run trace_why --events --instance "$MARK" --pid "$task" -o got >/dev/null 2>err 3>&- &
 	session=$!
 	eventually [ -d "$tasks" ]
-	eventually grep -q " $(stat -c '%d:%i' "$tasks" | awk -F: '{ printf "%02x:%02x:%d", $1 / 256, $1 % 256, $2 }') " /proc/locks
+	eventually grep -qs '# waits: ' got # by tfs-stuck
+	grep -q ":$(stat -c %i "$tasks") " /proc/locks
 	tfs-run trace_exec -o other -- true >/dev/null 2>&1 3>&-
 	[ -d "$tasks" ]
 	kill "$task"
 	wait "$session"
-	grep -q '^sleep ' got
+	grep -q 'next_comm=sleep' got
 }
