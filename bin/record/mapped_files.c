@@ -36,9 +36,9 @@ static int64_t ahead;
 static int ahead_known;
 
 /*
- * Write how far the clock is ahead. Between two looks at the clock of the trace, this process sets
- * its name again, and the kernel's record of that has the time of the clock of perf events. Choose
- * the two looks that are nearest to each other.
+ * Write how far the clock of perf events is ahead of that of the trace. This process sets its name
+ * again, which makes a perf event with a time, and looks at the clock of the trace before and
+ * after. Of several tries, take the one with the shortest time between the two looks.
  */
 static void tell_ahead(int instance, int to)
 {

@@ -8,9 +8,9 @@
  * time. The helper has no descriptor but its socket, and a session and a directory of its own, so
  * it keeps nothing that others need. Nobody waits for its end.
  *
- * All helpers and the tool share memory. In it, a helper counts its steps as long as it makes
- * progress, and names the place that it waits for, a device or a process. If a helper was silent
- * for too long, its place is left alone for some seconds, and each further time twice as long.
+ * All helpers and the tool share memory. A helper that makes progress counts its steps there, and
+ * names the place that it waits for, a device or a process. If a helper was silent for too long,
+ * its place is left alone for some seconds, and each further time twice as long.
  */
 #include <poll.h>
 #include <sched.h>
