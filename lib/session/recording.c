@@ -534,7 +534,11 @@ static void add_entry(const struct follower *f, char *line)
 	}
 }
 
-/* Follow the thread of a line, COMM-PID [CPU] ... EVENT: pid=N ..., if its maker is followed. */
+/*
+ * Follow the thread of a line, COMM-PID [CPU] ... EVENT: pid=N ..., if its maker is followed. Soon
+ * after a task has exited, the kernel takes it off the list; count the thread of such a maker,
+ * because it may have been followed.
+ */
 static void add_thread(const struct follower *f, const char *line, const char *event)
 {
 	static const char head[] = ": task_newtask: pid=";
@@ -549,10 +553,14 @@ static void add_thread(const struct follower *f, const char *line, const char *e
 	p++;
 	maker = (pid_t)text_digits(&p);
 	if (!pidfilter_list(f->instance, &followed) && !recording_parents(f->rq, &parents) &&
-	    pids_has(&followed, maker) && !pids_has(&parents, maker)) {
-		late_add(f->count, 1);
-		pids_add(&one, thread);
-		pidfilter_add(f->instance, &one, PIDFILTER_MIRRORED);
+	    !pids_has(&parents, maker)) {
+		if (pids_has(&followed, maker)) {
+			late_add(f->count, 1);
+			pids_add(&one, thread);
+			pidfilter_add(f->instance, &one, PIDFILTER_MIRRORED);
+		} else if (!task_alive(maker)) {
+			late_add(f->count, 1);
+		}
 	}
 	pids_clear(&followed);
 	pids_clear(&parents);

@@ -535,6 +535,26 @@ has() {
 	run -1 grep 'not known' trace err
 }
 
+@test "case uring_blk: a thread of io_uring whose maker is gone before it can be followed is counted" {
+	local pid follower
+	need_tracefs events/block/block_bio_queue
+	loop
+	"$CASE/uring_blk" "/dev/$LOOP" s || skip "needs io_uring"
+	start_session trace_event --parent "$$" -e block_bio_queue --output file
+	for pid in $(children "$(children "$SESSION")"); do
+		[ "$(cat "/proc/$pid/comm")" != manager ] || follower=$pid
+	done
+	kill -STOP "$follower"
+	background "$CASE/uring_blk" "/dev/$LOOP" s
+	finishes "$PID" 0
+	unlisted() { ! grep -qx "$PID" "$TRACEFS/instances/tfs.$MARK/set_event_pid"; }
+	eventually unlisted
+	kill -CONT "$follower"
+	kill "$SESSION"
+	finishes "$SESSION" 0
+	grep -q '^# not known: events of 1 task, ' "$TRACE"
+}
+
 # apart COMMAND...: Run a session of trace_tcp with the options in TCP in a network namespace of its
 # own, with these PORTS. Write the trace and what the program says.
 apart() {

@@ -207,7 +207,8 @@ marked() {
 @test "trace_event: --trigger sets a trigger at each of the events" {
 	need_tracefs events/sched/sched_process_fork/trigger
 	calls 10 1 5
-	traced -e sched_process_fork --trigger traceoff:1
+	# a trigger acts on the events of all tasks
+	traced -e sched_process_fork --trigger "'traceoff:1 if parent_pid == $CALLS'"
 	[ "$(events_in got sched_process_fork)" = 1 ]
 	[ "$(grep -vc '^#' got)" = 1 ]
 }
