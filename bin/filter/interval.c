@@ -18,12 +18,6 @@ static struct interval {
 	struct screen screen;
 } this;
 
-static const char *put_ms(char *s, size_t size, long long ms)
-{
-	str_format(s, size, "%llu.%03u", (unsigned long long)(ms / 1000), (unsigned)(ms % 1000));
-	return s;
-}
-
 /* Return the size of the terminal that shows the table, or zeros. */
 static struct winsize window(void)
 {
@@ -34,19 +28,14 @@ static struct winsize window(void)
 }
 
 /* Print each line of the table, with its time before it. */
-static void put_lines(const char *time)
+static void put_lines(long long ms)
 {
-	char *s = this.text.text;
+	static struct strbuf timed;
 
 	if (!this.text.n && !this.ended)
-		stdout_print("# %s no event\n", time);
-	for (size_t n = this.text.n, len; n; s += len, n -= len) {
-		len = text_line_length(s, n);
-		if (*s == '{')
-			stdout_print("{\"seconds\":%s,%.*s\n", time, (int)len - 2, s + 1);
-		else
-			stdout_print("%9s %.*s\n", time, (int)len - 1, s);
-	}
+		stdout_print("# %lld.%03lld no event\n", ms / 1000, ms % 1000);
+	screen_timed(strbuf_empty(&timed), this.text.text, this.text.n, ms);
+	stdout_print("%.*s", (int)timed.n, timed.n ? timed.text : "");
 }
 
 /* Print a frame for a terminal: here, or in tfs-run. */
@@ -68,25 +57,20 @@ static void put_frame(void)
 static void tick(long long now, int all)
 {
 	struct interval_now at = { .ms = (unsigned long)(now - this.last), .all = all };
-	char time[32], every[32];
 	unsigned rows = window().ws_row;
 
 	if (all)
 		at.ms = (unsigned long)(now - this.began);
 	/* without the title, header, total, and the cursor */
 	at.rows = all || rows < 8 || !this.people ? ULONG_MAX : rows - 5;
-	put_ms(time, sizeof(time), now - this.began);
 	stdout_flush();
 	this.text.n = 0;
+	if (this.people)
+		screen_title(&this.text, now - this.began, all ? 0 : this.every);
 	stdout_collect(&this.text);
-	if (this.people && all)
-		stdout_print("%call of %s s\n", SCREEN_LAST, time);
-	else if (this.people)
-		stdout_print("%c%s s, every %s s\n", SCREEN_FRAME, time,
-			     put_ms(every, sizeof(every), (long long)this.every));
 	this.print(&at);
 	stdout_collect(NULL);
-	this.people ? put_frame() : put_lines(time);
+	this.people ? put_frame() : put_lines(now - this.began);
 	stdout_flush();
 	this.last = now;
 }

@@ -90,6 +90,9 @@ struct stream {
 	long long empty_at;     /* time at which the buffer was found empty, in us */
 	long long names_at;     /* time of the last look at names, in ms */
 	unsigned long long cut; /* events read from the buffer and not written */
+	unsigned long every;    /* --every, in ms */
+	long long begun_at;     /* time at which the stream began, in ms */
+	unsigned long accounts; /* of --every, so far */
 };
 
 /* ---- copy the kernel's text -------------------------------------------------- */
@@ -448,15 +451,47 @@ static void write_unfinished(struct stream *s)
 		write_lines(s, text, n);
 }
 
-/* Write the account of --why. */
-static void write_account(struct stream *s)
+/* Write the account of --why: of all, or so far. Return 0, or -1, reported. */
+static int write_account(struct stream *s, int all)
 {
-	struct strbuf text = { 0 };
+	const long long ms = time_now_ms() - s->begun_at;
+	const int person = s->every && !s->show.json && getenv(PEOPLE_SCREEN);
+	struct strbuf account = { 0 }, lines = { 0 };
+	int r = 0;
 
-	account_end(&text);
-	if (text.n && !s->to.full)
-		write_lines(s, text.text, text.n);
-	free(text.text);
+	if (all)
+		account_end(&account);
+	else /* with events left in the buffer, it ends with the last one that was read */
+		r = account_so_far(&account, live_empty(&s->live) ? trace_clock_now(s->dir) : 0);
+	if (person)
+		screen_title(&lines, ms, all ? 0 : s->every);
+	if (s->every && !person)
+		screen_timed(&lines, account.n ? account.text : "", account.n, ms);
+	else
+		strbuf_add(&lines, account.n ? account.text : "", account.n);
+	if (lines.n && !s->to.full)
+		write_lines(s, lines.text, lines.n);
+	free(account.text);
+	free(lines.text);
+	return r;
+}
+
+/* Return the time until the next account of --every, in us; -1: there is none. */
+static long until_account(const struct stream *s)
+{
+	long long at = s->begun_at + (long long)((s->accounts + 1) * s->every);
+	long long ms = at - time_now_ms();
+
+	return !s->every ? -1 : ms > 0 ? (long)ms * 1000 : 0;
+}
+
+/* Write the account so far if it is time. Leave out those of times that have passed meanwhile. */
+static int account_when_due(struct stream *s)
+{
+	if (until_account(s))
+		return 0;
+	s->accounts = (unsigned long)(time_now_ms() - s->begun_at) / s->every;
+	return write_account(s, 0);
 }
 
 /* Write lines that count the files and cgroups that this tool was to read, and could not. */
@@ -566,12 +601,22 @@ static void write_header(struct stream *s)
 		write_traced(s);
 }
 
+/* Return how long to wait for events, in us; -1: without a limit. */
+static long until_look(const struct stream *s)
+{
+	long us = until_account(s);
+
+	/* tasks outside of the trace fill the taskstats socket, too */
+	return s->exits.fd < 0 || (us >= 0 && us < EXITS_US) ? us : EXITS_US;
+}
+
 /* Stream until a signal or an error. Return the result of the last pump. */
 static int stream(struct stream *s)
 {
 	int r = 1;
 
 	s->readers = s->to.readers - 1;
+	s->begun_at = time_now_ms();
 	for (;;) {
 		/* also for a reader that comes just before the end */
 		if (s->readers != s->to.readers)
@@ -583,12 +628,13 @@ static int stream(struct stream *s)
 			continue;
 		}
 		r = pump(s);
+		if (r >= 0 && account_when_due(s) < 0)
+			r = -1;
 		if (r < 0 || r > 1)
 			continue;
 		consumer_wait(&s->to, -1, 0, s->gather);
 		if (!s->to.stopping && !r)
-			/* tasks outside of the trace fill the taskstats socket, too */
-			consumer_wait(&s->to, s->in, POLLIN, s->exits.fd < 0 ? -1 : EXITS_US);
+			consumer_wait(&s->to, s->in, POLLIN, until_look(s));
 	}
 }
 
@@ -627,6 +673,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 	unsigned long size = 0;
 	const struct opt_place places[] = {
 		{ .name = "begins", .flag = &s->show.subjects.names },
+		{ .name = "every", .number = &s->every },
 		{ .name = "function-names", .flag = &s->functions },
 		{ .name = "kernel-text", .flag = &s->text },
 		{ .name = "lines", .flag = &s->to.packets },
@@ -706,7 +753,8 @@ int main(int argc, char **argv)
 		r = drain(&s);
 	if (!s.text)
 		write_unfinished(&s);
-	write_account(&s);
+	if (write_account(&s, 1) < 0)
+		r = -1;
 	write_unread(&s);
 	write_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;

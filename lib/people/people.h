@@ -124,7 +124,7 @@ void people_print(const char *text, size_t n, int width);
 /* Return how many of n bytes fit into so many columns. 0: all. */
 size_t people_fit(const char *text, size_t n, size_t columns);
 
-/* ---- screen.c: a table at a terminal that is drawn again in its place ------------------- */
+/* ---- screen.c: a table every so often, which a terminal draws again in its place -------- */
 
 /*
  * The first byte of a table's first line, in the text of a tool for people. The table replaces the
@@ -137,6 +137,18 @@ struct screen {
 	int frames;             /* the text is in a table that another one replaces */
 	unsigned rows, columns; /* of that table on the terminal */
 };
+
+/*
+ * Begin the text of a table after so many ms, which a person sees: every so often (ms), or if that
+ * is 0, the last one.
+ */
+void screen_title(struct strbuf *, long long ms, unsigned long every);
+
+/*
+ * Add the lines of a table that a program reads, text or JSON: each begins with the seconds after
+ * which the table was made.
+ */
+void screen_timed(struct strbuf *to, const char *text, size_t n, long long ms);
 
 /*
  * Add n bytes, which are whole lines, for a terminal of this size, or of any size if it is 0. In a

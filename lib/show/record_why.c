@@ -7,6 +7,7 @@
  * call a task is in, and the files of descriptors.
  */
 
+#include <sys/times.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -244,25 +245,58 @@ void account_subject(int pid)
 		why_subject(&account.why, (struct why_who){ .pid = pid });
 }
 
-/* Tell the share of a CPU that this program took, in tenths of a percent. */
-static void print_cost(void)
+/* Return the CPU time, in ms, of this program and of those that account_so_far has started. */
+static long long cpu_time(void)
 {
-	const long long ran = clock() * 1000LL / CLOCKS_PER_SEC;
-	const long long ms = time_now_ms() - account.begun, share = ran * 1000 / (ms ? ms : 1);
+	struct tms t;
 
-	stdout_print("# the tracer took %lld.%lld %% of a CPU\n", share / 10, share % 10);
+	times(&t);
+	return clock() * 1000LL / CLOCKS_PER_SEC +
+	       (long long)(t.tms_cutime + t.tms_cstime) * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+/* Make the account of a program that took so much CPU time. */
+static size_t make_account(struct strbuf *text, long long ran)
+{
+	const long long ms = time_now_ms() - account.begun, share = ran * 1000 / (ms ? ms : 1);
+	size_t n;
+
+	stdout_collect(text);
+	n = why_end(&account.why);
+	if (n && account.show->facts.live && !account.why.json && !account.why.folded)
+		stdout_print("# the tracer took %lld.%lld %% of a CPU\n", share / 10, share % 10);
+	stdout_collect(NULL);
+	return n;
 }
 
 size_t account_end(struct strbuf *text)
 {
-	size_t n;
+	return account.on ? make_account(text, cpu_time()) : 0;
+}
 
-	if (!account.on)
-		return 0;
-	stdout_collect(text);
-	n = why_end(&account.why);
-	if (n && account.show->facts.live && !account.why.json && !account.why.folded)
-		print_cost();
-	stdout_collect(NULL);
-	return n;
+/* An account takes all open waits to its end, so a child makes it: this process goes on with them. */
+int account_so_far(struct strbuf *text, uint64_t now)
+{
+	const long long ran = cpu_time();
+	struct strbuf own = { 0 };
+	char part[4096];
+	ssize_t n = 0;
+	pid_t child;
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return err_errno("unable to print the account so far");
+	child = child_fork();
+	if (!child) {
+		if (now > account.why.now)
+			account.why.now = now;
+		make_account(&own, ran);
+		_exit(fd_write_all(p[1], own.text, own.n) < 0 ? REFUSED : DONE);
+	}
+	close(p[1]);
+	while (child > 0 && ((n = read(p[0], part, sizeof(part))) > 0 || (n < 0 && errno == EINTR)))
+		strbuf_add(text, part, n > 0 ? (size_t)n : 0);
+	close(p[0]);
+	return child < 0 || n < 0 || child_wait(child) ?
+	       err_msg("unable to print the account so far") : 0;
 }

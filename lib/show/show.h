@@ -274,4 +274,10 @@ void account_subject(int pid);
 /* Set the text, or standard output if it is NULL, to the account. Return the number of windows. */
 size_t account_end(struct strbuf *text);
 
+/*
+ * Add the account so far, as if the trace ended now, in ns of its clock (0: with its last record).
+ * Return 0, or -1, reported.
+ */
+int account_so_far(struct strbuf *text, uint64_t now);
+
 #endif

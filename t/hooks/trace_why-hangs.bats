@@ -113,6 +113,26 @@ accounted() {
 	head -n 1 got | grep -x "hangs [0-9]*, read [0-9]*<pipe:\[[0-9]*\], empty>; writer [0-9]* hangs: .*"
 }
 
+@test "trace_why: --every prints the account so far, of a task that hangs, too, and at last of all" {
+	need_tracefs events/sched/sched_waking
+	mkfifo fifo
+	taskset 1 head -n 1 <>fifo >line &
+	HEAD=$!
+	watch trace_why --every 50ms --json --pid "$HEAD"
+	hung() { # 20 accounts so far have one wait, as long as they are
+		grep -Ec '"pid":'"$HEAD"',.*"total_ns":([0-9]+),.*"parts":\[\{"state":"blocked",.*"count":1,"ns":\1\}\]\}$' got >n
+		[ "$(cat n)" -ge 20 ]
+	}
+	eventually hung
+	echo x >fifo
+	watch_end
+	wait "$HEAD"
+	# the time grows, and the parts of each account add up to it
+	jq -rs '.[] | select(.pid) | [.seconds, .total_ns, (.parts | map(.ns) | add)] | @tsv' got |
+		awk '$1 < s || $2 < ns || $2 != $3 { print; bad = 1 } { s = $1; ns = $2 } END { exit bad || NR < 21 }'
+	tail -n 1 got | grep -q '"waker":{"pid":[0-9]*,"comm":"bash"}'
+}
+
 @test "trace_why: a wait from before the recording is accounted with its cause and who ended it" {
 	need_tracefs events/sched/sched_waking
 	mkfifo fifo

@@ -131,6 +131,7 @@ slow_disk() {
 		--events --top 3|--events prints no account; leave out --slower, --begin, --end, --depth, --top and --folded
 		--stack --folded|--stack prints no account; leave out --slower, --begin, --end, --depth, --top and --folded
 		--events --stack|--events and --stack cannot be combined; give one
+		--every 1s --folded|--every prints the account of tasks so far; leave out --events, --stack, --slower, --begin, --end, --folded and --otel
 		--otel|--otel needs --slower, --begin and --end, or --events: a task has more than one span in its life
 		--otel --slower 1ms --folded|--otel cannot be combined with --folded
 		--otel --stack|--otel cannot be combined with --stack

@@ -357,6 +357,20 @@ burst() {
 	[ "$(grep -c 'calls-.*getppid' text)" = 40000 ]
 }
 
+@test "terminal: trace_why --every draws the account so far in place, and at last that of all" {
+	need_tracefs events/sched/sched_waking
+	terminal 80
+	types "tfs-run trace_why --every 100ms --instance $MARK -- sh -c 'read -r _ <go'"
+	eventually shows '^[1-9]\.[0-9]{3} s, every 0\.100 s$'
+	shows '^[a-z-]+ [0-9]+: [0-9.]+ s$'
+	[ "$(screen | grep -c 'every 0.100 s')" = 1 ]
+	release_go
+	ends 0
+	[ "$(screen | grep -c 'every 0.100 s')" = 0 ]
+	shows '^all of [0-9.]+ s$'
+	shows '^sh [0-9]+: [0-9.]+ s$'
+}
+
 @test "terminal: ^C in a flood leaves whole lines, and the program and the session are gone" {
 	terminal 200
 	printf '%s\n' 'echo $$ >pid' 'exec "$1/calls" 1000000000 </dev/null' >program
