@@ -6,7 +6,7 @@
 # recorder, and the subsystems distributed and blktrace. LTO=1, as STATIC=1, optimizes each program
 # as a whole.
 
-VERSION = 0.2.0
+VERSION = 0.3.0
 # the commit of sources that deploy/tree or git archive has copied
 COMMIT := $(shell sed -n 's/^\([0-9a-f]\{12\}\)[0-9a-f]*$$/ (\1)/p' .commit 2>/dev/null)
 PREFIX = /usr/local

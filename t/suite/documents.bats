@@ -447,8 +447,17 @@ woke() {
 	run -1 grep -vxFf "$BATS_TEST_TMPDIR/tagged" "$BATS_TEST_TMPDIR/wanted"
 }
 
-@test "documents: NEWS begins with the version that the programs print" {
-	[ "$(grep -m 1 '^## ' "$TREE/NEWS.md")" = "## $(tfs-dir --version | sed 's/.* //')" ]
+@test "documents: NEWS begins with the version of the Makefile, and no file names an older one as ours" {
+	local version older
+	version=$(sed -n 's/^VERSION = //p' "$TREE/Makefile")
+	[ "$(tfs-dir --version | cut -d ' ' -f 2)" = "$version" ]
+	sed -n 's/^## //p' "$TREE/NEWS.md" >versions
+	[ "$(head -n 1 versions)" = "$version" ]
+	[[ "$(head -n 1 "$TREE/deploy/deb/debian/changelog")" == "tfs-tools ($version) "* ]]
+	grep -qx "| ${version%.*} | .* |" "$TREE/SECURITY.md"
+	older=$(tail -n +2 versions | sed 's/\./\\./g' | paste -sd '|')
+	run -1 grep -rnE "(^|[^0-9.])($older)([^0-9.]|\$)" "$TREE/deploy" --exclude=changelog
+	[ -z "$(find "$TREE/deploy" -regextype egrep -regex ".*_($older)[^0-9/]*")" ]
 }
 
 @test "documents: each function that SECURITY.md names at a border is in its file" {

@@ -4,7 +4,7 @@
 #
 ################################################################################
 
-TFS_TOOLS_VERSION = 0.2.0
+TFS_TOOLS_VERSION = 0.3.0
 TFS_TOOLS_SITE = $(call qstrip,$(BR2_PACKAGE_TFS_TOOLS_SITE))
 TFS_TOOLS_LICENSE = ISC
 TFS_TOOLS_LICENSE_FILES = LICENSE
