@@ -451,29 +451,23 @@ static void write_unfinished(struct stream *s)
 		write_lines(s, text, n);
 }
 
-/* Write the account of --why: of all, or so far. Return 0, or -1, reported. */
-static int write_account(struct stream *s, int all)
+/* Write an account of --why: that of all, or one of --every. */
+static void write_account(struct stream *s, const struct strbuf *account, int all)
 {
 	const long long ms = time_now_ms() - s->begun_at;
 	const int person = s->every && !s->show.json && getenv(PEOPLE_SCREEN);
-	struct strbuf account = { 0 }, lines = { 0 };
-	int r = 0;
+	struct strbuf lines = { 0 };
 
-	if (all)
-		account_end(&account);
-	else /* with events left in the buffer, it ends with the last one that was read */
-		r = account_so_far(&account, live_empty(&s->live) ? trace_clock_now(s->dir) : 0);
+	if (!account->n || s->to.full)
+		return;
 	if (person)
 		screen_title(&lines, ms, all ? 0 : s->every);
 	if (s->every && !person)
-		screen_timed(&lines, account.n ? account.text : "", account.n, ms);
+		screen_timed(&lines, account->text, account->n, ms);
 	else
-		strbuf_add(&lines, account.n ? account.text : "", account.n);
-	if (lines.n && !s->to.full)
-		write_lines(s, lines.text, lines.n);
-	free(account.text);
+		strbuf_add(&lines, account->text, account->n);
+	write_lines(s, lines.text, lines.n);
 	free(lines.text);
-	return r;
 }
 
 /* Return the time until the next account of --every, in us; -1: there is none. */
@@ -485,13 +479,32 @@ static long until_account(const struct stream *s)
 	return !s->every ? -1 : ms > 0 ? (long)ms * 1000 : 0;
 }
 
-/* Write the account so far if it is time. Leave out those of times that have passed meanwhile. */
-static int account_when_due(struct stream *s)
+/*
+ * Write the account so far, which is due; none for each time that has passed meanwhile. If it
+ * fails, after a message, the next one may not. Return the result of pump.
+ */
+static int write_so_far(struct stream *s)
 {
-	if (until_account(s))
-		return 0;
+	const uint64_t now = trace_clock_now(s->dir);
+	struct strbuf account = { 0 };
+	int r = pump(s);
+
 	s->accounts = (unsigned long)(time_now_ms() - s->begun_at) / s->every;
-	return write_account(s, 0);
+	/* with events left in the buffer, it ends with the last one that was read */
+	if (r >= 0 && account_so_far(&account, r > 1 ? 0 : now) == 0)
+		write_account(s, &account, 0);
+	free(account.text);
+	return r;
+}
+
+/* Write the account of all. */
+static void write_last_account(struct stream *s)
+{
+	struct strbuf account = { 0 };
+
+	account_end(&account);
+	write_account(s, &account, 1);
+	free(account.text);
 }
 
 /* Write lines that count the files and cgroups that this tool was to read, and could not. */
@@ -627,9 +640,7 @@ static int stream(struct stream *s)
 			consumer_wait(&s->to, -1, 0, -1);
 			continue;
 		}
-		r = pump(s);
-		if (r >= 0 && account_when_due(s) < 0)
-			r = -1;
+		r = until_account(s) ? pump(s) : write_so_far(s);
 		if (r < 0 || r > 1)
 			continue;
 		consumer_wait(&s->to, -1, 0, s->gather);
@@ -698,6 +709,8 @@ static int take_options(struct stream *s, int argc, char **argv)
 		consumer_limit(&s->to, size);
 	s->show.asked |= s->functions || about.n || s->show.subjects.rules;
 	show_calls_check(&s->show, &s->decode, &tool);
+	if (s->every && !account_on())
+		usage_error(&tool, "--every needs --why");
 	if (s->show.subjects.rules)
 		check_rules(s->show.subjects.rules);
 	if ((about.n || s->show.subjects.rules) && subjects_begin(&s->show.subjects, &about) < 0)
@@ -753,8 +766,7 @@ int main(int argc, char **argv)
 		r = drain(&s);
 	if (!s.text)
 		write_unfinished(&s);
-	if (write_account(&s, 1) < 0)
-		r = -1;
+	write_last_account(&s);
 	write_unread(&s);
 	write_losses(&s, r < 0);
 	return r < 0 ? REFUSED : s.to.full > 1 ? s.to.full : DONE;

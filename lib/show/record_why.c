@@ -274,7 +274,7 @@ size_t account_end(struct strbuf *text)
 	return account.on ? make_account(text, cpu_time()) : 0;
 }
 
-/* An account takes all open waits to its end, so a child makes it: this process goes on with them. */
+/* An account takes open waits to its end, so a child makes it: this process goes on with them. */
 int account_so_far(struct strbuf *text, uint64_t now)
 {
 	const long long ran = cpu_time();
@@ -297,6 +297,8 @@ int account_so_far(struct strbuf *text, uint64_t now)
 	while (child > 0 && ((n = read(p[0], part, sizeof(part))) > 0 || (n < 0 && errno == EINTR)))
 		strbuf_add(text, part, n > 0 ? (size_t)n : 0);
 	close(p[0]);
-	return child < 0 || n < 0 || child_wait(child) ?
-	       err_msg("unable to print the account so far") : 0;
+	if (child > 0 && !child_wait(child) && !n)
+		return 0;
+	text->n = 0;
+	return err_msg("unable to print the account so far");
 }

@@ -275,8 +275,8 @@ void account_subject(int pid);
 size_t account_end(struct strbuf *text);
 
 /*
- * Add the account so far, as if the trace ended now, in ns of its clock (0: with its last record).
- * Return 0, or -1, reported.
+ * Set the text to the account so far, as if the trace ended now, in ns of its clock (0: with its
+ * last record). Return 0, or -1, reported, with no text.
  */
 int account_so_far(struct strbuf *text, uint64_t now);
 
