@@ -515,12 +515,31 @@ static void mark_waits(struct janitor *j)
 	_exit(REFUSED);
 }
 
-/* The recording ends: wait for the marks, but not for a tool that hangs. */
+/* Return the CPU time of a process in ns. It grows while the process works. */
+static long long time_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	return !pid || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t) ? 0 :
+	       t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* The recording ends: wait for the marks, also of a slow tool, but not for one that hangs. */
 static void end_marks(struct janitor *j)
 {
+	enum { LOOKS = 10 };
+	long long before = -1, now = 0;
+	int ended = 0;
+
 	if (j->waits <= 0)
 		return;
-	if (!await(j, j->waits, GIVE_UP_MS, 0))
+	for (int i = 0; i < LOOKS && !ended && now > before; i++) {
+		before = now;
+		ended = await(j, j->waits, GIVE_UP_MS, 0);
+		now = time_of(j->waits);
+	}
+	if (!ended)
 		kill(j->waits, SIGKILL);
 	if (await(j, j->waits, KILLED_MS, 0))
 		child_wait(j->waits);
@@ -539,18 +558,10 @@ static int set_up(struct janitor *j)
 	return 0;
 }
 
-/* Return the CPU time of the stream's processes in ns. It grows while one of them works. */
+/* Do as time_of, for the stream's processes. */
 static long long time_run(const struct janitor *j)
 {
-	long long ns = 0;
-	struct timespec t;
-	clockid_t clock;
-
-	for (int i = 0; i < 2; i++)
-		if (j->parts[i] && !clock_getcpuclockid(j->parts[i], &clock) &&
-		    !clock_gettime(clock, &t))
-			ns += t.tv_sec * 1000000000LL + t.tv_nsec;
-	return ns;
+	return time_of(j->parts[0]) + time_of(j->parts[1]);
 }
 
 /*

@@ -63,6 +63,12 @@ static void must(int ok, const char *what)
 }
 
 /* Wait until another process has come so far. */
+/* Tell until, in whatever process, that one more step is done. */
+static void reached(void)
+{
+	__atomic_add_fetch(&all->step, 1, __ATOMIC_SEQ_CST);
+}
+
 static void until(int step)
 {
 	while (all->step < step)
@@ -408,7 +414,7 @@ static int take(const char *name)
 		flock(fd, kind == F_WRLCK ? LOCK_EX : LOCK_SH);
 	else
 		fcntl(fd, command, &l);
-	all->step++;
+	reached();
 	return fd;
 }
 static void lock_first(void)
@@ -474,7 +480,7 @@ static void lock_taker(void)
 	if (!fork()) {
 		all->tid[0] = getpid();
 		prctl(PR_SET_PDEATHSIG, 0);
-		all->step++;
+		reached();
 		for (;;)
 			sleep(100000);
 	}
@@ -501,7 +507,7 @@ static void lease_hold(void)
 	signal(SIGIO, SIG_IGN);
 	fd = open("lock", O_RDONLY | O_CREAT, 0600);
 	fcntl(fd, F_SETLEASE, F_RDLCK);
-	all->step++;
+	reached();
 	for (;;)
 		nap();
 }
@@ -591,7 +597,7 @@ static void *thread_second(void *arg)
 	(void)arg;
 	all->tid[1] = gettid();
 	until(1);
-	all->step++;
+	reached();
 	pthread_mutex_lock(&all->mutex[0]);
 	return NULL;
 }
@@ -602,7 +608,7 @@ static void owner_sleeps(void)
 	keep(-1, -1);
 	pthread_mutex_lock(&all->mutex[0]);
 	pthread_create(&t, NULL, thread_second, NULL);
-	all->step++;
+	reached();
 	nap();
 }
 static void mutex_of(int robust, int protocol)
@@ -626,7 +632,7 @@ static void shared_first(void)
 {
 	keep(-1, -1);
 	pthread_mutex_lock(&all->mutex[0]);
-	all->step++;
+	reached();
 	nap();
 }
 static void shared_second(void)
@@ -675,7 +681,7 @@ static void two_threads(void)
 	pthread_create(&t[1], NULL, thread_ab, all);
 	while (!all->tid[0] || !all->tid[1])
 		usleep(1000);
-	all->step++;
+	reached();
 	pthread_join(t[0], NULL);
 }
 static void mutex_both(void)
@@ -735,7 +741,7 @@ static void wait_any(void)
 {
 	keep(-1, -1);
 	all->tid[0] = start(nap);
-	all->step++;
+	reached();
 	wait(NULL);
 }
 static void child_any(void)
@@ -751,7 +757,7 @@ static void wait_one(void)
 	keep(-1, -1);
 	all->tid[0] = start(nap);
 	all->tid[1] = start(nap);
-	all->step++;
+	reached();
 	waitid(P_PID, (id_t)all->tid[1], &i, WEXITED);
 }
 static void child_one(void)
@@ -767,7 +773,7 @@ static void wait_group(void)
 	all->tid[0] = start(nap);
 	all->tid[1] = start(nap);
 	setpgid(all->tid[1], all->tid[1]);
-	all->step++;
+	reached();
 	waitpid(-all->tid[1], NULL, 0);
 }
 static void child_group(void)
@@ -782,7 +788,7 @@ static void wait_vfork(void)
 	keep(-1, -1);
 	if (!vfork()) {
 		all->tid[0] = getpid();
-		all->step++;
+		reached();
 		for (;;)
 			sleep(100000);
 	}
@@ -804,7 +810,7 @@ static void wait_stopped(void)
 	keep(-1, -1);
 	all->tid[0] = start(stops);
 	waitpid(all->tid[0], NULL, WUNTRACED);
-	all->step++;
+	reached();
 	wait(NULL);
 }
 static void child_stopped(void)
@@ -831,7 +837,7 @@ static void forgets(void)
 {
 	keep(-1, -1);
 	all->tid[0] = start(exits);
-	all->step++;
+	reached();
 	nap();
 }
 static void zombie(void)
@@ -843,7 +849,7 @@ static void zombie(void)
 }
 static void traced(void)
 {
-	all->step++;
+	reached();
 	nap();
 }
 static void traces(void)
@@ -854,7 +860,7 @@ static void traces(void)
 	until(1);
 	ptrace(PTRACE_ATTACH, all->tid[0], 0, 0);
 	waitpid(all->tid[0], &s, 0);
-	all->step++;
+	reached();
 	nap();
 }
 static void tracer(void)
@@ -1005,7 +1011,7 @@ static void mq_hold(void)
 {
 	keep(-1, -1);
 	mq_open("/tfs-hangs", O_WRONLY | O_CREAT, 0600, NULL);
-	all->step++;
+	reached();
 	nap();
 }
 static void mq_wait(void)
@@ -1076,7 +1082,7 @@ static void fuse_serve(void)
 	answer.h.unique = h->unique;
 	if (write(fd, &answer, sizeof(answer)) < 0)
 		_exit(1);
-	all->step++;
+	reached();
 	nap();
 }
 static void fuse(void)
@@ -1094,14 +1100,14 @@ static void fuse(void)
 static void lock_then_sleep(void)
 {
 	keep(p[1], -1);
-	until(1);
+	until(2); /* the lock is held, and main can go on to the reader */
 	take("lock");
 }
 static void wait_and_hold(void)
 {
 	all->tid[1] = start(lock_then_sleep);
 	keep(-1, -1);
-	all->step++;
+	reached();
 	wait(NULL);
 }
 /* A reads from B, which waits for a lock of C; D waits for B. */
@@ -1143,7 +1149,7 @@ static void cgroup_write(const char *file, const char *text)
 static void enter(void)
 {
 	cgroup_write("cgroup.procs", "0");
-	all->step++;
+	reached();
 }
 static void frozen_nap(void)
 {
@@ -1199,7 +1205,7 @@ static void inside(void)
 	keep(-1, -1);
 	pthread_mutex_lock(&all->mutex[0]);
 	pthread_create(&t, NULL, inside_second, NULL);
-	all->step++;
+	reached();
 	nap();
 }
 static void wait_inside(void)
