@@ -200,43 +200,34 @@ static void print_hist(const struct hist *h)
 	draw(h);
 }
 
-enum { BUCKETS = 27 };          /* powers of two of -M: up to 67 s, or 67108864 */
-
-/* Print a histogram as metrics. Each bucket has the values of all before it, too. */
-static void print_buckets(const struct hist *h, const char *family, int seconds)
-{
-	static struct strbuf labels;
-	unsigned long long n = 0;
-	char number[DECIMAL_TEXT];
-	unsigned i = 0;
-
-	metrics_labels(&labels, by.v, h->entry.key);
-	for (unsigned power = 0; power < BUCKETS; power++) {
-		struct decimal v = { .whole = 1ull << power };
-
-		for (; i < h->count && (int)(h->first + i) + DECIMAL_POWER_MIN <= (int)power; i++)
-			n += h->counters[i];
-		seconds ? metrics_seconds(number, &v) : decimal_text(number, &v, 0);
-		stdout_print("%s_bucket{%s%sle=\"%s\"} %llu\n", family, labels.text,
-			     *by.v ? "," : "", number, n);
-	}
-	stdout_print("%s_bucket{%s%sle=\"+Inf\"} %llu\n", family, labels.text, *by.v ? "," : "",
-		     h->n);
-	stdout_print("%s_count{%s} %llu\n", family, labels.text, h->n);
-	seconds ? metrics_seconds(number, &h->total) : decimal_text(number, &h->total, precise);
-	if (!h->least.negative) /* Prometheus has no sum of negative numbers */
-		stdout_print("%s_sum{%s} %s\n", family, labels.text, number);
-}
-
 static void print_metrics(const struct table *t)
 {
 	int seconds = events && !plain && !strcmp(key, "lat");
 	const char *family = seconds ? "tfs_latency_seconds" : "tfs_value";
+	static struct strbuf labels;
 
 	metrics_family(family, "histogram", seconds ? "Latencies of events." :
 						      "Values of a field of events.");
-	for (size_t i = 0; i < t->n; i++)
-		print_buckets((struct hist *)t->v[i], family, seconds);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct hist *h = (const struct hist *)t->v[i];
+		uint64_t buckets[METRICS_BUCKETS + 1] = { 0 };
+		char sum[DECIMAL_TEXT] = "";
+
+		for (unsigned k = 0; k < h->count; k++) {
+			int power = (int)(h->first + k) + DECIMAL_POWER_MIN;
+
+			buckets[power < 0 ? 0 : power < METRICS_BUCKETS ? power :
+				METRICS_BUCKETS] += h->counters[k];
+		}
+		metrics_labels(&labels, by.v, h->entry.key);
+		if (h->least.negative) /* Prometheus has no sum of negative numbers */
+			;
+		else if (seconds)
+			metrics_seconds(sum, &h->total);
+		else
+			decimal_text(sum, &h->total, precise);
+		metrics_histogram(family, labels.text, buckets, sum, seconds);
+	}
 }
 
 /* Print the histograms since the last time, or at the end those of the whole trace. */

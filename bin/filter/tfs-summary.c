@@ -90,6 +90,7 @@ enum { HIDDEN = 2 };
 struct row {
 	struct table_entry entry;
 	struct sums now, all;           /* since the last table; before that */
+	uint64_t *buckets;              /* for metrics: of the timed calls */
 };
 
 /* Errors of a row that have one name. The key is the address of the row and the name. */
@@ -145,6 +146,13 @@ static void add_time(struct row *r, const struct decimal *v)
 	if (decimal_compare(v, &to->most) > 0)
 		to->most = *v;
 	quantiles_add(&to->times, v);
+	if (!metrics)
+		return;
+	if (!r->buckets)
+		r->buckets = xcalloc(METRICS_BUCKETS + 1, sizeof(*r->buckets));
+	r->buckets[v->whole < UINT64_MAX / 2000 ?
+		   metrics_bucket(v->whole * 1000 + (v->nano + 999999) / 1000000) :
+		   METRICS_BUCKETS]++;
 }
 
 static void add_sums(struct sums *to, const struct sums *from)
@@ -713,7 +721,7 @@ static int by_error(const void *a, const void *b)
 static void print_metrics(const struct table *rows)
 {
 	static struct strbuf labels;
-	char p50[DECIMAL_TEXT], p99[DECIMAL_TEXT], total[DECIMAL_TEXT];
+	char total[DECIMAL_TEXT];
 
 	metrics_family("tfs_calls_total", "counter", "Calls, or other events.");
 	for (size_t i = 0; i < rows->n; i++) {
@@ -727,23 +735,15 @@ static void print_metrics(const struct table *rows)
 		put_labels(&labels, rows->v[i]->key);
 		print_errors((struct row *)rows->v[i], labels.text);
 	}
-	metrics_family("tfs_call_seconds", "summary", "Durations of calls.");
+	metrics_family("tfs_call_seconds", "histogram", "Durations of calls.");
 	for (size_t i = 0; i < rows->n && !sum.plain; i++) {
 		const struct row *r = (struct row *)rows->v[i];
-		struct decimal v = time_of(&r->now, P50);
 
-		if (!r->now.timed)
+		if (!r->buckets)
 			continue;
-		metrics_seconds(p50, &v);
-		v = time_of(&r->now, P99);
-		metrics_seconds(p99, &v);
 		metrics_seconds(total, &r->now.total);
 		put_labels(&labels, r->entry.key);
-		stdout_print("tfs_call_seconds{%s,quantile=\"0.5\"} %s\n"
-			     "tfs_call_seconds{%s,quantile=\"0.99\"} %s\n"
-			     "tfs_call_seconds_sum{%s} %s\ntfs_call_seconds_count{%s} %llu\n",
-			     labels.text, p50, labels.text, p99, labels.text, total, labels.text,
-			     r->now.timed);
+		metrics_histogram("tfs_call_seconds", labels.text, r->buckets, total, 1);
 	}
 }
 

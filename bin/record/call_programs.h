@@ -273,7 +273,8 @@ struct programs {
 	int told;               /* the map of what was recorded of tasks */
 	unsigned cpus, slots;   /* its CPUs, and entries of a CPU: powers of 2 */
 	int buffer;             /* the map of the buffers */
-	int open;               /* the map of open calls, struct open_call[OPEN_CALLS] */
+	int open;               /* the map of open calls, */
+	unsigned places, place_size;    /* which has so many, a power of 2, of so many bytes */
 	int all;                /* all tasks are traced */
 	int entering;           /* the program is that of sys_enter */
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
@@ -297,6 +298,12 @@ int plan_calls(struct programs *);
 /* ---- call_sides.c: phrases of instructions, and the two sides -------------------------------- */
 
 void emit_side(struct bpf_code *, struct programs *, int entering);
+
+/* R2 = the number of the call whose registers are at R6 */
+void load_number(struct bpf_code *, const struct programs *);
+
+/* R1 = the word whose bits MODE_MASK selects. On x86 with BTF, R7 is the task. */
+void load_mode(struct bpf_code *, const struct programs *);
 
 /* Begin a program. */
 void begin_program(struct bpf_code *, const struct programs *);
@@ -405,6 +412,12 @@ void describe_files(struct entry *, const struct calls *, const struct call *, i
 int files_prepare(struct programs *, const struct btf *, unsigned version);
 
 /* ---- call_tasks.c --------------------------------------------------------------------------- */
+
+/*
+ * Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none; and the
+ * files, if the plan has them. Return 0, or -1, reported.
+ */
+int programs_offsets(struct programs *);
 
 /* Attach the programs that follow tasks. Return 0, or -1, reported. */
 int follow_tasks(const struct programs *, struct bpf_code *);

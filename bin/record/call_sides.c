@@ -68,8 +68,8 @@ void find_open(struct bpf_code *c, const struct programs *m, int claim, const ch
 	emit_scope(c);
 	emit_load(c, SIZE_DW, R1, FP, TASK);
 	emit_mov(c, R2, R1);
-	emit_alu_imm(c, ALU_AND, R2, OPEN_CALLS - 1);
-	emit_alu_imm(c, ALU_MUL, R2, sizeof(struct open_call));
+	emit_alu_imm(c, ALU_AND, R2, (int32_t)m->places - 1);
+	emit_alu_imm(c, ALU_MUL, R2, (int32_t)m->place_size);
 	emit_value(c, R7, m->open);
 	emit_alu(c, ALU_ADD, R7, R2);
 	emit_get(c, R2, R7, open_call, pid);
@@ -163,8 +163,7 @@ static void load_kernel(struct bpf_code *c, const struct programs *m, enum bpf_s
 
 /* ---- which call it is ---------------------------------------------------------------------- */
 
-/* R2 = the number of the call whose registers are at R6 */
-static void load_number(struct bpf_code *c, const struct programs *m)
+void load_number(struct bpf_code *c, const struct programs *m)
 {
 	load_kernel(c, m, (enum bpf_size)NR_SIZE, R2, R6, NR);
 #ifdef __s390x__
@@ -190,8 +189,7 @@ static void find_entry(struct bpf_code *c, const struct programs *m, enum bpf_re
 	emit_alu(c, ALU_ADD, R0, reg);
 }
 
-/* Set R1 to the word whose bits MODE_MASK selects. With BTF, R7 is the task. */
-static void load_mode(struct bpf_code *c, const struct programs *m)
+void load_mode(struct bpf_code *c, const struct programs *m)
 {
 	if (MODE >= 0) {
 		load_kernel(c, m, SIZE_DW, R1, R6, MODE);

@@ -154,16 +154,15 @@ int follow_tasks(const struct programs *m, struct bpf_code *code)
 	return r ? r : follow_filter(m, code);
 }
 
-/*
- * Find the offsets in the kernel's BTF, or use those since Linux 5.10 if it has none. Return 0, or
- * -1, reported.
- */
-static int find_offsets(struct programs *m, unsigned version)
+int programs_offsets(struct programs *m)
 {
+	struct utsname host;
+	const unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
 	char path[PATH_MAX];
 	struct btf btf;
 	int info, status, r;
 
+	m->may_goto = version >= KERNEL(6, 9);
 	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
 	m->status = version < KERNEL(5, 11) ? 8 : 16;
 	str_format(path, sizeof(path), "%s/kernel/btf/vmlinux", path_sysfs());
@@ -211,16 +210,14 @@ int calls_check(const struct plan *p)
 /* Set what depends on the kernel, and make the buffer. Return 0, or -1, reported. */
 static int prepare(struct programs *m)
 {
-	struct utsname host;
-	unsigned version = !uname(&host) ? kernel_version(host.release) : 0;
-
-	if (find_offsets(m, version) < 0)
+	if (programs_offsets(m) < 0)
 		return -1;
-	m->may_goto = version >= KERNEL(6, 9);
 	/* a task interrupts the program of another, which the kernel then does not run again */
 	m->skips = kernel_skips_programs();
 	m->buffer = plan_map(m->p, MAP_PERCPU_ARRAY, "buffer", 4, BUFFER, 2);
-	m->open = plan_map(m->p, MAP_ARRAY, "open", 4, OPEN_CALLS * sizeof(struct open_call), 1);
+	m->places = OPEN_CALLS;
+	m->place_size = sizeof(struct open_call);
+	m->open = plan_map(m->p, MAP_ARRAY, "open", 4, m->places * m->place_size, 1);
 	m->p->channel.calls = m->open;
 	for (m->cpus = 1, m->slots = TOLD_SLOTS; m->cpus < m->p->channel.cpus; m->cpus *= 2)
 		;

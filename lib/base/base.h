@@ -705,6 +705,34 @@ int path_open_mounted(const char *path, unsigned long magic);
  */
 int path_open_listed(char *path, const char *type, unsigned long magic);
 
+/* ---- metrics.c: metrics as text, for Prometheus ---------------------------------------- */
+
+/* Print OpenMetrics instead of the text format 0.0.4. */
+extern int metrics_open;
+
+/* The buckets of a histogram but the last, which has no bound: up to 1 us, 2 us, 4 us ... 67 s */
+enum { METRICS_BUCKETS = 27 };
+
+/* Return the bucket of a duration, or METRICS_BUCKETS. */
+unsigned metrics_bucket(uint64_t ns);
+
+/* Print the lines before the samples of a family of metrics. A counter ends in _total. */
+void metrics_family(const char *name, const char *type, const char *help);
+
+/*
+ * Set the text to labels: the keys (NULL ends the keys), and their values with tabs between. A key
+ * may begin with a dot, which is left out.
+ */
+struct strbuf;
+void metrics_labels(struct strbuf *, const char *const *keys, const char *values);
+
+/*
+ * Print the samples of a histogram. Bucket k has the numbers above 2^(k-1), up to 2^k, or so many
+ * microseconds as seconds. sum "": it is not known.
+ */
+void metrics_histogram(const char *family, const char *labels, const uint64_t *buckets,
+		       const char *sum, int seconds);
+
 /* ---- stdout.c: buffered text to standard output, lines from standard input ---------- */
 
 /* Print to standard output through a buffer. If a write fails, report it and exit REFUSED. */
@@ -720,7 +748,6 @@ void stdout_to(int fd, const char *name);
 void stdout_by(void (*put)(const char *, size_t), int by_line);
 
 /* Append the printed text to the strbuf instead of writing it. NULL: write it again. */
-struct strbuf;
 void stdout_collect(struct strbuf *);
 
 /* Write the buffered text. Call this last. line_read calls it before it waits. */

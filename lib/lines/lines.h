@@ -336,13 +336,7 @@ int comments_is_gap(const char *line);
  */
 int comments_date(const char *line, struct text_part *seconds, int64_t *time, int64_t *offset);
 
-/* ---- metrics.c: the output of a filter as metrics, for Prometheus --------------------- */
-
-/* Print the lines before the samples of a family of metrics. */
-void metrics_family(const char *name, const char *type, const char *help);
-
-/* Set the text to labels: the keys, and their values as seen_values sets them. */
-void metrics_labels(struct strbuf *, const char *const *keys, const char *values);
+/* ---- sample.c: what the metrics of a filter say of the trace ---------------------------- */
 
 /* Write a time in microseconds as seconds to s (DECIMAL_TEXT bytes). */
 void metrics_seconds(char *s, const struct decimal *us);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * metrics.c - the output of a filter as metrics, for Prometheus
- *
- * The form is the text format 0.0.4 of Prometheus, which node_exporter's textfile collector reads.
- * In OpenMetrics the family of a counter lacks "_total", so that this reader finds no type.
- */
+/* sample.c - what the metrics of a filter say of the trace that it has read */
 
 #include "lines/lines.h"
 
@@ -19,40 +14,6 @@ void metrics_time(const struct seen *l)
 		return;
 	first = time < first ? time : first;
 	last = time > last ? time : last;
-}
-
-void metrics_family(const char *name, const char *type, const char *help)
-{
-	stdout_print("# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
-}
-
-void metrics_labels(struct strbuf *to, const char *const *keys, const char *values)
-{
-	strbuf_puts(strbuf_empty(to), "");
-	for (const char *s = values; *keys; keys++) {
-		const char *name = *keys + (**keys == '.');
-		size_t n = strcspn(s, "\t");
-
-		strbuf_puts(to, to->n ? "," : "");
-		if (*name >= '0' && *name <= '9')
-			strbuf_add(to, "_", 1);
-		for (; *name; name++)
-			strbuf_add(to, strchr(".-:", *name) ? "_" : name, 1);
-		strbuf_puts(to, "=\"");
-		for (size_t len; n; n -= len, s += len) {
-			int control;
-
-			len = text_char(s, n, &control);
-			if (*s == '\\' || *s == '"')
-				strbuf_add(to, "\\", 1);
-			if (len == 1 && *s & 0x80) /* readers refuse the whole file */
-				strbuf_puts(to, "\xef\xbf\xbd");
-			else
-				strbuf_add(to, s, len);
-		}
-		strbuf_puts(to, "\"");
-		s += *s == '\t';
-	}
 }
 
 void metrics_seconds(char *s, const struct decimal *us)
