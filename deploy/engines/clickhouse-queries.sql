@@ -27,12 +27,25 @@ ORDER BY messages DESC, from_host, from_comm, to_host, to_comm
 LIMIT 20;
 
 -- 4 what is missing: lost in the kernel, left out on purpose, lost on the way
+WITH numbers AS ( -- sessions of one name may have had a number once each
+    SELECT host, boot_id, session, seq, count() AS n
+    FROM records FINAL
+    GROUP BY host, boot_id, session, seq),
+steps AS (
+    SELECT *, max(n) OVER (PARTITION BY host, boot_id, session ORDER BY seq DESC) AS traces,
+        seq - lagInFrame(seq, 1, 0) OVER (PARTITION BY host, boot_id, session ORDER BY seq
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS step
+    FROM numbers),
+missing AS (
+    SELECT host, boot_id, session, toInt64(sum(traces * step) - sum(n)) AS numbers
+    FROM steps
+    GROUP BY host, boot_id, session)
 SELECT host, session,
     greatest(sumIf(ifNull(lost, 0), overwritten IS NULL),
-        maxIf(ifNull(lost, 0), overwritten IS NOT NULL)) AS lost_events,
+        sumIf(ifNull(lost, 0), overwritten IS NOT NULL)) AS lost_events,
     sumIf(JSONExtractUInt(fields, 'left_out'), event = 'left_out') AS left_out,
-    if(boot_id = '', 0, max(seq) - count() - left_out) AS gaps
-FROM records FINAL
+    if(boot_id = '', 0, any(missing.numbers) - left_out) AS gaps
+FROM (SELECT * FROM records FINAL) AS records LEFT JOIN missing USING (host, boot_id, session)
 GROUP BY host, boot_id, session
 ORDER BY lost_events + left_out + gaps DESC, host, session;
 

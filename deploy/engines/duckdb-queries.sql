@@ -27,12 +27,24 @@ ORDER BY messages DESC, from_host, from_comm, to_host, to_comm
 LIMIT 20;
 
 -- 4 what is missing: lost in the kernel, left out on purpose, lost on the way
+WITH numbers AS ( -- sessions of one name may have had a number once each
+    SELECT host, boot_id, session, seq, count(*) AS n
+    FROM records
+    GROUP BY ALL),
+steps AS (
+    SELECT *, max(n) OVER (PARTITION BY host, boot_id, session ORDER BY seq DESC) AS traces,
+        seq - lag(seq, 1, 0) OVER (PARTITION BY host, boot_id, session ORDER BY seq) AS step
+    FROM numbers),
+missing AS (
+    SELECT host, boot_id, session, sum(traces * step - n)::BIGINT AS numbers
+    FROM steps
+    GROUP BY ALL)
 SELECT host, session,
     greatest(coalesce(sum(lost) FILTER (overwritten IS NULL), 0),
-        coalesce(max(lost) FILTER (overwritten IS NOT NULL), 0)) AS lost_events,
+        coalesce(sum(lost) FILTER (overwritten IS NOT NULL), 0)) AS lost_events,
     coalesce(sum((fields ->> 'left_out')::BIGINT) FILTER (event = 'left_out'), 0) AS left_out,
-    CASE WHEN boot_id IS NULL THEN 0 ELSE max(seq) - count(*) - left_out END AS gaps
-FROM records
+    coalesce(any_value(missing.numbers) - left_out, 0) AS gaps
+FROM records LEFT JOIN missing USING (host, boot_id, session)
 GROUP BY host, boot_id, session
 ORDER BY lost_events + left_out + gaps DESC, host, session;
 

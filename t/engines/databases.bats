@@ -105,6 +105,19 @@ answered() {
 	done
 }
 
+@test "engines: DuckDB and ClickHouse keep both traces of a boot whose sessions have one name, without gaps" {
+	some_lines
+	tfs-export -n -H web -s one a.json >a
+	# the same session, once more, later
+	sed 's/"17955593/"17955600/' a.json | tfs-export -n -H web -s one >b
+	cat a b a >records
+	for engine in duckdb clickhouse; do
+		answers $engine records >got
+		[ "$(grep '^web	one	' got)" = "web	one	10	0	0" ]
+		[ "$(grep '	openat	' got | head -n 1 | cut -f 4)" = 4 ]
+	done
+}
+
 # need_rows: Set READ to the program that makes rows as a collector does.
 need_rows() {
 	need_tool python3 apt-get dpkg
