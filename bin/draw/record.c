@@ -112,7 +112,8 @@ int export_is_mark(const struct export_record *r)
 static int is_public(struct text_part name, struct text_part value)
 {
 	return value.n < 2 || *value.text != '"' || !strncmp(value.text, "\"0x", 3) ||
-	       text_part_ends(name, "comm") || is(name, "error") || is(name, "name");
+	       text_part_ends(name, "comm") || is(name, "error") || is(name, "name") ||
+	       is(name, "by"); /* a task, or what left records out */
 }
 
 /* Is it the text of a string, a structure or a buffer, which is quoted or in brackets? */

@@ -86,8 +86,8 @@ json() {
 }
 
 @test "tfs-latency: -c carries an empty string, which is empty in JSON too" {
-	printf '%s\n' '{"ts":1.0,"cpu":0,"pid":1,"comm":"x","event":"x","fields":{"k":""}}' \
-		'{"ts":1.1,"cpu":0,"pid":1,"comm":"x","event":"y","fields":{"v":1}}' >in
+	printf '%s\n' '{"ts":1.0,"cpu":0,"pid":1,"comm":"x","system":"s","event":"x","fields":{"k":""}}' \
+		'{"ts":1.1,"cpu":0,"pid":1,"comm":"x","system":"s","event":"y","fields":{"v":1}}' >in
 	tfs-latency -c k -s x -e y <in >out
 	grep -q '"k":"","lat":' out
 }
@@ -164,7 +164,7 @@ waits() {
 	local i=0 now state
 	for state in '0 7 0 8' '5 8 256 7' '15 7 1 8' '20 8 128 7'; do
 		read -r now prev state next <<<"$state"
-		printf '{"ts":1.%09d,"cpu":1,"pid":%d,"comm":"x","event":"sched_switch","fields":{"prev_pid":%d,"prev_state":%d,"next_pid":%d}}\n' \
+		printf '{"ts":1.%09d,"cpu":1,"pid":%d,"comm":"x","system":"s","event":"sched_switch","fields":{"prev_pid":%d,"prev_state":%d,"next_pid":%d}}\n' \
 			"$now" "$prev" "$prev" "$state" "$next"
 	done >in
 	waits <in | grep -o '"next_pid.*\|^{"unp.*' >got
@@ -268,7 +268,7 @@ waits() {
 	local i=0 line
 	for line in '7 0 8' '8 1 7' '0 0 7' '0 0 8'; do
 		read -r prev state next <<<"$line"
-		printf '{"ts":1.%09d,"cpu":1,"pid":%d,"comm":"x","event":"sched_switch","fields":{"prev_pid":%d,"prev_state":%d,"next_pid":%d}}\n' \
+		printf '{"ts":1.%09d,"cpu":1,"pid":%d,"comm":"x","system":"s","event":"sched_switch","fields":{"prev_pid":%d,"prev_state":%d,"next_pid":%d}}\n' \
 			$((++i)) "$prev" "$prev" "$state" "$next"
 	done >in
 	[ "$(waits <in | tail -n 1)" = '{"unpaired":3,"without_end":0,"without_beginning":3,"events_missing":2}' ]
@@ -363,8 +363,8 @@ FF 18446744073709551615 + 0 3000'
 	# some kernels print the sector signed, and JSON has it as a number
 	{ issued 1.000000 'FF|0 + 0'; completed 1.000007 'FF|-1 + 0'; } | tfs-latency block >got
 	grep -q ' FF () -1 + 0 .* lat=7$' got
-	printf '%s\n' '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_issue","fields":{"dev":266338304,"sector":0,"nr_sector":0,"rwbs":"FF"}}' \
-		'{"ts":1.000005000,"cpu":0,"pid":1,"comm":"x","event":"block_rq_complete","fields":{"dev":266338304,"sector":18446744073709551615,"nr_sector":0,"rwbs":"FF"}}' |
+	printf '%s\n' '{"ts":1.000000000,"cpu":0,"pid":1,"comm":"x","system":"s","event":"block_rq_issue","fields":{"dev":266338304,"sector":0,"nr_sector":0,"rwbs":"FF"}}' \
+		'{"ts":1.000005000,"cpu":0,"pid":1,"comm":"x","system":"s","event":"block_rq_complete","fields":{"dev":266338304,"sector":18446744073709551615,"nr_sector":0,"rwbs":"FF"}}' |
 		tfs-latency block | grep -o '"lat".*' >got
 	lines_are got '"lat":5.000}}'
 }
@@ -700,7 +700,7 @@ FF -1 + 0 7'
 
 @test "tfs-latency: block: names the tasks of requests in JSON, those of children too, but not over lost events" {
 	json_block() { # PID EVENT
-		printf '{"ts":1.00000%d000,"cpu":0,"pid":%d,"comm":"a\\"b","event":"%s","fields":{"dev":7340032,"sector":8,"nr_sector":8,"rwbs":"W","comm":"x"}}\n' \
+		printf '{"ts":1.00000%d000,"cpu":0,"pid":%d,"comm":"a\\"b","system":"s","event":"%s","fields":{"dev":7340032,"sector":8,"nr_sector":8,"rwbs":"W","comm":"x"}}\n' \
 			$((++time)) "$1" "$2"
 	}
 	time=0

@@ -140,7 +140,7 @@ quiet() {
 
 @test "dt-window: -g refuses a trace without the column of thread groups" {
 	mark 7 1.1 'dtB 2a 7 1' >in
-	echo '{"ts":1.1,"cpu":0,"pid":7,"comm":"x","event":"y","fields":{}}' >json
+	echo '{"ts":1.1,"cpu":0,"pid":7,"comm":"x","system":"s","event":"y","fields":{}}' >json
 	for file in in json; do
 		fails 111 "dt-window: fatal: -g needs a trace with a column of thread groups; set options/record-tgid" \
 			from "$file" dt-window -g

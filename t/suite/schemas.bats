@@ -81,6 +81,24 @@ session() {
 	valid stuck lines
 }
 
+@test "schemas: exported records and OTLP; notes and losses are the same in all schemas" {
+	need_tracefs events/sched
+	need_tool jq
+	tfs-run trace_syscalls --decode --names --json --date --instance "$MARK" -o records -- sh -c "$WORK" >out 2>err 3>&-
+	tfs-export <records >lines
+	valid export lines
+	tfs-export -r 3 -x <records >lines
+	grep -q '"event":"left_out"' lines
+	valid export lines
+	for format in logs spans; do
+		tfs-export -f $format <records >lines
+		valid otlp lines
+	done
+	cd "$TREE/deploy/schemas"
+	[ "$(jq -cS '."$defs".note' trace.json process.json table.json why.json | sort -u | wc -l)" = 1 ]
+	[ "$(jq -cS '."$defs".lost | del(.description)' trace.json process.json table.json why.json | sort -u | wc -l)" = 1 ]
+}
+
 @test "schemas: a line with an unknown key, a wrong type, or a missing key is not valid" {
 	echo '{"ts":1.5,"cpu":0,"pid":1,"comm":"a","system":"b","event":"c","fields":{"d":1}}' >line
 	valid trace line
