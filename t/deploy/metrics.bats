@@ -104,3 +104,98 @@ buckets() {
 	[[ $output == *"SUCCESS: 5 rules found"* ]]
 	"$ROOT/usr/bin/promtool" test rules tests.yml >said 2>&1 || { cat said; return 1; }
 }
+
+# idle_host OPTION...: Set the file metrics to what tfs-metrics says of two calls that were not made yet.
+idle_host() {
+	need_bpf
+	rm -f metrics
+	background tfs-metrics "$@" --every 1h --output metrics fsync fdatasync
+	eventually test -s metrics
+	run ! sync /dev/null # fsync says EINVAL
+	kill "$PID"
+	wait "$PID"
+}
+
+@test "tfs-metrics: promtool and the reference parsers of both forms find no fault" {
+	need_tool python3
+	debian prometheus python3-prometheus-client python3-decorator
+	idle_host
+	# shellcheck disable=SC2094 # the subcommand of promtool is no file
+	"$ROOT/usr/bin/promtool" check metrics <metrics >said 2>&1 || { cat said; return 1; }
+	file_is said ''
+	for form in parser openmetrics.parser; do
+		[ "$form" = parser ] || idle_host --openmetrics
+		# -S: no package that this machine happens to have serves it
+		PYTHONPATH=$ROOT/usr/lib/python3/dist-packages /usr/bin/python3 -S - $form <<-'EOF' >"got.$form"
+			import importlib, sys
+			parser = importlib.import_module("prometheus_client." + sys.argv[1])
+			for family in parser.text_string_to_metric_families(open("metrics").read()):
+			    print(family.name, family.type, family.unit or "-", bool(family.documentation))
+		EOF
+	done
+	diff got.parser - <<-'EOF'
+		tfs_calls counter - True
+		tfs_call_errors counter - True
+		tfs_call_seconds histogram - True
+		tfs_lost_calls counter - True
+		tfs_full_map counter - True
+	EOF
+	sed 's/tfs_call_seconds histogram -/tfs_call_seconds histogram seconds/' got.parser | diff got.openmetrics.parser -
+}
+
+@test "tfs-metrics: the textfile collector of node_exporter has its types, its texts and its buckets" {
+	need_tool curl
+	debian prometheus-node-exporter
+	idle_host
+	mkdir textfile
+	cp metrics textfile/tfs.prom
+	background "$ROOT/usr/bin/prometheus-node-exporter" --collector.disable-defaults \
+		--collector.textfile --collector.textfile.directory="$PWD/textfile" \
+		--web.listen-address=127.0.0.1:0 2>exporter.log
+	eventually listens exporter.log
+	curl -s "$(listens exporter.log)/metrics" >all
+	grep -x 'node_textfile_scrape_error 0' all
+	# it leaves out empty braces, sorts labels and has its own digits of sums
+	sed -E 's/\{\}//; s/\{(name="[^"]*"),(error="[^"]*")\}/{\2,\1}/' metrics |
+		grep -ve '^#' -e _sum | sort >wanted
+	grep '^tfs_' all | grep -v _sum | sort | diff wanted -
+	grep '^# [A-Z]* tfs_' metrics | sort >wanted
+	grep '^# [A-Z]* tfs_' all | sort | diff wanted -
+}
+
+# listens FILE: Print the address at which a program of Prometheus listens, by its log.
+listens() {
+	sed -n 's/.*Listening on.*address=\([0-9.:]*\).*/\1/p' "$1" | head -n 1 | grep .
+}
+
+# ask FILE QUERY: Write the answer of Prometheus, at the end of the simulated days.
+ask() {
+	curl -sG "$(listens prometheus.log)/api/v1/query" -d time=1790000000 --data-urlencode "query=$2" >"$1"
+	grep -q '"status":"success"' "$1" || { cat "$1"; return 1; }
+}
+
+# bats test_tags=long
+@test "tfs-metrics: Prometheus adds the histograms of 50 hosts over two days to those of one recording" {
+	need_tool curl python3
+	debian prometheus
+	idle_host --openmetrics
+	python3 -S "$TREE/t/prog/fleet.py" make metrics
+	file_has 20000+ one.json
+	"$ROOT/usr/bin/promtool" tsdb create-blocks-from openmetrics fleet.om data >made 2>&1 || { cat made; return 1; }
+	echo >prometheus.yml
+	background "$ROOT/usr/bin/prometheus" --config.file=prometheus.yml --storage.tsdb.path=data \
+		--storage.tsdb.retention.time=100y --web.listen-address=127.0.0.1:0 >prometheus.log 2>&1
+	eventually listens prometheus.log
+	eventually ask ready 'vector(1)'
+	for sample in bucket sum count; do
+		ask "$sample" "label_replace(sum by (name, le) (increase(tfs_call_seconds_${sample}[2d])), 'sample', 'tfs_call_seconds_$sample', '', '')"
+	done
+	ask calls "label_replace(sum by (name) (increase(tfs_calls_total[2d])), 'sample', 'tfs_calls_total', '', '')"
+	ask errors "label_replace(sum by (name, error) (increase(tfs_call_errors_total[2d])), 'sample', 'tfs_call_errors_total', '', '')"
+	ask p99 'histogram_quantile(0.99, sum by (name, le) (increase(tfs_call_seconds_bucket[2d])))'
+	ask resets 'sum(resets(tfs_calls_total{name="fsync"}[2d]))'
+	grep -q '"7"\]' resets
+	tfs-summary --metrics one.json >one
+	run -0 python3 -S "$TREE/t/prog/fleet.py" compare one bucket sum count calls errors p99
+	[ "$output" = '64 equal' ]
+}
