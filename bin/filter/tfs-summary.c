@@ -189,13 +189,15 @@ static int is_error(const struct seen *l)
 
 /*
  * Return whether an event that is not a call has an error: another number than 0, the name of an
- * error, or - or null for an unknown one; or ret < 0.
+ * error, or - or null for an unknown one; or ret < 0. An answer of DNS has a code.
  */
 static int has_error(const struct seen *l)
 {
 	struct text_part p = seen_text(l, "error");
 	struct decimal v;
 
+	if (text_part_is(l->event, "dns_query"))
+		return !text_part_is(seen_text(l, "code"), "NOERROR");
 	if (p.text && !decimal_parse(&v, p))
 		return v.whole != 0;
 	return (p.n && error_of_name(p.text, p.n)) || text_part_is(p, "-") ||
@@ -228,7 +230,8 @@ static void make_row_key(const struct seen *l, size_t kind)
 /* Count an error of the row; for metrics, by its name. */
 static void count_error(const struct seen *l, struct row *r)
 {
-	struct text_part name = l->error.n ? l->error : seen_text(l, "error");
+	struct text_part name = l->error.n ? l->error :
+				seen_text(l, text_part_is(l->event, "dns_query") ? "code" : "error");
 	const char *known = NULL;
 	struct error_row *e;
 	struct decimal v;

@@ -73,6 +73,25 @@ session() {
 	valid trace latencies
 }
 
+@test "schemas: DNS queries, by a session and by a trace.dat, with a note" {
+	need_tracefs events/bpf_trace
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs types of the kernel (CONFIG_DEBUG_INFO_BTF)"
+	hold "$PROG/dns" serve
+	port=$(head -n 1 ready)
+	tfs-run trace_dns --json --port "$port" --port 1 --date --instance "$MARK" -o lines -- "$PROG/dns" ask "$port" 2 \
+		>out 2>err 3>&-
+	tfs-run trace_dns --instance "$MARK" -o x.dat -- "$PROG/dns" ask "$port" 1 >out 2>err 3>&-
+	tfs-dns -j -p "$port,1" x.dat >more
+	release
+	for file in lines more; do
+		grep -q '^{"comment":"[0-9]* answers are known only in part"}$' "$file"
+		valid dns "$file"
+		valid trace "$file"
+	done
+	sed 's/"code":"[A-Z]*"/"code":"no"/' lines >wrong
+	run -1 valid dns wrong
+}
+
 @test "schemas: what threads wait for" {
 	sleep 1000 3>&- &
 	tfs-stuck --json "$!" >lines
