@@ -83,8 +83,8 @@ found() {
 		printf '             dns-77      [001] ..... 161.000000: close(9<UDP:[5]>) = 0 <0.000000>\n'
 		printf '             dns-77      [001] ..... 162.000000: write(3%s, "%s", 29) = 29 <0.000005>\n' "$S" "$Q$QUESTION"
 	} >lines
-	run -0 found <lines
-	diff - <(echo "$output" | sed 's/ type=.*code/ code/') <<-'END'
+	found <lines >became
+	sed 's/ type=.*code/ code/' became | diff - <(cat <<-'END'
 	name=example.org code=retried lat=2000
 	name=example.org code=ECONNREFUSED lat=2009
 	name=example.org code=unanswered lat=1000
@@ -92,6 +92,7 @@ found() {
 	name=example.org code=unanswered lat=60991000
 	name=example.org code=unfinished lat=-
 	END
+	)
 	run -0 tfs-dns -s 2001 <lines
 	[ "$(grep -c 'code=ECONNREFUSED\|lat=60991000' <<<"$output")$(wc -l <<<"$output")" = 22 ]
 }

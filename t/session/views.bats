@@ -16,6 +16,7 @@ each() {
 		trace_count --every 10ms
 		trace_count -e sched:* -k pid,prev_comm,"
 		trace_count -f vfs_read
+		trace_dns
 		trace_event -e sched_switch
 		trace_event -e sched_switch --stack
 		trace_exec

@@ -81,9 +81,9 @@ session() {
 	tfs-run trace_dns --json --port "$port" --port 1 --date --instance "$MARK" -o lines -- "$PROG/dns" ask "$port" 2 \
 		>out 2>err 3>&-
 	tfs-run trace_dns --instance "$MARK" -o x.dat -- "$PROG/dns" ask "$port" 1 >out 2>err 3>&-
-	tfs-dns -j -p "$port,1" x.dat >more
+	tfs-dns -j -p "$port,1" x.dat >answers
 	release
-	for file in lines more; do
+	for file in lines answers; do
 		grep -q '^{"comment":"[0-9]* answers are known only in part"}$' "$file"
 		valid dns "$file"
 		valid trace "$file"
