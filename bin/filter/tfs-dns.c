@@ -8,8 +8,8 @@
  * A query is found in the memory of the call that sends it, and its answer in that of the call that
  * receives it: both have the same socket, server, number and question. For each query there is an
  * event dns_query, of the task that sent the query, at the time when its answer was received, or
- * when it was certain that there is none: the query was sent again, the socket was closed or gave an
- * error, a minute has passed, or the trace has ended.
+ * when it was certain that there is none: the query was sent again, the socket was closed or gave
+ * an error, a minute has passed, or the trace has ended.
  * The last lines count what was not understood. tfs-dns ignores SIGINT, so that the program that
  * makes the trace can finish first.
  * Exit: 0 done, 1 the trace has no such query, 100 usage error, 111 refused.
@@ -320,7 +320,7 @@ static struct query *keep(const struct dns_peer *peer, uint64_t begin)
 	q->digits = digits;
 	q->begin = begin;
 	keep_head(q);
-	q->day -= q->day ? began - begin : 0; /* a stream may have begun the query before this call */
+	q->day -= q->day ? began - begin : 0; /* it may have begun before this call */
 	q->name = xstrdup(message.name.text);
 	q->id = message.id;
 	q->type = message.type;

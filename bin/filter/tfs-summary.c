@@ -230,8 +230,8 @@ static void make_row_key(const struct seen *l, size_t kind)
 /* Count an error of the row; for metrics, by its name. */
 static void count_error(const struct seen *l, struct row *r)
 {
-	struct text_part name = l->error.n ? l->error :
-				seen_text(l, text_part_is(l->event, "dns_query") ? "code" : "error");
+	const char *key = text_part_is(l->event, "dns_query") ? "code" : "error";
+	struct text_part name = l->error.n ? l->error : seen_text(l, key);
 	const char *known = NULL;
 	struct error_row *e;
 	struct decimal v;

@@ -27,7 +27,8 @@ static void check_message(const uint8_t *data, size_t size)
 		for (const char *s = m.addresses.text; *s; s++)
 			addresses += *s == ',';
 		must(addresses <= m.answers && addresses * 16 <= size);
-		must(strlen(dns_type(m.type, room)) < DNS_WORD && strlen(dns_code(m.code, room)) < DNS_WORD);
+		must(strlen(dns_type(m.type, room)) < DNS_WORD);
+		must(strlen(dns_code(m.code, room)) < DNS_WORD);
 	}
 	free(m.name.text);
 	free(m.addresses.text);

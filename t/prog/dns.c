@@ -20,7 +20,9 @@
 #include "prog.h"
 
 enum { A = 1, AAAA = 28 };
-static const char *const codes[] = { "NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED" };
+static const char *const codes[] = {
+	"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED",
+};
 
 static _Noreturn void fail(const char *what)
 {
@@ -69,8 +71,8 @@ static int answer(unsigned char *q, int n, int tcp)
 		if (*words[i] && !strncmp(name, words[i], strlen(words[i])))
 			code = i;
 	code = strpbrk(name, "tlhj") == name ? 0 : code;
-	printf("%d %s %s %s %s\n", q[0] << 8 | q[1], name, type == A ? "A" : "AAAA", tcp ? "tcp" : "udp",
-	       lost ? "lost" : *name == 'j' ? "junk" : codes[code]);
+	printf("%d %s %s %s %s\n", q[0] << 8 | q[1], name, type == A ? "A" : "AAAA",
+	       tcp ? "tcp" : "udp", lost ? "lost" : *name == 'j' ? "junk" : codes[code]);
 	fflush(stdout);
 	if (lost)
 		return 0;
@@ -88,8 +90,10 @@ static int answer(unsigned char *q, int n, int tcp)
 	n = end;
 	for (int i = 0; i < records; i++) {
 		int size = type == A ? 4 : 16, pointer = *name == 'l' ? n : 12;
-		unsigned char record[12] = { 0xc0 | pointer >> 8, (unsigned char)pointer, 0, (unsigned char)type,
-					     0, 1, 0, 0, 0, 60, 0, (unsigned char)size };
+		unsigned char record[12] = {
+			0xc0 | pointer >> 8, (unsigned char)pointer, 0, (unsigned char)type,
+			0, 1, 0, 0, 0, 60, 0, (unsigned char)size,
+		};
 
 		memcpy(q + n, record, 12);
 		memset(q + n + 12, 0, (size_t)size);
@@ -106,8 +110,10 @@ static int bound(int family, int type, int port)
 	int fd = socket(family, type, 0), on = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (fd < 0 || (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
-	    bind(fd, (struct sockaddr *)&s, size_of(family)) < 0 || (type == SOCK_STREAM && listen(fd, 9) < 0)) {
+	if (family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (fd < 0 || bind(fd, (struct sockaddr *)&s, size_of(family)) < 0 ||
+	    (type == SOCK_STREAM && listen(fd, 9) < 0)) {
 		close(fd);
 		return -1;
 	}
@@ -165,10 +171,12 @@ static void serve(void)
 			if (p[i].revents && i % 2 == 0) {
 				serve_connection(accept(p[i].fd, NULL, NULL));
 			} else if (p[i].revents) {
-				n = recvfrom(p[i].fd, q, sizeof(q), 0, (struct sockaddr *)&from, &size);
+				struct sockaddr *to = (struct sockaddr *)&from;
+
+				n = recvfrom(p[i].fd, q, sizeof(q), 0, to, &size);
 				n = n > 0 ? answer(q, (int)n, 0) : 0;
 				if (n)
-					sendto(p[i].fd, q, (size_t)n, 0, (struct sockaddr *)&from, size);
+					sendto(p[i].fd, q, (size_t)n, 0, to, size);
 			}
 		}
 }
@@ -189,8 +197,10 @@ struct asked {
 
 static struct asked make(const char *what, int n, int type)
 {
-	struct asked a = { .q = { ++id >> 8, (unsigned char)id, 1, 0, 0, 1 }, .n = 12, .type = type };
+	struct asked a = { .n = 12, .type = type };
+	unsigned char head[6] = { ++id >> 8, (unsigned char)id, 1, 0, 0, 1 };
 
+	memcpy(a.q, head, sizeof(head));
 	snprintf(a.name, sizeof(a.name), "%s-%d.test", what, n);
 	a.q[a.n] = (unsigned char)strcspn(a.name, ".");
 	memcpy(a.q + 13, a.name, a.q[12]);
@@ -209,9 +219,11 @@ static void told(const struct asked *a, const char *protocol, const char *code, 
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	printf("%d %s %s %s %s", a->q[0] << 8 | a->q[1], a->name, a->type == A ? "A" : "AAAA", protocol, code);
+	printf("%d %s %s %s %s", a->q[0] << 8 | a->q[1], a->name, a->type == A ? "A" : "AAAA",
+	       protocol, code);
 	if (timed)
-		printf(" %ld\n", (now.tv_sec - a->begin.tv_sec) * 1000000 + (now.tv_nsec - a->begin.tv_nsec) / 1000);
+		printf(" %ld\n", (now.tv_sec - a->begin.tv_sec) * 1000000 +
+		       (now.tv_nsec - a->begin.tv_nsec) / 1000);
 	else
 		printf(" -\n");
 }
@@ -270,7 +282,8 @@ static void by_sendmsg(const char *what, int n, int many)
 {
 	int fd = opened(AF_INET, SOCK_DGRAM, 1);
 	struct asked a = make(what, n, AAAA);
-	struct iovec v[2] = { { a.q, 7 }, { a.q + 7, a.n - 7 } }, w[2] = { { reply, 20 }, { reply + 20, 2000 } };
+	struct iovec v[2] = { { a.q, 7 }, { a.q + 7, a.n - 7 } };
+	struct iovec w[2] = { { reply, 20 }, { reply + 20, 2000 } };
 	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
 	struct mmsghdr got = { .msg_hdr = { .msg_iov = w, .msg_iovlen = 2 } };
 
