@@ -89,6 +89,47 @@ static struct why_who current(const struct record *r)
 	return who;
 }
 
+/* Is fd in one of the sets of select(2)? They are arrays of words, the lowest bit first. */
+static int in_sets(const struct call_values *v, size_t fd, int big)
+{
+	const size_t byte = big ? fd / 8 ^ 7 : fd / 8;
+	int in = 0;
+
+	for (unsigned k = 1; k < 4; k++)
+		in |= byte < v->user[k].n && v->user[k].bytes[byte] >> fd % 8 & 1;
+	return in;
+}
+
+/*
+ * Print the descriptors of poll(2) or select(2), or only those that are ready. Print few, because an
+ * account has a part for each text. Return how many there were.
+ */
+static int put_polled(struct out *o, const struct call_values *v, int ready)
+{
+	/* UAPI asm-generic/poll.h: struct pollfd; linux/posix_types.h: __FD_SETSIZE */
+	enum { ENTRY = 8, REVENTS = 6, SET_BITS = 1024, MOST = 8 };
+	const int big = account.show->line->events->big, sets = !v->user[0].bytes;
+	const size_t all = (size_t)v->args[!sets], known = sets ? SET_BITS : v->user[0].n / ENTRY;
+	int n = 0;
+
+	for (size_t i = 0; i < all && i < known && n <= MOST; i++) {
+		const char *entry = sets ? NULL : v->user[0].bytes + i * ENTRY;
+		const int fd = sets ? (int)i : (int)raw_number(entry, 4, 1, big);
+		char name[64] = "";
+
+		if (fd < 0 || (sets ? !in_sets(v, i, big) :
+			       ready && !raw_number(entry + REVENTS, 2, 0, big)))
+			continue;
+		if (n++ == MOST)
+			break;
+		if (v->print_fd)
+			v->print_fd(v->arg, fd, name, sizeof(name));
+		out_format(o, *name ? "%s%d<%s>" : "%s%d", n > 1 ? ", " : "", fd, name);
+	}
+	out_string(o, n && (n > MOST || (!ready && !sets && known < all)) ? ", ..." : "");
+	return n;
+}
+
 /* Say what a task waits for in this call (struct why). */
 static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
 {
@@ -98,10 +139,17 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 	const struct file_known *known = same ? files_find(&account.decode->known,
 							   values->files[0]) : NULL;
 	char file[128] = "";
+	struct out o = out_to(file, sizeof(file) - 1);
 
 	(void)unused;
 	if (same && c->args[0].kind == CALL_FD && known)
 		str_format(file, sizeof(file), "%s", known->name);
+	if (same && c->role->is & IS_POLLS) {
+		/* after the return, the memory is another one than that of the entry */
+		if (values->user[0].bytes == values->entry[0].bytes || !put_polled(&o, values, 1))
+			put_polled(&o, values, 0);
+		*o.at = '\0';
+	}
 	why_describe(wait, name, same ? &values->args[0] : NULL, file);
 }
 

@@ -130,6 +130,7 @@ void why_begin(struct why *w)
 	w->others = name_of(w, WHY_OTHERS);
 	w->between = name_of(w, "network and queues");
 	w->a_signal = name_of(w, "a signal");
+	w->poll = name_of(w, "poll");
 	w->sleep = name_of(w, "sleep");
 	w->timer = name_of(w, "timer");
 }
@@ -507,7 +508,9 @@ static void spend(struct why *w, struct why_task *t, uint64_t ts, enum why_state
 
 		if (part.state == WHY_BLOCKED)
 			settle(w, t, NULL, NULL);
-		if (part.state == WHY_BLOCKED && t->user && !t->call && who && who->task)
+		/* a return tells for what it waited, or which of several descriptors was ready */
+		if (part.state == WHY_BLOCKED &&
+		    (t->call ? part.on == w->poll : t->user && who && who->task))
 			own.signal = WHY_PENDING;
 		node = why_add(t->window, 0, &own);
 		t->pending = own.signal == WHY_PENDING ? node : t->pending;
@@ -1008,8 +1011,12 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 
 	if (!t)
 		return;
-	if (!t->call) /* it has waited before the call could begin */
+	if (!t->call) { /* it has waited before the call could begin */
 		settle(w, t, "seccomp", name);
+	} else if (t->pending) {
+		w->doing(w->arg, t->pid, name, &wait);
+		settle(w, t, wait.on, wait.detail);
+	}
 	if (t->waited && (result == -EINTR ||
 			  (result <= -ERESTART_FIRST && result >= -ERESTART_LAST))) {
 		t->interrupted = 1;

@@ -45,6 +45,8 @@ void why_describe(struct why_wait *wait, const char *call, const uint64_t *first
 		out_char(&o, '(');
 		out_address(&o, *first);
 		out_char(&o, ')');
+	} else if (*file && role_of_call(call)->is & IS_POLLS) {
+		out_format(&o, "(%s)", file);
 	} else if (first && number != -1 && is_small(*first) &&
 		   !(role_of_call(call)->is & IS_NO_OBJECT)) {
 		out_char(&o, '(');

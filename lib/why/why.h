@@ -82,7 +82,7 @@ struct why {
 	size_t nnames, names_room;
 	struct why_task *near[WHY_NEAR];        /* tasks and CPUs that were looked up last */
 	struct why_cpu *near_cpus[WHY_NEAR];
-	uint32_t interrupt, in_call, in_user, others, between, a_signal, sleep,
+	uint32_t interrupt, in_call, in_user, others, between, a_signal, poll, sleep,
 		timer;          /* names */
 	struct strbuf disks;            /* " 8:0 sda 8:1 sda1 " */
 	uint64_t first, now;

@@ -662,11 +662,11 @@ apart() {
 	loop
 	"$CASE/uring_blk" "/dev/$LOOP" s || skip "needs io_uring"
 	for how in s a b; do
-		tfs-run trace_why --instance "$MARK" --top 20 -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		tfs-run trace_why --buffer 16M --instance "$MARK" --top 20 -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
 		grep -Eq '^iou-(sqp|wrk)-[0-9]+ [0-9]+: ' trace || { echo "$how"; cat trace err; return 1; }
 		# of no other task
 		run -1 grep -E '^[^ #]' <(grep -Ev '^(iou-|uring_blk|tfs-run)' trace)
-		tfs-run trace_why --instance "$MARK" --events -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
+		tfs-run trace_why --buffer 16M --instance "$MARK" --events -- "$CASE/uring_blk" "/dev/$LOOP" $how >trace 2>err </dev/null 3>&- 4>&-
 		[ "$(grep -c ': sched_switch: prev_comm=iou-' trace)" -ge 20 ] || { echo "$how"; cat trace err; return 1; }
 	done
 }

@@ -34,7 +34,7 @@ as_told() {
 @test "trace_why: a program that sleeps, reads a pipe, syncs and waits for a child: as its own clock says" {
 	need_tracefs events/sched/sched_waking
 	command -v python3 >/dev/null || skip "needs python3"
-	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" mixed file >all
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- "$PROG/delays" mixed file >all
 	grep -v ' disk ' all >told # a file system without a disk syncs at once
 	as_told
 }
@@ -42,7 +42,7 @@ as_told() {
 @test "trace_why: the threads of a lock convoy wait for futexes as long as their own clocks say" {
 	need_tracefs events/sched/sched_waking
 	command -v python3 >/dev/null || skip "needs python3"
-	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" convoy 4 20 >told
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- "$PROG/delays" convoy 4 20 >told
 	as_told
 }
 
@@ -53,7 +53,7 @@ as_told() {
 	"$PROG/delays" server 50 >port &
 	server=$!
 	read -r _ number <port
-	tfs-run trace_why --json --top 1000 -o got.json -- "$PROG/delays" lookup "$number" 3 >told
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- "$PROG/delays" lookup "$number" 3 >told
 	kill "$server"
 	as_told
 	# its own end is read in procfs, where it is gone if the reader of the trace comes late
@@ -66,7 +66,7 @@ as_told() {
 	need_tool strace
 	{ echo 'create table t(x);'; for i in {1..20}; do echo "insert into t values($i);"; done; } >changes
 	strace -f -o calls -e trace=fdatasync,fsync sqlite3 one.db '.read changes'
-	tfs-run trace_why --json --slower 1us --top 100000 -o got.json -- sqlite3 two.db '.read changes'
+	tfs-run trace_why --buffer 16M --json --slower 1us --top 100000 -o got.json -- sqlite3 two.db '.read changes'
 	theirs=$(grep -c 'sync(.*= 0' calls)
 	grep '"label":"f[a-z]*sync(' got.json >syncs
 	echo "$theirs, $(wc -l <syncs)"
@@ -126,7 +126,7 @@ throttled_as_told() {
 	uses kprobe_events # otherwise other programs of the machine may use the CPU meanwhile
 	quota 20000
 	# shellcheck disable=SC2016 # the other shell's
-	tfs-run trace_why --json --top 1000 -o got.json -- \
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- \
 		sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" spin 100' sh "$QUOTA" "$PROG/delays"
 	throttled_as_told
 }
@@ -137,11 +137,11 @@ throttled_as_told() {
 	quota 20000
 	background taskset 2 "$PROG/delays" spin 1000000
 	# shellcheck disable=SC2016 # the other shell's
-	tfs-run trace_why --json --top 1000 -o got.json -- \
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- \
 		sh -c 'echo $$ >"$1/cgroup.procs" && exec taskset 2 "$2" spin 100' sh "$QUOTA" "$PROG/delays"
 	throttled_as_told
 	# without a quota, it is preempted, and never throttled
-	tfs-run trace_why --json --top 1000 -o got.json -- taskset 2 "$PROG/delays" spin 100
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- taskset 2 "$PROG/delays" spin 100
 	cat got.json
 	[ "$(part throttled)" = '0 0' ]
 	[ "$(part preempted)" != '0 0' ]

@@ -21,7 +21,7 @@ shortest=1000 late=500
 	[ -e "$TRACEFS/events/bpf_trace" ] || kinds=(-w)
 	for seed in 1 2 "${TFS_WHY_SEED:-$(($$ % 1000))}"; do
 		status=0
-		tfs-run trace_why --json --top 100000 -o got.json -- \
+		tfs-run trace_why --buffer 16M --json --top 100000 -o got.json -- \
 			"$PROG/why" -u "$shortest" -o truth "$seed" 20 || status=$?
 		[ "$status" != 77 ] || skip "needs SCHED_FIFO"
 		[ "$status" = 0 ]
@@ -62,7 +62,7 @@ slow_disk() {
 	[ -e "$TRACEFS/events/bpf_trace" ] || kinds=(-w)
 	for seed in 3 4; do
 		status=0
-		tfs-run trace_why --json --top 100000 -o got.json -- "$PROG/why" -u "$shortest" \
+		tfs-run trace_why --buffer 16M --json --top 100000 -o got.json -- "$PROG/why" -u "$shortest" \
 			-f "$DISK" -k futex,pipe,socket,disk -o truth "$seed" 20 || status=$?
 		[ "$status" != 77 ] || skip "needs SCHED_FIFO"
 		[ "$status" = 0 ]
@@ -77,7 +77,7 @@ slow_disk() {
 	local form status
 	for form in txt dat; do
 		status=0
-		tfs-run trace_why --events -o "got.$form" -- \
+		tfs-run trace_why --buffer 16M --events -o "got.$form" -- \
 			"$PROG/why" -u "$shortest" -o truth 5 10 || status=$?
 		[ "$status" != 77 ] || skip "needs SCHED_FIFO"
 		[ "$status" = 0 ]
@@ -103,7 +103,7 @@ slow_disk() {
 	need_tracefs events/sched/sched_waking
 	[ "$(uname -m)" = x86_64 ] || skip "needs the names of the functions of x86-64"
 	# some hosts record no switch from the idle task of another CPU
-	tfs-run trace_why --stack -o got.txt -- taskset 1 "$PROG/delays" mixed file >told
+	tfs-run trace_why --buffer 16M --stack -o got.txt -- taskset 1 "$PROG/delays" mixed file >told
 	tfs-flame -f -w lat -k pid got.txt >folded
 	cat told folded
 	# each sleeps and reads as long as its own clock says: TID KIND TIMES NANOSECONDS
