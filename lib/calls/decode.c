@@ -709,10 +709,8 @@ const struct call *decode_call(struct decode *d, int pid, const struct call_valu
 	struct decode_task *t = decode_find(d, pid);
 
 	*values = t ? &t->c.values : NULL;
-	if (t && t->pair.open) {
+	if (t && t->pair.open)
 		memory_use(d, t); /* as far as it is known */
-		d->last = t;
-	}
 	return t && t->pair.open ? t->c.call : NULL;
 }
 

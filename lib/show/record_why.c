@@ -25,8 +25,6 @@ static struct {
 	struct pids of;                 /* the tasks of --of */
 	int given;
 	long long begun;                /* in ms */
-	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
-			  size_t size);
 } account; /* large: an initializer would put it into the program's file */
 
 /* ---- what records say ---- */
@@ -130,6 +128,25 @@ static int put_polled(struct out *o, const struct call_values *v, int ready)
 	return n;
 }
 
+/* Take a call that has ended, with its memory (struct decode). */
+static void take_call(void *unused, struct decoded *c, const struct decoded_files *files,
+		      const struct record *r)
+{
+	char polled[128];
+	struct out o = out_to(polled, sizeof(polled) - 1);
+
+	(void)unused;
+	(void)files;
+	(void)r;
+	if (!c->call || !(c->call->role->is & IS_POLLS) || !c->used)
+		return;
+	if (!c->values.returned || !put_polled(&o, &c->values, 1))
+		put_polled(&o, &c->values, 0);
+	*o.at = '\0';
+	if (*polled)
+		why_polled(&account.why, c->pid, c->call->name, polled);
+}
+
 /* Say what a task waits for in this call (struct why). */
 static void doing(void *unused, int32_t pid, const char *name, struct why_wait *wait)
 {
@@ -139,17 +156,10 @@ static void doing(void *unused, int32_t pid, const char *name, struct why_wait *
 	const struct file_known *known = same ? files_find(&account.decode->known,
 							   values->files[0]) : NULL;
 	char file[128] = "";
-	struct out o = out_to(file, sizeof(file) - 1);
 
 	(void)unused;
 	if (same && c->args[0].kind == CALL_FD && known)
 		str_format(file, sizeof(file), "%s", known->name);
-	if (same && c->role->is & IS_POLLS) {
-		/* after the return, the memory is another one than that of the entry */
-		if (values->user[0].bytes == values->entry[0].bytes || !put_polled(&o, values, 1))
-			put_polled(&o, values, 0);
-		*o.at = '\0';
-	}
 	why_describe(wait, name, same ? &values->args[0] : NULL, file);
 }
 
@@ -195,14 +205,17 @@ static size_t take_record(struct show *s, const struct record *r, int lost, int 
 	const struct source source = { r, of };
 	struct why *w = &account.why;
 	const char *call = "";
-	int hidden = 0;
+
+	(void)s;
+	(void)buf;
+	(void)size;
 
 	if (lost)
 		why_lost(w);
 	take_joined(r);
 	if (of->kind == WHY_RETURN)
 		why_return(w, r->ts, current(r), call = name_of_call(&source), number(&source, 1));
-	account.decoder(s, r, lost, &hidden, buf, size);
+	decode_record(account.decode, r, lost, 1);
 	if (of->kind == WHY_CALL)
 		why_call(w, r->ts, current(r), call = name_of_call(&source));
 	else if (of->kind != WHY_RETURN && of->kind != WHY_OTHER)
@@ -264,8 +277,8 @@ void account_begin(struct show *s, struct decode *d)
 	account.begun = time_now_ms();
 	account.show = s;
 	account.decode = d;
-	account.decoder = s->decoder;
 	s->decoder = take_record;
+	d->take = take_call;
 	w->slower = d->slower;
 	if (w->opens)
 		w->scope = WHY_SPANS;

@@ -1013,9 +1013,8 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 		return;
 	if (!t->call) { /* it has waited before the call could begin */
 		settle(w, t, "seccomp", name);
-	} else if (t->pending) {
-		w->doing(w->arg, t->pid, name, &wait);
-		settle(w, t, wait.on, wait.detail);
+	} else {
+		settle(w, t, NULL, NULL);
 	}
 	if (t->waited && (result == -EINTR ||
 			  (result <= -ERESTART_FIRST && result >= -ERESTART_LAST))) {
@@ -1040,6 +1039,20 @@ void why_return(struct why *w, uint64_t ts, struct why_who who, const char *name
 	t->call = t->disk = 0;
 	t->fault = 0;
 	t->user = 1;
+}
+
+void why_polled(struct why *w, int32_t pid, const char *call, const char *files)
+{
+	struct why_task *t = find(w, pid);
+	struct why_wait wait;
+
+	if (!t)
+		return;
+	why_describe(&wait, call, NULL, files);
+	if (t->pending && t->window && t->window->node[t->pending].on == w->poll)
+		settle(w, t, wait.on, wait.detail);
+	else if (t->state == WHY_BLOCKED && t->on == w->poll)
+		t->detail = name_of(w, wait.detail); /* it has not returned */
 }
 
 void why_signal(struct why *w, uint64_t ts, struct why_who who, int signal, int code)

@@ -201,6 +201,9 @@ void why_describe(struct why_wait *, const char *call, const uint64_t *first, co
 
 /* ---- windows.c --------------------------------------------------------------------------- */
 
+/* A call that polls these files, of which one was ready, has returned; or it does not return. */
+void why_polled(struct why *, int32_t pid, const char *call, const char *files);
+
 /* Close all windows, and print them to stdout_print. Return the number of windows. */
 size_t why_end(struct why *);
 

@@ -39,6 +39,60 @@ as_told() {
 	as_told
 }
 
+@test "trace_why: a poll has its descriptors, or those that were ready when it returned" {
+	need_tracefs events/sched/sched_waking
+	command -v python3 >/dev/null || skip "needs python3"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "needs BTF"
+	cat >polls.py <<-'END'
+	import os, select, socket, time
+	r, w = os.pipe()
+	a, b = socket.socketpair()
+	def later(*writes):
+	    if os.fork() == 0:
+	        for write in writes:
+	            time.sleep(.02)
+	            write(b"x")
+	        os._exit(0)
+	p = select.poll()
+	p.register(r, select.POLLIN)
+	p.register(a, select.POLLIN)
+	later(*3 * [lambda x: os.write(w, x), b.send])
+	for i in range(6):
+	    for fd, events in p.poll():
+	        os.read(fd, 1)
+	p.poll(20)
+	later(b.send)
+	select.select([r, a], [], [])
+	print(r, a.fileno(), flush=True)
+	p.unregister(a)
+	os.wait(), os.wait(), a.recv(1)
+	p.poll()
+	END
+	mkfifo out
+	tfs-run trace_why --buffer 16M --json --top 1000 -o got.json -- python3 -S polls.py >out &
+	RUN=$!
+	read -r pipe socket <out
+	polls() { # it waits in the last one
+		local pid
+		for pid in $(pgrep -f '^[^ ]*python3[^ ]* -S polls.py$'); do
+			tfs-stuck "$pid" | grep -q ': poll ' && PYTHON=$pid && return
+		done
+		return 1
+	}
+	eventually polls
+	kill "$PYTHON"
+	wait "$RUN" || [ $? = 143 ]
+	jq -rs 'map(.parts // [] | .[] | select(.on == "poll")) | .[] | "\(.count) \(.detail)"' got.json |
+		sort | uniq | sed "s/$pipe<pipe>/PIPE/; s/$socket<UNIX-STREAM>/SOCKET/" >polls
+	diff polls - <<-'EOF'
+		1 poll(PIPE)
+		1 poll(PIPE, SOCKET)
+		1 pselect6(SOCKET)
+		3 poll(PIPE)
+		3 poll(SOCKET)
+	EOF
+}
+
 @test "trace_why: the threads of a lock convoy wait for futexes as long as their own clocks say" {
 	need_tracefs events/sched/sched_waking
 	command -v python3 >/dev/null || skip "needs python3"
