@@ -11,8 +11,8 @@
  * task needs some time before and after the call that waits, and by nothing else.
  *	-w  do not compare kinds and what ran instead
  * It prints a line for each chain that is wrong, and the JSON of its head; last "N of M chains are
- * right". The head has a blocked part for each of its voluntary switches, and at most two more: it
- * may wait while it ends.
+ * right". The head has a blocked part for each of its voluntary switches, unless it was woken before
+ * it left its CPU: then it only waits for a CPU. It has at most two more, as it may wait while it ends.
  * Exit: 0 all are right, 1 some are wrong, 111 refused.
  */
 #include <inttypes.h>
@@ -186,7 +186,7 @@ static void compare_head(struct text_part head, const struct task *t, const stru
 	const struct wait *end)
 {
 	struct text_part parts;
-	int64_t unknown, total, switches;
+	int64_t unknown, total, blocked, woken;
 
 	if (!head.text) {
 		say("no line of %s", t->comm);
@@ -201,10 +201,10 @@ static void compare_head(struct text_part head, const struct task *t, const stru
 		say("%" PRId64 " ns unknown", unknown);
 	if (w < end)
 		compare(parts, w, end);
-	switches = sum(parts, "blocked", "count") - t->voluntary;
-	if (switches < 0 || switches > 2)
-		say("%" PRId64 " blocked parts, but %ld voluntary switches",
-			sum(parts, "blocked", "count"), t->voluntary);
+	blocked = sum(parts, "blocked", "count");
+	woken = sum(parts, "runnable", "count") - 1; /* it was born as well */
+	if (t->voluntary > (woken > blocked ? woken : blocked) || blocked - t->voluntary > 2)
+		say("%" PRId64 " blocked parts, but %ld voluntary switches", blocked, t->voluntary);
 }
 
 static struct text_part contents(const char *path)
