@@ -99,8 +99,8 @@ static int in_sets(const struct call_values *v, size_t fd, int big)
 }
 
 /*
- * Print the descriptors of poll(2) or select(2), or only those that are ready. Print few, because an
- * account has a part for each text. Return how many there were.
+ * Print the descriptors of poll(2) or select(2), or only those that are ready. Print few, because
+ * an account has a part for each text. Return how many there were.
  */
 static int put_polled(struct out *o, const struct call_values *v, int ready)
 {

@@ -10,9 +10,10 @@
  * its waker, and as long as it was. The times may differ by -t US (default 500), because a
  * task needs some time before and after the call that waits, and by nothing else.
  *	-w  do not compare kinds and what ran instead
- * It prints a line for each chain that is wrong, and the JSON of its head; last "N of M chains are
- * right". The head has a blocked part for each of its voluntary switches, unless it was woken before
- * it left its CPU: then it only waits for a CPU. It has at most two more, as it may wait while it ends.
+ * It prints a line for each chain that is wrong, and the JSON of its head; last "N of M chains
+ * are right". The head has a blocked part for each of its voluntary switches, unless it was
+ * woken before it left its CPU: then it only waits for a CPU. It has at most two more, because
+ * it may wait while it ends.
  * Exit: 0 all are right, 1 some are wrong, 111 refused.
  */
 #include <inttypes.h>
