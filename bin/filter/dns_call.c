@@ -16,7 +16,17 @@ static int begins(const char *s, const char *end, const char *word)
 	return (size_t)(end - s) >= strlen(word) && !memcmp(s, word, strlen(word));
 }
 
-/* Set the line to the text of the call's arguments. Return it, empty if the event has none. */
+/* Does the text begin with the descriptor of a socket, as 3<UDP:? */
+static int is_socket(const char *s, const char *end)
+{
+	text_digits(&s);
+	return begins(s, end, "<UDP") || begins(s, end, "<TCP") || begins(s, end, "<UNIX");
+}
+
+/*
+ * Set the line to the text of the call's arguments. Return it, empty if the first one is not the
+ * descriptor of a socket.
+ */
 static struct text_part arguments(struct dns_call *c, const struct seen *l)
 {
 	struct text_part name, value, argument, none = { "", 0 };
@@ -27,7 +37,7 @@ static struct text_part arguments(struct dns_call *c, const struct seen *l)
 		struct text_part text = seen_body(l);
 		const char *open = text.n ? memchr(text.text, '(', text.n) : NULL;
 
-		if (!open || !l->decoded)
+		if (!open || !l->decoded || !is_socket(open + 1, text.text + text.n))
 			return none;
 		strbuf_add(&c->line, open + 1, (size_t)(text.text + text.n - open) - 1);
 		return (struct text_part){ c->line.text, c->line.n };
@@ -45,7 +55,10 @@ static struct text_part arguments(struct dns_call *c, const struct seen *l)
 					break;
 			if (!text_part_is(name, "text"))
 				continue;
-			value = strbuf_unescaped(&c->text, json_unquoted(value), 1);
+			value = json_unquoted(value);
+			if (!c->line.n && !is_socket(value.text, value.text + value.n))
+				return none;
+			value = strbuf_unescaped(&c->text, value, 1);
 			strbuf_puts(&c->line, c->line.n ? ", " : "");
 			strbuf_add(&c->line, value.text, value.n);
 		}
@@ -74,9 +87,9 @@ static const char *read_socket(struct dns_call *c, const char *s, const char *en
 {
 	const char *at, *arrow;
 
-	c->fd = (unsigned)text_digits(&s);
-	if (!begins(s, end, "<UDP") && !begins(s, end, "<TCP") && !begins(s, end, "<UNIX"))
+	if (s == end)
 		return NULL;
+	c->fd = (unsigned)text_digits(&s);
 	c->stream = s[1] == 'T';
 	c->socket.text = ++s;
 	for (at = s; at < end && (*at != '>' || at[-1] == '-'); at++)

@@ -53,8 +53,10 @@ struct query {
 	char *head, *host;              /* of its line */
 	char *name;
 	unsigned id, type, class;
-	int stream, answered, digits;
+	int stream, answered;
+	uint64_t process;               /* as process_of gives it */
 	uint64_t begin, day;            /* day: begin as a time of day; 0: not known */
+	uint64_t closed;                /* when another process or thread closed it; 0: none did */
 	struct dns_peer peer;
 	struct answer answer;
 };
@@ -121,9 +123,9 @@ static void put_head(const struct query *q, uint64_t time)
 	char stamp[48];
 	struct out o = out_to(stamp, sizeof(stamp) - 1);
 
-	if (q->digits < 0)
+	if (digits < 0)
 		out_decimal(&o, time);
-	else if (q->digits > 6)
+	else if (digits > 6)
 		out_decimals(&o, time, 9);
 	else
 		out_decimals(&o, (time + 500) / 1000, 6);
@@ -139,15 +141,15 @@ static void put_head(const struct query *q, uint64_t time)
 	stdout_print(",%s,\"system\":\"dns\",\"event\":\"dns_query\",\"fields\":{", q->head);
 }
 
-static void put_latency(uint64_t lat, int of_time)
+static void put_latency(uint64_t lat)
 {
 	char number[48];
 	struct out o = out_to(number, sizeof(number) - 1);
 
-	if (of_time > 6)
+	if (digits > 6)
 		out_decimals(&o, lat, 3);
 	else
-		out_decimal(&o, of_time < 0 ? lat : (lat + 500) / 1000);
+		out_decimal(&o, digits < 0 ? lat : (lat + 500) / 1000);
 	*o.at = '\0';
 	stdout_print(json ? ",\"lat\":%s" : " lat=%s", number);
 }
@@ -173,7 +175,7 @@ static void print(const struct query *q, const struct answer *a)
 	uint64_t lat = a->time > q->begin ? a->time - q->begin : 0;
 	char room[DNS_WORD];
 
-	if ((failed && !a->error && !a->code) || lat / (q->digits < 0 ? 1 : 1000) < least)
+	if ((failed && !a->error && !a->code) || lat / (digits < 0 ? 1 : 1000) < least)
 		return;
 	printed++;
 	put_head(q, a->time > q->begin ? a->time : q->begin);
@@ -187,7 +189,7 @@ static void print(const struct query *q, const struct answer *a)
 	if (unfinished)
 		stdout_print(json ? ",\"lat\":null" : " lat=-");
 	else
-		put_latency(lat, q->digits);
+		put_latency(lat);
 	if (!a->error) {
 		put_number("answers", a->answers);
 		put_addresses(a->addresses);
@@ -244,9 +246,21 @@ static void give_up(struct query *q, const char *why, uint64_t time)
 {
 	if (q->answered)
 		unpaired++;
+	else if (q->closed)
+		print(q, &(struct answer){ .time = q->closed, .error = "unanswered" });
 	else
 		print(q, &(struct answer){ .time = time, .error = why });
 	forget(q);
+}
+
+/* Return the process of the call's task; text has only the thread. */
+static uint64_t process_of(void)
+{
+	static const char key_of[] = "\"tgid\":";
+	const char *at = in.l.json ? memmem(in.line, in.n, key_of, sizeof(key_of) - 1) : NULL;
+
+	at = at ? at + sizeof(key_of) - 1 : in.l.pid.text;
+	return at ? text_digits(&at) : 0;
 }
 
 /* Does the query, or the answer, have this message and the socket of the call? */
@@ -317,7 +331,6 @@ static struct query *keep(const struct dns_peer *peer, uint64_t begin)
 
 	if (queries.n == QUERIES_MOST)
 		give_up(queries.first, "unfinished", last);
-	q->digits = digits;
 	q->begin = begin;
 	keep_head(q);
 	q->day -= q->day ? began - begin : 0; /* it may have begun before this call */
@@ -326,6 +339,7 @@ static struct query *keep(const struct dns_peer *peer, uint64_t begin)
 	q->type = message.type;
 	q->class = message.class;
 	q->stream = call.stream;
+	q->process = process_of();
 	q->peer = *peer;
 	q->socket = socket_of(call.local.n > 0, 1);
 	q->next = q->socket->first;
@@ -452,14 +466,19 @@ static void take_stream(const struct dns_peer *peer, const struct dns_piece *p)
 	}
 }
 
-/* The queries of this socket get no answer. */
-static void end_socket(struct socket *s, const char *why)
+/* The queries of this socket get no answer; by: if this process asked, or 0. */
+static void end_socket(const char *why, uint64_t by)
 {
+	const struct socket *s = socket_of(call.local.n > 0, 0);
 	struct query *next;
 
 	for (struct query *q = s ? s->first : NULL; q; q = next) {
 		next = q->next;
-		if (!q->answered && (!call.peer.port || !strcmp(q->peer.ip, call.peer.ip)))
+		if (q->answered || (call.peer.port && strcmp(q->peer.ip, call.peer.ip)))
+			continue;
+		if (by && q->process != by) /* it may be a child, which has the socket, too */
+			q->closed = last;
+		else
 			give_up(q, why, last);
 	}
 }
@@ -468,7 +487,7 @@ static void close_socket(void)
 {
 	struct stream *st;
 
-	end_socket(socket_of(call.local.n > 0, 0), "unanswered");
+	end_socket("unanswered", process_of());
 	for (unsigned i = 0; call.stream && i < 2; i++) {
 		call.does = i ? DNS_SENDS : DNS_RECEIVES;
 		st = stream_of(0);
@@ -485,7 +504,7 @@ static void take_failure(struct text_part why)
 	if (text_part_is(why, "EAGAIN") || text_part_is(why, "EINTR"))
 		return;
 	strbuf_add(strbuf_empty(&error), why.text, why.n);
-	end_socket(socket_of(call.local.n > 0, 0), error.text);
+	end_socket(error.text, 0);
 }
 
 static void take_pieces(void)
@@ -518,7 +537,7 @@ static void take_call(void)
 	else if (call.does == DNS_RECEIVES && call.result < 0)
 		take_failure(seen_text(&in.l, "error"));
 	else if (call.does == DNS_RECEIVES && call.stream && !call.result)
-		end_socket(socket_of(call.local.n > 0, 0), "unanswered");
+		end_socket("unanswered", 0);
 	else if (!call.peeks)
 		take_pieces();
 }

@@ -97,6 +97,16 @@ found() {
 	[ "$(grep -c 'code=ECONNREFUSED\|lat=60991000' <<<"$output")$(wc -l <<<"$output")" = 22 ]
 }
 
+@test "tfs-dns: a socket that another process closes may still have an answer" {
+	call 1000 5 "sendto(3<UDP:0.0.0.0:4000>, \"$Q$QUESTION\"$TO" >lines
+	call 1200 5 'close(3<UDP:0.0.0.0:4000>) = 0' | sed 's/dns-77 /dns-78 /' >>lines
+	run -0 found <lines
+	[ "${output##* code=}" = "unanswered lat=205" ]
+	call 1500 10 "recvfrom(3<UDP:0.0.0.0:4000>, \"$R$QUESTION$RECORD\"$FROM" >>lines
+	run -0 found <lines
+	[ "${output##* code=}" = "NOERROR lat=510 answers=1 addresses=10.1.2.3" ]
+}
+
 @test "tfs-dns: puts messages of a connection together, and finds the next one after bytes that are not known" {
 	S='<TCP:10.0.0.9:4000->10.0.0.1:53>'
 	{

@@ -39,6 +39,16 @@ queries() {
 	grep -qx '# 9 answers are known only in part' trace
 }
 
+# bats test_tags=long
+@test "trace_dns: has a thousand queries of a thousand" {
+	serves
+	asks 56 --json
+	release
+	file_has 1008 want
+	sed -n 's/^.*"id":\([0-9]*\),"name":"\([^"]*\)","type":"\([A-Z]*\)".*"protocol":"\([a-z]*\)","code":"\([A-Za-z]*\)".*/\1 \2 \3 \4 \5/p' \
+		trace | sort | diff want -
+}
+
 # bats test_tags=quick
 @test "trace_dns: a line has the server, the answers, their addresses, and what is missing" {
 	serves
