@@ -22,18 +22,19 @@
  * and of the stack. A call is one of 32-bit code if the bits MODE_MASK of the register MODE are
  * MODE_32; if MODE_MASK is 0, there is no such call. On x86, 64-bit code can make such a call, too
  * (int 0x80), so MODE is -1, and the bits are those of thread_info.status: TS_COMPAT
- * (arch/x86/include/asm/thread_info.h). NR_SIZE is SIZE_W or SIZE_DW. An exec that succeeds keeps
- * the number, except on arm: there it clears the number and the register CLEARED. KNOWN_REGISTERS
- * is 0 if the registers are not known.
+ * (arch/x86/include/asm/thread_info.h). The instruction syscall, which only 64-bit calls use,
+ * copies the register IP to the register COPY_OF_IP. NR_SIZE is SIZE_W or SIZE_DW. An exec that
+ * succeeds keeps the number, except on arm: there it clears the number and the register CLEARED.
+ * KNOWN_REGISTERS is 0 if the registers are not known.
  */
 #if defined(__x86_64__)
 enum { KNOWN_REGISTERS = 1, NR = 120, NR_SIZE = SIZE_DW, STACK = 152,
-       MODE = -1, MODE_MASK = 2, MODE_32 = 2 };
+       MODE = -1, MODE_MASK = 2, MODE_32 = 2, IP = 128, COPY_OF_IP = 88 };
 #define REGISTERS { { 112, 104, 96, 56, 72, 64 }, { 40, 88, 96, 104, 112, 32 } }
 #define ABI_32 "i386"
 #elif defined(__aarch64__)
 enum { KNOWN_REGISTERS = 1, NR = 280, NR_SIZE = SIZE_W, STACK = 248,
-       MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10 };
+       MODE = 264, MODE_MASK = 0x10, MODE_32 = 0x10, IP = 0, COPY_OF_IP = 0 };
 #define REGISTERS { { 272, 8, 16, 24, 32, 40 }, { 272, 8, 16, 24, 32, 40 } }
 #define ABI_32 "arm"
 #else
@@ -53,7 +54,7 @@ enum { KNOWN_REGISTERS = 1, NR = 0, NR_SIZE = SIZE_DW, STACK = 8 };
 enum { KNOWN_REGISTERS = 0, NR = 0, NR_SIZE = SIZE_DW, STACK = 0 };
 #define REGISTERS { { 0 }, { 0 } }
 #endif
-enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0 };
+enum { MODE = 0, MODE_MASK = 0, MODE_32 = 0, IP = 0, COPY_OF_IP = 0 };
 #define ABI_32 NULL
 #endif
 
@@ -277,6 +278,7 @@ struct programs {
 	unsigned places, place_size;    /* which has so many, a power of 2, of so many bytes */
 	int all;                /* all tasks are traced */
 	int entering;           /* the program is that of sys_enter */
+	unsigned version;       /* KERNEL(5, 10) */
 	int pid;                /* offset of the pid in struct task_struct; -1: not known */
 	int status;             /* on x86, that of thread_info.status in struct task_struct */
 	int may_goto;           /* the kernel has this instruction */

@@ -12,7 +12,7 @@
 #include "call_sums.h"
 
 /*
- * The tasks that have a place in the map of open calls, by their pids modulo PLACES; the most tasks
+ * The tasks that have a place in the map of open calls, by their keys modulo PLACES; the most tasks
  * that have none, because another one has it; the most pairs of a name and an error
  */
 enum { PLACES = 16 * 1024, CROWDED_MOST = 16 * 1024, ERRORS_MOST = 8 * 1024 };
@@ -40,6 +40,7 @@ _Static_assert(offsetof(struct sum_open, pid) == offsetof(struct open_call, pid)
 struct sum_maps {
 	struct programs m;
 	int crowded, sums, lacks, errors;
+	int by_stack;           /* the key of a task is the place of its stack, and not its pid */
 	unsigned room;
 };
 
@@ -80,8 +81,27 @@ static void find_entry_of(struct bpf_code *c, const struct sum_maps *s, enum bpf
 }
 
 /*
- * Let R6 be the registers, R8 the result, R9 the number of the call, and TASK the pid; with BTF, R7
- * is the task. Jump to exit if no call with this number is counted.
+ * TASK = the key of the running task, of 32 bits, not 0. With BTF, regs has its saved registers,
+ * which are at the top of its stack: that saves the call of a helper. Overwrites R0 to R5.
+ */
+static void store_key(struct bpf_code *c, const struct sum_maps *s, enum bpf_reg regs)
+{
+	if (s->by_stack) { /* the verifier allows the difference of two pointers */
+		emit_mov(c, R1, regs);
+		emit_value(c, R2, s->m.open);
+		emit_alu(c, ALU_SUB, R1, R2);
+		emit_alu_imm(c, ALU_RSH, R1, 14); /* no stack is smaller */
+		emit_alu_imm(c, ALU_AND, R1, 0x7fffffff);
+		emit_alu_imm(c, ALU_OR, R1, 0x40000000);
+	} else {
+		set_pid(c, R1);
+	}
+	emit_store(c, SIZE_DW, FP, TASK, R1);
+}
+
+/*
+ * Let R6 be the registers, R8 the result, R9 the number of the call, and TASK the key. Jump to exit
+ * if no call with this number is counted.
  */
 static void find_number(struct bpf_code *c, const struct sum_maps *s)
 {
@@ -97,21 +117,24 @@ static void find_number(struct bpf_code *c, const struct sum_maps *s)
 	emit_get(c, R1, R7, sum_entry, any_mode);
 	emit_jump_if_imm(c, R1, JEQ, 0, "exit");
 	emit_alone(c);
-	if (s->m.types[s->m.entering]) {
-		emit_call(c, FN_GET_CURRENT_TASK_BTF);
-		emit_mov(c, R7, R0);
-		emit_load(c, SIZE_W, R1, R7, s->m.pid);
-	} else {
-		set_pid(c, R1);
-	}
-	emit_store(c, SIZE_DW, FP, TASK, R1);
+	store_key(c, s, R6);
 }
 
-/* R7 = the entry of the call in R9, R9 = its name, R1 = how it is counted; or jump to out. */
+/*
+ * R7 = the entry of the call in R9, R9 = its name, R1 = how it is counted; or jump to out. R6 has
+ * the registers.
+ */
 static void find_how(struct bpf_code *c, const struct sum_maps *s)
 {
 	if (MODE_MASK) {
 		emit_jump_if_imm(c, R9, JEQ, OTHER_CALL, "native");
+		if (MODE < 0 && s->m.types[s->m.entering]) {
+			emit_load(c, SIZE_DW, R1, R6, IP);
+			emit_load(c, SIZE_DW, R2, R6, COPY_OF_IP);
+			emit_jump_if(c, R1, JEQ, R2, "native");
+			emit_call(c, FN_GET_CURRENT_TASK_BTF);
+			emit_mov(c, R7, R0);
+		}
 		load_mode(c, &s->m);
 		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
 		emit_jump_if_imm(c, R1, JNE, MODE_32, "native");
@@ -220,7 +243,6 @@ static void emit_returns(struct bpf_code *c, struct sum_maps *s)
 		emit_alu_imm(c, ALU_LSH, R8, 32);
 		emit_alu_imm(c, ALU_ARSH, R8, 32);
 	}
-	emit_store(c, SIZE_DW, FP, CURRENT, R7);
 	find_open(c, &s->m, 0, "crowded");
 	emit_label(c, "found");
 	emit_get(c, R1, R7, sum_open, open);
@@ -238,7 +260,6 @@ static void emit_returns(struct bpf_code *c, struct sum_maps *s)
 	emit_find(c, s->crowded, TASK, R7, "not_begun");
 	emit_jump(c, "found");
 	emit_label(c, "not_begun"); /* it began before these programs, or seccomp(2) answered it */
-	emit_load(c, SIZE_DW, R7, FP, CURRENT);
 	find_how(c, s);
 	emit_jump_if_imm(c, R1, JEQ, SUM_ENDS, "out");
 	emit_jump_if_imm(c, R1, JNE, SUM_FORKS, "counts");
@@ -253,22 +274,25 @@ static void emit_returns(struct bpf_code *c, struct sum_maps *s)
 
 /*
  * A task ends, or takes the pid of the first thread to execute a program, and so leaves its own:
- * its call is no longer open.
+ * its call is no longer open. The second is not for keys of stacks.
  */
 static void emit_forgets(struct bpf_code *c, struct sum_maps *s, int executes)
 {
 	begin(c, s, 0);
-	emit_mov_imm(c, R6, 0);
 	if (executes)
 		emit_load(c, SIZE_DW, R6, R1, 8); /* the second argument: the task's old pid */
 	emit_alone(c);
-	set_pid(c, R7);
+	if (s->by_stack) {
+		emit_call(c, FN_GET_CURRENT_TASK_BTF);
+		emit_mov(c, R1, R0);
+		emit_call(c, FN_TASK_PT_REGS);
+	}
+	store_key(c, s, R0);
 	if (executes) {
 		emit_alu32(c, ALU_MOV, R6, R6);
-		emit_jump_if(c, R6, JEQ, R7, "out");
-		emit_mov(c, R7, R6);
+		emit_jump_if(c, R6, JEQ, R1, "out");
+		emit_store(c, SIZE_DW, FP, TASK, R6);
 	}
-	emit_store(c, SIZE_DW, FP, TASK, R7);
 	find_open(c, &s->m, 0, "crowded");
 	leave_open(c);
 	emit_jump(c, "out");
@@ -377,11 +401,12 @@ int sums_attach(struct call_totals *t, char *const *names)
 		return err_msg("the registers of this kernel are not known");
 	if (programs_offsets(&s.m) < 0 || make_maps(&s, t, names) < 0)
 		return -1;
+	s.by_stack = s.m.types[0] && s.m.types[1] && s.m.version >= KERNEL(5, 15);
 	emit_forgets(&code, &s, 0);
 	if (plan_attach(&p, &code, "sched_process_exit", RAW_TRACEPOINT) < 0)
 		return -1;
 	emit_forgets(&code, &s, 1);
-	if (plan_attach(&p, &code, "sched_process_exec", RAW_TRACEPOINT) < 0)
+	if (!s.by_stack && plan_attach(&p, &code, "sched_process_exec", RAW_TRACEPOINT) < 0)
 		return -1;
 	emit_returns(&code, &s);
 	if (plan_attach(&p, &code, "sys_exit", s.m.types[0] ? s.m.types[0] : RAW_TRACEPOINT) < 0)

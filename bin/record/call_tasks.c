@@ -162,6 +162,7 @@ int programs_offsets(struct programs *m)
 	struct btf btf;
 	int info, status, r;
 
+	m->version = version;
 	m->may_goto = version >= KERNEL(6, 9);
 	/* flags, since Linux 5.11 syscall_work, and status; thread_info comes first */
 	m->status = version < KERNEL(5, 11) ? 8 : 16;

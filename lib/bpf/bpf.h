@@ -54,7 +54,8 @@ enum bpf_jump { JEQ = 0x10, JGT = 0x20, JLE = 0xb0, JSET = 0x40, JNE = 0x50, JSG
 	X(FN_PROBE_READ_KERNEL_STR, probe_read_kernel_str, 115) \
 	X(FN_JIFFIES64, jiffies64, 118) \
 	X(FN_RINGBUF_OUTPUT, ringbuf_output, 130) \
-	X(FN_GET_CURRENT_TASK_BTF, get_current_task_btf, 158)
+	X(FN_GET_CURRENT_TASK_BTF, get_current_task_btf, 158) \
+	X(FN_TASK_PT_REGS, task_pt_regs, 175)
 #define BPF_HELPER(ID, NAME, NUMBER) ID = (NUMBER),
 enum bpf_helper { BPF_HELPERS(BPF_HELPER) };
 

@@ -163,6 +163,22 @@ idle_host() {
 	grep '^# [A-Z]* tfs_' all | sort | diff wanted -
 }
 
+@test "grafana.json: each panel asks for metrics and labels that exist, in a language that Prometheus reads" {
+	need_tool python3
+	debian prometheus
+	idle_host
+	run -0 python3 -S "$TREE/t/prog/dashboard.py" "$TREE/deploy/engines/grafana.json" metrics
+	echo "$output" >rules.yml
+	file_has 10+ rules.yml
+	run -0 "$ROOT/usr/bin/promtool" check rules rules.yml
+	[[ $output == *"SUCCESS: "*" rules found"* ]]
+	# one that asks for what does not exist is refused
+	sed 's/tfs_call_seconds_sum/tfs_call_seconds_total/' "$TREE/deploy/engines/grafana.json" >other.json
+	run ! python3 -S "$TREE/t/prog/dashboard.py" other.json metrics
+	sed 's/by (name, error)/by (name, errno)/' "$TREE/deploy/engines/grafana.json" >other.json
+	run ! python3 -S "$TREE/t/prog/dashboard.py" other.json metrics
+}
+
 # listens FILE: Print the address at which a program of Prometheus listens, by its log.
 listens() {
 	sed -n 's/.*Listening on.*address=\([0-9.:]*\).*/\1/p' "$1" | head -n 1 | grep .
