@@ -27,7 +27,7 @@ struct export_record {
 	const char *line;               /* of n bytes */
 	size_t n;
 	uint64_t time;                  /* nanoseconds since 1970; 0: it has none */
-	uint64_t tid;                   /* 0 if there is none */
+	uint64_t tid, tgid;             /* 0 if there is none */
 	uint64_t cpu;                   /* EXPORT_NO_CPU if there is none */
 	struct text_part comm;          /* values of JSON: strings have their quotes */
 	struct text_part system, event, fields, lost, overwritten, comment, host;
@@ -61,7 +61,8 @@ struct origin_task {
 	char container[65];             /* its id: hexadecimal digits */
 	char pod[37];                   /* the uid of its Kubernetes pod */
 	pid_t process;                  /* 0: unknown */
-	char names[512];                /* members of JSON: the name of its program and service */
+	int named;                      /* the process says which service it is */
+	char names[1024];               /* members of JSON: the name of its program and service */
 };
 
 /* Set up with origin_begin. */
@@ -88,8 +89,10 @@ int origin_begin(struct origin *, const char *host, const char *session);
 void origin_session(struct origin *, uint64_t time);
 
 /*
- * Return the container of the record's task, which is looked up once a second, because pids are
- * used again and tasks enter cgroups. A task that is gone keeps what is known.
+ * Return the container of the record's task, or of its process if the record has its tgid. It is
+ * looked up once a second, because pids are used again and tasks enter cgroups. A task that is gone
+ * keeps what is known: by the last look, by the task that made it, and by the program that it
+ * executed.
  */
 const struct origin_task *origin_of(struct origin *, const struct export_record *);
 
@@ -102,6 +105,17 @@ void origin_parse(struct origin_task *, const char *path);
  * and names that begin with "tfs.", which are this tool's own.
  */
 void origin_attributes(struct out *, const char *text);
+
+/* May it be the name of an attribute: letters, digits and "_.-", and not this tool's own? */
+int origin_is_name(struct text_part);
+
+/* ---- process_context.c: the resource that a process publishes ----------------------------- */
+
+/* Append the attributes that the process publishes as members of JSON, as far as they fit. */
+void process_context(struct out *, pid_t);
+
+/* Append those of the n bytes of a message ProcessContext. */
+void process_context_put(struct out *, const void *bytes, size_t n);
 
 /* ---- vocabulary.c: fields of events in OpenTelemetry's words ------------------------------ */
 

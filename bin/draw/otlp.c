@@ -145,6 +145,8 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 	put_plain(&b, "tfs.session", from->session);
 	put_plain(&b, "container.id", t->container);
 	put_plain(&b, "k8s.pod.uid", t->pod);
+	if (t->process)
+		put_integer(&b, "process.pid", (uint64_t)t->process);
 	put_members(&b, start, t->names); /* what the process says of itself comes second */
 	if (!memmem(start, (size_t)(b.at - start), "\"service.name\"", 14))
 		put_named(&b, "service.name", !json_unquoted(r->comm).n ? own :

@@ -68,7 +68,8 @@ static void read_fields(struct export_record *r)
 int export_read(struct export_record *r, const char *line, size_t n)
 {
 	const struct { const char *name; uint64_t *to; } numbers[] = {
-		{ "timeUnixNano", &r->time }, { "pid", &r->tid }, { "cpu", &r->cpu },
+		{ "timeUnixNano", &r->time }, { "pid", &r->tid }, { "tgid", &r->tgid },
+		{ "cpu", &r->cpu },
 	};
 	const struct { const char *name; struct text_part *to; } texts[] = {
 		{ "comm", &r->comm }, { "system", &r->system }, { "event", &r->event },

@@ -468,6 +468,116 @@ in_span() {
 	echo "host.name=web tfs.boot_id=$BOOT tfs.session=1795559358000000005 service.name=task k8s.node.name=n1 k8s.cluster.name=c d |" | diff - got
 }
 
+# service_of PID: Print the attributes that OTLP has of the process.
+service_of() {
+	event "$1" 5 '{"a":1}' | TRACER_PROCFS_PATH=/proc command tfs-export -f logs -H web | by_schema logs |
+		grep -o 'process.pid=.* |' | sed "s/=$1 /=PID /; s/ host.id=[^ ]*//; s/process.executable.name=[^ ]*/exe/"
+}
+
+@test "tfs-export: a process that publishes its context (OTEP 4719) is that service, by memfd and anonymous memory" {
+	local kind words=(service.name='shop "1"' service.instance.id=i-1 deployment.environment.name=prod
+		retries=-3 spare=true list=[a tfs.session=forged host.name=forged 'a b=no' process.pid=1)
+	local all='process.pid=PID exe service.name=shop "1" service.instance.id=i-1 deployment.environment.name=prod retries=-3 spare=True'
+	need_schema
+	need_root
+	for kind in memfd anonymous; do
+		hold /usr/bin/python3 "$TREE/t/prog/context.py" "$BATS_FILE_TMPDIR/protos" $kind "${words[@]}"
+		[ "$(cat ready)" = ready ] || { echo "# no names of anonymous memory" >&3; continue; }
+		OTEL_RESOURCE_ATTRIBUTES='' service_of "$HELD" >got
+		lines_are got "$all |"
+		# while it writes, it is known by its program
+		echo >"$GO"
+		eventually file_has 2 ready
+		service_of "$HELD" >got
+		[[ "$(cat got)" == "process.pid=PID exe service.name=python3"* ]]
+		echo >"$GO"
+		eventually file_has 3 ready
+		service_of "$HELD" >got
+		lines_are got "$all service.version=two |"
+		release "$HELD"
+	done
+}
+
+@test "tfs-export: a process context that is cut, too long, or of another form gives no service, and no line but its own" {
+	local change
+	need_schema
+	mkdir -p proc/9
+	(cd proc/9 && /usr/bin/python3 "$TREE/t/prog/context.py" "$BATS_FILE_TMPDIR/protos" file \
+		service.name='a"b' "long=$(printf '%.sx' {1..300})" key=v)
+	printf 'Name:\tworker\nTgid:\t9\nPid:\t9\nUid:\t0\t0\t0\t0\n' >proc/9/status
+	ln -s /usr/bin/shopd proc/9/exe
+	event 9 5 '{"a":1}' >line
+	services() {
+		tfs-export -f logs -H web <line | by_schema logs | grep -o 'process.pid=9.* |' >>got
+	}
+	services
+	cp proc/9/mem whole
+	# signature, version, size, time, address; the tag and the length of the resource
+	for change in 0:x 8:3 15:x 16:0 24:9 256:x 258:x; do
+		cp whole proc/9/mem
+		case ${change#*:} in 0) printf '\0' ;; x) printf '\377' ;; *) printf %s "${change#*:}" ;; esac |
+			dd of=proc/9/mem bs=1 seek=$((0x4000 + ${change%:*})) conv=notrunc 2>/dev/null
+		services
+	done
+	truncate -s $((0x4105)) proc/9/mem
+	services
+	cp whole proc/9/mem
+	for change in '[anon:OTEL_CTX]' '[anon_shmem:OTEL_CTX]' '[anon:OTEL_CT]' '/a/memfd:OTEL_CTX'; do
+		sed -i "\$s,[[/].*,$change," proc/9/maps
+		services
+	done
+	{
+		echo 'process.pid=9 process.executable.name=shopd service.name=a"b key=v |'
+		for _ in {1..8}; do
+			echo 'process.pid=9 process.executable.name=shopd service.name=shopd |'
+		done
+		for _ in {1..2}; do
+			echo 'process.pid=9 process.executable.name=shopd service.name=a"b key=v |'
+		done
+		for _ in {1..2}; do
+			echo 'process.pid=9 process.executable.name=shopd service.name=shopd |'
+		done
+	} | diff - got
+}
+
+@test "tfs-export: threads and children of a process that has ended are its service, and what they execute is another" {
+	need_schema
+	in_cgroup 9 /docker/4f2a00112233445566778899aabbccdd
+	printf 'Name:\tworker\nTgid:\t9\nPid:\t9\nUid:\t0\t0\t0\t0\n' >proc/9/status
+	ln -s /usr/bin/shopd proc/9/exe
+	{
+		event 9 1 '{"pid":40,"clone_flags":65536}' task_newtask
+		event 9 2 '{"child_pid":41}' sched_process_fork
+		event 9 2 '{"child_pid":42}' sched_process_fork
+		event 40 3 '{}'
+		event 41 4 '{}'
+		event 42 5 '{"filename":"/bin/ls","pid":42}' sched_process_exec
+		call 41 6 execve 0 1.0 '{"name":"filename","value":"0x1","text":"\"/usr/bin/env\""}'
+		call 41 7 execve -2 1.0 '{"name":"filename","value":"0x1","text":"\"/usr/bin/no\""}'
+		event 43 8 '{}' | sed 's/"pid":43/&,"tgid":41/'
+		event 44 9 '{}'
+	} >lines
+	services() {
+		tfs-export -f logs -H web <lines | by_schema logs |
+			grep -o 'container.id=[0-9a-f]*\|process.pid=[0-9]*\|service.name=[^ ]*\|thread.id=[0-9]*' |
+			paste -sd ' ' | sed 's/container.id=4f[^ ]*/C/g; s/\(thread.id=[0-9]*\) */\1\n/g' | tail -n 8 >got
+	}
+	services
+	diff <(sed 's/ *$//; /^$/d' got) - <<-'EOF'
+		C process.pid=9 service.name=shopd thread.id=40
+		C process.pid=41 service.name=shopd thread.id=41
+		C process.pid=42 service.name=ls thread.id=42
+		C process.pid=41 service.name=env thread.id=41
+		C process.pid=41 service.name=env thread.id=41
+		C process.pid=41 service.name=env thread.id=43
+		service.name=unknown_service thread.id=44
+	EOF
+	# a service that its environment names stays so
+	printf 'OTEL_SERVICE_NAME=shop\0' >proc/9/environ
+	services
+	[ "$(grep -c 'service.name=shop ' got)" = 6 ]
+}
+
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
 	need_schema
 	need_tool curl

@@ -2,14 +2,35 @@
 /*
  * export.c - records that leave the host
  *
- * Input: the room of the fields, and lines. Fields take no more room than they have, and no
- * record of OTLP makes a line longer.
+ * Input: the room of the fields, and lines; or a process context. Fields take no more room than
+ * they have, and no record of OTLP makes a line longer.
  */
 
 #include "draw/export.h"
 #include "fuzz.h"
 
 enum { ROOM_LEAST = 64, LINE_MOST = 4096 };
+
+/* The members that a process context gives are JSON, and have room. */
+static void take_context(const uint8_t *data, size_t size)
+{
+	unsigned char *copy = (unsigned char *)copy_of((const char *)data, size);
+	struct text_part name, value;
+	char text[512];
+	struct out o = out_to(text, sizeof(text));
+	const char *s = text;
+
+	o.end -= 2;
+	out_char(&o, '{');
+	process_context_put(&o, copy, size);
+	must(!o.cut);
+	o.end += 2;
+	out_char(&o, '}');
+	while (json_member(&s, o.at, &name, &value))
+		must(origin_is_name(name) && value.n);
+	must(o.at == text + 2 || s == o.at - 1);
+	free(copy);
+}
 
 static void take_line(const char *line, size_t n, size_t room)
 {
@@ -55,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!size)
 		return 0;
+	take_context(data, size);
 	for (const char *s = (const char *)data + 1, *end = s + size - 1, *line; s < end; s++) {
 		char *copy;
 
