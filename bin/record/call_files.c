@@ -706,6 +706,36 @@ static void load_path(struct bpf_code *c, const struct programs *m, int at, int 
 	store(c, mount, R1);
 }
 
+/* R8 = the file of the descriptor, which is overwritten, of the task R8; or jump to another label */
+static void load_file(struct bpf_code *c, const struct programs *m, enum bpf_reg fd,
+		      const char *other)
+{
+	get(c, m, SIZE_DW, R8, R8, m->steps[FILES]);
+	get(c, m, SIZE_DW, R8, R8, m->steps[TABLE]);
+	get(c, m, SIZE_W, R1, R8, m->steps[MOST]);
+	emit_jump_if(c, R1, JLE, fd, other);
+	get(c, m, SIZE_DW, R8, R8, m->steps[FDS]);
+	emit_alu_imm(c, ALU_LSH, fd, 3);
+	emit_alu(c, ALU_ADD, R8, fd);
+	cast(c, m, R8, m->files.types[TYPE_POINTER]);
+	get(c, m, SIZE_DW, R8, R8, 0);
+}
+
+void skip_no_socket(struct bpf_code *c, const struct programs *m)
+{
+	store_stack(c, ABOVE, R8);
+	load_task(c, m);
+	load_file(c, m, R9, "out");
+	emit_jump_if_imm(c, R8, JEQ, 0, "out");
+	cast(c, m, R8, m->files.types[TYPE_FILE]);
+	get(c, m, SIZE_DW, R8, R8, AT(FILE_INODE));
+	cast(c, m, R8, m->files.types[TYPE_INODE]);
+	get(c, m, SIZE_H, R1, R8, AT(I_MODE));
+	emit_alu_imm(c, ALU_AND, R1, S_IFMT);
+	emit_jump_if_imm(c, R1, JNE, S_IFSOCK, "out");
+	load_stack(c, R8, ABOVE);
+}
+
 /* Find the file of the descriptor R6, or the program of the task; jump to skip if there is none. */
 static void find_file(struct bpf_code *c, const struct programs *m)
 {
@@ -719,15 +749,7 @@ static void find_file(struct bpf_code *c, const struct programs *m)
 		emit_label(c, "descriptor");
 	}
 	load_task(c, m);
-	get(c, m, SIZE_DW, R8, R8, m->steps[FILES]);
-	get(c, m, SIZE_DW, R8, R8, m->steps[TABLE]);
-	get(c, m, SIZE_W, R1, R8, m->steps[MOST]);
-	emit_jump_if(c, R1, JLE, R6, "skip");
-	get(c, m, SIZE_DW, R8, R8, m->steps[FDS]);
-	emit_alu_imm(c, ALU_LSH, R6, 3);
-	emit_alu(c, ALU_ADD, R8, R6);
-	cast(c, m, R8, m->files.types[TYPE_POINTER]);
-	get(c, m, SIZE_DW, R8, R8, 0);
+	load_file(c, m, R6, "skip");
 	if (!m->entering)
 		emit_label(c, "has_file");
 	emit_jump_if_imm(c, R8, JEQ, 0, "skip");

@@ -404,6 +404,9 @@ void append_empty(struct bpf_code *, const struct programs *, char tag);
  */
 void append_files(struct bpf_code *, const struct programs *);
 
+/* Jump to out unless the descriptor R9 is a socket. Overwrites all registers but R6, R7 and R8. */
+void skip_no_socket(struct bpf_code *, const struct programs *);
+
 /* Append the functions that append_files calls. */
 void append_file_functions(struct bpf_code *, const struct programs *);
 

@@ -1000,6 +1000,26 @@ static void emit_entry(struct bpf_code *c, const struct programs *m)
 	keep_memory(c, m);
 }
 
+/* Jump to out if only calls of sockets are recorded, and the call is none. R6 has the registers. */
+static void check_socket(struct bpf_code *c, const struct programs *m)
+{
+	if (!m->p->sockets || !m->files.known)
+		return;
+	emit_scope(c);
+	if (MODE_MASK) {
+		emit_jump_if_imm(c, R8, JLE, NUMBERS - 1, "native");
+		load_kernel(c, m, SIZE_W, R9, R6, registers[1][0]);
+		emit_jump(c, "loaded");
+		emit_label(c, "native");
+	}
+	load_kernel(c, m, SIZE_DW, R9, R6, registers[0][0]);
+	if (MODE_MASK)
+		emit_label(c, "loaded");
+	emit_alu32(c, ALU_MOV, R9, R9);
+	emit_scope_end(c);
+	skip_no_socket(c, m);
+}
+
 /* Is anything read at the return of a call? */
 static int reads_memory(const struct programs *m)
 {
@@ -1082,6 +1102,7 @@ static void emit_return(struct bpf_code *c, const struct programs *m)
 	emit_load(c, SIZE_DW, R1, FP, ENTRY);
 	emit_get(c, R1, R1, entry, known);
 	emit_jump_if_imm(c, R1, JEQ, ENDS, "out");
+	check_socket(c, m);
 	emit_from_registers(c, m);
 }
 
@@ -1092,6 +1113,8 @@ void emit_side(struct bpf_code *c, struct programs *m, int entering)
 	check_task(c, m);
 	emit_alone(c); /* not for tasks that are not traced, which are to pay little */
 	find_call(c, m);
+	if (entering)
+		check_socket(c, m);
 	emit_until_end(c, &m->p->channel, CONTROL);
 	if (entering)
 		emit_entry(c, m);

@@ -56,7 +56,7 @@ static const struct tool tool = {
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },
 		{ 'E', .flag = &plan.entries }, { 'r', .flag = &plan.at_return },
 		{ 'f', .flag = &plan.files }, { 'F', .flag = &plan.roots },
-		{ 'w', .number = &words },
+		{ 's', .flag = &plan.sockets }, { 'w', .number = &words },
 		{ 0 },
 	},
 };

@@ -298,6 +298,26 @@ missed_twice() {
 	done
 }
 
+@test "tfs-strings calls: -s records only calls whose first argument is a socket" {
+	need_bpf
+	need_types
+	own_instance
+	hold "$PROG/dns" serve
+	server=$HELD
+	tfs-pidfilter set "$server"
+	by_strings -f -s calls read write close recvfrom sendto accept poll -- tfs-catpipe -D --names -e 'sys_*'
+	"$PROG/dns" ask "$(head -n 1 ready)" 1 >said
+	release
+	finishes "$server" 0
+	tfs-write tracing_on 0
+	ends_by "$PID" TERM 0
+	# the server writes a line for each query, and polls
+	run ! grep -v '^#\|: [a-z]*([0-9]*<\(UDP\|TCP\)' records
+	[ "$(grep -c ': accept(.* = [0-9]' records)" = 2 ]
+	[ "$(grep -c ': close(.*<TCP' records)" = 2 ]
+	[ "$(grep -c ': recvfrom([0-9]*<UDP.* = [0-9]' records)" = 15 ]
+}
+
 @test "tfs-strings calls: takes the names of events, and refuses an unknown name" {
 	memory calls newuname umount openat
 	[ "$(printed | grep -c '^  A1 /nowhere/one$')" = 1 ]
