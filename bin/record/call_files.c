@@ -706,7 +706,7 @@ static void load_path(struct bpf_code *c, const struct programs *m, int at, int 
 	store(c, mount, R1);
 }
 
-/* R8 = the file of the descriptor, which is overwritten, of the task R8; or jump to another label */
+/* R8 = the file of the descriptor fd of the task R8, or 0; or jump to other. Overwrites fd. */
 static void load_file(struct bpf_code *c, const struct programs *m, enum bpf_reg fd,
 		      const char *other)
 {

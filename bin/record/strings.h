@@ -19,7 +19,7 @@ struct plan {
 	int no_args, env;       /* not the arguments of execs; their environment, too */
 	int cpu;                /* also the CPU time of processes that end */
 	int files;              /* also which files the descriptors are, with BTF */
-	int sockets;            /* only calls whose first argument is a socket, if files are known */
+	int sockets;            /* with files, only calls whose first argument is a socket */
 	int roots;              /* and the root directories of tasks, and of file systems */
 	int entries;            /* each call has a record when it begins, too */
 	int at_return;          /* a call is seen only when it returns */
