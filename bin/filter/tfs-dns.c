@@ -54,6 +54,7 @@ struct query {
 	char *name;
 	unsigned id, type, class;
 	int stream, answered;
+	int gap;                        /* events were lost since, perhaps its answer */
 	uint64_t process;               /* as process_of gives it */
 	uint64_t begin, day;            /* day: begin as a time of day; 0: not known */
 	uint64_t closed;                /* when another process or thread closed it; 0: none did */
@@ -76,6 +77,7 @@ struct stream {
 	int lost;                       /* where the next one begins is not known */
 };
 
+static const char unanswered[] = "unanswered", unfinished[] = "unfinished";
 static struct input in;
 static struct table sockets = { .size = sizeof(struct socket) };
 static struct table streams = { .size = sizeof(struct stream) };
@@ -171,7 +173,6 @@ static void put_addresses(const char *s)
 /* Print the query, unless an option leaves it out. */
 static void print(const struct query *q, const struct answer *a)
 {
-	const int unfinished = a->error && !strcmp(a->error, "unfinished");
 	uint64_t lat = a->time > q->begin ? a->time - q->begin : 0;
 	char room[DNS_WORD];
 
@@ -186,7 +187,7 @@ static void print(const struct query *q, const struct answer *a)
 	put_number("port", q->peer.port);
 	put_string("protocol", q->stream ? "tcp" : "udp");
 	put_string("code", a->error ? a->error : dns_code(a->code, room));
-	if (unfinished)
+	if (a->error == unfinished)
 		stdout_print(json ? ",\"lat\":null" : " lat=-");
 	else
 		put_latency(lat);
@@ -244,12 +245,14 @@ static void forget(struct query *q)
 /* The query has no answer, or the answer has no query. */
 static void give_up(struct query *q, const char *why, uint64_t time)
 {
+	if (q->closed)
+		why = unanswered;
+	if (q->gap && (why == unanswered || why == unfinished))
+		why = "unknown";
 	if (q->answered)
 		unpaired++;
-	else if (q->closed)
-		print(q, &(struct answer){ .time = q->closed, .error = "unanswered" });
 	else
-		print(q, &(struct answer){ .time = time, .error = why });
+		print(q, &(struct answer){ .time = q->closed ? q->closed : time, .error = why });
 	forget(q);
 }
 
@@ -330,7 +333,7 @@ static struct query *keep(const struct dns_peer *peer, uint64_t begin)
 	struct query *q = xcalloc(1, sizeof(*q));
 
 	if (queries.n == QUERIES_MOST)
-		give_up(queries.first, "unfinished", last);
+		give_up(queries.first, unfinished, last);
 	q->begin = begin;
 	keep_head(q);
 	q->day -= q->day ? began - begin : 0; /* it may have begun before this call */
@@ -487,7 +490,7 @@ static void close_socket(void)
 {
 	struct stream *st;
 
-	end_socket("unanswered", process_of());
+	end_socket(unanswered, process_of());
 	for (unsigned i = 0; call.stream && i < 2; i++) {
 		call.does = i ? DNS_SENDS : DNS_RECEIVES;
 		st = stream_of(0);
@@ -529,7 +532,7 @@ static void take_call(void)
 		return;
 	last = began + seen_latency(&in.l, digits);
 	while (queries.first && queries.first->begin + PATIENCE < last)
-		give_up(queries.first, "unanswered", last);
+		give_up(queries.first, unanswered, last);
 	if (call.does == DNS_CONNECTS)
 		resolved += call.resolves && call.result >= 0;
 	else if (call.does == DNS_CLOSES)
@@ -537,21 +540,27 @@ static void take_call(void)
 	else if (call.does == DNS_RECEIVES && call.result < 0)
 		take_failure(seen_text(&in.l, "error"));
 	else if (call.does == DNS_RECEIVES && call.stream && !call.result)
-		end_socket("unanswered", 0);
+		end_socket(unanswered, 0);
 	else if (!call.peeks)
 		take_pieces();
 }
 
 static void each(void)
 {
+	int gap;
+
 	text_mask_controls(in.line, in.line + in.n);
 	json |= *in.line == '{';
 	if (input_event(&in)) {
 		take_call();
-	} else if (!comments_keep(&in.comments, in.line) && *in.line == (json ? '{' : '#') &&
-		   strncmp(in.line, "# files of ", 11) && strncmp(in.line, "{\"files\":", 9)) {
-		stdout_print("%s\n", in.line);
+		return;
 	}
+	gap = comments_is_gap(in.line);
+	for (struct query *q = gap ? queries.first : NULL; q; q = q->newer)
+		q->gap = 1;
+	if (!comments_keep(&in.comments, in.line) && (gap || *in.line == (json ? '{' : '#')) &&
+	    strncmp(in.line, "# files of ", 11) && strncmp(in.line, "{\"files\":", 9))
+		stdout_print("%s\n", in.line);
 }
 
 /* ---- the interface -------------------------------------------------------------------- */
@@ -582,7 +591,7 @@ int main(int argc, char **argv)
 	input_file(&in, &tool, argv + opt_index);
 	input_each(&in, each);
 	while (queries.first)
-		give_up(queries.first, "unfinished", last);
+		give_up(queries.first, unfinished, last);
 	put_comment(resolved, "connections to systemd-resolved or nscd, which answer without DNS");
 	put_comment(unpaired, "answers without a query");
 	put_comment(cut, "answers are known only in part");

@@ -97,6 +97,20 @@ found() {
 	[ "$(grep -c 'code=ECONNREFUSED\|lat=60991000' <<<"$output")$(wc -l <<<"$output")" = 22 ]
 }
 
+@test "tfs-dns: a query whose answer may be lost is unknown" {
+	{
+		call 1000 5 "sendto(3<UDP:0.0.0.0:4000>, \"$Q$QUESTION\"$TO"
+		call 1010 5 "sendto(3<UDP:0.0.0.0:4001>, \"$Q$QUESTION\"$TO"
+		echo 'CPU:1 [LOST 7 EVENTS]'
+		call 1100 5 "sendto(3<UDP:0.0.0.0:4002>, \"$Q$QUESTION\"$TO"
+		call 1200 5 'close(3<UDP:0.0.0.0:4000>) = 0'
+		call 1300 5 'close(3<UDP:0.0.0.0:4002>) = 0'
+		call 1500 10 "recvfrom(3<UDP:0.0.0.0:4001>, \"$R$QUESTION$RECORD\"$FROM"
+	} | found >became
+	sed 's/^name=.* code=//' became | diff - <(printf '%s\n' 'CPU:1 [LOST 7 EVENTS]' 'unknown lat=205' 'unanswered lat=205' \
+		'NOERROR lat=500 answers=1 addresses=10.1.2.3')
+}
+
 @test "tfs-dns: a socket that another process closes may still have an answer" {
 	call 1000 5 "sendto(3<UDP:0.0.0.0:4000>, \"$Q$QUESTION\"$TO" >lines
 	call 1200 5 'close(3<UDP:0.0.0.0:4000>) = 0' | sed 's/dns-77 /dns-78 /' >>lines
