@@ -225,7 +225,7 @@ int flight_cost_sample(struct flight_cost *c)
 	ctl_write(dir, "tracing_on", "0", 0);
 	flight_cost_enable(c, dir, 0);
 	enable(dir, EVERY_CALL, "0");
-	while (live_fill(&small, 0) > 0 || small.held)
+	while (live_fill(&small, 0) >= 0 && !live_done(&small))
 		while ((r = live_next(&small, &lost)))
 			count(c, r);
 	live_close(&small);

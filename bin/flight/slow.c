@@ -136,7 +136,7 @@ uint64_t flight_slow_take(struct flight_slow *s, uint64_t after)
 				   "# slow: %.64s of task %d took %llu us\n", call, pid,
 				   (unsigned long long)took / 1000);
 		}
-		if (n < 0 || (live_empty(&s->live) && !s->live.held))
+		if (n < 0 || live_done(&s->live))
 			break;
 	}
 	return first;

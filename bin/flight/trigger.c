@@ -68,7 +68,7 @@ uint64_t flight_trigger_take(struct flight_trigger *t, uint64_t after)
 				first = r->ts;
 			t->newest = r->ts;
 		}
-	} while (n > 0 || (!n && t->live.held));
+	} while (n >= 0 && !live_done(&t->live));
 	return first;
 }
 

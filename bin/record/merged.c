@@ -83,10 +83,17 @@ ssize_t dat_merged_take(struct dat_parts *p)
 	return n;
 }
 
-void dat_merged_rest(struct dat_parts *p)
+int dat_merged_rest(struct dat_parts *p)
 {
-	while (!p->full && (dat_merged_take(p) > 0 || p->live.held))
-		;
+	/* new events may keep the buffers from ever being empty: take at most twice their size */
+	size_t left = 2 * p->holds * p->live.merge.n;
+	ssize_t n;
+
+	do {
+		n = dat_merged_take(p);
+		left -= n > 0 && (size_t)n < left ? (size_t)n : n > 0 ? left : 0;
+	} while (n >= 0 && left && !p->full && !live_done(&p->live));
+	return n < 0 ? -1 : 0;
 }
 
 void dat_merged_flush(struct dat_parts *p)

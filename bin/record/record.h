@@ -93,8 +93,8 @@ int dat_merged_open(struct dat_parts *);
  */
 ssize_t dat_merged_take(struct dat_parts *);
 
-/* Do the same until no record is left. */
-void dat_merged_rest(struct dat_parts *);
+/* Do the same until no record is left. Return 0, or -1, reported. */
+int dat_merged_rest(struct dat_parts *);
 
 /* Write the open calls, then all sub-buffers, to the parts. Count the records that do not fit. */
 void dat_merged_flush(struct dat_parts *);

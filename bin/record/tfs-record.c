@@ -112,6 +112,8 @@ static int record(struct recording *r)
 	int ready = 1;
 
 	while (n >= 0 && !r->stopping) {
+		/* with rings, a pass that had no room for all that there is has to go on at once */
+		const int more = r->parts.writers && !live_empty(&r->parts.live);
 		int ms = look(r), held;
 
 		if (may_turn(r)) {
@@ -120,12 +122,12 @@ static int record(struct recording *r)
 		} else if (r->parts.full) { /* the newest events stay in the buffer */
 			wait_on(r, 1, -1);
 			continue;
-		} else if (ready && (size_t)n < r->parts.holds / 4) {
+		} else if (ready && !more && (size_t)n < r->parts.holds / 4) {
 			wait_on(r, 1, GATHER_MS);
 		}
-		/* the next pass gives the records that the last one has read from rings */
-		held = r->parts.writers && r->parts.live.held;
-		ready = wait_on(r, 0, r->stopping ? 0 : held ? GATHER_MS : ms);
+		/* the next pass gives the records that the last one has read */
+		held = r->parts.writers && !live_done(&r->parts.live);
+		ready = wait_on(r, 0, r->stopping || more ? 0 : held ? GATHER_MS : ms);
 		n = ready || held ? dat_parts_collect(&r->parts, 0) : 0;
 	}
 	return n < 0 ? -1 : 0;
@@ -161,11 +163,17 @@ static int drain_cpu(struct recording *r, unsigned cpu)
  */
 static int drain(struct recording *r)
 {
+	int again;
+
 	if (r->parts.writers) {
 		rings_stop(&r->parts.live.rings);
-		while (dat_merged_rest(&r->parts), may_turn(r))
-			if (turn(r) < 0)
+		do {
+			if (dat_merged_rest(&r->parts) < 0)
 				return -1;
+			again = may_turn(r);
+			if (again && turn(r) < 0)
+				return -1;
+		} while (again);
 		dat_merged_flush(&r->parts);
 		return 0;
 	}

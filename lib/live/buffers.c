@@ -247,6 +247,11 @@ int live_empty(const struct live *l)
 	return 1;
 }
 
+int live_done(const struct live *l)
+{
+	return live_empty(l) && !l->held;
+}
+
 const struct record *live_next(struct live *l, int64_t *lost)
 {
 	const struct record *r = merge_next(&l->merge, lost);

@@ -375,6 +375,12 @@ int live_wake(struct live *, int fd);
 /* Did the last live_fill find all ring buffers empty? 0 if it had no room. */
 int live_empty(const struct live *);
 
+/*
+ * Did it, and has live_next given all that it has read? A live_fill that reads nothing may only
+ * have had no room, for records that are held until the next one.
+ */
+int live_done(const struct live *);
+
 /* Read the next sub-buffer of one CPU, past live_next. Return 1, 0: none now, or -1, reported. */
 int live_read_subbuf(struct live *, unsigned cpu, void *data);
 

@@ -88,6 +88,26 @@ slow_disk() {
 	done
 }
 
+@test "trace_why: a trace.dat has all events that the buffers still hold at the end" {
+	local stream
+	need_tracefs events/raw_syscalls
+	calls 40000
+	start_session trace_why --output dat --buffer 16M --pid "$CALLS"
+	stream=$(pgrep -f "^tfs-record .*tfs[.]$MARK( |$)")
+	kill -STOP "$stream"
+	release
+	finishes "$CALLS" 0
+	# shellcheck disable=SC2153 # helper.bash
+	kill "$SESSION"
+	asked() { grep -Eq '^S(hd|ig)Pnd:.*[4-7c-f]...$' "/proc/$stream/status"; }
+	eventually asked
+	kill -CONT "$stream"
+	finishes "$SESSION" 0
+	[ "$(tfs-report "$TRACE" | grep -Ec 'calls-.* sys_enter: NR [0-9]+ \(|^# lost')" -ge 40000 ]
+	run -1 grep lost err
+	run -1 grep '^# lost' <(tfs-report "$TRACE")
+}
+
 @test "trace_why: --begin and --end account each window between two events of a task" {
 	need_tracefs events/sched/sched_waking
 	tfs-run trace_why --json --begin 'sys_enter_*nanosleep' --end 'sys_exit_*nanosleep' \
