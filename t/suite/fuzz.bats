@@ -62,6 +62,11 @@ targets() {
 }
 
 # bats test_tags=long
+@test "fuzz: the library is built with the sanitizers" {
+	own_copy
+}
+
+# bats test_tags=long
 @test "fuzz: replaying the corpora finds nothing" {
 	own_copy
 	tree/t/fuzz/run 0 >out
