@@ -133,7 +133,7 @@ silent() {
 	for overlay in "${overlays[@]}"; do
 		render "$overlay"
 	done
-	own=$'Namespace/tfs-tools\nPriorityClass/tfs-tools\nDaemonSet/tfs-tools'
+	own=$'Namespace/tfs-tools\nPriorityClass/tfs-tools\nDaemonSet/tfs-tools\nNetworkPolicy/tfs-tools'
 	validate "${overlays[@]/%/.yaml}" | sed 's/tfs-policy-.*/tfs-policy/' >objects
 	file_is objects "$own
 $own
@@ -144,6 +144,7 @@ Role/tfs-tools-trace
 ConfigMap/tfs-policy
 PriorityClass/tfs-tools
 DaemonSet/tfs-tools
+NetworkPolicy/tfs-tools
 Namespace/contrace
 DaemonSet/container-tracer-node"
 	# each directory is one of these
@@ -303,12 +304,23 @@ three_programs() {
 }
 
 # bats test_tags=long
-@test "kubernetes: the policy of the component limits the sessions in the pod" {
+@test "kubernetes: the policy of the component limits the sessions in the pod, and the node's journal has them" {
 	need_overlay
+	need_tool python3
 	render policy
+	sed -i "s,path: /run/systemd/journal,path: $PWD/journal," policy.yaml
+	mkdir journal
+	hold python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("journal/dev-log")
+print("ready", flush=True)
+while True: print(s.recv(4096).decode(), flush=True)'
 	container pod policy.yaml tfs-tools
 	eventually waits pod
 	within pod tfs-run trace_event -e sched_process_exit --instance "$MARK" -- true >got 2>err
+	run -1 grep audit err
+	eventually file_has 3 ready
+	[ "$(grep -c "session=$MARK \(begin\|end\) .*hook=trace_event" ready)" = 2 ]
 	run -111 within pod tfs-run trace_event -e sched_process_exit --instance "$MARK" --buffer 300M -- true
 	echo "$output"
 	[[ $output == *"the policy /etc/tfs/policy allows 256 MiB"* ]]

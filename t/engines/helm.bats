@@ -14,7 +14,7 @@ load ../manifests
 	run ! grep -E 'WARNING|ERROR' said
 	helm package "$MANIFESTS" >said 2>&1
 	tar -tf "tfs-tools-$version.tgz" >names
-	[ "$(grep -c '/templates/' names)" = 3 ]
+	[ "$(grep -c '/templates/' names)" = 4 ]
 	run ! grep container-tracer names
 }
 
@@ -39,11 +39,13 @@ load ../manifests
 	[ "$n" = 12 ]
 	node "$TREE/t/kubernetes/same.mjs" "$PINNED" "${pairs[@]}"
 	validate chart{1..12}.yaml >all
-	tail -n 4 all >objects
+	tail -n 6 all >objects
 	file_is objects "PriorityClass/tfs-tools
+NetworkPolicy/tfs-tools
 ConfigMap/tfs-tools-policy
 Role/tfs-tools-trace
-DaemonSet/tfs-tools"
+DaemonSet/tfs-tools
+Pod/tfs-tools-test"
 	# a difference is seen
 	sed -i 's/memory: 256Mi/memory: 129Mi/' chart.yaml
 	run -1 node "$TREE/t/kubernetes/same.mjs" "$PINNED" kustomized.yaml chart.yaml
@@ -60,6 +62,7 @@ rendered() {
 	need_helm
 	cat >values.yaml <<-'END'
 		image: {repository: registry.invalid/tools, tag: "9"}
+		arch: arm64
 		imagePullSecrets: [{name: key}]
 		policy: {enabled: true, text: "sessions 3"}
 		logging: {enabled: true, trace: trace_open --all -e 'a b'}
@@ -76,14 +79,20 @@ rendered() {
 		          emptyDir: {sizeLimit: 9Gi}
 	END
 	helm template mine "$MANIFESTS" -n here -f values.yaml >chart.yaml
-	[ "$(validate chart.yaml)" = "PriorityClass/mine
+	validate chart.yaml >objects
+	file_is objects "PriorityClass/here-mine
+NetworkPolicy/mine
 ConfigMap/mine-policy
 Role/mine-trace
-DaemonSet/mine" ]
-	rendered 'namespace: here' 3
-	rendered 'priorityClassName: mine' 1
+DaemonSet/mine
+Pod/mine-test"
+	# what follows is in the DaemonSet; the pod of helm test is made of it
+	sed -i '/^kind: Pod$/,$d' chart.yaml
+	rendered 'namespace: here' 4
+	rendered 'priorityClassName: here-mine' 1
+	rendered 'kubernetes.io/arch: arm64' 1
 	rendered 'name: mine-policy' 2
-	rendered 'app.kubernetes.io/instance: mine' 6
+	rendered 'app.kubernetes.io/instance: mine' 8
 	rendered 'image: registry.invalid/tools:9' 1
 	rendered 'name: key' 1
 	rendered 'sessions 3' 1
@@ -95,6 +104,45 @@ DaemonSet/mine" ]
 	rendered 'ephemeral-storage: 2Gi' 1
 	rendered 'sizeLimit: 9Gi' 1
 	rendered 'mountPath: /run' 1
+}
+
+@test "kubernetes: the Helm chart: two releases of one name make no object of the cluster twice" {
+	need_kubectl
+	need_helm
+	for namespace in one two; do
+		helm template mine "$MANIFESTS" -n $namespace >$namespace.yaml
+		validate $namespace.yaml | grep '^\(PriorityClass\|Namespace\|Cluster\)' >>objects
+	done
+	file_is objects "PriorityClass/one-mine
+PriorityClass/two-mine"
+}
+
+@test "kubernetes: the Helm chart: digest, every architecture, a class that exists, no policy of the network; helm test" {
+	local digest
+	need_kubectl
+	need_helm
+	digest=sha256:$(printf 1 | sha256sum | cut -d ' ' -f 1)
+	helm template mine "$MANIFESTS" -n here --set image.repository=r.invalid/t --set image.digest="$digest" \
+		--set arch= --set priorityClassName=system-node-critical --set networkPolicy.enabled=false \
+		--set profile=requests >chart.yaml
+	validate chart.yaml >objects
+	file_is objects "DaemonSet/mine
+Pod/mine-test"
+	rendered "image: r.invalid/t@$digest" 2
+	rendered 'priorityClassName: system-node-critical' 2
+	rendered 'kubernetes.io/os: linux' 2
+	run -1 grep kubernetes.io/arch chart.yaml
+	# the pod asks once, and has the rights of the others
+	helm template mine "$MANIFESTS" -n here -s templates/test.yaml --set profile=requests >pod.yaml
+	grep -qx '    helm.sh/hook: test' pod.yaml
+	sed -n '/^  - command:/,/^    [^-]/p' pod.yaml | sed -n 's/^    - //p' | paste -sd ' ' >asked
+	file_is asked "tfs-run -m distributed --check trace_request"
+	run -1 grep -E 'lifecycle|readinessProbe|app.kubernetes.io/name' pod.yaml
+	grep -A 5 -x '        add:' pod.yaml | grep -c '^ *- \(BPF\|PERFMON\|NET_ADMIN\)$' >n
+	file_is n 3
+	grep -qx '  restartPolicy: Never' pod.yaml
+	run -1 helm template mine "$MANIFESTS" --set image.digest=latest
+	grep -qF 'digest' <<<"$output"
 }
 
 @test "kubernetes: the Helm chart refuses a profile that does not exist, and an unknown value" {

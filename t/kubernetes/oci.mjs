@@ -44,6 +44,8 @@ const objects = parseAllDocuments(text).map((d) => d.toJS());
 
 const source = (name, file) => {
 	const volume = pod.volumes.find((v) => v.name === name);
+	if (volume.hostPath?.type === "DirectoryOrCreate")
+		mkdirSync(volume.hostPath.path, { recursive: true });
 	if (volume.hostPath)
 		return volume.hostPath.path;
 	if (volume.configMap) {

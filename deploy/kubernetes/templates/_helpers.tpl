@@ -3,7 +3,8 @@ SPDX-License-Identifier: ISC
 */}}
 
 {{/* Merge a patch into an object, (list OBJECT PATCH), as kustomize does: maps by their keys, lists
-of containers, variables, volumes and mounts by name or path. Other values are replaced. */}}
+of containers, variables, volumes and mounts by name or path. Other values are replaced, and those that
+are null in the patch removed. */}}
 {{- define "tfs-tools.merge" -}}
 {{- $to := index . 0 -}}
 {{- range $key, $value := index . 1 -}}
@@ -23,6 +24,8 @@ of containers, variables, volumes and mounts by name or path. Other values are r
 {{- if not $found }}{{ $added = append $added $item }}{{ end -}}
 {{- end -}}
 {{- $_ := set $to $key (concat $added $old) -}}
+{{- else if kindIs "invalid" $value -}}
+{{- $_ := unset $to $key -}}
 {{- else -}}
 {{- $_ := set $to $key $value -}}
 {{- end -}}
@@ -43,6 +46,29 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{- define "tfs-tools.policy" -}}
 {{ .Values.policy.text | default (.Files.Get "policy/policy") }}
+{{- end -}}
+
+{{/* the name of the PriorityClass */}}
+{{- define "tfs-tools.priority" -}}
+{{- $own := .Release.Name -}}
+{{- if ne .Release.Namespace $own }}{{ $own = printf "%s-%s" .Release.Namespace $own }}{{ end -}}
+{{- .Values.priorityClassName | default $own -}}
+{{- end -}}
+
+{{/* the DaemonSet: that of the directories beside this one, which kustomize reads too, with the values */}}
+{{- define "tfs-tools.daemonset" -}}
+{{- $object := .Files.Get "base/daemonset.yaml" | fromYaml }}
+{{- $directories := list .Values.profile }}
+{{- if .Values.policy.enabled }}{{ $directories = append $directories "policy" }}{{ end }}
+{{- if .Values.logging.enabled }}{{ $directories = append $directories "logging" }}{{ end }}
+{{- range $directories }}
+{{- range (printf "%s/kustomization.yaml" . | $.Files.Get | fromYaml).patches }}
+{{- include "tfs-tools.merge" (list $object (fromYaml .patch)) }}
+{{- end }}
+{{- end }}
+{{- include "tfs-tools.merge" (list $object (include "tfs-tools.values" . | fromYaml)) }}
+{{- include "tfs-tools.merge" (list $object .Values.patch) }}
+{{- toYaml $object }}
 {{- end -}}
 
 {{/* the values as a patch of the DaemonSet */}}
@@ -66,14 +92,19 @@ spec:
         checksum/policy: {{ include "tfs-tools.policy" . | sha256sum }}
       {{- end }}
     spec:
-      priorityClassName: {{ .Release.Name }}
+      nodeSelector:
+        kubernetes.io/arch: {{ .Values.arch | default "null" }}
+      priorityClassName: {{ include "tfs-tools.priority" . }}
       {{- with .Values.imagePullSecrets }}
       imagePullSecrets:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       containers:
       - name: tfs-tools
-        image: {{ .Values.image.repository | default $image.newName }}:{{ .Values.image.tag | default $image.newTag }}
+        {{- $name := .Values.image.repository | default $image.newName }}
+        {{- $tag := printf ":%s" (.Values.image.tag | default $image.newTag) }}
+        {{- if .Values.image.digest }}{{ $tag = printf "@%s" .Values.image.digest }}{{ end }}
+        image: {{ $name }}{{ $tag }}
         {{- if and .Values.logging.enabled .Values.logging.trace }}
         env:
         - name: TFS_TRACE
