@@ -22,12 +22,18 @@ static void add_words(struct words *w, char **words)
 		add_word(w, *words);
 }
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, recorder;
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* A person ends the run: tfs-run ends its session, and then this tool ends, too. */
+/*
+ * Somebody ends the run: tfs-run ends its session, and then this tool ends, too. A terminal
+ * interrupts both.
+ */
 static void interrupt(int signo)
 {
 	interrupted = signo;
+	if (signo != SIGINT && recorder)
+		kill(recorder, signo);
 }
 
 /* Record one run of a command. Return 0, or -1, reported. */
@@ -58,10 +64,14 @@ static int record_run(const char *file, char **hook, char **command)
 		err_errno("unable to run %s", run);
 		_exit(REFUSED);
 	}
+	recorder = child;
+	if (interrupted)
+		interrupt(interrupted); /* before the recorder was known */
 	status = child_wait(child);
+	recorder = 0;
 	free(w.v);
 	if (interrupted)
-		exit(128 + SIGINT);
+		exit(128 + interrupted);
 	return status == REFUSED || access(file, R_OK) ?
 	       err_msg("unable to record %.80s with %.80s: status %d", *command, *hook, status) : 0;
 }
@@ -109,11 +119,12 @@ int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***comm
 {
 	const struct sigaction take = { .sa_handler = interrupt };
 	static struct strbuf file;
-	struct sigaction before;
+	struct sigaction before[sizeof(ends) / sizeof(*ends)];
 
 	if (make_directory(dir, commands[1] != NULL) < 0)
 		return REFUSED;
-	sigaction(SIGINT, &take, &before);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaction(ends[i], &take, &before[i]);
 	for (unsigned long i = 0; i < runs; i++)
 		for (size_t k = 0; k < 2 && commands[k]; k++) {
 			strbuf_format(strbuf_empty(&file), "%s%s%s", dir,
@@ -127,6 +138,7 @@ int diff_record(const char *dir, unsigned long runs, char ***hooks, char ***comm
 					return REFUSED;
 			}
 		}
-	sigaction(SIGINT, &before, NULL);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaction(ends[i], &before[i], NULL);
 	return DONE;
 }

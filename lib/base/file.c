@@ -175,7 +175,16 @@ const char *file_next(DIR *d)
 
 int file_is_below(const char *path)
 {
-	return *path != '/' && strncmp(path, "../", 3) && !strstr(path, "/../");
+	for (size_t n; *path != '/'; path += n + 1) {
+		n = strcspn(path, "/");
+		if (n == 2 && !memcmp(path, "..", 2))
+			return 0;
+		while (path[n] == '/' && path[n + 1] == '/')
+			n++;
+		if (!path[n])
+			return 1;
+	}
+	return 0;
 }
 
 int file_exists(int dir, const char *path)

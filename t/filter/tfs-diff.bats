@@ -196,6 +196,27 @@ a waits 30.0 ms for pipe: read, woken by b: 20.0 ms before
 	[ "$output" = "tfs-diff: fatal: kept has files already; give another directory" ]
 }
 
+@test "tfs-diff: a signal ends the run that is recorded, and leaves no file" {
+	local signal
+	need_tracefs events/sched
+	mkdir tmp
+	export TMPDIR=$PWD/tmp
+	printf '%s\n' '#!/bin/sh' 'echo $$ >pid.new' 'mv pid.new pid' 'exec sleep 1000' >sleeper
+	chmod +x sleeper
+	for signal in TERM HUP INT; do
+		rm -f pid
+		background env --default-signal=INT tfs-diff -r 3 -t trace_exec './sleeper' true >out 2>err
+		eventually [ -s pid ]
+		if [ "$signal" = INT ]; then # as a terminal does, to all
+			kill -INT "$(pgrep -P "$PID")"
+		fi
+		kill -"$signal" "$PID"
+		finishes "$PID" $((128 + $(kill -l "$signal")))
+		gone "$(cat pid)"
+		[ -z "$(ls tmp)" ]
+	done
+}
+
 # bats test_tags=long
 @test "tfs-diff: thirty known changes are in the first three lines" {
 	need_tracefs events/raw_syscalls/enable
