@@ -45,6 +45,24 @@ analyze() {
 	systemd-analyze verify --man=no --recursive-errors=no --root="$PWD/root" "$unit" 2>&1
 }
 
+@test "systemd: dumps go 30 days after they were written, and nothing else of a session" {
+	local dir=root/var/lib/tfs-flight/ftrace/boot name
+	need_tool systemd-tmpfiles
+	need_root
+	mkdir -p "$dir" root/var/lib/tfs root/etc
+	: >root/var/lib/tfs/last-boot.dat
+	mkfifo "$dir/trace"
+	for name in dump.1 dump.1.dat .lock control drops dump.2; do
+		: >"$dir/$name"
+	done
+	touch -d '31 days ago' root/var/lib/tfs/* "$dir"/* "$dir"/.l*
+	touch -d '29 days ago' "$dir/dump.2"
+	run -0 systemd-tmpfiles --root="$PWD/root" --clean "$UNITS/tfs-tools.conf"
+	[ -z "$output" ]
+	[ "$(cd "$dir" && printf '%s\n' * .l* | sort | paste -sd ' ')" = ".lock control drops dump.2 trace" ]
+	[ -e root/var/lib/tfs/last-boot.dat ]
+}
+
 @test "systemd: verify finds nothing in the units, but a mistake in a changed one" {
 	need_analyze
 	for unit in "$UNITS"/*.service; do
