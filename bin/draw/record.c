@@ -54,6 +54,9 @@ static void read_fields(struct export_record *r)
 			r->lat = decimal_latency(value, 0);
 		else if (is(name, "error"))
 			r->error = short_value(value);
+		else if (is(name, "code") && is(json_unquoted(r->system), "dns") &&
+			 !is(value, "\"NOERROR\""))
+			r->error = short_value(value);
 		else if (is(name, "args") && value.n && *value.text == '[')
 			r->decoded = 1;
 		else if (is(name, "denied") || is(name, "emulated"))

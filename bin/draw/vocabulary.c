@@ -9,11 +9,15 @@
 #include "calls/calls.h"
 #include "export.h"
 
-/* How a value is written: as it is, as an address, as a port unless it is 0, or by its name. */
-enum form { PLAIN, ADDRESS, PORT, TRANSPORT, NETWORK };
+/*
+ * How a value is written: as it is, as an address, as a port unless it is 0, by its name, or as a
+ * code unless that is no error.
+ */
+enum form { PLAIN, ADDRESS, PORT, TRANSPORT, NETWORK, CODE };
 
-/* The fields that have names of their own; of the events of sockets only, if network is set. */
-static const struct { const char *field, *name; int network; enum form form; } words[] = {
+/* The fields that have names of their own, in all events, or only in those of sockets or of DNS. */
+enum { OF_ALL, OF_SOCKETS, OF_DNS };
+static const struct { const char *field, *name; int of; enum form form; } words[] = {
 #include "vocabulary.h"
 };
 
@@ -82,6 +86,8 @@ static int put_form(struct export_word *w, const struct export_record *r, struct
 
 	if (form == PLAIN || (form == ADDRESS && w->value.n && *w->value.text == '"'))
 		return 1;
+	if (form == CODE)
+		return text_part_is(w->value, "\"NOERROR\"") ? -1 : 1;
 	if (form == PORT) /* 0: the socket has none yet */
 		return text_part_is(w->value, "0") ? -1 : 1;
 	if (form == ADDRESS) {
@@ -102,7 +108,8 @@ int export_word(struct export_word *w, const struct export_record *r, struct tex
 		struct text_part value, int flags)
 {
 	struct text_part system = json_unquoted(r->system);
-	int network = text_part_is(system, "sock") || text_part_is(system, "tcp"), form = 0;
+	int of = text_part_is(system, "sock") || text_part_is(system, "tcp") ? OF_SOCKETS :
+		 text_part_is(system, "dns") ? OF_DNS : OF_ALL, form = 0;
 
 	w->value = value;
 	if (r->context.span && value.n && *value.text == '"' &&
@@ -115,7 +122,7 @@ int export_word(struct export_word *w, const struct export_record *r, struct tex
 		return 1;
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (!text_part_is(field, words[i].field) || words[i].network > network)
+		if (!text_part_is(field, words[i].field) || (words[i].of && words[i].of != of))
 			continue;
 		form = put_form(w, r, field, words[i].form);
 		w->prefix = words[i].name;

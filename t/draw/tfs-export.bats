@@ -436,6 +436,20 @@ in_span() {
 	EOF
 }
 
+@test "tfs-export: a DNS query has the attributes of DNS, and one that fails is an error" {
+	need_schema
+	local of='"name":"a.test","type":"A","server":"::1","port":53,"protocol":"udp"'
+	{
+		event 7 9000000 "{\"id\":1,$of,\"code\":\"NOERROR\",\"lat\":7.5,\"addresses\":[\"10.0.0.1\",\"::2\"]}" dns_query
+		event 7 9000001 "{\"id\":2,$of,\"code\":\"unanswered\",\"lat\":null}" dns_query
+	} | sed 's/demo/dns/' >lines
+	tfs-export -n -f logs -H web <lines | by_schema logs | sed 's/.*tfs.system=dns //' >got
+	diff - got <<-'EOF'
+		tfs.arg.id=1 dns.question.name=a.test tfs.arg.type=A server.address=::1 server.port=53 network.transport=udp tfs.lat=7.5 dns.answers=[10.0.0.1,::2]
+		tfs.arg.id=2 dns.question.name=a.test tfs.arg.type=A server.address=::1 server.port=53 network.transport=udp error.type=unanswered tfs.lat=null
+	EOF
+}
+
 @test "tfs-export: OTLP names the service as its process does, its program, the host and the cluster" {
 	need_schema
 	mkdir -p proc/6 proc/7 proc/9 proc/1/root/etc
