@@ -39,6 +39,12 @@ int main(int argc, char **argv)
 				.kind = SELECT_CGROUP, .pid = text_pid(opt_value),
 				.text = opt_value };
 			break;
+		case 'k':
+			if (!*opt_value)
+				usage_error(&tool, "not a container: ''");
+			if (select_container(opt_value, &selectors[n++]) < 0)
+				return REFUSED;
+			break;
 		case 'n':
 			selectors[n++] = (struct selector){
 				.kind = SELECT_PIDNS, .pid = text_pid(opt_value) };

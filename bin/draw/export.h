@@ -54,12 +54,17 @@ void export_fields(struct out *, const struct export_record *, int flags);
 
 /* ---- origin.c: who made a record ------------------------------------------------------- */
 
-/* The container of a task, by its cgroup; empty strings if there is none. */
+/* A container whose names were looked up */
+struct origin_container {
+	struct table_entry entry;       /* its id, and the uid of its pod */
+	struct container names;
+};
+
+/* The container of a task, by its cgroup */
 struct origin_task {
 	struct table_entry entry;       /* the pid */
 	uint64_t looked;                /* time of the record when it was looked up */
-	char container[65];             /* its id: hexadecimal digits */
-	char pod[37];                   /* the uid of its Kubernetes pod */
+	const struct container *container; /* without an id if it is in none */
 	pid_t process;                  /* 0: unknown */
 	int named;                      /* the process says which service it is */
 	char names[1024];               /* members of JSON: the name of its program and service */
@@ -73,7 +78,7 @@ struct origin {
 	char names[512];                /* members of JSON, of $OTEL_RESOURCE_ATTRIBUTES */
 	int processes;                  /* look up programs and services, too */
 	int no_tasks;                   /* do not look for containers */
-	struct table tasks;
+	struct table tasks, containers;
 };
 
 /*
@@ -95,9 +100,6 @@ void origin_session(struct origin *, uint64_t time);
  * executed.
  */
 const struct origin_task *origin_of(struct origin *, const struct export_record *);
-
-/* Put container and pod of a text of /proc/PID/cgroup into the task. */
-void origin_parse(struct origin_task *, const char *path);
 
 /*
  * Append the attributes of a text such as "k8s.node.name=a,service.name=b%20c", which is the value

@@ -8,7 +8,6 @@
 
 enum {
 	TASKS_MOST = 32768,             /* tasks whose containers are known */
-	UID = 36,                       /* characters of the uid of a pod */
 	SECOND = 1000000000,
 };
 
@@ -130,6 +129,7 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 		host = is_plain(o->name) ? o->name : NULL;
 	}
 	o->tasks.size = sizeof(struct origin_task);
+	o->containers.size = sizeof(struct origin_container);
 	o->host = host ? host : "";
 	o->session = session ? session : "";
 	read_name(o->boot, sizeof(o->boot), "sys/kernel/random/boot_id");
@@ -147,80 +147,6 @@ void origin_session(struct origin *o, uint64_t time)
 		return;
 	str_format(o->unnamed, sizeof(o->unnamed), "%llu", (unsigned long long)time);
 	o->session = o->unnamed;
-}
-
-/* ---- containers --------------------------------------------------------------------------- */
-
-static size_t hex_digits(const char *s)
-{
-	return strspn(s, "0123456789abcdef");
-}
-
-/* Copy a uid of 36 characters, where systemd writes "_" for "-". Return 1, or 0 if it is none. */
-static int take_uid(char *to, const char *s)
-{
-	for (unsigned i = 0; i < UID; i++) { /* no character after the NUL is read */
-		int dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if (dash ? s[i] != '-' && s[i] != '_' : hex_digits(s + i) == 0)
-			return 0;
-	}
-	for (unsigned i = 0; i < UID; i++)
-		to[i] = s[i] == '_' ? '-' : s[i];
-	to[UID] = '\0';
-	return 1;
-}
-
-/*
- * Parse the path of one hierarchy. The pod's uid follows "pod" before the container, as in
- * kubepods-burstable-podUID.slice (docs.kubernetes.io: cgroup drivers). The outermost container has
- * chosen the names in the rest of the path.
- */
-static void parse_path(struct origin_task *t, const char *path)
-{
-	size_t n = cgroup_container(path, t->container), all = strcspn(path, "\n");
-
-	*t->pod = '\0';
-	if (!n)
-		n = all;
-	/* a user who may make cgroups elsewhere may name them like a pod */
-	if (strncmp(path, "/kubepods", 9) && strncmp(path, "/kubelet", 8))
-		return;
-	for (const char *s = path; s < path + n && !*t->pod; s++)
-		if (!strncmp(s, "pod", 3))
-			take_uid(t->pod, s + 3);
-}
-
-/*
- * Take the outermost container from the lines of all hierarchies. If the lines disagree, take none,
- * because a program that may make cgroups in one hierarchy need not be able to in another.
- */
-void origin_parse(struct origin_task *t, const char *text)
-{
-	struct origin_task one;
-	int clash = 0, pods = 0;
-
-	*t->container = *t->pod = '\0';
-	for (const char *line = text; *line; line += !!*line) {
-		const char *path = strchr(line, '/');
-		size_t n = strcspn(line, "\n");
-
-		if (path && path < line + n) {
-			parse_path(&one, path);
-			clash |= *one.container && *t->container &&
-				 strcmp(one.container, t->container);
-			pods |= *one.pod && *t->pod && strcmp(one.pod, t->pod);
-			if (*one.container)
-				memcpy(t->container, one.container, sizeof(t->container));
-			if (*one.pod)
-				memcpy(t->pod, one.pod, sizeof(t->pod));
-		}
-		line += n;
-	}
-	if (clash)
-		*t->container = '\0';
-	if (clash || pods)
-		*t->pod = '\0';
 }
 
 /* ---- tasks -------------------------------------------------------------------------------- */
@@ -404,9 +330,26 @@ static void note_child(struct origin *o, const struct origin_task *parent,
 		t->process = parent->process ? key : 0;
 }
 
+/* Return the container of a task with these lines of /proc/PID/cgroup, with its names. */
+static const struct container *container_with(struct origin *o, const char *lines)
+{
+	struct container c;
+	struct origin_container *known;
+	char key[sizeof(c.id) + sizeof(c.uid)];
+
+	container_of(&c, lines);
+	known = table_at(&o->containers, key, str_format(key, sizeof(key), "%s%s", c.id, c.uid));
+	if (*known->names.name)
+		return &known->names;
+	container_name(&c);
+	known->names = c;
+	return &known->names;
+}
+
 const struct origin_task *origin_of(struct origin *o, const struct export_record *r)
 {
-	static const struct origin_task none;
+	static const struct container nowhere;
+	static const struct origin_task none = { .container = &nowhere };
 	const int32_t pid = (int32_t)(r->tgid ? r->tgid : r->tid);
 	struct text_part program = { NULL, 0 };
 	struct origin_task *t;
@@ -419,14 +362,18 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	if (o->processes)
 		program = executed(r);
 	if (!t || program.n || r->time - t->looked >= SECOND) {
-		if (!t && o->tasks.n >= TASKS_MOST)
+		if (!t && o->tasks.n >= TASKS_MOST) {
 			table_clear(&o->tasks);
-		if (!t)
+			table_clear(&o->containers);
+		}
+		if (!t) {
 			t = table_at(&o->tasks, (const char *)&pid, sizeof(pid));
+			t->container = &nowhere;
+		}
 		t->looked = r->time;
 		text = procfs_read(pid, "cgroup", NULL, &cut);
 		if (text)
-			origin_parse(t, text);
+			t->container = container_with(o, text);
 		free(text);
 		if (o->processes && !look_at_process(t, pid) && program.n)
 			note_program(t, program);

@@ -128,6 +128,7 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 {
 	struct origin *from = o->origin;
 	const struct origin_task *t = origin_of(from, r);
+	const struct container *c = t->container;
 	/* the ends of the resource need room, too */
 	struct out b = strbuf_out(&o->next_resource, RESOURCE_MOST);
 	const struct text_part own = { "\"tfs-tools\"", 11 };
@@ -143,8 +144,11 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 		put_plain(&b, "tfs.boot_id", from->boot);
 	}
 	put_plain(&b, "tfs.session", from->session);
-	put_plain(&b, "container.id", t->container);
-	put_plain(&b, "k8s.pod.uid", t->pod);
+	put_plain(&b, "container.id", c->id);
+	put_plain(&b, *c->uid ? "k8s.container.name" : "container.name", c->name);
+	put_plain(&b, "k8s.pod.uid", c->uid);
+	put_plain(&b, "k8s.pod.name", c->pod);
+	put_plain(&b, "k8s.namespace.name", c->namespace);
 	if (t->process)
 		put_integer(&b, "process.pid", (uint64_t)t->process);
 	put_members(&b, start, t->names); /* what the process says of itself comes second */

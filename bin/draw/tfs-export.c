@@ -4,9 +4,9 @@
  *
  * Requires: a trace as lines of JSON with dates on standard input, as tfs-run --json --date,
  * tfs-catpipe -j -d and tfs-report -j -d print it.
- * Each record gets the names of host, boot and session, its number, and the id of its container
- * and pod. OTLP is for collectors of OpenTelemetry. A record counts what -k and -r leave out, and
- * the numbers of the records have gaps.
+ * Each record gets the names of host, boot and session, its number, and the ids and names of its
+ * container and pod. OTLP is for collectors of OpenTelemetry. A record counts what -k and -r leave
+ * out, and the numbers of the records have gaps.
  * SIGINT is ignored, so that the producer of the trace can finish first.
  * Exit: 0 done, 1 there was no record, 100 usage error, 111 refused.
  */
@@ -41,7 +41,7 @@ static const struct tool tool = {
 
 enum {
 	LEAST = 65,             /* bytes of the fields of a record */
-	ORIGIN_MOST = 1024,     /* bytes of the names of an origin */
+	ORIGIN_MOST = 2048,     /* bytes of the names of an origin */
 	SECOND = 1000000000,
 };
 
@@ -60,7 +60,7 @@ static uint64_t last;           /* the time of the last record */
 /* Begin a line with the names of its origin. */
 static void put_origin(struct out *o, const struct export_record *r)
 {
-	const struct origin_task *t = origin_of(&origin, r);
+	const struct container *c = origin_of(&origin, r)->container;
 
 	out_char(o, '{');
 	if (!r->host.n) { /* dt-join has named another host */
@@ -70,8 +70,11 @@ static void put_origin(struct out *o, const struct export_record *r)
 	json_put_plain(o, "session", origin.session);
 	json_key(o, "seq", 3);
 	out_decimal(o, number);
-	json_put_plain(o, "container_id", t->container);
-	json_put_plain(o, "pod_uid", t->pod);
+	json_put_plain(o, "container_id", c->id);
+	json_put_plain(o, "container_name", c->name);
+	json_put_plain(o, "pod_uid", c->uid);
+	json_put_plain(o, "pod_name", c->pod);
+	json_put_plain(o, "namespace", c->namespace);
 	out_char(o, ',');
 }
 

@@ -661,7 +661,7 @@ static void check_rules(const char *rules)
 			i++;
 		if (i == sizeof(keys) / sizeof(*keys) || !strchr(at, '\n'))
 			usage_error(&tool, "not a line comm=NAME, uid=N, cgroup=NAME or "
-				    "container=DIGITS: '%.80s'", at);
+				    "container=GLOB: '%.80s'", at);
 	}
 }
 

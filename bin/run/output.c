@@ -166,7 +166,7 @@ static int is_complete(const struct ask *ask)
 {
 	static const char *const others[] = {
 		"sys_exit_", "-p", "--pid", "--all", "--cgroup", "--container", "--comm", "--uid",
-		"--parent", "--slower", "--decode",
+		"--pod", "--namespace", "--parent", "--slower", "--decode",
 	};
 
 	for (char *const *word = ask->words; *word; word++)
@@ -683,7 +683,8 @@ static const char *value_of(char *const *words, const char *option, const char *
 /* Return the option that selects tasks which may come later, or NULL; set *value to its value. */
 static const char *later(const struct ask *ask, const char **value)
 {
-	static const char *const options[] = { "--comm", "--uid", "--cgroup", "--container" };
+	static const char *const options[] = { "--comm", "--uid", "--cgroup", "--container", "--pod",
+					      "--namespace" };
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		*value = value_of(ask->words, options[i], NULL);

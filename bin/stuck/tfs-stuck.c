@@ -131,19 +131,6 @@ static int print_often(struct selector *selectors, size_t n)
 	return r < 0 ? REFUSED : DONE;
 }
 
-/* Return the cgroup of a container. Exit if there is none. */
-static const char *container(const char *digits)
-{
-	char *path = xcalloc(1, PATH_MAX);
-	int r = cgroup_find_container(digits, path);
-
-	if (r > 0)
-		err_exit(NO, "no cgroup is that of a container whose id begins with '%s'", digits);
-	if (r < 0)
-		exit(REFUSED);
-	return path;
-}
-
 int main(int argc, char **argv)
 {
 	struct selector *selectors = xcalloc((size_t)argc, sizeof(*selectors));
@@ -154,11 +141,13 @@ int main(int argc, char **argv)
 	while ((c = opt_next(&tool, argc, argv)) != -1) {
 		struct selector *s = &selectors[n++];
 
-		if (c == 'c' && !*opt_value)
-			usage_error(&tool, "not a cgroup: ''");
+		if ((c == 'c' || c == 'k') && !*opt_value)
+			usage_error(&tool, "not a %s: ''", c == 'c' ? "cgroup" : "container");
 		s->kind = c == 'n' ? SELECT_PIDNS : c == 'u' ? SELECT_UID :
 			  c == 'C' ? SELECT_COMM : SELECT_CGROUP;
-		s->text = c == 'k' ? container(opt_value) : opt_value;
+		s->text = opt_value;
+		if (c == 'k' && select_container(opt_value, s) < 0)
+			return REFUSED;
 		if (c == 'c' || c == 'n')
 			s->pid = text_pid(opt_value);
 		if (c == 'u')

@@ -286,7 +286,7 @@ int text_number(const char *s, unsigned long low, unsigned long high, unsigned l
 
 /* A unit after a number, or "" for a number without a unit. The factor 0 ends an array of units. */
 struct text_unit {
-	const char *name;
+	char name[4];           /* an array needs no relocation */
 	unsigned factor;
 };
 

@@ -83,7 +83,7 @@ int glob_names(const char *glob, const char *system, const char *event)
 
 int glob_listed(const char *list, const char *name)
 {
-	char glob[128];
+	char glob[1024];
 
 	for (size_t n; *list; list += n + !!list[n]) {
 		n = strcspn(list, ", ");

@@ -496,7 +496,7 @@ enum { CONTAINERS_MAX = 4 };
 /* The containers whose ids begin with the digits, in the order of their ids. */
 struct container_search {
 	const char *digits;
-	struct container {
+	struct with_id {
 		char id[CONTAINER_ID + 1];
 		char *path;             /* its cgroup */
 		char *other;            /* another cgroup with the same id, or NULL */
@@ -525,7 +525,7 @@ static void add_container(void *arg, const struct mount *m, const char *path)
 		return;
 	}
 	for (i = 0; i < kept; i++) {
-		struct container *known = &s->v[i];
+		struct with_id *known = &s->v[i];
 
 		if (strcmp(known->id, id))
 			continue;
@@ -538,7 +538,7 @@ static void add_container(void *arg, const struct mount *m, const char *path)
 		return;
 	for (i = kept; i && strcmp(s->v[i - 1].id, id) > 0; i--)
 		s->v[i] = s->v[i - 1];
-	s->v[i] = (struct container){ .path = xstrdup(c.path) };
+	s->v[i] = (struct with_id){ .path = xstrdup(c.path) };
 	str_format(s->v[i].id, sizeof(s->v[i].id), "%s", id);
 }
 
@@ -562,7 +562,7 @@ static int report_containers(const struct container_search *s)
 
 static int choose_container(const struct container_search *s, char *path)
 {
-	const struct container *c = &s->v[0];
+	const struct with_id *c = &s->v[0];
 
 	if (s->n > 1)
 		return report_containers(s);
@@ -613,11 +613,10 @@ int cgroup_expect(const char *text, char *path)
 
 int cgroup_is_named(const char *path, const struct cgroup_name *name)
 {
-	char id[CONTAINER_ID + 1];
 	size_t n = strlen(name->text);
 
-	if (name->container)
-		return cgroup_container(path, id) && !strncmp(id, name->text, n);
+	if (name->container) /* no line of procfs has a newline in its path */
+		return !strchr(path, '\n') && container_is_named(path, name->text);
 	if (*name->text == '/')
 		return n == 1 || (!strncmp(path, name->text, n) && (!path[n] || path[n] == '/'));
 	for (const char *s = path; (s = strstr(s, name->text)); s++)
@@ -635,7 +634,9 @@ int cgroup_names_task(const struct cgroup_name *name, pid_t pid)
 	/* not procfs_read: the answer cannot wait, and no task makes this file long */
 	str_format(path, sizeof(path), "%s/%d/cgroup", path_procfs(), (int)pid);
 	text = at = file_read(AT_FDCWD, path, NULL);
-	while (is <= 0 && next_membership(&at, &m))
+	if (text && name->container)
+		is = container_is_named(text, name->text);
+	while (is < 0 && next_membership(&at, &m))
 		is = cgroup_is_named(m.path, name);
 	free(text);
 	return is;

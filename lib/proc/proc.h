@@ -272,7 +272,7 @@ int cgroup_has(const struct cgroup *, pid_t);
 
 /*
  * A name of a cgroup that need not exist yet: its path from the root of its hierarchy, the last
- * part of that path, or the first digits of a container's id.
+ * part of that path, or, with container, globs of container_is_named.
  */
 struct cgroup_name {
 	int container;
@@ -294,12 +294,37 @@ int cgroup_names_task(const struct cgroup_name *, pid_t);
 /* Open the root of the hierarchy of cgroup v2, by the mount table. -1, silent. */
 int cgroup_open_v2(void);
 
+/* ---- container.c: the names of containers and pods ---------------------------------- */
+
+/* What the node knows of a container. A part that is not known is "". */
+struct container {
+	char id[NAME_MAX - 1];  /* CONTAINER_ID hexadecimal digits at most */
+	/* The uid and the names of the Kubernetes pod; names have only [A-Za-z0-9_.-] */
+	char uid[NAME_MAX - 1], pod[NAME_MAX - 1], namespace[NAME_MAX - 1];
+	char name[NAME_MAX - 1]; /* of the container, as the pod or a person calls it */
+};
+
+/* Set the id and uid from the lines of /proc/PID/cgroup, or from the path of a cgroup. */
+void container_of(struct container *, const char *lines);
+
+/* Look for the names in the files of the node: those of task 1's root, or else of the own root. */
+void container_name(struct container *);
+
+/* Take the names from the n bytes of a file of a runtime. */
+void container_said(struct container *, const char *text, size_t n);
+
+/*
+ * Is a task with these lines of /proc/PID/cgroup in a container that one of the globs, with commas
+ * between, matches as NAMESPACE/POD/NAME:ID?
+ */
+int container_is_named(const char *lines, const char *globs);
+
 /* ---- select.c: selectors to pids --------------------------------------------------- */
 
 struct selector {
 	enum selector_kind {
 		SELECT_PID,     /* this task */
-		SELECT_LATER,   /* no task now: a container that may come later */
+		SELECT_NAMED,   /* tasks of the containers that the globs of text match */
 		SELECT_CGROUP,  /* tasks of the cgroup called text, or of pid's cgroup */
 		SELECT_PIDNS,   /* tasks in the pid namespace of pid */
 		SELECT_UID,     /* tasks with the real uid number */
@@ -316,6 +341,16 @@ enum {
 	SELECT_DESCENDANTS = 2, /* and their descendants */
 	SELECT_GONE_OK = 4,     /* a pid or cgroup that does not exist selects nothing */
 };
+
+/*
+ * Make a selector of the containers NAME or [NAMESPACE]/[POD]/[NAME]: globs, of which an empty one
+ * stands for all. If NAME may be the first digits of an id, at least 4, take such a container, too;
+ * if a cgroup has the id now, select that cgroup. Return 0, or -1, reported: two cgroups have it.
+ */
+int select_container(const char *names, struct selector *);
+
+/* Append a glob of container_is_named for the containers that all of these globs name. */
+void select_glob(struct strbuf *, const char *namespace, const char *pod, const char *name);
 
 /*
  * Put all tasks that any of the n selectors selects now into out, and sort the set. Return 0, or

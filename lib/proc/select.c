@@ -43,12 +43,13 @@ static int matches(const struct selector *s, const struct task *t, struct known 
 {
 	switch (s->kind) {
 	case SELECT_PID: /* select_pids keeps these in a set */
-	case SELECT_LATER:
 		break;
 	case SELECT_CGROUP:
+	case SELECT_NAMED:
 		if (!k->cgroups)
 			k->cgroups = cgroups_of(t->pid);
-		return cgroup_is_among(s->cgroup, k->cgroups);
+		return s->kind == SELECT_CGROUP ? cgroup_is_among(s->cgroup, k->cgroups) :
+		       k->cgroups && container_is_named(k->cgroups, s->text);
 	case SELECT_PIDNS:
 		if (!k->ns)
 			k->ns = task_pidns(t->pid);
@@ -240,6 +241,53 @@ static int gather(const struct look *l, struct pids *plain, struct pids *out)
 		else if (!task_read(plain->v[i], &t))
 			task_add_threads(out, &t);
 	return r | pids_sort(out);
+}
+
+/* May the text be the first digits of a container's id? */
+static int is_id(const char *s)
+{
+	return strlen(s) >= 4 && !s[strspn(s, "0123456789abcdef")];
+}
+
+void select_glob(struct strbuf *globs, const char *namespace, const char *pod, const char *name)
+{
+	const char *any = "*";
+
+	namespace = *namespace ? namespace : any;
+	pod = *pod ? pod : any;
+	strbuf_format(globs, "%s%s/%s/%s:*", globs->n ? "," : "", namespace, pod,
+		      *name ? name : any);
+	if (is_id(name))
+		strbuf_format(globs, ",%s/%s/*:%s*", namespace, pod, name);
+}
+
+int select_container(const char *names, struct selector *s)
+{
+	char part[3][NAME_MAX + 1] = { "", "", "" };
+	struct strbuf globs = { 0 };
+	char *path;
+	int n = 0, r = 1;
+
+	path = malloc(PATH_MAX);
+	if (!path)
+		return err_msg("out of memory");
+	if (is_id(names))
+		r = cgroup_find_container(names, path);
+	*s = (struct selector){ .kind = SELECT_CGROUP, .text = path };
+	if (r <= 0)
+		return r;
+	free(path);
+	for (const char *at = names; n < 3; at += strcspn(at, "/") + 1) {
+		str_format(part[n++], sizeof(*part), "%.*s", (int)strcspn(at, "/"), at);
+		if (!at[strcspn(at, "/")])
+			break;
+	}
+	if (n == 1)
+		select_glob(&globs, "", "", names);
+	else
+		select_glob(&globs, part[0], part[1], part[2]);
+	*s = (struct selector){ .kind = SELECT_NAMED, .text = globs.text };
+	return 0;
 }
 
 int select_pids(const struct selector *given, size_t n, int flags, struct pids *out)

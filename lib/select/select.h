@@ -98,7 +98,7 @@ int pick_record(struct pick *, struct event_set *, const struct record *);
  */
 struct subjects {
 	unsigned char *member;  /* a bit for each pid; NULL: everything is selected */
-	const char *rules;      /* comm=NAME, uid=N, cgroup=NAME, container=DIGITS, each with a
+	const char *rules;      /* comm=NAME, uid=N, cgroup=NAME, container=GLOBS, each with a
 				   newline after it; "": no task joins */
 	const char *hidden;     /* events that are never selected, with commas between */
 	unsigned char *joining; /* private: a bit for each pid that is in a call by which it or its

@@ -264,10 +264,10 @@ int recording_check_tasks(const struct request *rq)
 		struct cgroup c;
 
 		plain |= s->kind == SELECT_PID;
-		if (s->kind == SELECT_LATER && !rq->waits)
-			return err_msg("no cgroup of a container whose id begins with '%s'; "
-				       "give the id, not the name, or the cgroup with --cgroup",
-				       s->text);
+		if (s->kind == SELECT_NAMED && !rq->waits && request_is_empty(s))
+			return err_msg("no container that --container, --pod or --namespace names "
+				       "has a task now; give its name or id, or the cgroup with "
+				       "--cgroup");
 		if (rq->waits || s->kind != SELECT_CGROUP || s->pid)
 			continue;
 		r = cgroup_find(s->text, &c);
@@ -459,17 +459,9 @@ int recording_followed(const char *instance, struct pids *out)
 #define ATTACH "events/cgroup/cgroup_attach_task/enable"
 #define NEW "events/task/task_newtask/"
 
-static int names_cgroup(const struct request *rq)
-{
-	for (size_t i = 0; i < rq->nselectors; i++)
-		if (rq->selectors[i].kind == SELECT_CGROUP)
-			return 1;
-	return 0;
-}
-
 int recording_is_late(const struct request *rq)
 {
-	return (names_cgroup(rq) && !rq->waits) || request_lacks_threads(rq);
+	return (request_names_cgroup(rq) && !rq->waits) || request_lacks_threads(rq);
 }
 
 int recording_watch_late(const struct request *rq, int instances, const char *name)
@@ -482,7 +474,7 @@ int recording_watch_late(const struct request *rq, int instances, const char *na
 		return err_file("unable to make instance %s", name);
 	r = ctl_write(fd, "buffer_size_kb", "64", 0);
 	ctl_try(fd, "buffer_percent", "0", 0); /* poll(2) tells of each event */
-	if (!r && names_cgroup(rq) && file_exists(fd, ATTACH))
+	if (!r && request_names_cgroup(rq) && file_exists(fd, ATTACH))
 		r = ctl_write(fd, ATTACH, "1", 0);
 	if (!r && request_lacks_threads(rq) && file_exists(fd, NEW "enable"))
 		r = ctl_write(fd, NEW "filter", filter, 0) < 0 ||
@@ -504,10 +496,19 @@ struct follower {
 /* Is the cgroup that a task has entered a selected one? path was its path at that time. */
 static int has_entered(const struct follower *f, pid_t pid, const char *path)
 {
+	int alive = task_alive(pid);
+
 	for (size_t i = 0; i < f->n; i++)
-		if (task_alive(pid) ? cgroup_has(&f->cgroups[i], pid) :
+		if (alive ? cgroup_has(&f->cgroups[i], pid) :
 		    cgroup_is_named(path, &(struct cgroup_name){ .text = f->cgroups[i].path }))
 			return 1;
+	for (size_t i = 0; i < f->rq->nselectors; i++) {
+		struct cgroup_name name = { .container = 1, .text = f->rq->selectors[i].text };
+
+		if (f->rq->selectors[i].kind == SELECT_NAMED &&
+		    (alive ? cgroup_names_task(&name, pid) > 0 : cgroup_is_named(path, &name)))
+			return 1;
+	}
 	return 0;
 }
 

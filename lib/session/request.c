@@ -215,7 +215,8 @@ static const struct { const char *name; enum selector_kind kind; } selector_opti
 	{ "pid", SELECT_PID }, { "parent", SELECT_PID },
 	{ "cgroup", SELECT_CGROUP }, { "pidns", SELECT_PIDNS },
 	{ "uid", SELECT_UID }, { "comm", SELECT_COMM },
-	{ "container", SELECT_CGROUP }, /* last: see request_find_containers */
+	/* request_find_containers adds their selectors */
+	{ "container", SELECT_NAMED }, { "pod", SELECT_NAMED }, { "namespace", SELECT_NAMED },
 };
 
 enum { NSELECTORS = sizeof(selector_options) / sizeof(*selector_options) };
@@ -295,13 +296,13 @@ static int drop_all_dead(struct request *rq)
 
 static void add_selectors(struct request *rq, const struct opt *o, enum selector_kind kind)
 {
-	for (size_t i = 0; i < o->n; i++) {
+	for (size_t i = 0; i < o->n && kind != SELECT_NAMED; i++) {
 		struct selector *s = &rq->selectors[rq->nselectors++];
 
 		*s = (struct selector){ .kind = kind, .text = o->v[i] };
 		if (kind == SELECT_UID)
 			text_number(o->v[i], 0, UINT_MAX, &s->number);
-		else if (kind != SELECT_COMM && o->type != TYPE_ID)
+		else if (kind != SELECT_COMM)
 			s->pid = text_pid(o->v[i]);
 	}
 }
@@ -395,6 +396,9 @@ static int drop_same_places(struct request *rq)
 	char **places = calloc(rq->nselectors + 1, sizeof(*places));
 	size_t n = 0, kept = 0, total = 0;
 
+	for (size_t i = 0; i < NSELECTORS; i++)
+		if (selector_options[i].kind == SELECT_NAMED)
+			total += hook_common_option(rq->hook, selector_options[i].name)->n;
 	if (!places)
 		return err_msg("out of memory");
 	for (size_t i = 0; i < rq->nselectors; i++) {
@@ -465,38 +469,45 @@ static int fill_selectors(struct request *rq)
 	return pids_sort(&rq->parents);
 }
 
-int request_find_containers(struct request *rq)
+/* Select the containers that all of --namespace, --pod and --container name. */
+static int find_pods(struct request *rq, const struct opt *namespaces, const struct opt *pods,
+		     const struct opt *containers)
 {
-	const struct opt *o = hook_common_option(rq->hook, "container");
-	struct selector *s = rq->selectors + rq->nselectors - o->n;
+	struct strbuf globs = { 0 };
 
-	for (size_t i = 0; i < o->n; i++, s++) {
-		char *path = malloc(PATH_MAX);
-
-		if (!path)
-			return err_msg("out of memory");
-		s->text = path;
-		int r = cgroup_find_container(o->v[i], path);
-
-		if (r < 0)
-			return -1;
-		if (r) { /* the container may begin later */
-			s->kind = SELECT_LATER;
-			s->text = o->v[i];
-		}
-	}
+	for (size_t i = 0; !i || i < namespaces->n; i++)
+		for (size_t k = 0; !k || k < pods->n; k++)
+			for (size_t l = 0; !l || l < containers->n; l++)
+				select_glob(&globs, namespaces->n ? namespaces->v[i] : "",
+					    pods->n ? pods->v[k] : "",
+					    containers->n ? containers->v[l] : "");
+	if (globs.n >= PATH_MAX)
+		return err_msg("the names of pods and containers are too long together; give a "
+			       "glob such as web-*");
+	rq->selectors[rq->nselectors++] = (struct selector){ .kind = SELECT_NAMED,
+							     .text = globs.text };
 	return 0;
 }
 
-/*
- * Is the cgroup without a task now, and may it have one later? If that cannot be told,
- * recording_check_tasks reports it.
- */
-static int is_empty_cgroup(const struct selector *s)
+int request_find_containers(struct request *rq)
+{
+	const struct opt *containers = hook_common_option(rq->hook, "container");
+	const struct opt *pods = hook_common_option(rq->hook, "pod");
+	const struct opt *namespaces = hook_common_option(rq->hook, "namespace");
+
+	if (pods->n || namespaces->n)
+		return find_pods(rq, namespaces, pods, containers);
+	for (size_t i = 0; i < containers->n; i++)
+		if (select_container(containers->v[i], &rq->selectors[rq->nselectors++]) < 0)
+			return -1;
+	return 0;
+}
+
+int request_is_empty(const struct selector *s)
 {
 	char path[PATH_MAX];
 	struct pids found = { 0 };
-	int r = s->pid ? 1 : cgroup_expect(s->text, path);
+	int r = s->pid ? 1 : s->kind == SELECT_NAMED ? 0 : cgroup_expect(s->text, path);
 	size_t n;
 
 	if (r)
@@ -520,7 +531,7 @@ static int add_rule(struct strbuf *rules, const struct selector *s)
 	case SELECT_UID:
 		strbuf_format(rules, "uid=%lu\n", s->number);
 		break;
-	case SELECT_LATER:
+	case SELECT_NAMED:
 		strbuf_format(rules, "container=%s\n", s->text);
 		break;
 	case SELECT_CGROUP:
@@ -533,6 +544,15 @@ static int add_rule(struct strbuf *rules, const struct selector *s)
 	default:
 		break;
 	}
+	return 0;
+}
+
+int request_names_cgroup(const struct request *rq)
+{
+	for (size_t i = 0; i < rq->nselectors; i++)
+		if (rq->selectors[i].kind == SELECT_CGROUP ||
+		    rq->selectors[i].kind == SELECT_NAMED)
+			return 1;
 	return 0;
 }
 
@@ -576,17 +596,14 @@ int request_wait(struct request *rq)
 	 * other tasks that exist are excluded for ever.
 	 */
 	if (rq->output == OUTPUT_DAT) {
-		rq->threads = !hook_common_option(rq->hook, "cgroup")->n &&
-			      !hook_common_option(rq->hook, "container")->n &&
-			      has_threads(rq->hook);
+		rq->threads = !request_names_cgroup(rq) && has_threads(rq->hook);
 		return 0;
 	}
 	for (size_t i = 0; i < rq->nselectors && !r; i++) {
 		const struct selector *s = &rq->selectors[i];
 
-		rq->waits |= s->kind == SELECT_CGROUP ? is_empty_cgroup(s) :
-			     s->kind == SELECT_COMM || s->kind == SELECT_UID ||
-			     s->kind == SELECT_LATER;
+		rq->waits |= s->kind == SELECT_CGROUP || s->kind == SELECT_NAMED ? request_is_empty(s) :
+			     s->kind == SELECT_COMM || s->kind == SELECT_UID;
 		r = add_rule(&rules, s);
 	}
 	rq->joins = rules.text;

@@ -166,7 +166,7 @@ int request_no_option(const struct hook *r, const char *word, const char *const 
 #define KEEPS_FD 3
 
 /*
- * Find the cgroups of --container, after policy_request, because messages name containers of the
+ * Add the selectors of --container, --pod and --namespace, after policy_request, because messages name containers of the
  * host. Return 0, or -1, reported.
  */
 int request_find_containers(struct request *rq);
@@ -177,6 +177,15 @@ int request_find_containers(struct request *rq);
  * change nothing. Return 0, or -1, reported.
  */
 int request_wait(struct request *rq);
+
+/*
+ * Is the cgroup, or the container, without a task now, and may it have one later? If that cannot be
+ * told, recording_check_tasks reports it.
+ */
+int request_is_empty(const struct selector *);
+
+/* Does a selector name a cgroup or a container? */
+int request_names_cgroup(const struct request *);
 
 /* Replace globs, classes and negations of system calls by names. Return 0, or -1, reported. */
 int request_expand_syscalls(struct request *rq, int root);

@@ -49,15 +49,15 @@ static const struct quantity {
 	struct text_unit units[8];
 	const char *what, *unit, *examples;
 } quantities[] = {
-	[TYPE_MS] = {
+	[TYPE_MS - TYPE_MS] = {
 		{ { "", 1 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 } },
 		"a time", "milliseconds", "500ms, 5s, 2m or 1h",
 	},
-	[TYPE_US] = {
+	[TYPE_US - TYPE_MS] = {
 		{ { "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 } },
 		"a time", "microseconds", "500us, 10ms or 1s",
 	},
-	[TYPE_KB] = {
+	[TYPE_KB - TYPE_MS] = {
 		{ { "", 1 }, { "K", 1 }, { "k", 1 }, { "M", 1024 }, { "m", 1024 },
 		  { "G", 1048576 }, { "g", 1048576 } },
 		"a size", "kilobytes", "64M or 1G",
@@ -66,7 +66,7 @@ static const struct quantity {
 
 static const char *check_quantity(const struct opt *o, const char *s, char *why)
 {
-	const struct quantity *q = &quantities[o->type];
+	const struct quantity *q = &quantities[o->type - TYPE_MS];
 	int bare = !s[strspn(s, DIGITS)];
 	unsigned long n;
 

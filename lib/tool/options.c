@@ -16,9 +16,9 @@ enum { COLUMNS = 80, TEXT_COLUMN = 24 };
 
 /* The word for each type, and the range: of a number, of a time in its unit, or of a size in KB. */
 static const struct {
-	char word[12];
-	enum opt_type type;
-	unsigned long least, most;
+	char word[10];
+	uint8_t type, least;    /* enum opt_type */
+	int most;               /* -1: ULONG_MAX */
 } types[] = {
 #include "option_types.h"
 };
@@ -71,7 +71,7 @@ static int parse_type(struct opt *o, const char *s, size_t n)
 			continue;
 		o->type = types[i].type;
 		o->least = types[i].least;
-		o->most = types[i].most;
+		o->most = (unsigned long)(long)types[i].most;
 		return !colon ? 0 : o->most ? parse_range(o, colon + 1, n - word - 1) : -1;
 	}
 	if (!memchr(s, '|', n) || memchr(s, ' ', n))

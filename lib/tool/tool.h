@@ -20,6 +20,7 @@ enum opt_type {
 	TYPE_SYSCALL, /* a system call, a glob, a class, or one of these after ! */
 	TYPE_ERROR,  /* ENOENT */
 	TYPE_ID,     /* of a container: its first digits */
+	TYPE_CONTAINER, /* a glob of names of containers, pods or namespaces, or an id */
 	TYPE_DISK,   /* a disk in /sys/class/block, not a partition */
 	TYPE_TEXT,   /* printable text */
 	TYPE_CHOICE, /* one|of|these */
@@ -79,7 +80,7 @@ void print_wrapped(const char *text, size_t column, size_t indent);
 /*
  * Check a value. Return it as programs take it: a number without a unit, or the number of a name.
  * Return NULL, with what is wrong in why (OPT_WHY bytes), if the option cannot have the value. The
- * types SYSCALL, ERROR, ID and DISK are for hooks, and checked in lib/session/value.c.
+ * types SYSCALL, ERROR, ID, CONTAINER and DISK are for hooks, and checked in lib/session/value.c.
  */
 enum { OPT_WHY = 400 };
 const char *opt_check(const struct opt *, const char *value, char *why);

@@ -134,7 +134,7 @@ need_schema() {
 		6,
 		7,"container_id":"$b",
 		8,"container_id":"$a",
-		9,"container_id":"$b",
+		9,"container_id":"$b","pod_uid":"$a",
 	EOF
 }
 

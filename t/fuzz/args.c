@@ -85,7 +85,7 @@ static int lacks_value(const struct opt *o, size_t n)
 static int acceptable(struct hook *r, char **words)
 {
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm",
-		"container" };
+		"container", "pod", "namespace" };
 	struct opt *o = NULL;
 	size_t who = 0, gone = 0, before = 0;
 

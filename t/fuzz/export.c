@@ -39,13 +39,13 @@ static void take_line(const char *line, size_t n, size_t room)
 	static struct otlp to = { .origin = &origin, .most = LINE_MOST, .spans = 1 };
 	static struct spans spans = { .to = &to, .sample = 2 };
 	struct export_record r;
-	struct origin_task task;
+	struct container c;
 	char path[256];
 
 	str_format(path, sizeof(path), "%.*s", (int)(n < 255 ? n : 255), line);
-	origin_parse(&task, path);
-	must(strlen(task.container) < sizeof(task.container));
-	must(strlen(task.pod) < sizeof(task.pod));
+	container_of(&c, path);
+	must(strlen(c.id) < sizeof(c.id));
+	must(strlen(c.uid) < sizeof(c.uid));
 	if (!export_read(&r, line, n))
 		return;
 	for (int flags = 0; flags <= EXPORT_REDACT; flags++) {

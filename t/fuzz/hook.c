@@ -106,6 +106,10 @@ int valid(const struct opt *o, const char *s)
 		return *s && *s != '.' && strlen(s) < NAME_MAX && !strchr(s, '/');
 	case TYPE_ID:
 		return strlen(s) >= 4 && strlen(s) <= 64 && !s[strspn(s, "0123456789abcdef")];
+	case TYPE_CONTAINER:
+		return *s && !strchr("-.", *s) && strlen(s) < NAME_MAX &&
+		       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_.-*?[]!")];
 	case TYPE_SYSCALL:
 		return *s && !strchr("-.", *s) && strlen(s) <= 64 &&
 		       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -58,8 +58,10 @@ table() {
 	100|trace_syscalls --buffer 64X -- true|--buffer: '64X' is not a size such as 500 (kilobytes), 64M or 1G
 	100|trace_syscalls --uid rooot|--uid: no user 'rooot' in /etc/passwd; did you mean root?
 	100|trace_syscalls --uid somebodyelse|--uid: no user 'somebodyelse' in /etc/passwd; give the number, as id -u prints it
-	100|trace_syscalls --container web|--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f
-	111|trace_syscalls --container 0123456789abcdef0 -o x.dat|no cgroup of a container whose id begins with '0123456789abcdef0'; give the id, not the name, or the cgroup with --cgroup
+	100|trace_syscalls --container a/b|--container: 'a/b' is not a name, a glob of names such as web-*, or the first digits of an id
+	100|trace_syscalls --pod -- true|--pod needs a value; tfs-run trace_syscalls --help all describes it
+	111|trace_syscalls --container 0123456789abcdef0 -o x.dat|no container that --container, --pod or --namespace names has a task now; give its name or id, or the cgroup with --cgroup
+	111|trace_syscalls --namespace shop --pod a b -o x.dat|no container that --container, --pod or --namespace names has a task now; give its name or id, or the cgroup with --cgroup
 	111|trace_syscalls --cgroup nosuchgroup -o x.dat|no such cgroup: 'nosuchgroup'; give a path, its last part, or a pid
 	100|trace_syscalls --pid 4194304|--pid: no task 4194304 is alive; ps -eL lists the tasks
 	100|trace_syscalls --pid bash|--pid: 'bash' is not a pid; --comm selects tasks by name
