@@ -636,7 +636,7 @@ int cgroup_names_task(const struct cgroup_name *name, pid_t pid)
 	text = at = file_read(AT_FDCWD, path, NULL);
 	if (text && name->container)
 		is = container_is_named(text, name->text);
-	while (is < 0 && next_membership(&at, &m))
+	while (!name->container && is <= 0 && next_membership(&at, &m))
 		is = cgroup_is_named(m.path, name);
 	free(text);
 	return is;

@@ -41,7 +41,7 @@ table() {
 	printf '#!/bin/sh\n# description: A hook that cannot run\n' >hooks/closed
 	printf '#!/bin/sh\n' >program
 	chmod +x hooks/bare
-	table 63 <<-'END'
+	table 65 <<-'END'
 	100|trace_syscalls ls|'ls' is not an option; to trace that program, put -- before it: tfs-run trace_syscalls -- ls
 	100|trace_syscalls --retruns -- true|trace_syscalls has no option '--retruns'; did you mean --returns? tfs-run trace_syscalls --help lists them
 	100|trace_event --nosuchthing -- true|trace_event has no option '--nosuchthing'; tfs-run trace_event --help lists them
