@@ -95,6 +95,18 @@ int request_expand_syscalls(struct request *rq, int dir)
 	return 0;
 }
 
+int request_is_empty(const struct selector *s)
+{
+	(void)s;
+	return 0;
+}
+
+int request_names_cgroup(const struct request *rq)
+{
+	(void)rq;
+	return 0;
+}
+
 int request_lacks_threads(const struct request *rq)
 {
 	(void)rq;

@@ -201,8 +201,8 @@ void check_request(const struct request *rq)
 {
 	const struct hook *r = rq->hook;
 	static const char *const whom[] = { "pid", "parent", "cgroup", "pidns", "uid", "comm",
-					    "container" };
-	size_t who = 0;
+					    "container", "pod", "namespace" };
+	size_t who = 0, later = 0; /* later: request_find_containers makes their selectors */
 
 	for (size_t i = 0; i < r->noptions; i++) {
 		const struct opt *o = &r->options[i];
@@ -214,8 +214,10 @@ void check_request(const struct request *rq)
 			must(valid(o, o->v[j]));
 	}
 	for (size_t i = 0; i < sizeof(whom) / sizeof(*whom); i++)
-		who += hook_common_option(r, whom[i])->n;
-	must(rq->nselectors == who && (who > 0) != (rq->all_tasks != 0));
+		*(i < 6 ? &who : &later) += hook_common_option(r, whom[i])->n;
+	must(rq->nselectors == who);
+	who += later;
+	must((who > 0) != (rq->all_tasks != 0));
 	must(rq->parents.n <= hook_common_option(r, "parent")->n);
 	must(plain_name(rq->session) && !strchr(rq->session, '/'));
 	must(rq->ms == -1 || (rq->ms > 0 && rq->ms <= INT_MAX));

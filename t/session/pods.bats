@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016 # words for other shells
 # pods: containers by the names of Kubernetes, Docker and podman, from the files of a node
 
 load ../helper
@@ -109,7 +110,7 @@ all_nodes() {
 		printf '%s\t%s\t%s\n' "$((pid + N))" "$2" "$3" >>table
 	}
 	for N in {1..23}; do
-		n=$(digits $N) u=$(uid $N)
+		n=$(digits "$N") u=$(uid "$N")
 		v1=${u//-/_}
 		case $N in
 		1) containerd "$n" shop web-0 "$u" nginx
