@@ -12,7 +12,7 @@
 enum {
 	DEEPEST = 6,                    /* arrays and objects in a value */
 	INTEGER = 18,                   /* digits that an int64 always has room for */
-	RESOURCE_MOST = 2048,           /* bytes of a resource */
+	RESOURCE_MOST = 2816,           /* bytes of a resource */
 	REST = 1024,                    /* bytes of a record's line without its fields */
 };
 
