@@ -683,8 +683,9 @@ static const char *value_of(char *const *words, const char *option, const char *
 /* Return the option that selects tasks which may come later, or NULL; set *value to its value. */
 static const char *later(const struct ask *ask, const char **value)
 {
-	static const char *const options[] = { "--comm", "--uid", "--cgroup", "--container", "--pod",
-					      "--namespace" };
+	static const char *const options[] = {
+		"--comm", "--uid", "--cgroup", "--container", "--pod", "--namespace",
+	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		*value = value_of(ask->words, options[i], NULL);

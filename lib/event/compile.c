@@ -424,12 +424,18 @@ static uint32_t table(struct compiler *c)
 	return c->p->ntables++;
 }
 
-/* A name that print fmts call or use, and the function that compiles it. */
+/* Which function compiles a macro: MACRO_HEX is for compile_hex. */
+enum macro_kind {
+	MACRO_MEMORY, MACRO_NAMES, MACRO_HEX, MACRO_ARRAY, MACRO_DUMP, MACRO_BUILTIN,
+	MACRO_SECONDS, MACRO_TIME, MACRO_ORDER, MACRO_EXPECT, MACRO_CONSTANT_P, MACRO_VMEMMAP,
+};
+
+/* A name that print fmts call or use. Arrays and numbers need no relocations. */
 struct macro {
-	const char *name;               /* "be16_to_cpu": also __be16_to_cpu */
-	struct expr (*compile)(struct compiler *, const struct macro *);
-	unsigned what;                  /* enum op, enum builtin, or see the function */
+	char name[28];                  /* "be16_to_cpu": also __be16_to_cpu */
+	uint8_t kind;                   /* enum macro_kind */
 	uint8_t size;                   /* of a number, in bytes; 0: a long */
+	unsigned what;                  /* enum op, enum builtin, or see the function */
 };
 
 /* Memory of the record; OP_LENGTH: its length; OP_BITS: printed as bits */
@@ -664,6 +670,38 @@ static struct expr known_constant(struct compiler *c)
 	return compile_fail(c);
 }
 
+/* Compile a macro whose name is the token before. */
+static struct expr compile_macro(struct compiler *c, const struct macro *m)
+{
+	switch ((enum macro_kind)m->kind) {
+	case MACRO_MEMORY:
+		return compile_memory(c, m);
+	case MACRO_NAMES:
+		return compile_names(c, m);
+	case MACRO_HEX:
+		return compile_hex(c, m);
+	case MACRO_ARRAY:
+		return compile_array(c, m);
+	case MACRO_DUMP:
+		return compile_dump(c, m);
+	case MACRO_BUILTIN:
+		return compile_builtin(c, m);
+	case MACRO_SECONDS:
+		return compile_seconds(c, m);
+	case MACRO_TIME:
+		return compile_time(c, m);
+	case MACRO_ORDER:
+		return compile_order(c, m);
+	case MACRO_EXPECT:
+		return compile_expect(c, m);
+	case MACRO_CONSTANT_P:
+		return compile_constant_p(c, m);
+	case MACRO_VMEMMAP:
+		return compile_vmemmap(c, m);
+	}
+	return compile_fail(c);
+}
+
 /* Compile a macro, a variable or a constant; its name is the token. */
 static struct expr macro_call(struct compiler *c)
 {
@@ -681,7 +719,7 @@ static struct expr macro_call(struct compiler *c)
 		c->from += *name != '_' && !strncmp(from, "__", 2) ? 2 : 0;
 		if (lexer_at_name(c, name)) {
 			lexer_next(c);
-			return macros[i].compile(c, &macros[i]);
+			return compile_macro(c, &macros[i]);
 		}
 		c->from = from;
 	}

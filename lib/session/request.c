@@ -602,8 +602,9 @@ int request_wait(struct request *rq)
 	for (size_t i = 0; i < rq->nselectors && !r; i++) {
 		const struct selector *s = &rq->selectors[i];
 
-		rq->waits |= s->kind == SELECT_CGROUP || s->kind == SELECT_NAMED ? request_is_empty(s) :
-			     s->kind == SELECT_COMM || s->kind == SELECT_UID;
+		rq->waits |= s->kind == SELECT_COMM || s->kind == SELECT_UID ||
+			     ((s->kind == SELECT_CGROUP || s->kind == SELECT_NAMED) &&
+			      request_is_empty(s));
 		r = add_rule(&rules, s);
 	}
 	rq->joins = rules.text;

@@ -166,8 +166,8 @@ int request_no_option(const struct hook *r, const char *word, const char *const 
 #define KEEPS_FD 3
 
 /*
- * Add the selectors of --container, --pod and --namespace, after policy_request, because messages name containers of the
- * host. Return 0, or -1, reported.
+ * Add the selectors of --container, --pod and --namespace, after policy_request, because messages
+ * name containers of the host. Return 0, or -1, reported.
  */
 int request_find_containers(struct request *rq);
 

@@ -94,8 +94,8 @@ static const struct opt_check types[] = {
 	[TYPE_ERROR] = { .is = is_error, .what = "the name of an error, such as ENOENT" },
 	[TYPE_ID] = { .is = is_id, .what = "a container's id: at least 4 of its first digits, "
 					   "0-9 a-f" },
-	[TYPE_CONTAINER] = { .is = is_container, .what = "a name, a glob of names such as web-*, or "
-							 "the first digits of an id" },
+	[TYPE_CONTAINER] = { .is = is_container, .what = "a name, a glob of names such as "
+							 "web-*, or the first digits of an id" },
 	[TYPE_DISK] = { .check = check_disk, .what = "the name of a disk, such as sda" },
 };
 
