@@ -307,6 +307,7 @@ missed_twice() {
 	tfs-pidfilter set "$server"
 	by_strings -f -s calls read write close recvfrom sendto accept poll -- tfs-catpipe -D --names -e 'sys_*'
 	"$PROG/dns" ask "$(head -n 1 ready)" 1 >said
+	eventually file_has 18 ready # the port, and each query but one to nobody
 	release
 	finishes "$server" 0
 	tfs-write tracing_on 0
