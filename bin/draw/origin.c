@@ -156,7 +156,7 @@ static const char *variable(const char *text, size_t size, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (const char *s = text, *end = text + size; s < end; s += strlen(s) + 1)
+	for (const char *s = text, *end = s ? s + size : s; s < end; s += strlen(s) + 1)
 		if (!strncmp(s, name, n))
 			return s + n;
 	return NULL;

@@ -203,6 +203,7 @@ void process_context(struct out *o, pid_t pid)
 
 	if (stranger_ask(read_context, &pid, sizeof(pid), pid, &a) < 0)
 		return;
-	process_context_put(o, a.part[0], a.size[0]);
+	if (a.size[0])
+		process_context_put(o, a.part[0], a.size[0]);
 	stranger_free(&a);
 }
