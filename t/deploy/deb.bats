@@ -117,9 +117,9 @@ newer() {
 		cmp "$TREE/deploy/deb/debian/README.Debian" "$package/usr/share/doc/$package/README.Debian"
 	done
 	# each unit that the text names is in the package, and each of the package is named
-	grep -o 'tfs-[a-z-]*\(\.timer\)*' tfs-tools/usr/share/doc/tfs-tools/README.Debian | sort -u >named
+	grep -o 'tfs-[a-z-]*' tfs-tools/usr/share/doc/tfs-tools/README.Debian | sort -u >named
 	for unit in tfs-tools/lib/systemd/system/*; do
-		grep -qx "$(basename "$unit" .service)" named || [ "${unit##*/}" = tfs-metrics.service ]
+		grep -qx "$(basename "$unit" .service)" named
 	done
 }
 
