@@ -43,7 +43,7 @@ queries() {
 # bats test_tags=long
 @test "trace_dns: has a thousand queries of a thousand" {
 	serves
-	asks 56 --json
+	asks 56 --json --buffer 16M
 	release
 	file_has 1008 want
 	sed -n 's/^.*"id":\([0-9]*\),"name":"\([^"]*\)","type":"\([A-Z]*\)".*"protocol":"\([a-z]*\)","code":"\([A-Za-z]*\)".*/\1 \2 \3 \4 \5/p' \
