@@ -17,7 +17,10 @@ WITH spans AS (
     WHERE ScopeName = 'tfs-tools')
 SELECT resource['host.name'] AS host, '' AS boot_id, resource['tfs.session'] AS session,
     toUInt64OrZero(attributes['tfs.seq']) AS seq, resource['container.id'] AS container_id,
-    resource['k8s.pod.uid'] AS pod_uid,
+    if(mapContains(resource, 'k8s.container.name'), resource['k8s.container.name'],
+        resource['container.name']) AS container_name,
+    resource['k8s.pod.uid'] AS pod_uid, resource['k8s.pod.name'] AS pod_name,
+    resource['k8s.namespace.name'] AS namespace,
     toUInt64(toUnixTimestamp64Nano(Timestamp)) + if(mark = 'E', Duration, 0) AS timeUnixNano,
     Timestamp AS time,
     toUInt32OrZero(attributes['cpu.logical_number']) AS cpu,

@@ -10,7 +10,9 @@
 CREATE TABLE IF NOT EXISTS records (
     host LowCardinality(String), boot_id LowCardinality(String),
     session LowCardinality(String), seq UInt64 CODEC(Delta, ZSTD),
-    container_id LowCardinality(String), pod_uid LowCardinality(String),
+    container_id LowCardinality(String), container_name LowCardinality(String),
+    pod_uid LowCardinality(String), pod_name LowCardinality(String),
+    namespace LowCardinality(String),
     timeUnixNano UInt64 CODEC(Delta, ZSTD), cpu UInt32, pid Int32,
     comm LowCardinality(String), system LowCardinality(String), event LowCardinality(String),
     fields String CODEC(ZSTD(3)), lost Nullable(UInt64), overwritten Nullable(UInt64),
@@ -24,7 +26,8 @@ SETTINGS ttl_only_drop_parts = 1;
 
 -- decoded system calls: their results, and their times in microseconds
 CREATE OR REPLACE VIEW calls AS
-SELECT host, session, container_id, pod_uid, pid, comm, timeUnixNano, time,
+SELECT host, session, container_id, container_name, pod_uid, pod_name, namespace, pid, comm,
+    timeUnixNano, time,
     substr(event, 10) AS call,
     JSONExtractInt(fields, 'ret') AS ret, JSONExtractString(fields, 'error') AS error,
     JSONExtractFloat(fields, 'lat') AS us

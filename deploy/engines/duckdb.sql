@@ -8,14 +8,15 @@ CREATE OR REPLACE TABLE records AS
 SELECT DISTINCT ON (host, timeUnixNano, boot_id, session, seq) *, to_timestamp(timeUnixNano / 1e9) AS time
 FROM read_json(getvariable('records'), format = 'newline_delimited', columns = {
     host: 'VARCHAR', boot_id: 'VARCHAR', session: 'VARCHAR', seq: 'UBIGINT',
-    container_id: 'VARCHAR', pod_uid: 'VARCHAR', timeUnixNano: 'BIGINT', cpu: 'INTEGER',
-    pid: 'INTEGER', comm: 'VARCHAR', system: 'VARCHAR', event: 'VARCHAR', fields: 'JSON',
-    lost: 'UBIGINT', overwritten: 'UBIGINT'})
+    container_id: 'VARCHAR', container_name: 'VARCHAR', pod_uid: 'VARCHAR', pod_name: 'VARCHAR',
+    namespace: 'VARCHAR', timeUnixNano: 'BIGINT', cpu: 'INTEGER', pid: 'INTEGER',
+    comm: 'VARCHAR', system: 'VARCHAR', event: 'VARCHAR', fields: 'JSON', lost: 'UBIGINT', overwritten: 'UBIGINT'})
 ORDER BY host, timeUnixNano; -- so that questions about a host and a time read little
 
 -- decoded system calls: their results, and their times in microseconds
 CREATE OR REPLACE VIEW calls AS
-SELECT host, session, container_id, pod_uid, pid, comm, timeUnixNano, time,
+SELECT host, session, container_id, container_name, pod_uid, pod_name, namespace, pid, comm,
+    timeUnixNano, time,
     substr(event, 10) AS call, (fields ->> 'ret')::BIGINT AS ret, (fields ->> 'error') AS error,
     (fields ->> 'lat')::DOUBLE AS us
 FROM records

@@ -6,6 +6,7 @@
 load ../helper
 
 undo() {
+	[ -z "${ids-}" ] || pod rm -f -t 0 "${ids[@]}" >/dev/null
 	[ -z "${CGROUP-}" ] || find "$CGROUP" -depth -type d -exec rmdir {} +
 }
 
@@ -338,4 +339,31 @@ getppids() {
 		--run trace_syscalls --args '--pod web-0 --namespace shop --output dat'
 	refused 111 "no container that --container, --pod or --namespace names has a task now; give its name or id, or the cgroup with --cgroup" \
 		--run trace_syscalls --args '--container c0ffee99 --output dat'
+}
+
+@test "pods: podman's containers have the names that podman was given" {
+	load ../containers
+	need_root
+	need_tool podman crun gcc jq unshare
+	need_cgroup
+	node
+	mkdir -p rootfs "$ROOT/var/lib/containers/storage/overlay-containers"
+	echo 'int pause(void); int main(void) { return pause(); }' |
+		gcc -static -o rootfs/wait -x c - || skip "needs a static libc"
+	names=(web-1 my_db.2) ids=()
+	for name in "${names[@]}"; do
+		pod_run -d --name "$name" --rootfs "$PWD/rootfs" /wait >id
+		ids+=("$(cat id)")
+	done
+	# podman makes no cgroup here, because not each host allows that; copy the list to where it is
+	cp "$BATS_FILE_TMPDIR"/podman/*/*-containers/containers.json \
+		"$ROOT/var/lib/containers/storage/overlay-containers"
+	for k in 0 1; do
+		pid=$(pod inspect -f '{{.State.Pid}}' "${ids[k]}")
+		mkdir "$CGROUP/libpod-${ids[k]}.scope"
+		echo "$pid" >"$CGROUP/libpod-${ids[k]}.scope/cgroup.procs"
+		task "$pid" "$(grep libpod "/proc/$pid/cgroup")"
+		outputs 0 "$pid" pids-of -k "${names[k]}"
+		[ "$(who "$pid")" = "//${names[k]}" ]
+	done
 }
