@@ -248,11 +248,11 @@ waiting_program() {
 	run -1 grep -q $'\e\[3' colours
 }
 
-# waiting_calls N: Start a program that makes N calls when start has a line, makes the file done, and
+# waiting_calls N: Start a program that makes N calls when start has a line, makes the file finished, and
 # waits; set CALLS.
 waiting_calls() {
-	echo 'echo $$ >pid.new; mv pid.new pid; read -r _ <start; "$1/calls" "$2" </dev/null; : >done; read -r _ <go' >program
-	rm -f pid done
+	echo 'echo $$ >pid.new; mv pid.new pid; read -r _ <start; "$1/calls" "$2" </dev/null; : >finished; read -r _ <go' >program
+	rm -f pid finished
 	[ -p start ] || mkfifo start
 	background sh program "$PROG" "$1"
 	CALLS=$PID
@@ -341,7 +341,7 @@ burst() {
 	stream=$(pgrep -f "^tfs-catpipe .*tfs[.]$MARK")
 	kill -STOP "$stream"
 	echo >start
-	eventually [ -e done ]
+	eventually [ -e finished ]
 	kill -CONT "$stream"
 	release_go
 	ends 0
