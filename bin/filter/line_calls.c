@@ -52,6 +52,7 @@ static enum pairing_fate told(const struct seen *l)
 /* A cache: a trace has the same names of calls again and again. */
 static struct {
 	char call[32], name[40];
+	int decoded;
 	struct pairing_event e;
 } memo[64];
 
@@ -66,14 +67,16 @@ static int identify(struct line_calls *c, const struct seen *l, struct pairing_e
 	if (!call.n)
 		number = seen_call_number(l);
 	c->name.n = 0;
-	if (call.n && text_part_is(call, memo[at].call)) {
+	if (call.n && text_part_is(call, memo[at].call) && memo[at].decoded == (l->decoded != 0)) {
 		strbuf_puts(&c->name, memo[at].name);
 		*e = memo[at].e;
 		return 0;
 	}
 	if (call.n) {
 		strbuf_escaped(&c->name, call.text, call.n, ESCAPE_TEXT);
-		name = syscall_of_function(c->name.text);
+		/* an event has the name of the kernel's function, a decoded call its own */
+		if (!seen_is_call(l))
+			name = syscall_of_function(c->name.text);
 	} else if (!number.n) {
 		strbuf_puts(&c->name, "-");
 	} else if (decimal_parse(&v, number) < 0) { /* no kernel prints such a number */
@@ -94,6 +97,7 @@ static int identify(struct line_calls *c, const struct seen *l, struct pairing_e
 	if (call.n && call.n < sizeof(memo->call) && c->name.n < sizeof(memo->name)) {
 		str_format(memo[at].call, sizeof(memo->call), "%.*s", (int)call.n, call.text);
 		str_format(memo[at].name, sizeof(memo->name), "%s", c->name.text);
+		memo[at].decoded = l->decoded != 0;
 		memo[at].e = *e;
 	}
 	return !call.n;

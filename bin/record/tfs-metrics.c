@@ -218,8 +218,11 @@ int main(int argc, char **argv)
 	int scratch;
 
 	opt_next(&tool, argc, argv);
-	for (char **name = argv + opt_index; *name; name++)
-		*name = (char *)(size_t)syscall_of_function(*name);
+	for (char **name = argv + opt_index; *name; name++) {
+		const char *call = syscall_of_name(*name);
+
+		*name = call ? (char *)(size_t)call : *name;
+	}
 	if (printing) {
 		bpf_print_only();
 		if (sums_attach(&totals, argv + opt_index) < 0)

@@ -124,6 +124,17 @@ queries() {
 	[ "$(queries <none)" = "" ]
 }
 
+@test "trace_dns: --slower is of queries, whatever their calls took" {
+	serves
+	asks 2 --slower 1us # no call takes as long as nothing
+	queries <trace | diff want -
+	# the client waits so long for each answer that does not come
+	tfs-run trace_dns --port "$port" --slower 20ms --instance "$MARK" -o slow -- "$PROG/dns" ask "$port" 2 >said
+	release
+	[ "$(grep -c ' code=retried \| code=unanswered ' slow)" = 4 ]
+	run -1 grep -E ' lat=1?[0-9]{1,4} ' slow
+}
+
 @test "trace_dns: refuses a kernel without types, because sockets have no addresses then" {
 	mkdir -p none/kernel
 	ln -s "$TRACEFS" none/kernel/tracing
