@@ -239,8 +239,8 @@ int main(int argc, char **argv)
 	if (origin.no_tasks)
 		confine();
 	else
-		/* the programs and environments of other tasks */
-		confine_paths(origin.processes ? CAPS(K_CAP_SYS_PTRACE) : 0, NULL, 0);
+		/* the programs and environments of other tasks, and the root of task 1 */
+		confine_paths(CAPS(K_CAP_SYS_PTRACE), NULL, 0);
 	signal(SIGINT, SIG_IGN);
 	for (;;) {
 		/* write what there is before the tool waits for more */
