@@ -132,7 +132,7 @@ options of this hook:
                         a number
 
 common options, which --help all describes: --pid, --parent, --cgroup,
-  --container, "*" --all, --instance, "*" --summary, "* ]]
+  --container, "*" --all, --instance,"*" --summary, "* ]]
 	[[ $output = *"
 examples:
   tfs-run hook -x 1 -- ls
