@@ -283,6 +283,21 @@ static int check_filter(const struct output *o)
 	return err_msg("--summary: %s", why);
 }
 
+/* Return the last value of an option that takes one, or NULL. letter may be NULL. */
+static const char *value_of(char *const *words, const char *option, const char *letter)
+{
+	const char *value = NULL;
+	size_t n = strlen(option);
+
+	for (; *words; words++)
+		if (!strncmp(*words, option, n) && (*words)[n] == '=')
+			value = *words + n + 1;
+		else if (words[1] && (!strcmp(*words, option) ||
+				      (letter && !strcmp(*words, letter))))
+			value = words[1];
+	return value;
+}
+
 int output_plan(struct output *o, const struct ask *ask, const struct hook *h)
 {
 	const char *file = ask->file ? ask->file : "";
@@ -325,6 +340,8 @@ int output_plan(struct output *o, const struct ask *ask, const struct hook *h)
 	if (ask->human && (ask->file || ask->summary || ask_has_word(ask->words, "--json")))
 		return err_msg("--human prints text lines to standard output; leave it out, or "
 			       "-o, --summary and --json");
+	if (!o->dat && !h->alone && value_of(ask->words, "--size", NULL))
+		return err_msg("--size limits a trace.dat; give -o FILE.dat, or leave it out");
 	if (ask->color && strcmp(ask->color, "auto") && strcmp(ask->color, "always") &&
 	    strcmp(ask->color, "never"))
 		return err_msg("--color: '%.80s' is not auto, always or never", ask->color);
@@ -664,21 +681,6 @@ void output_clear(struct output *o)
 }
 
 /* ---- what a person reads ------------------------------------------------------------------- */
-
-/* Return the last value of an option that takes one, or NULL. letter may be NULL. */
-static const char *value_of(char *const *words, const char *option, const char *letter)
-{
-	const char *value = NULL;
-	size_t n = strlen(option);
-
-	for (; *words; words++)
-		if (!strncmp(*words, option, n) && (*words)[n] == '=')
-			value = *words + n + 1;
-		else if (words[1] && (!strcmp(*words, option) ||
-				      (letter && !strcmp(*words, letter))))
-			value = words[1];
-	return value;
-}
 
 /* Return the option that selects tasks which may come later, or NULL; set *value to its value. */
 static const char *later(const struct ask *ask, const char **value)
