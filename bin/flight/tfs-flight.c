@@ -125,12 +125,12 @@ static void dump(uint64_t time, int last)
 	flight_budget_hurry(&f.budget, !last);
 }
 
-/* Is the process a zombie with an exit code other than 0? */
+/* Has the process failed? Return -1 if nobody knows: its parent has waited for it. */
 static int has_failed(pid_t pid)
 {
 	struct task t;
 
-	return !task_read(pid, &t) && t.state == 'Z' && t.exit_code;
+	return task_read(pid, &t) < 0 ? -1 : t.state == 'Z' && t.exit_code;
 }
 
 /* Write the line to the reader of the paths, if there is room. */
@@ -155,17 +155,23 @@ static int dump_slow(int last)
 /* Do as -e, -E, -F and -S ask at the end. */
 static void end(void)
 {
-	int wanted = f.end_dumps, slow = dump_slow(1);
+	int wanted = f.end_dumps, slow = dump_slow(1), unknown = 0, failed;
 
 	flight_slow_lost(&f.slow);
 	tell(f.slow.line);
 	if (slow)
 		return;
 	wanted |= flight_slow_lasts(&f.slow, trace_clock_now(f.dir));
-	for (size_t i = 0; i < f.watched.n; i++)
-		wanted |= has_failed(f.watched.v[i]);
+	for (size_t i = 0; i < f.watched.n; i++) {
+		failed = has_failed(f.watched.v[i]);
+		wanted |= failed > 0;
+		unknown |= failed < 0;
+	}
 	if (wanted) {
 		dump(0, 1);
+	} else if (unknown && !f.dumped) {
+		tell("# no dump: not known how a traced task has ended, because its parent has "
+		     "waited for it\n");
 	} else if (f.watched.n && !f.dumped) {
 		tell("# no dump: no traced task has failed\n");
 	} else if (f.slow.us && !f.dumped) {

@@ -545,11 +545,17 @@ plain() {
 	called 10
 	stops
 	[ "$(cat out)" = '# no dump: no traced task has failed' ]
+	# a parent that has waited knows alone
+	sh -c 'echo $$ >gone'
+	flight -F "$(cat well),$(cat gone)"
+	called 10
+	stops
+	[ "$(cat out)" = '# no dump: not known how a traced task has ended, because its parent has waited for it' ]
 	flight -F "$(cat well)" -F "$(cat failed)"
 	called 10
 	stops
 	lines_are out "$PWD/d/dump.1"
-	[ "$(plain d/dump.1 | wc -l)" = 20 ]
+	[ "$(plain d/dump.1 | wc -l)" = 30 ]
 	echo >gate2
 	finishes "$parent" 0
 }
