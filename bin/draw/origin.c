@@ -165,7 +165,7 @@ static const char *variable(const char *text, size_t size, const char *name)
 /* Is there a service among the names that were written so far? */
 static int names_service(const struct origin_task *t, const struct out *o)
 {
-	return memmem(t->names, (size_t)(o->at - t->names), "\"service.name\"", 14) != NULL;
+	return memmem(t->names, (size_t)(o->at - t->names), "\"service.name\":", 15) != NULL;
 }
 
 /*
@@ -362,7 +362,8 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	if (o->processes)
 		program = executed(r);
 	if (!t || program.n || r->time - t->looked >= SECOND) {
-		if (!t && o->tasks.n >= TASKS_MOST) {
+		if ((!t && o->tasks.n >= TASKS_MOST) || o->containers.n >= TASKS_MOST) {
+			t = NULL;
 			table_clear(&o->tasks);
 			table_clear(&o->containers);
 		}

@@ -151,10 +151,11 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 	put_plain(&b, "k8s.namespace.name", c->namespace);
 	if (t->process)
 		put_integer(&b, "process.pid", (uint64_t)t->process);
-	put_members(&b, start, t->names); /* what the process says of itself comes second */
-	if (!memmem(start, (size_t)(b.at - start), "\"service.name\"", 14))
+	/* before its attributes, which may fill the room */
+	if (!strstr(t->names, "\"service.name\":"))
 		put_named(&b, "service.name", !json_unquoted(r->comm).n ? own :
 			  from->no_tasks || r->host.n ? r->comm : unknown);
+	put_members(&b, start, t->names); /* what the process says of itself comes second */
 	if (!r->host.n)
 		put_members(&b, start, from->names);
 	b.end += REST / 4;

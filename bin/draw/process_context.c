@@ -33,9 +33,9 @@ struct header {
 /* ---- in the helper ------------------------------------------------------------------------- */
 
 /* Read the message of the header at this address. Return 0, or -1: it is none. */
-static int read_message(int memory, uint64_t at, struct stranger_answer *a)
+static int read_message(int memory, uint64_t at, int *tries, struct stranger_answer *a)
 {
-	for (int i = 0; i < TRIES; i++) {
+	for (; *tries; --*tries) {
 		struct header h, again;
 		const off_t place = (off_t)at;
 
@@ -78,7 +78,7 @@ static int is_context(const char *line, size_t n)
 static void read_context(const void *question, struct stranger_answer *a)
 {
 	char path[PATH_MAX], *maps = NULL;
-	int memory = -1;
+	int memory = -1, tries = TRIES; /* of all mappings with the name */
 	size_t size;
 	pid_t pid;
 
@@ -96,7 +96,7 @@ static void read_context(const void *question, struct stranger_answer *a)
 			str_format(path, sizeof(path), "%s/%d/mem", path_procfs(), (int)pid);
 			memory = open(path, O_RDONLY | O_CLOEXEC);
 		}
-		if (memory < 0 || !read_message(memory, text_hex(&at, end), a))
+		if (memory < 0 || !read_message(memory, text_hex(&at, end), &tries, a))
 			break;
 	}
 	fd_close(memory);

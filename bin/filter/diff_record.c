@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* diff_record.c - record runs of one or two commands by tfs-run */
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "diff.h"
 
@@ -41,6 +42,8 @@ static int record_run(const char *file, char **hook, char **command)
 {
 	char dir[PATH_MAX], run[2 * PATH_MAX];
 	struct words w = { 0 };
+	sigset_t all, before;
+	siginfo_t gone;
 	pid_t child;
 	int status;
 
@@ -54,7 +57,16 @@ static int record_run(const char *file, char **hook, char **command)
 	add_word(&w, (char *)(uintptr_t)"--");
 	add_words(&w, command);
 	add_word(&w, NULL);
+	sigemptyset(&all);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaddset(&all, ends[i]);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	child = child_fork();
+	if (child > 0)
+		recorder = child;
+	for (size_t i = 0; !child && i < sizeof(ends) / sizeof(*ends); i++)
+		signal(ends[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (child < 0)
 		return err_errno("unable to start a process");
 	if (!child) {
@@ -64,11 +76,13 @@ static int record_run(const char *file, char **hook, char **command)
 		err_errno("unable to run %s", run);
 		_exit(REFUSED);
 	}
-	recorder = child;
 	if (interrupted)
-		interrupt(interrupted); /* before the recorder was known */
-	status = child_wait(child);
+		interrupt(interrupted); /* before the recorder was there */
+	/* from here on its pid may be that of another process */
+	while (waitid(P_PID, (id_t)child, &gone, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
 	recorder = 0;
+	status = child_wait(child);
 	free(w.v);
 	if (interrupted)
 		exit(128 + interrupted);

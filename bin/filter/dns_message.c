@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "dns.h"
 
-enum { NAME_MOST = 254, LABEL_MOST = 63, POINTER = 0xc0 };
+enum { NAME_MOST = 254, LABEL_MOST = 63, LABELS_MOST = 127, POINTER = 0xc0 };
 enum { TYPE_A = 1, TYPE_AAAA = 28, TYPE_OPT = 41, CLASS_IN = 1 };
 
 /* A message, and the place that is read next */
@@ -30,7 +30,7 @@ static void add_label(struct strbuf *to, const unsigned char *s, size_t n)
  */
 static int read_name(struct reader *r, struct strbuf *to)
 {
-	size_t at = r->at, least = at, length = 0, behind = 0;
+	size_t at = r->at, least = at, length = 0, behind = 0, jumps = 0;
 
 	while (at < r->n && r->v[at]) {
 		size_t n = r->v[at++];
@@ -38,7 +38,7 @@ static int read_name(struct reader *r, struct strbuf *to)
 		if (n >= POINTER && at < r->n) {
 			behind = behind ? behind : at + 1;
 			at = (n - POINTER) << 8 | r->v[at];
-			if (at >= least)
+			if (at >= least || ++jumps > LABELS_MOST)
 				return -1;
 			least = at;
 			continue;

@@ -321,9 +321,14 @@ static void keep_head(struct query *q)
 	}
 	q->head = xstrdup(text.text);
 	strbuf_add(strbuf_empty(&text), "", 0);
-	if (l->host.n)
+	if (l->host.n && json && !l->json) {
+		strbuf_puts(&text, ",\"host\":\"");
+		strbuf_escaped(&text, l->host.text, l->host.n, ESCAPE_JSON);
+		strbuf_puts(&text, "\"");
+	} else if (l->host.n) {
 		strbuf_format(&text, json ? ",\"host\":\"%.*s\"" : "%.*s | ", (int)l->host.n,
 			      l->host.text);
+	}
 	q->host = xstrdup(text.text);
 }
 
@@ -332,8 +337,6 @@ static struct query *keep(const struct dns_peer *peer, uint64_t begin)
 {
 	struct query *q = xcalloc(1, sizeof(*q));
 
-	if (queries.n == QUERIES_MOST)
-		give_up(queries.first, unfinished, last);
 	q->begin = begin;
 	keep_head(q);
 	q->day -= q->day ? began - begin : 0; /* it may have begun before this call */
@@ -407,6 +410,8 @@ static void take_message(const struct dns_peer *peer, const char *s, size_t n, s
 {
 	const int sends = call.does == DNS_SENDS;
 
+	if (queries.n >= QUERIES_MOST) /* before any of them is looked up */
+		give_up(queries.first, unfinished, last);
 	if (!dns_read(&message, (const unsigned char *)s, n))
 		odd += peer->port != 0 && call.result >= 0;
 	else if (sends && !message.response)
@@ -469,8 +474,11 @@ static void take_stream(const struct dns_peer *peer, const struct dns_piece *p)
 	}
 }
 
-/* The queries of this socket get no answer; by: if this process asked, or 0. */
-static void end_socket(const char *why, uint64_t by)
+/*
+ * The queries of this socket get no answer; by: if this process asked, or 0. Those of others may
+ * get one, but not after a close.
+ */
+static void end_socket(const char *why, uint64_t by, int closes)
 {
 	const struct socket *s = socket_of(call.local.n > 0, 0);
 	struct query *next;
@@ -480,7 +488,7 @@ static void end_socket(const char *why, uint64_t by)
 		if (q->answered || (call.peer.port && strcmp(q->peer.ip, call.peer.ip)))
 			continue;
 		if (by && q->process != by) /* it may be a child, which has the socket, too */
-			q->closed = last;
+			q->closed = closes ? last : q->closed;
 		else
 			give_up(q, why, last);
 	}
@@ -490,7 +498,7 @@ static void close_socket(void)
 {
 	struct stream *st;
 
-	end_socket(unanswered, process_of());
+	end_socket(unanswered, process_of(), 1);
 	for (unsigned i = 0; call.stream && i < 2; i++) {
 		call.does = i ? DNS_SENDS : DNS_RECEIVES;
 		st = stream_of(0);
@@ -507,7 +515,7 @@ static void take_failure(struct text_part why)
 	if (text_part_is(why, "EAGAIN") || text_part_is(why, "EINTR"))
 		return;
 	strbuf_add(strbuf_empty(&error), why.text, why.n);
-	end_socket(error.text, 0);
+	end_socket(error.text, process_of(), 0);
 }
 
 static void take_pieces(void)
@@ -519,10 +527,10 @@ static void take_pieces(void)
 		if ((peer.port && !pids_has(&servers, (pid_t)peer.port)) ||
 		    (!peer.port && call.does == DNS_SENDS))
 			continue;
-		if (call.stream)
-			take_stream(&peer, p);
-		else
+		if (!call.stream)
 			take_message(&peer, call.bytes.text + p->at, p->n, p->whole, began);
+		else if (call.result >= 0) /* what has not been sent is sent again */
+			take_stream(&peer, p);
 	}
 }
 
@@ -540,17 +548,19 @@ static void take_call(void)
 	else if (call.does == DNS_RECEIVES && call.result < 0)
 		take_failure(seen_text(&in.l, "error"));
 	else if (call.does == DNS_RECEIVES && call.stream && !call.result)
-		end_socket(unanswered, 0);
+		end_socket(unanswered, 0, 1);
 	else if (!call.peeks)
 		take_pieces();
 }
 
 static void each(void)
 {
+	static int begun;
 	int gap;
 
 	text_mask_controls(in.line, in.line + in.n);
-	json |= *in.line == '{';
+	json |= !begun && *in.line == '{'; /* a task's name may begin with it */
+	begun = 1;
 	if (input_event(&in)) {
 		take_call();
 		return;

@@ -295,8 +295,7 @@ static void emit_forgets(struct bpf_code *c, struct sum_maps *s, int executes)
 	}
 	find_open(c, &s->m, 0, "crowded");
 	leave_open(c);
-	emit_jump(c, "out");
-	emit_label(c, "crowded");
+	emit_label(c, "crowded"); /* it may have been that before, too */
 	emit_delete(c, s->crowded, TASK);
 	emit_out(c, 0);
 }

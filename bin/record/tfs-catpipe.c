@@ -92,7 +92,7 @@ struct stream {
 	unsigned long long cut; /* events read from the buffer and not written */
 	unsigned long every;    /* --every, in ms */
 	long long begun_at;     /* time at which the stream began, in ms */
-	unsigned long accounts; /* of --every, so far */
+	unsigned long long accounts; /* of --every, so far */
 };
 
 /* ---- copy the kernel's text -------------------------------------------------- */
@@ -473,10 +473,11 @@ static void write_account(struct stream *s, const struct strbuf *account, int al
 /* Return the time until the next account of --every, in us; -1: there is none. */
 static long until_account(const struct stream *s)
 {
+	enum { MOST = 1000000 }; /* ms; later, this is asked again */
 	long long at = s->begun_at + (long long)((s->accounts + 1) * s->every);
 	long long ms = at - time_now_ms();
 
-	return !s->every ? -1 : ms > 0 ? (long)ms * 1000 : 0;
+	return !s->every ? -1 : ms > 0 ? (long)(ms < MOST ? ms : MOST) * 1000 : 0;
 }
 
 /*
@@ -489,7 +490,7 @@ static int write_so_far(struct stream *s)
 	struct strbuf account = { 0 };
 	int r = pump(s);
 
-	s->accounts = (unsigned long)(time_now_ms() - s->begun_at) / s->every;
+	s->accounts = (unsigned long long)(time_now_ms() - s->begun_at) / s->every;
 	/* with events left in the buffer, it ends with the last one that was read */
 	if (r >= 0 && account_so_far(&account, r > 1 ? 0 : now) == 0)
 		write_account(s, &account, 0);

@@ -81,6 +81,7 @@ void container_of(struct container *c, const char *lines)
 			best = rank;
 			strcpy(c->id, id);
 			strcpy(c->uid, uid);
+			c->of_user = !strncmp(path, "/user.slice/", 12);
 		}
 		clash |= rank == best && (strcmp(c->id, id) || strcmp(c->uid, uid));
 	}
@@ -311,7 +312,8 @@ void container_name(struct container *c)
 	const char *const roots[] = { host, "" };
 
 	str_format(host, sizeof(host), "%s/1/root", path_procfs());
-	for (int i = 0; i < 2 && *c->id && !*c->name; i++) {
+	/* the files of root's containers say nothing of others, whatever their ids are */
+	for (int i = 0; i < 2 && *c->id && !*c->name && !c->of_user; i++) {
 		if (*c->uid)
 			ask_kubelet(c, roots[i]);
 		if (!*c->name)

@@ -302,6 +302,7 @@ struct container {
 	/* The uid and the names of the Kubernetes pod; names have only [A-Za-z0-9_.-] */
 	char uid[NAME_MAX - 1], pod[NAME_MAX - 1], namespace[NAME_MAX - 1];
 	char name[NAME_MAX - 1]; /* of the container, as the pod or a person calls it */
+	int of_user;            /* a user may have made the cgroup, and chosen the id */
 };
 
 /* Set the id and uid from the lines of /proc/PID/cgroup, or from the path of a cgroup. */

@@ -477,7 +477,7 @@ static int find_pods(struct request *rq, const struct opt *namespaces, const str
 
 	for (size_t i = 0; !i || i < namespaces->n; i++)
 		for (size_t k = 0; !k || k < pods->n; k++)
-			for (size_t l = 0; !l || l < containers->n; l++)
+			for (size_t l = 0; globs.n < PATH_MAX && (!l || l < containers->n); l++)
 				select_glob(&globs, namespaces->n ? namespaces->v[i] : "",
 					    pods->n ? pods->v[k] : "",
 					    containers->n ? containers->v[l] : "");

@@ -88,13 +88,13 @@ static struct why_who current(const struct record *r)
 }
 
 /* Is fd in one of the sets of select(2)? They are arrays of words, the lowest bit first. */
-static int in_sets(const struct call_values *v, size_t fd, int big)
+static int in_sets(const struct call_bytes *sets, size_t fd, int big)
 {
 	const size_t byte = big ? fd / 8 ^ 7 : fd / 8;
 	int in = 0;
 
 	for (unsigned k = 1; k < 4; k++)
-		in |= byte < v->user[k].n && v->user[k].bytes[byte] >> fd % 8 & 1;
+		in |= byte < sets[k].n && sets[k].bytes[byte] >> fd % 8 & 1;
 	return in;
 }
 
@@ -102,11 +102,13 @@ static int in_sets(const struct call_values *v, size_t fd, int big)
  * Print the descriptors of poll(2) or select(2), or only those that are ready. Print few, because
  * an account has a part for each text. Return how many there were.
  */
-static int put_polled(struct out *o, const struct call_values *v, int ready)
+static int put_polled(struct out *o, const struct decoded *c, int ready)
 {
 	/* UAPI asm-generic/poll.h: struct pollfd; linux/posix_types.h: __FD_SETSIZE */
 	enum { ENTRY = 8, REVENTS = 6, SET_BITS = 1024, MOST = 8 };
-	const int big = account.show->line->events->big, sets = !v->user[0].bytes;
+	const struct call_values *v = &c->values;
+	const int big = account.show->line->events->big;
+	const int sets = strstr(c->call->name, "select") != NULL;
 	const size_t all = (size_t)v->args[!sets], known = sets ? SET_BITS : v->user[0].n / ENTRY;
 	int n = 0;
 
@@ -115,7 +117,7 @@ static int put_polled(struct out *o, const struct call_values *v, int ready)
 		const int fd = sets ? (int)i : (int)raw_number(entry, 4, 1, big);
 		char name[64] = "";
 
-		if (fd < 0 || (sets ? !in_sets(v, i, big) :
+		if (fd < 0 || (sets ? !in_sets(ready ? v->user : v->entry, i, big) :
 			       ready && !raw_number(entry + REVENTS, 2, 0, big)))
 			continue;
 		if (n++ == MOST)
@@ -140,8 +142,8 @@ static void take_call(void *unused, struct decoded *c, const struct decoded_file
 	(void)r;
 	if (!c->call || !(c->call->role->is & IS_POLLS) || !c->used)
 		return;
-	if (!c->values.returned || !put_polled(&o, &c->values, 1))
-		put_polled(&o, &c->values, 0);
+	if (!c->values.returned || !put_polled(&o, c, 1))
+		put_polled(&o, c, 0);
 	*o.at = '\0';
 	if (*polled)
 		why_polled(&account.why, c->pid, c->call->name, polled);

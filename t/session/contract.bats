@@ -157,7 +157,9 @@ lists() {
 	-p, --pid PID...  trace these tasks, their threads and descendants
 	--parent PID...  trace the descendants of these tasks, not the tasks themselves
 	--cgroup CGROUP...  tasks of a cgroup, those that enter it later too: its path, name, or a pid in it
-	--container ID...  tasks of a container, from its beginning on if it comes later: the first digits of its id
+	--container CONTAINER...  tasks of a container, from its beginning on if it comes later: its name, or the first digits of its id
+	--pod POD...  tasks of the containers of a Kubernetes pod, those that come later too: its name
+	--namespace NAMESPACE...  only those of pods in this namespace of Kubernetes
 	--pidns PID...  tasks in the pid namespace of this one
 	--uid UID...  tasks of this user, by number or name, those that come later too
 	--comm COMM...  tasks of this name, those that come later too
@@ -966,7 +968,7 @@ id_of() {
 	container "libpod-conmon-$(id_of 0).scope"
 	container "$(id_of 0 | cut -c 1-31)"
 	container "x$(id_of 0)"
-	refused 111 "no cgroup of a container whose id begins with '${OWN_DIGITS}0'; give the id, not the name, or the cgroup with --cgroup" \
+	refused 111 'no container that --container, --pod or --namespace names has a task now; give its name or id, or the cgroup with --cgroup' \
 		--run trace_event --args "-e sched_switch --container ${OWN_DIGITS}0 --output dat"
 	container "docker-$(id_of 01a).scope"
 	container "$(id_of 00)"
@@ -978,8 +980,8 @@ id_of() {
 	run -111 --separate-stderr "$MANAGER" --run trace_event \
 		--args "-e sched_switch --container $OWN_DIGITS"
 	[[ $stderr == *"begins with '$OWN_DIGITS': ${OWN_DIGITS}0"[0-4]", "*", ...; give more digits" ]]
-	refused 100 "--container: 'web' is not a container's id: at least 4 of its first digits, 0-9 a-f" \
-		--run trace_event --args "-e sched_switch --container web"
+	refused 100 "--container: 'web/a' is not a name, a glob of names such as web-*, or the first digits of an id" \
+		--run trace_event --args "-e sched_switch --container web/a"
 }
 
 @test "manager: --container takes no cgroup below another container, and refuses two cgroups with one id" {
