@@ -13,6 +13,7 @@ enum {
 	DEEPEST = 6,                    /* arrays and objects in a value */
 	INTEGER = 18,                   /* digits that an int64 always has room for */
 	RESOURCE_MOST = 2816,           /* bytes of a resource */
+	SERVICE_MOST = 256,             /* and of these, for the name of the service */
 	REST = 1024,                    /* bytes of a record's line without its fields */
 };
 
@@ -82,7 +83,7 @@ static void put_named(struct out *o, const char *key, struct text_part value)
 /* Write an attribute whose value is formatted as JSON; none if it is the empty string. */
 static void put_plain(struct out *o, const char *key, const char *value)
 {
-	char text[128];
+	char text[NAME_MAX + 3];
 
 	if (*value)
 		put_named(o, key, (struct text_part){
@@ -106,6 +107,25 @@ static void put_members(struct out *o, const char *start, const char *members)
 		if (o->cut)
 			*o = before;
 	}
+}
+
+/* Write the name of the service: of these members, or if there is none that fits, the other one. */
+static void put_service(struct out *o, const char *members, struct text_part other)
+{
+	const char *end = members + strlen(members);
+	struct text_part name, value, service = other;
+	struct out before = *o;
+
+	while (json_member(&members, end, &name, &value))
+		if (text_part_is(name, "service.name"))
+			service = value;
+	put_named(o, "service.name", service);
+	if (!o->cut)
+		return;
+	*o = before;
+	put_named(o, "service.name", other);
+	if (o->cut)
+		*o = before;
 }
 
 static void put_integer(struct out *o, const char *key, uint64_t n)
@@ -151,11 +171,12 @@ static void set_resource(struct otlp *o, const struct export_record *r)
 	put_plain(&b, "k8s.namespace.name", c->namespace);
 	if (t->process)
 		put_integer(&b, "process.pid", (uint64_t)t->process);
-	/* before its attributes, which may fill the room */
-	if (!strstr(t->names, "\"service.name\":"))
-		put_named(&b, "service.name", !json_unquoted(r->comm).n ? own :
-			  from->no_tasks || r->host.n ? r->comm : unknown);
+	b.end -= SERVICE_MOST; /* its attributes may fill the room, but not that of its name */
 	put_members(&b, start, t->names); /* what the process says of itself comes second */
+	b.end += SERVICE_MOST;
+	if (!memmem(start, (size_t)(b.at - start), "\"key\":\"service.name\"", 20))
+		put_service(&b, t->names, !json_unquoted(r->comm).n ? own :
+			    from->no_tasks || r->host.n ? r->comm : unknown);
 	if (!r->host.n)
 		put_members(&b, start, from->names);
 	b.end += REST / 4;

@@ -471,6 +471,11 @@ in_span() {
 		$all service.name=shop k8s.pod.name=p $own
 		$all service.name="till" $own
 	EOF
+	# more attributes than there is room for
+	printf 'OTEL_RESOURCE_ATTRIBUTES=%s,service.name=till\0' "$(seq -s , 100 230 | sed 's/[0-9][0-9]*/a&=1/g')" >proc/9/environ
+	tfs-export -f logs -H web <line | by_schema logs >got
+	[ "$(grep -o 'service.name=[^ ]*\|a1[0-9][0-9]=1' got | sort -u | wc -l)" -ge 20 ]
+	grep -q 'process.executable.name=shopd a100=1 .* service.name=' got
 	# threads of a process that has ended, and of the kernel
 	printf 'Name:\tworker\nTgid:\t6\nPid:\t6\nUid:\t0\t0\t0\t0\n' >proc/6/status
 	for pid in 4 5 6; do

@@ -187,3 +187,46 @@ tfs-dns: no such query in the trace" ]
 	run -1 tfs-dns -j <lines
 	[[ $output == '{"comment":"1 connections to systemd-resolved or nscd, which answer without DNS"}'* ]]
 }
+
+@test "tfs-dns: the oldest of too many queries ends, also if it is an answer that waits for its query" {
+	{
+		call 900 200 "recvfrom(3<UDP:0.0.0.0:4000>, \"$R$QUESTION$RECORD\"$FROM"
+		call 1000 1 "sendto(3<UDP:0.0.0.0:PORT>, \"ID${Q:5}$QUESTION\"$TO" >form
+		LC_ALL=C awk '{ for (i = 0; i < 65535; i++) {
+			line = $0
+			sub(/PORT/, 5000 + int(i / 256), line)
+			sub(/ID/, sprintf("\\\\1\\\\%03o", i % 256), line)
+			print line
+		} }' form
+		call 1000 1 "sendto(3<UDP:0.0.0.0:4000>, \"$Q$QUESTION\"$TO"
+		call 1300 1 "recvfrom(3<UDP:0.0.0.0:4000>, \"$R$QUESTION$RECORD\"$FROM"
+	} >lines
+	tfs-dns lines >got
+	[ "$(grep -c ' code=unfinished ' got)" = 65535 ]
+	[ "$(grep -c ' code=NOERROR ' got)" = 1 ]
+	grep -qx '# 1 answers without a query' got
+}
+
+@test "tfs-dns: a path of a UNIX socket is no address, and a failure ends only the process's own queries" {
+	{
+		call 1000 1 "sendto(3<UDP:0.0.0.0:4000>, \"$Q$QUESTION\"$TO"
+		call 1100 1 "sendto(3<UNIX:/tmp/x:4000->10.0.0.1:53>, \"$Q$QUESTION\", 29, 0, NULL, 0) = 29" | sed 's/dns-77 /oth-78 /'
+		call 1200 1 'recvmsg(3<UDP:0.0.0.0:4000>, 0x1, 0) = -1 EFAULT' | sed 's/dns-77 /oth-78 /'
+		call 1500 1 "recvfrom(3<UDP:0.0.0.0:4000>, \"$R$QUESTION$RECORD\"$FROM"
+	} >lines
+	run -0 found <lines
+	[ "$output" = "name=example.org type=A server=10.0.0.1 port=53 protocol=udp code=NOERROR lat=501 answers=1 addresses=10.1.2.3" ]
+}
+
+@test "tfs-dns: a file's name and a task's name change nothing in the form of the output" {
+	{
+		echo '==> a"b\c <=='
+		call 1000 1 "sendto(3<UDP:0.0.0.0:4000>, \"$Q$QUESTION\"$TO"
+		call 1100 1 "sendto(3<UDP:0.0.0.0:4001>, \"$Q$QUESTION\"$TO" | sed 's/^ *dns-77 /{aaaaaaaaaaaaaa-77/'
+		call 1500 1 "recvfrom(3<UDP:0.0.0.0:4000>, \"$R$QUESTION$RECORD\"$FROM"
+	} >lines
+	tfs-dns <lines >got
+	run -1 grep '^{"' got
+	tfs-dns -j <lines >got
+	grep -v '^#' got | jq -e . >/dev/null
+}
