@@ -517,7 +517,7 @@ in_small() {
 	echo old >file
 	echo older >file.1
 	echo oldest >file.2
-	recording 100000 8192 -m 300 -n 3 file
+	recording 100000 1024 -m 300 -n 3 file
 	eventually test ! -e file.2
 	all_made
 	eventually grep -vq old file.1
