@@ -275,16 +275,19 @@ below() {
 	done
 }
 
-# kill_all PID: Kill the process and all below it, so that none sees another die.
+# kill_all PID: Kill the process and all below it, so that none sees another die. A process that has
+# become acts since it was stopped goes on.
 kill_all() {
-	local pids=() now
+	local pids=() now stopped=()
 	mapfile -t now < <(below "$1")
 	until [ "${pids[*]}" = "${now[*]}" ]; do
 		pids=("${now[@]}")
 		kill -STOP "${pids[@]}" 2>/dev/null || :
+		stopped+=("${pids[@]}")
 		mapfile -t now < <(below "$1")
 	done
 	kill -KILL "${pids[@]}" 2>/dev/null || :
+	kill -CONT "${stopped[@]}" 2>/dev/null || :
 	wait "$1" 2>/dev/null || :
 	KILLED+=("${pids[@]}")
 }
