@@ -831,7 +831,8 @@ lines_are() {
 	exactly "$1" "$2"$'\n'
 }
 
-# blocks PID: Succeed once PID has blocked or caught its signals, SIGHUP among them.
+# blocks PID: Succeed once PID has blocked or caught its signals, SIGHUP among them. The shell that
+# becomes the program blocks them, too, while it forks.
 blocks() {
 	local text=
 	[ "${TFS_VARIANT-}" != valgrind ] ||
@@ -839,7 +840,8 @@ blocks() {
 	# Read to the end: what a read leaves of a dead process's file, where bash cannot seek back, it
 	# gives to its next read, of any file.
 	{ IFS= read -rd '' text <"/proc/$1/status"; } 2>/dev/null
-	[[ $text =~ SigBlk:[[:space:]]*([0-9a-f]+) ]] && (((0x${BASH_REMATCH[1]} & 1) != 0))
+	[[ $text != $'Name:\tbash\n'* && $text =~ SigBlk:[[:space:]]*([0-9a-f]+) ]] &&
+		(((0x${BASH_REMATCH[1]} & 1) != 0))
 }
 
 gone() {
