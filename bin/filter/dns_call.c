@@ -138,7 +138,7 @@ static const char *add_string(struct strbuf *to, const char *s, const char *end)
 	return s;
 }
 
-/* What scan reads: the last piece is not finished, with peer and bytes from at on. */
+/* The piece that scan reads now: its address, and its bytes, from `at` of the call's bytes on */
 struct scan {
 	struct dns_peer peer;
 	size_t at;

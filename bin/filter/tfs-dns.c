@@ -475,8 +475,8 @@ static void take_stream(const struct dns_peer *peer, const struct dns_piece *p)
 }
 
 /*
- * The queries of this socket get no answer; by: if this process asked, or 0. Those of others may
- * get one, but not after a close.
+ * The queries of this socket get no answer: those of the process `by`, or if it is 0, all. If the
+ * process closes the socket, those of others end at this time, unless an answer comes.
  */
 static void end_socket(const char *why, uint64_t by, int closes)
 {
@@ -507,7 +507,7 @@ static void close_socket(void)
 	}
 }
 
-/* The call has failed to receive; why is a text. */
+/* The call has failed to receive, with this error. */
 static void take_failure(struct text_part why)
 {
 	static struct strbuf error;

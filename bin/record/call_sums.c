@@ -300,7 +300,7 @@ static void emit_forgets(struct bpf_code *c, struct sum_maps *s, int executes)
 	emit_out(c, 0);
 }
 
-/* Return the index of the name, which is added if it is new. */
+/* Return the index of a name in the totals; add the name if it is new. */
 static uint16_t name_index(struct call_totals *t, const char *name)
 {
 	unsigned i = 0;

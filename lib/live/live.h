@@ -376,8 +376,8 @@ int live_wake(struct live *, int fd);
 int live_empty(const struct live *);
 
 /*
- * Did it, and has live_next given all that it has read? A live_fill that reads nothing may only
- * have had no room, for records that are held until the next one.
+ * Is nothing left: were all ring buffers empty, and has live_next given every record? The result 0
+ * of live_fill does not say so: the records that it holds until the next call may fill its room.
  */
 int live_done(const struct live *);
 

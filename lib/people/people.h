@@ -139,8 +139,8 @@ struct screen {
 };
 
 /*
- * Begin the text of a table after so many ms, which a person sees: every so often (ms), or if that
- * is 0, the last one.
+ * Begin the text of a table for a person: ms have passed since the beginning. every: the time
+ * between two tables, in ms; 0: it is the last one, of the whole time.
  */
 void screen_title(struct strbuf *, long long ms, unsigned long every);
 
