@@ -720,8 +720,8 @@ unsigned metrics_bucket(uint64_t ns);
 void metrics_family(const char *name, const char *type, const char *help);
 
 /*
- * Set the text to the labels of a sample, KEY="VALUE",... The keys end with NULL, and the values have
- * tabs between them. A dot at the beginning of a key is left out.
+ * Set the text to the labels of a sample, KEY="VALUE",... The keys end with NULL, and the values
+ * have tabs between them. A dot at the beginning of a key is left out.
  */
 struct strbuf;
 void metrics_labels(struct strbuf *, const char *const *keys, const char *values);
