@@ -46,22 +46,4 @@ int packets_full(void);
 /* Write the packets. */
 void packets_write(void);
 
-/* ---- pprof.c: a profile of pprof ------------------------------------------------------------ */
-
-/*
- * Begin a profile whose samples have a number of stacks and, unless name is empty, a weight of this
- * name and unit. The schema is proto/profile.proto of pprof, which reads it without gzip, too.
- */
-void pprof_begin(const char *name, const char *unit);
-
-/* Add a label, or a function, to the next sample, the outermost function first. */
-void pprof_label(const char *key, struct text_part value);
-void pprof_function(struct text_part name, int kernel);
-
-/* Write the sample. */
-void pprof_sample(uint64_t stacks, uint64_t weight);
-
-/* Write a comment of the profile. */
-void pprof_comment(const char *text);
-
 #endif

@@ -2,6 +2,7 @@
 /* pprof.c - write a profile of pprof */
 
 #include "packet.h"
+#include "profile.h"
 
 /* A string. If it names a function, the function and its location have the number of the string. */
 struct string {
@@ -44,21 +45,21 @@ static uint64_t id_of(const char *text)
 	return string_of('p', (struct text_part){ text, strlen(text) })->id;
 }
 
-void pprof_begin(const char *name, const char *unit)
+static void begin(const struct profile_head *h)
 {
 	uint64_t type;
 
 	proto_string(6, "", 0);
 	type = id_of("samples");
 	proto_put("1{1u2u}", type, id_of("count"));
-	profile.weighs = *name != '\0';
+	profile.weighs = *h->name != '\0';
 	if (!profile.weighs)
 		return;
-	type = id_of(name);
-	proto_put("1{1u2u}", type, id_of(unit));
+	type = id_of(h->name);
+	proto_put("1{1u2u}", type, id_of(h->unit));
 }
 
-void pprof_label(const char *key, struct text_part value)
+static void add_label(const char *key, struct text_part value)
 {
 	if (profile.nlabels == LABELS_MOST)
 		return;
@@ -66,7 +67,7 @@ void pprof_label(const char *key, struct text_part value)
 	profile.labels[profile.nlabels++][1] = string_of('p', value)->id;
 }
 
-void pprof_function(struct text_part name, int kernel)
+static void add_function(struct text_part name, int kernel)
 {
 	uint64_t file = kernel ? id_of("[kernel]") : 0;
 	struct string *s = string_of(kernel ? 'k' : 'p', name);
@@ -79,7 +80,7 @@ void pprof_function(struct text_part name, int kernel)
 	profile.functions[profile.n++] = s->id;
 }
 
-void pprof_sample(uint64_t stacks, uint64_t weight)
+static void add_sample(uint64_t stacks, uint64_t weight)
 {
 	proto_begin(2);
 	while (profile.n) /* the innermost function is first */
@@ -93,9 +94,13 @@ void pprof_sample(uint64_t stacks, uint64_t weight)
 	profile.nlabels = 0;
 }
 
-void pprof_comment(const char *text)
+static void add_comment(const char *text)
 {
 	uint64_t id = id_of(text);
 
 	proto_varint(13, id);
 }
+
+const struct profile_form profile_pprof = {
+	begin, add_label, add_function, add_sample, add_comment, packets_write,
+};

@@ -22,17 +22,18 @@
 #include "seen/seen.h"
 #include "draw/draw.h"
 #include "strangers.h"
-#include "packet.h"
+#include "profile.h"
 
 static const char *title = "Flame graph";
 static const char *weights;
-static int all, folded, pprof;
+static int all, folded, pprof, otlp;
 static struct opt_list keys = { .v = OPT_LIST("comm") };
 
 static const struct tool tool = {
 	TOOL_TFS_FLAME,
 	.places = (const struct opt_place[]){
 		{ 'a', .flag = &all }, { 'f', .flag = &folded }, { 'p', .flag = &pprof },
+		{ 'o', .flag = &otlp },
 		{ 'k', .list = &keys }, { 'T', .text = &title }, { 'w', .text = &weights }, { 0 },
 	},
 };
@@ -96,6 +97,9 @@ struct flame {
 	struct last_event *now; /* whose stack is read; NULL: none */
 	int user;               /* it is the stack of a program */
 	int compares;           /* the lines are those of tfs-diff -f */
+	uint64_t from, to;      /* the times of the first event and of the last one */
+	int64_t offset;         /* between these and the time of day, if dated */
+	int dated;
 	struct strbuf key;
 };
 
@@ -337,6 +341,20 @@ static void read_frame(struct flame *f, const char *line, size_t n)
 	strbuf_puts(&f->now->frames, EDGE);
 }
 
+/* Note the time of an event, for the range of a profile. */
+static void note_time(struct flame *f, const struct seen *l)
+{
+	uint64_t now;
+	int digits;
+
+	if (seen_time(l, &now, &digits) < 0)
+		return;
+	if (!f->to || now < f->from)
+		f->from = now;
+	if (now > f->to)
+		f->to = now;
+}
+
 /* Read an event, or the title of a stack. */
 static void read_event(struct flame *f, int event)
 {
@@ -351,6 +369,8 @@ static void read_event(struct flame *f, int event)
 	if (event || last->user || l->stack == SEEN_STACK)
 		count_stack(f, last);
 	if (event) {
+		if (otlp)
+			note_time(f, l);
 		if (!all && strangers_matter(&f->strangers)) {
 			slices_take(&f->slices, l, 0);
 			strangers_read(&f->strangers, l);
@@ -405,6 +425,8 @@ static int read_compared(struct flame *f)
 
 static void read_line(struct flame *f)
 {
+	struct text_part seconds;
+	int64_t at;
 	int event;
 
 	if ((f->compares || !f->in.comments.lines) && read_compared(f))
@@ -419,6 +441,7 @@ static void read_line(struct flame *f)
 		forget_off(f);
 	}
 	strangers_comment(&f->strangers, f->in.line);
+	f->dated |= comments_date(f->in.line, &seconds, &at, &f->offset);
 	if (!comments_keep(&f->in.comments, f->in.line) && f->now)
 		read_frame(f, f->in.line, f->in.n);
 }
@@ -479,12 +502,16 @@ static void print_folded(const struct flame *f)
 }
 
 /* Print the stacks as a profile: the keys are labels. */
-static void print_profile(const struct flame *f)
+static void print_profile(const struct flame *f, const struct profile_form *to)
 {
-	int time = !strcmp(f->weight, "lat");
+	const int time = !strcmp(f->weight, "lat");
+	const uint64_t offset = (uint64_t)f->offset;
 
-	pprof_begin(time ? "time" : f->weight, time ? "nanoseconds" :
-		    !strncmp(f->weight, "bytes", 5) ? "bytes" : "count");
+	to->begin(&(const struct profile_head){
+		.name = !time ? f->weight : f->off.n && otlp ? "off_cpu" : "time",
+		.unit = time ? "nanoseconds" : !strncmp(f->weight, "bytes", 5) ? "bytes" : "count",
+		.from = f->dated ? f->from + offset : 0, .to = f->dated ? f->to + offset : 0,
+	});
 	for (size_t i = 0; i < f->shown.n; i++) {
 		const struct stack *s = (const struct stack *)f->shown.v[i];
 		const char *p = s->entry.key, *end = p + s->entry.n;
@@ -496,15 +523,15 @@ static void print_profile(const struct flame *f)
 			struct text_part part = { name, next_frame(&p, end) - (size_t)program };
 
 			if (*key)
-				pprof_label(*key++, part);
+				to->label(*key++, part);
 			else
-				pprof_function(part, !program);
+				to->function(part, !program);
 		}
-		pprof_sample(s->weighed, s->n);
+		to->sample(s->weighed, s->n);
 	}
 	for (unsigned i = 0; i < f->in.comments.n; i++)
-		pprof_comment(f->in.comments.line[i]);
-	packets_write();
+		to->comment(f->in.comments.line[i]);
+	to->end();
 }
 
 /* A frame that begins at the stack number from, and has not ended yet. */
@@ -698,11 +725,11 @@ static void each(void)
 int main(int argc, char **argv)
 {
 	opt_next(&tool, argc, argv);
-	if (folded && pprof)
-		usage_error(&tool, "-f cannot be combined with -p");
+	if (folded + pprof + otlp > 1)
+		usage_error(&tool, "-f, -o and -p cannot be combined");
 	if (pprof && isatty(STDOUT_FILENO))
 		usage_error(&tool, "standard output is a terminal; append >FILE");
-	if (pprof && !weights)
+	if ((pprof || otlp) && !weights)
 		weights = "lat";
 	input_file(&f.in, &tool, argv + opt_index);
 	input_each(&f.in, each);
@@ -716,8 +743,8 @@ int main(int argc, char **argv)
 		return err_no("no stack in the trace");
 	}
 	table_sort(&f.shown, table_by_key);
-	if (pprof)
-		print_profile(&f);
+	if (pprof || otlp)
+		print_profile(&f, pprof ? &profile_pprof : &profile_otlp);
 	else if (folded)
 		print_folded(&f);
 	else

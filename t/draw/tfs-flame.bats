@@ -122,6 +122,80 @@ pprof() {
 	[ "$(grep -c '^  location_id: ' got)" = 270 ]
 }
 
+# profile FILE: Print the stacks of each profile of OTLP, of type and unit, as folded lines and their value.
+profile() {
+	need_tool jq
+	jq -r '.dictionary as $d | ($d.stringTable) as $s
+		| def attributes: map($d.attributeTable[.] | "\($s[.keyStrindex])=\(.value | (.stringValue // .intValue))");
+		.resourceProfiles[0].scopeProfiles[0].profiles[]
+		| "\($s[.sampleType.typeStrindex]) \($s[.sampleType.unitStrindex])", (.samples[]
+		| ((.attributeIndices | attributes) + ($d.stackTable[.stackIndex].locationIndices | reverse
+			| map($d.locationTable[.] | $s[$d.functionTable[.lines[0].functionIndex].nameStrindex]
+				+ "@" + (.attributeIndices | attributes[0][19:])))
+			+ (if .linkIndex then [$d.linkTable[.linkIndex] | .traceId + "/" + .spanId] else [] end)
+		| join(";")) + " " + .values[0])' "$1"
+}
+
+@test "tfs-flame: -o: a line of OTLP has each stack once, the keys as attributes, and lost events" {
+	{ stacks; user_stack main b; echo '# lost 204 events'; } >trace
+	tfs-flame -o -k comm -k event trace >x.json
+	[ "$(wc -l <x.json)" = 1 ]
+	profile x.json | diff - <(printf '%s\n' 'samples count' \
+		'thread.name=ls;tfs.arg.event=f;a@kernel;b@kernel 1' \
+		'thread.name=sh;tfs.arg.event=e;b@native;main@native;a@kernel;b@kernel;c@kernel 1' \
+		'thread.name=sh;tfs.arg.event=e;a@kernel;b@kernel;c@kernel 1')
+	# equal elements are one, and the first one stands for nothing
+	jq '.dictionary | .functionTable, .locationTable, .stackTable, .mappingTable | length' x.json | tr '\n' ' ' |
+		grep -x '5 6 4 1 '
+	jq -e '.dictionary | [.functionTable[0], .locationTable[0], .stackTable[0], .attributeTable[0], .mappingTable[0]]
+		== [{}, {}, {}, {}, {}] and .stringTable[0] == "" and (.stringTable | length == (unique | length))' x.json
+	jq -c '.dictionary.attributeTable[.resourceProfiles[0].scopeProfiles[0].profiles[0].attributeIndices[0]].value' \
+		x.json | grep -Fx '{"arrayValue":{"values":[{"stringValue":"# lost 204 events"}]}}'
+	# the time of the events is not known
+	run -1 grep -q timeUnixNano x.json
+	need_tool /usr/bin/jsonschema
+	/usr/bin/python3 "$TREE/t/schema" otlp x.json
+}
+
+@test "tfs-flame: -o: time off the CPU is a profile of its own, with the dates of the events" {
+	{ echo '# date: 2026-11-23T19:50:01.000001Z, 1795463401.000001 since 1970, is 1.000000 of the trace'"'"'s clock'
+		switch 0 1.000000 a-7 b-8 f wait; switch 0 1.000250 b-8 a-7; } >trace
+	tfs-flame -o trace >x.json
+	profile x.json | diff - <(printf '%s\n' 'off_cpu nanoseconds' 'thread.name=a;wait@kernel;f@kernel 250000' \
+		'samples count' 'thread.name=a;wait@kernel;f@kernel 1')
+	[ "$(grep -o '"timeUnixNano":"1795463401000001000","durationNano":"250001"' x.json | wc -l)" = 2 ]
+}
+
+@test "tfs-flame: -o: the ids of -k trace_id and -k span_id are links to spans; numbers are integers" {
+	local trace=0af7651916cd43dd8448eb211c80319c span=b7ad6b7169203331
+	{ stack sh 0 e b a | sed "s/: x=1/: x=1 trace_id=$trace span_id=$span trace_flags=01/"; stack 12 1 e b a; } >trace
+	tfs-flame -o -k comm -k pid -k trace_id -k span_id trace >x.json
+	profile x.json | diff - <(printf '%s\n' 'samples count' 'thread.name=12;thread.id=7;a@kernel;b@kernel 1' \
+		"thread.name=sh;thread.id=7;a@kernel;b@kernel;$trace/$span 1")
+	grep -F '"value":{"stringValue":"12"}' x.json
+	grep -F '"value":{"intValue":"7"}' x.json
+}
+
+@test "tfs-flame: -o: the resource is what OTEL_RESOURCE_ATTRIBUTES says; names of any bytes are strings" {
+	printf '%16s-7       [000] ..... 1.000001: e: x=1\n%16s-7       [000] ..... 1.000002: <stack trace>\n => %b\n' \
+		'a"b\' 'a"b\' 'f"<\\\377\303\244' >trace
+	OTEL_RESOURCE_ATTRIBUTES='service.name=my%20shop,k8s.node.name=n1' tfs-flame -o trace >x.json
+	need_tool python3
+	python3 - <<-'EOF'
+		import json
+		x = json.load(open("x.json", encoding="utf-8"))
+		strings = x["dictionary"]["stringTable"]
+		print(*[strings[a["keyStrindex"]] + "=" + a["value"]["stringValue"]
+			for a in x["resourceProfiles"][0]["resource"]["attributes"]])
+		assert 'f"<\\\ufffd\u00e4' in strings, strings
+		assert any(a.get("value") == {"stringValue": 'a"b\\'} for a in x["dictionary"]["attributeTable"])
+	EOF
+	tfs-flame -o trace >x.json
+	profile_resource=$(jq -c '.dictionary.stringTable as $s | .resourceProfiles[0].resource.attributes[] |
+		$s[.keyStrindex], .value.stringValue' x.json | tr '\n' ' ')
+	[ "$profile_resource" = '"service.name" "unknown_service" ' ]
+}
+
 @test "tfs-flame: -k: puts a field of the stack's event below the stack" {
 	stacks | tfs-flame -f -k event -k comm | diff - <(printf '%s\n' 'e;sh;a;b;c 2' 'f;ls;a;b 1')
 	stacks | tfs-flame -f -k nope | diff - <(printf '%s\n' '-;a;b 1' '-;a;b;c 2')

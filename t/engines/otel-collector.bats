@@ -92,3 +92,34 @@ mixed() {
 		grep -q "^line $number is refused: " err
 	done
 }
+
+@test "tfs-flame: the collector's own code reads each sample of a profile, and the stacks are those of -f" {
+	need_collector
+	need_tool awk
+	awk 'BEGIN {
+		srand(7)
+		for (i = 0; i < 3000; i++) {
+			comm = "task" int(rand() * 5)
+			printf "%16s-7       [000] ..... 1.%06d: e: lat=%d.%03d\n", comm, i, i % 90 + 1, i % 1000
+			printf "%16s-7       [000] ..... 1.%06d: <stack trace>\n", comm, i
+			for (n = int(rand() * 30) + 1; n > 0; n--)
+				printf " => f%d\n", rand() * 400
+		}
+		print "# lost 5 events" }' >trace
+	tfs-flame -o trace >x.json
+	"$READ" stacks <x.json >got
+	tfs-flame -f -w lat trace 2>/dev/null >folded
+	awk '/^profile /{ on = $2 == "time" && $3 == "nanoseconds" } on && /^thread/' got |
+		sed 's/^thread.name=//; s/@kernel//g' | cmp - folded
+	[ "$(wc -l <folded)" -gt 2900 ]
+	# the second profile has their number
+	awk '/^profile /{ on = $2 == "samples" && $3 == "count" } on && /^thread/ { n += $NF } END { print n }' got |
+		grep -x 3000
+	[ "$(grep -c '^profile .* pprof.profile.comment=\["# lost 5 events"\]$' got)" = 2 ]
+	[ "$(tail -n 1 got)" = "1 lines 1 resources $((2 * $(wc -l <folded))) records" ]
+	for edit in 's/"stackIndex":\([0-9]\)/"stackIndex":"x\1"/' 's/"stringTable":\[/"stringTable":{/'; do
+		sed "$edit" x.json >bad
+		run -1 --separate-stderr from bad "$READ" stacks
+		[[ $stderr == "line 1 is refused: "* ]]
+	done
+}

@@ -42,6 +42,18 @@ socket.create_connection(s.getsockname()).close()' >states 2>/dev/null || :
 	done
 }
 
+@test "tfs-flame: each attribute of a profile is in the registry, whose version the profile names" {
+	need_tool jq
+	printf '%16s-7       [000] ..... 1.000001: e: x=1\n%16s-7       [000] ..... 1.000002: <stack trace>\n => f\n# lost 1 events\n' \
+		sh sh | tfs-flame -o -k comm -k pid -k tgid -k cpu -k event -k host >profile
+	jq -c '.dictionary as $d | {attributes: ($d.attributeTable[1:] + .resourceProfiles[0].resource.attributes |
+		map({key: $d.stringTable[.keyStrindex]}))}' profile >names
+	run -0 registry names
+	[ "${lines[1]}" = "names 6 of 7" ] # tfs.arg.event
+	version=$(sed -n 's/^version //p' <<<"$output")
+	[ "$(grep -o "\"schemaUrl\":\"https://opentelemetry.io/schemas/$version\"" profile | wc -l)" = 2 ]
+}
+
 @test "tfs-export: the check of names finds one that the registry lacks, and one that it deprecates" {
 	echo '{"resourceLogs":[{"resource":{"attributes":[{"key":"thread.colour"},{"key":"tfs.x"},{"key":"system.cpu.logical_number"}]}}]}' >line
 	run -0 registry line

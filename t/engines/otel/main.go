@@ -2,13 +2,15 @@
 
 // main.go - read lines of OTLP's JSON as the OpenTelemetry collector reads them
 //
-//	main logs|spans|log-rows|span-rows <LINES
+//	main logs|spans|log-rows|span-rows|stacks <LINES
 //
 // It gives each line to the unmarshaler of the collector's package pdata, and prints all that
 // pdata has of each resource and record: a word for each field, strings in hexadecimal. The last
 // line has the numbers of lines, resources and records. t/engines/otel/expect.py prints the same without
 // pdata. With log-rows or span-rows it prints the rows that the collector's exporter for ClickHouse
 // makes of them, as lines of JSON.
+// With stacks it prints, of each sample of each profile, its type and unit, the attributes, the folded
+// stack, the link and the value.
 // Exit: 0 done, 1 a line was refused.
 package main
 
@@ -24,6 +26,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -177,9 +180,55 @@ func spanRows(line []byte) error {
 	return nil
 }
 
+func stacks(line []byte) error {
+	all, err := (&pprofile.JSONUnmarshaler{}).UnmarshalProfiles(line)
+	if err != nil {
+		return err
+	}
+	d := all.Dictionary()
+	words := d.StringTable().At
+	for _, r := range all.ResourceProfiles().All() {
+		resource(r.Resource(), r.SchemaUrl())
+		for _, s := range r.ScopeProfiles().All() {
+			scope(s.Scope(), s.SchemaUrl())
+			for _, p := range s.Profiles().All() {
+				fmt.Fprintf(&out, "profile %s %s %d %d", words(int(p.SampleType().TypeStrindex())),
+					words(int(p.SampleType().UnitStrindex())), p.Time(), p.DurationNano())
+				for _, i := range p.AttributeIndices().All() {
+					a := d.AttributeTable().At(int(i))
+					fmt.Fprintf(&out, " %s=%s", words(int(a.KeyStrindex())), a.Value().AsString())
+				}
+				fmt.Fprintln(&out)
+				for _, sample := range p.Samples().All() {
+					records++
+					var frames []string
+					for _, i := range sample.AttributeIndices().All() {
+						a := d.AttributeTable().At(int(i))
+						frames = append(frames, words(int(a.KeyStrindex()))+"="+a.Value().AsString())
+					}
+					at := d.StackTable().At(int(sample.StackIndex())).LocationIndices().AsRaw()
+					for i := len(at) - 1; i >= 0; i-- {
+						l := d.LocationTable().At(int(at[i]))
+						f := d.FunctionTable().At(int(l.Lines().At(0).FunctionIndex()))
+						kind := d.AttributeTable().At(int(l.AttributeIndices().At(0)))
+						frames = append(frames, words(int(f.NameStrindex()))+"@"+kind.Value().AsString())
+					}
+					link := d.LinkTable().At(int(sample.LinkIndex()))
+					trace, span := link.TraceID(), link.SpanID()
+					if trace != pcommon.TraceID([16]byte{}) {
+						frames = append(frames, fmt.Sprintf("%x/%x", trace[:], span[:]))
+					}
+					fmt.Fprintln(&out, strings.Join(frames, ";"), sample.Values().At(0))
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func main() {
 	read := map[string]func([]byte) error{"logs": logs, "spans": spans,
-		"log-rows": logRows, "span-rows": spanRows}[os.Args[1]]
+		"log-rows": logRows, "span-rows": spanRows, "stacks": stacks}[os.Args[1]]
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<26)
 	for in.Scan() {
