@@ -18,7 +18,7 @@
  * No real symbol table has more bytes, but a sparse file may claim so. SILENT_MOST is for files of
  * traced programs, of which a tool may read many.
  */
-enum { MOST = 1 << 30, SILENT_MOST = 1 << 27 };
+enum { MOST = 1 << 30, SILENT_MOST = 1 << 27, FRAMES_MOST = 1 << 26 };
 
 /* The bytes and symbols that are read at once. */
 enum { CHUNK = 1 << 20, WINDOW = 8192 };
@@ -306,6 +306,30 @@ static const unsigned char *section(const struct elf *e, unsigned type, uint64_t
 static int load_section(const struct elf *e, const unsigned char *s, struct elf_table *t)
 {
 	return load(e, FIELD(e, s, Shdr, sh_offset), FIELD(e, s, Shdr, sh_size), t);
+}
+
+/*
+ * Set *found to the section of this type and name, or to NULL if there is none. Return 0, or -1,
+ * reported.
+ */
+static int named_section(const struct elf *e, unsigned type, const char *name,
+			 const unsigned char **found)
+{
+	struct elf_table names = { 0 };
+	uint64_t i = 0;
+	const unsigned char *s = NULL;
+
+	*found = NULL;
+	if (e->section_names >= section_count(e))
+		return 0;
+	if (load_section(e, e->sections.v + e->section_names * e->section_size, &names) < 0)
+		return -1;
+	while (!*found && (s = section(e, type, &i)))
+		if (FIELD(e, s, Shdr, sh_name) < names.size &&
+		    !strcmp((char *)names.v + FIELD(e, s, Shdr, sh_name), name))
+			*found = s;
+	free(names.v);
+	return 0;
 }
 
 /* Set *offset to the file offset of the address. Return 0, or -1, silent, if it is not code. */
@@ -742,6 +766,71 @@ const char *elf_function_around(const struct elf_functions *f, uint64_t offset, 
 }
 
 /*
+ * Return the address of .eh_frame, and the bytes that it has at most in *size. The loader knows it
+ * by its index, which has no size, and to which all linkers write this form of a pointer. 0: none.
+ */
+static uint64_t frames_address(const struct elf *e, uint64_t *size)
+{
+	uint64_t address = 0, i = 0;
+	const unsigned char *s = NULL;
+	unsigned char head[8];
+
+	for (; i < e->segments.size; i += e->segment_size) {
+		const unsigned char *p = e->segments.v + i;
+
+		if (FIELD(e, p, Phdr, p_type) == PT_GNU_EH_FRAME &&
+		    pread(e->fd, head, 8, (off_t)FIELD(e, p, Phdr, p_offset)) == 8 &&
+		    head[0] == 1 && head[1] == 0x1b) /* version 1; relative to itself, signed */
+			address = FIELD(e, p, Phdr, p_vaddr) + 4 +
+				  (uint64_t)(int32_t)number_at(e, head + 4, 4);
+	}
+	*size = FRAMES_MOST;
+	for (i = 0; i < section_count(e) && address; i++) {
+		s = e->sections.v + i * e->section_size;
+		if (FIELD(e, s, Shdr, sh_addr) == address && FIELD(e, s, Shdr, sh_size)) {
+			*size = FIELD(e, s, Shdr, sh_size);
+			return address;
+		}
+	}
+	if (!address && !named_section(e, SHT_PROGBITS, ".eh_frame", &s) && s) {
+		*size = FIELD(e, s, Shdr, sh_size);
+		address = FIELD(e, s, Shdr, sh_addr);
+	}
+	return address;
+}
+
+static int code_offset(const void *e, uint64_t address, uint64_t *offset)
+{
+	return offset_of(e, address, offset);
+}
+
+void elf_unwind_read(int fd, uint64_t size, struct elf_unwind *u)
+{
+	struct elf e = { .path = "", .discreet = SILENT, .fd = fd, .size = size };
+	struct elf_unwind_head h;
+	struct elf_table t = { 0 };
+	uint64_t offset, n;
+
+	*u = (struct elf_unwind){ 0 };
+	if (!read_head(&e) && e.wide && !e.big &&
+	    (e.machine == EM_X86_64 || e.machine == EM_AARCH64) &&
+	    (h.address = frames_address(&e, &n)) &&
+	    !segment_offset(&e, h.address, PF_R, &offset) && offset >= sizeof(h)) {
+		h.machine = e.machine;
+		h.address -= sizeof(h);
+		/* read the bytes before it, too: the place of the head */
+		n = n < size - offset ? n : size - offset;
+		if (n <= FRAMES_MOST && !load(&e, offset - sizeof(h), n + sizeof(h), &t)) {
+			memcpy(t.v, &h, sizeof(h));
+			u->bytes = t.v;
+			u->size = (size_t)t.size;
+			elf_unwind_index(u, code_offset, &e);
+		}
+	}
+	elf_close(&e);
+}
+
+/*
  * Thread-local variables: the models of "ELF Handling For Thread-Local Storage". The thread pointer
  * is at the end of a program's block on x86-64, and two words before it on arm64.
  */
@@ -867,29 +956,6 @@ void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *t)
  */
 
 /*
- * Set *address to that of the section .stapsdt.base, or to 0 if there is none. Return 0, or
- * -1, reported.
- */
-static int base_address(const struct elf *e, uint64_t *address)
-{
-	struct elf_table names = { 0 };
-	uint64_t i = 0;
-	const unsigned char *s;
-
-	*address = 0;
-	if (e->section_names >= section_count(e))
-		return 0;
-	if (load_section(e, e->sections.v + e->section_names * e->section_size, &names) < 0)
-		return -1;
-	while (!*address && (s = section(e, SHT_PROGBITS, &i)))
-		if (FIELD(e, s, Shdr, sh_name) < names.size &&
-		    !strcmp((char *)names.v + FIELD(e, s, Shdr, sh_name), ".stapsdt.base"))
-			*address = FIELD(e, s, Shdr, sh_addr);
-	free(names.v);
-	return 0;
-}
-
-/*
  * Read the description d (n bytes) of a note. Return 0, or -1, silent, if it is invalid
  * or contains other characters than printable ones.
  */
@@ -948,13 +1014,15 @@ static int each_note(const struct elf *e, const struct elf_table *t, uint64_t ba
 int elf_each_usdt(const struct elf_file *file, int (*fn)(void *, const struct elf_usdt *),
 		  void *arg)
 {
-	const unsigned char *s;
+	const unsigned char *s = NULL;
 	uint64_t i = 0, base = 0;
 	struct elf e;
 	int r = elf_open(&e, file);
 
 	if (!r)
-		r = base_address(&e, &base);
+		r = named_section(&e, SHT_PROGBITS, ".stapsdt.base", &s);
+	if (!r && s)
+		base = FIELD(&e, s, Shdr, sh_addr);
 	while (!r && (s = section(&e, SHT_NOTE, &i))) {
 		struct elf_table notes = { 0 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * elf.h - programs and libraries: their functions, USDT probes and thread-local variables
+ * elf.h - programs and libraries: functions, USDT probes, thread-local variables, unwinding
  *
  * The files may belong to the traced programs, so their contents are untrusted.
  */
@@ -107,5 +107,82 @@ struct elf_tls {
  * none, in its .symtab. Silent: a file that is not ELF or is damaged has no such variable.
  */
 void elf_tls(int fd, uint64_t size, const char *name, struct elf_tls *);
+
+/* ---- unwind.c: from a frame of a stack to the frame of its caller, by .eh_frame ------------- */
+
+/* A function that .eh_frame describes: its place and size in the file, the place in the bytes. */
+struct elf_unwind_entry {
+	uint32_t from, size, place;
+};
+
+/* The beginning of the bytes; .eh_frame follows. */
+struct elf_unwind_head {
+	uint64_t address;       /* of the bytes, as the file numbers its addresses */
+	uint64_t machine;       /* EM_X86_64 or EM_AARCH64 */
+};
+
+/*
+ * How to unwind the functions of a file, by place. The caller frees v and bytes. Both are plain
+ * data, and tell all, so a helper can send them to the tool.
+ */
+struct elf_unwind {
+	struct elf_unwind_entry *v;
+	size_t n;
+	unsigned char *bytes;
+	size_t size;
+	uint32_t number;        /* of elf_unwind_check; 0: no step can use it */
+};
+
+/*
+ * Read .eh_frame of the open file of this size. Silent: a file that is not ELF of amd64 or arm64,
+ * is damaged, or has more than 64 MiB of it has none (n is 0). Exit REFUSED without memory.
+ */
+void elf_unwind_read(int fd, uint64_t size, struct elf_unwind *);
+
+/*
+ * Make the table of functions from u->bytes, a head and an .eh_frame, and leave out bytes after its
+ * end. offset_of sets the place in the file of an address of code and returns 0, or returns -1.
+ */
+typedef int elf_offset_fn(const void *arg, uint64_t address, uint64_t *offset);
+void elf_unwind_index(struct elf_unwind *u, elf_offset_fn *offset_of, const void *arg);
+
+/*
+ * Prepare what a helper has sent, of which nothing is trusted, for steps: give it a number of its
+ * own. Return 0, or -1, silent, if it is no such table.
+ */
+int elf_unwind_check(struct elf_unwind *);
+
+/*
+ * Registers by their numbers in DWARF. amd64: 0 to 15, where 6 is rbp and 7 is rsp; arm64: 0 to 30,
+ * and 31 is sp. The others are not used.
+ */
+enum { UNWIND_REGISTERS = 33 };
+
+struct unwind_frame {
+	uint64_t pc, reg[UNWIND_REGISTERS];
+	uint64_t known;         /* a bit for each register whose value is known */
+	/* pc is the next instruction, not one after a call: the innermost, or a signal came */
+	int interrupted;
+};
+
+enum unwind_result {
+	UNWIND_STEP,            /* the frame is now that of the caller */
+	UNWIND_END,             /* it is the outermost */
+	UNWIND_NO_TABLE,        /* nothing describes this place */
+	UNWIND_NO_MEMORY,       /* unwind_memory_fn does not have the return address */
+	UNWIND_BAD,             /* the description is invalid, or is not understood */
+};
+
+/* Set *word to the eight bytes of the stack at the address. Return 0, or -1: they are not there. */
+typedef int unwind_memory_fn(void *arg, uint64_t address, uint64_t *word);
+
+/*
+ * Go to the caller of the frame, whose code is at this offset of the file: that of frame->pc, or,
+ * unless it was interrupted, that of the byte before. With any result other than UNWIND_STEP, leave
+ * the frame as it was. The number of instructions and operations of a step is limited, but that of
+ * steps is the caller's: a signal's frame may lead to any other stack.
+ */
+enum unwind_result elf_unwind_step(const struct elf_unwind *, uint64_t offset,
+				   struct unwind_frame *, unwind_memory_fn *, void *arg);
 
 #endif

@@ -94,6 +94,31 @@ load ../helper
 	cut -d ' ' -f 1 got | sed 's/^/0000000000000000/; s/.*\(.\{16\}\)$/\1/' | sort -c
 }
 
+# rows_agree FILE NUMBER: Is each step in FILE the one of its row in readelf's table, of at least
+# NUMBER rows? At most a hundredth may have a CFA or stack pointer that is not compared.
+rows_agree() {
+	local rows
+	need_tool readelf
+	readelf --debug-dump=no-follow-links,frames-interp "$1" >rows
+	rows=$(grep -cE '^0*[1-9a-f][0-9a-f]* +[a-z]' rows)
+	[ "$rows" -ge "$2" ]
+	"$PROG/unit/unwind" "$1" <rows >out
+	cat out
+	grep -qxE "$rows rows, [0-9]+ not compared, 0 fail, 0 differ" out
+	[ "$(cut -d ' ' -f 3 out)" -le $((rows / 100)) ]
+}
+
+@test "lib: a step from a frame to its caller, by a table of unwinding that is valid or not" {
+	"$PROG/unit/unwind"
+}
+
+@test "lib: each place of libc, ld.so and bash is unwound as readelf says" {
+	cd "$BATS_TEST_TMPDIR"
+	rows_agree "$(ldd /bin/sh | sed -n 's/.*libc.* => \([^ ]*\).*/\1/p')" 10000
+	rows_agree "$(ldd /bin/sh | sed -n 's/^[[:space:]]*\(\/[^ ]*ld-[^ ]*\).*/\1/p')" 1000
+	rows_agree "$(command -v bash)" 10000
+}
+
 @test "lib: a recorder with a budget takes the right steps, whatever the machine does" {
 	"$PROG/unit/budget" .
 }
