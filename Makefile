@@ -261,13 +261,20 @@ build/gen/roles_data.h: lib/calls/roles.awk lib/host/syscall_names.in lib/calls/
 	$(Q)mv $@.new $@
 
 # the tables of system calls, compiled
-CALLS_IN := $(addprefix lib/calls/data/,types.in numbers.in) \
+CALLS_IN := $(addprefix lib/calls/data/,types.in pieces.in numbers.in) \
 	$(sort $(wildcard lib/calls/data/sets/*.in)) \
 	$(addprefix lib/calls/data/,layouts.in netlink.in calls.in)
 build/gen/syscalls_data.h: lib/calls/tables.awk $(CALLS_IN)
 	@mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v NAMES=build/gen/syscalls_names.h -f $^ >$@.new
 	$(Q)mv $@.new $@
+
+# Choose the pieces of texts again, after many texts have changed.
+pieces:
+	@mkdir -p build/gen
+	$(Q)LC_ALL=C awk -v NAMES=build/gen/pieces -v TEXTS=build/gen/texts -f lib/calls/tables.awk $(CALLS_IN) >/dev/null
+	$(Q)LC_ALL=C awk -f lib/calls/pieces.awk build/gen/texts >build/gen/pieces
+	$(Q)mv build/gen/pieces lib/calls/data/pieces.in
 
 # the script of the pictures as a string, without comments, indentation and most spaces
 build/gen/svg_script.h: lib/draw/svg.js build/flags
@@ -382,4 +389,4 @@ ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: all generated check check-all check-quick check-vm soak lint coverage bench install uninstall dist clean FORCE
+.PHONY: all generated pieces check check-all check-quick check-vm soak lint coverage bench install uninstall dist clean FORCE

@@ -49,10 +49,26 @@ static uint64_t value_of(const struct call_constant *k)
 	return (uint64_t)(int64_t)k->high << 32 | k->low;
 }
 
+static void packed(struct out *o, unsigned at)
+{
+	for (const unsigned char *s = call_packed + at;; s++) {
+		const struct call_piece *piece = &call_pieces[*s];
+
+		if (out_room(o) >= sizeof(*piece)) { /* faster than bytes, which are as many as n */
+			memcpy(o->at, piece, sizeof(*piece));
+			o->at += piece->n;
+		} else {
+			out_text(o, piece->text, piece->n);
+		}
+		if (piece->last)
+			return;
+	}
+}
+
 static void name(struct print *p, const struct call_set *set, const struct call_constant *k)
 {
-	out_string(&p->o, call_texts + set->prefix);
-	out_string(&p->o, call_texts + k->name);
+	packed(&p->o, set->prefix);
+	packed(&p->o, k->name);
 }
 
 /* Return the constant of this ABI whose bits in the mask are this value, or NULL. */
@@ -332,7 +348,7 @@ static void signals(struct print *p, const char *at, size_t n, unsigned set)
 		}
 		k = find(p->c, &call_sets[SET_SIGNAL], i + 1, UINT64_MAX);
 		if (k)
-			out_string(&p->o, call_texts + k->name);
+			packed(&p->o, k->name);
 		else
 			out_decimal(&p->o, i + 1);
 	}
@@ -581,7 +597,7 @@ void put_mac(struct print *p, const char *at, size_t n)
 static void print_member(struct print *p, const struct structure *s, const struct call_member *m)
 {
 	const struct call_member *other = &call_members[s->l->first + m->other];
-	const char *at = s->at + m->offset;
+	const char *at = s->at + m->offset, *before;
 	size_t known = s->n - m->offset, one = size_of(p->c, m);
 	size_t all = m->count && known > m->count ? m->count : known;
 	size_t of = m->counted ?
@@ -590,11 +606,14 @@ static void print_member(struct print *p, const struct structure *s, const struc
 	if (m->kind == MEMBER_INET6) {
 		out_string(&p->o, "inet_pton(AF_INET6, \"");
 		call_ip6(&p->o, (const unsigned char *)at);
-		out_format(&p->o, "\", &%s)", call_texts + m->name);
+		out_string(&p->o, "\", &");
+		packed(&p->o, m->name);
+		out_string(&p->o, ")");
 		return;
 	}
-	out_string(&p->o, call_texts + m->name);
-	if (call_texts[m->name])
+	before = p->o.at;
+	packed(&p->o, m->name);
+	if (p->o.at > before)
 		out_string(&p->o, "=");
 	if (m->kind == MEMBER_POINTER) {
 		print_pointed(p, s, m);
@@ -694,7 +713,7 @@ static void print_layout(struct print *p, unsigned layout, const char *at, size_
 			     size_of(p->c, m))) {
 			if (p->part && known) {
 				out_string(&p->o, any ? ", " : "");
-				out_string(&p->o, call_texts + m->name);
+				packed(&p->o, m->name);
 				out_string(&p->o, "=");
 				put_quoted(p, at + m->offset, known, 0);
 			}
@@ -1077,11 +1096,13 @@ void put_layout(struct print *p, unsigned layout, const char *at, size_t n)
 	print_layout(p, layout, at, n, 0);
 }
 
-const char *call_constant_name(const struct calls *c, unsigned set, uint64_t v)
+int put_constant(struct out *o, const struct calls *c, unsigned set, uint64_t v)
 {
 	const struct call_constant *k = find(c, &call_sets[set], v, UINT64_MAX);
 
-	return k ? call_texts + k->name : "";
+	if (k)
+		packed(o, k->name);
+	return k != NULL;
 }
 
 size_t call_print(const struct calls *c, const struct call *call, unsigned arg,

@@ -27,8 +27,8 @@ struct print {
 
 uint64_t call_load(const struct calls *, const char *at, unsigned width);
 
-/* Return the name of a constant without the prefix of its set, or "". */
-const char *call_constant_name(const struct calls *, unsigned set, uint64_t v);
+/* Write the name of a constant without the prefix of its set. Return 0 if there is none. */
+int put_constant(struct out *, const struct calls *, unsigned set, uint64_t v);
 
 void put_set(struct print *, unsigned set, uint64_t v, unsigned width);
 void put_quoted(struct print *, const char *, size_t n, int more);

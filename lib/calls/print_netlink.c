@@ -35,11 +35,14 @@ static const struct call_protocol *protocol_of(const struct print *p)
 static unsigned flags_of(const struct print *p, unsigned type)
 {
 	const struct call_protocol *of = protocol_of(p);
-	const char *name;
+	char name[64] = "";
+	struct out o = out_to(name, sizeof(name) - 1);
 
 	if (type < MIN_TYPE)
 		return type == K_NLMSG_ERROR ? SET_NLM_F_ACK : SET_NLM_F;
-	name = of->types ? call_constant_name(p->c, of->types, type) : "";
+	if (of->types)
+		put_constant(&o, p->c, of->types, type);
+	*o.at = '\0';
 	return strstr(name, "NEW") ? SET_NLM_F_NEW :
 	       strstr(name, "GET") || strstr(name, "DELACTION") ? SET_NLM_F_GET :
 	       strstr(name, "DEL") ? SET_NLM_F_DEL : of->types ? of->flags : SET_NLM_F;
@@ -137,8 +140,10 @@ static void print_error(struct print *p, int capped, const char *at, size_t know
 static int is_of(const struct print *p, const struct call_message *m, unsigned type, int request,
 		 unsigned family)
 {
+	struct out nowhere = out_to(NULL, 0);
+
 	return m->protocol == p->v->netlink - 1 && type >= m->first && type <= m->last &&
-	       (m->first || !*call_constant_name(p->c, protocol_of(p)->types, type)) &&
+	       (m->first || !put_constant(&nowhere, p->c, protocol_of(p)->types, type)) &&
 	       (!m->family || m->family == family) &&
 	       (!m->request || m->request == (request ? 1 : 2));
 }

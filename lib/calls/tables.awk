@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: ISC
 # tables.awk - compile the tables of system calls to C
 #
-# usage: awk -f tables.awk -v NAMES=FILE data/types.in data/numbers.in data/sets/*.in \
-#		data/layouts.in data/calls.in
-# Each file describes its own form. NAMES gets the numbers of sets and layouts; the standard
-# output has the tables, whose types tables.h describes. A set of ABIs is a string of their digits.
+# usage: awk -f tables.awk -v NAMES=FILE [-v TEXTS=FILE] data/types.in data/pieces.in \
+#		data/numbers.in data/sets/*.in data/layouts.in data/netlink.in data/calls.in
+# Each file describes its own form. NAMES gets the numbers of sets and layouts, and TEXTS the texts
+# that are packed, for pieces.awk; the standard output has the tables, whose types tables.h
+# describes. A set of ABIs is a string of their digits.
 
 function fail(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
@@ -31,44 +32,73 @@ function number(s,   v, i, d, base, sign) {
 	return sign * v
 }
 
-# Return the word for the place of a text in the tables, which print_places defines.
+# Return the word for the place of a text in call_texts.
 function text_of(s) {
-	if (!(s in text_number)) {
-		text_number[s] = ntexts
-		texts[ntexts++] = s
-	}
-	return "T" text_number[s]
+	return place_word("T", s)
 }
 
-# Define the place of each text. A text that ends as another one does is the end of that one. The
-# first n texts have places of 16 bits.
-function print_places(n,   i, k, s) {
-	for (i = 0; i < ntexts; i++)
-		for (k = 2; k <= length(texts[i]); k++) {
-			s = substr(texts[i], k)
-			if (s in text_number)
-				text_in[s] = texts[i]
+# Return the word for the place of a text in call_packed.
+function packed_of(s) {
+	gsub(/ /, "~", s)
+	packed_texts[s]
+	return place_word("P", pack(s "$"))
+}
+
+# Return a text that $ ends as the codes of the fewest pieces: two hexadecimal digits each.
+function pack(s,   i, k, cost, best, out) {
+	cost[length(s) + 1] = 0
+	for (i = length(s); i; i--) {
+		if (!TEXTS && !(substr(s, i, 1) in piece))
+			fail(substr(s, i, 1) " is no piece: make pieces")
+		for (k = 1; k <= LONGEST && i + k <= length(s) + 1; k++)
+			if (k == 1 || (cost[i + k] + 1 < cost[i] && substr(s, i, k) in piece)) {
+				cost[i] = cost[i + k] + 1
+				best[i] = substr(s, i, k)
+			}
+	}
+	for (i = 1; i <= length(s); i += length(best[i]))
+		out = out piece[best[i]]
+	return out
+}
+
+# A pool is T or P; its texts and their ends have units of one or two characters.
+function place_word(pool, s) {
+	if (!((pool, s) in text_number)) {
+		text_number[pool, s] = ntexts[pool] + 0
+		texts[pool, ntexts[pool]++] = s
+	}
+	return pool text_number[pool, s]
+}
+
+# Define the place of each text of a pool. A text that ends as another one does is the end of that
+# one.
+function print_places(pool, unit,   i, k, s) {
+	for (i = 0; i < ntexts[pool]; i++)
+		for (k = 1 + unit; k <= length(texts[pool, i]); k += unit) {
+			s = substr(texts[pool, i], k)
+			if ((pool, s) in text_number)
+				text_in[pool, s] = texts[pool, i]
 		}
 	print "enum {"
-	for (i = 0; i < ntexts; i++) {
-		print "\tT" i " = " place_of(texts[i]) ","
-		if (i < n && ntext > 65535)
-			fail("the texts are too long")
-	}
+	for (i = 0; i < ntexts[pool]; i++)
+		print "\t" pool i " = " place_of(pool, texts[pool, i], unit) ","
 	print "};\n"
+	if (room[pool] > 65535)
+		fail("the texts are too long")
 }
 
-function place_of(s) {
-	if (!(s in text_place)) {
-		if (s in text_in) {
-			text_place[s] = place_of(text_in[s]) + length(text_in[s]) - length(s)
+function place_of(pool, s, unit) {
+	if (!((pool, s) in text_place)) {
+		if ((pool, s) in text_in) {
+			text_place[pool, s] = place_of(pool, text_in[pool, s], unit) + \
+				(length(text_in[pool, s]) - length(s)) / unit
 		} else {
-			text_place[s] = ntext
-			ntext += length(s) + 1
-			whole_texts[nwhole++] = s
+			text_place[pool, s] = room[pool] + 0
+			room[pool] += length(s) / unit + (pool == "T")
+			whole_texts[pool, nwhole[pool]++] = s
 		}
 	}
-	return text_place[s]
+	return text_place[pool, s]
 }
 
 # Return the number of a line in a table, which has each line once.
@@ -340,7 +370,7 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			offset = 0
 		}
 		v = sprintf("{ .name = %s, .kind = %s, .width = %s, .offset = %d, .count = %d", \
-			text_of(text), type_kind, width_in(a, type_width), offset, count) \
+			packed_of(text), type_kind, width_in(a, type_width), offset, count) \
 			type_more rare side
 		members = members "\t" v " },\n"
 		if (offset + one * count > size)
@@ -480,11 +510,12 @@ BEGIN {
 		bit += bit
 		all_abis = all_abis (i - 1)
 	}
-	ncalls = nmembers = nlists = nall = ntext = ntexts = nwhole = 0
+	ncalls = nmembers = nlists = nall = 0
 	tests["="] = "TEST_EQUAL"
 	tests["&"] = "TEST_ANY"
 	tests["!"] = "TEST_NONE"
 	text_of("")
+	LONGEST = 8 # seven letters and the end
 	row("conditions", ".test = TEST_END")
 	row("does", "0")
 	word_of("set", "errno") # a member without a set has the number 0
@@ -505,6 +536,18 @@ FILENAME ~ /types\.in$/ {
 		sub(/=/, " = ", $i)
 		more[$1] = more[$1] ", ." $i
 	}
+	next
+}
+
+FILENAME ~ /pieces\.in$/ {
+	piece[$1] = sprintf("%02x", npieces++)
+	whole = sub(/\$$/, "", $1)
+	n = length($1)
+	if (!TEXTS && (npieces > 256 || n > 7 || index($1, "$")))
+		fail("no such piece, or too many")
+	gsub(/~/, " ", $1)
+	gsub(/["\\]/, "\\\\&", $1)
+	pieces = pieces sprintf("\t{ \"%s\", %d, %d },\n", $1, n, whole)
 	next
 }
 
@@ -681,24 +724,23 @@ END {
 		exit 1
 	print_words("set", is_flags)
 	print_words("layout", layout)
-	for (i = 0; i < words["set"]; i++)
-		text_of(prefix[names["set", i]])
-	n = ntexts
 	for (i = 0; i < words["set"]; i++) {
 		set = names["set", i]
+		packed_of(prefix[set])
 		for (j = 1; j <= set_n[set]; j++)
-			text_of(substr(set_name[set, j], length(prefix[set]) + 1))
+			packed_of(substr(set_name[set, j], length(prefix[set]) + 1))
 	}
-	print_places(n)
+	print_places("T", 1)
+	print_places("P", 2)
 	print "const struct call_constant call_constants[] = {"
 	first = 0
 	for (i = 0; i < words["set"]; i++) {
 		set = names["set", i]
 		row("sets", sprintf(".first = %d, .n = %d, .prefix = %s, .flags = %d", first, set_n[set],
-			text_of(prefix[set]), is_flags[set]) set_more[set])
+			packed_of(prefix[set]), is_flags[set]) set_more[set])
 		for (j = 1; j <= set_n[set]; j++)
 			printf "\t{ %s, %s },\n", set_value[set, j],
-				text_of(substr(set_name[set, j], length(prefix[set]) + 1))
+				packed_of(substr(set_name[set, j], length(prefix[set]) + 1))
 		first += set_n[set]
 	}
 	print "};\n"
@@ -740,13 +782,19 @@ END {
 			printf " %d,", layout_of[names["layout", j], i]
 		print " } },"
 	}
-	print "};\n\nconst char call_texts[] ="
-	for (i = 0; i < nwhole; i++) {
-		gsub(/["\\]/, "\\\\&", whole_texts[i])
-		print "\t\"" whole_texts[i] "\\0\""
+	print "};\n\nconst struct call_piece call_pieces[] = {\n" pieces "};\n\nconst char call_texts[] ="
+	for (i = 0; i < nwhole["T"]; i++)
+		print "\t\"" whole_texts["T", i] "\\0\""
+	print "\t;\n\nconst unsigned char call_packed[] ="
+	for (i = 0; i < nwhole["P"]; i++) {
+		gsub(/../, "\\x&", whole_texts["P", i])
+		print "\t\"" whole_texts["P", i] "\""
 	}
 	print "\t;"
-	if (ntext > 131071 || rows["layouts"] > 65535 || nlists > 65535) {
+	if (TEXTS)
+		for (s in packed_texts)
+			print s >TEXTS
+	if (rows["layouts"] > 65535 || nlists > 65535) {
 		print "the tables are too large" >"/dev/stderr"
 		failed = 1
 	}

@@ -3,7 +3,7 @@
  * tables.h - the compiled tables of system calls: tables.awk makes them of data/, tables.c has them
  *
  * They have no pointers: a text is an offset, and what belongs to a set, layout or call are rows
- * of a common table from .first on.
+ * of a common table from .first on. The names of constants and members are packed.
  */
 #ifndef CALLS_TABLES_H
 #define CALLS_TABLES_H
@@ -40,11 +40,18 @@ enum { BUFFER_BYTES, BUFFER_VALUE, BUFFER_BITS, BUFFER_MESSAGE };
 /* How a number is printed that no constant is equal to. */
 enum set_rest { REST_HEX, REST_SIGNED, REST_UNSIGNED, REST_OCTAL, REST_KIBI, REST_PARTS };
 
+/* A byte of a packed text. */
+struct call_piece {
+	char text[7];
+	uint8_t n : 7;
+	uint8_t last : 1;       /* the text ends behind it */
+};
+
 struct call_constant {
 	uint32_t low;
-	int32_t high : 8;       /* the upper 32 bits of the value */
-	uint32_t abis : 7;      /* a bit for each ABI that has it */
-	uint32_t name : 17;     /* without the prefix of the set */
+	int8_t high;            /* the upper 32 bits of the value */
+	uint8_t abis;           /* a bit for each ABI that has it */
+	uint16_t name;          /* without the prefix of the set */
 };
 
 struct call_set {
@@ -151,7 +158,9 @@ extern const struct call_member call_members[];
 extern const struct call_layout call_layouts[];
 extern const struct call_message call_messages[];
 extern const struct call_protocol call_protocols[];
+extern const struct call_piece call_pieces[];
 extern const char call_texts[];
+extern const unsigned char call_packed[];
 
 /* ---- tables.c ---- */
 
