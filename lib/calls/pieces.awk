@@ -82,7 +82,7 @@ END {
 			delete piece[found]
 		}
 	}
-	print "# SPDX-License-Identifier: ISC"
+	print "# SPDX-" "License-Identifier: ISC"
 	print "# pieces.in - what packed texts are made of; ~ is a space, $ the end: make pieces"
 	fflush()
 	for (s in letter)

@@ -48,8 +48,10 @@ function packed_of(s) {
 function pack(s,   i, k, cost, best, out) {
 	cost[length(s) + 1] = 0
 	for (i = length(s); i; i--) {
-		if (!TEXTS && !(substr(s, i, 1) in piece))
-			fail(substr(s, i, 1) " is no piece: make pieces")
+		if (!TEXTS && !(substr(s, i, 1) in piece)) {
+			print "\"" substr(s, i, 1) "\" is in no piece: make pieces" >"/dev/stderr"
+			exit failed = 1
+		}
 		for (k = 1; k <= LONGEST && i + k <= length(s) + 1; k++)
 			if (k == 1 || (cost[i + k] + 1 < cost[i] && substr(s, i, k) in piece)) {
 				cost[i] = cost[i + k] + 1

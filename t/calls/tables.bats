@@ -261,7 +261,8 @@ constants_agree() {
 compiled() {
 	local awk=$1
 	shift
-	LC_ALL=C $awk -v NAMES=names -f "${DATA%/data}/tables.awk" "$DATA/types.in" "$DATA/numbers.in" "$@"
+	LC_ALL=C $awk -v NAMES=names -f "${DATA%/data}/tables.awk" \
+		"$DATA"/{types,pieces,numbers}.in "$@"
 }
 
 @test "calls: gawk, mawk and busybox awk compile the same tables" {
@@ -288,6 +289,11 @@ compiled() {
 	sed 's/^close .*/close fd:nosuch = int/' "$DATA/calls.in" >calls.in
 	run -1 --separate-stderr compiled awk "$DATA"/sets/*.in "$DATA"/layouts.in calls.in
 	[ "$stderr" = "no set nosuch" ]
+	rm sets/x.in
+	cp "$DATA"/sets/*.in sets
+	sed 's/^SEEK_SET/SEEK^SET/' "$DATA/sets/seek.in" >sets/seek.in
+	run -1 --separate-stderr compiled awk ./sets/*.in "$DATA"/{layouts,netlink,calls}.in
+	[ "$stderr" = '"^" is in no piece: make pieces' ]
 }
 
 # roles LINE...: Compile the lines, which follow the declarations of roles.in.
