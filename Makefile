@@ -68,6 +68,10 @@ ifneq ($(filter -fPIE,$(PIE)),)
 # On s390x ld leaves a pointer to a visible object to the dynamic linker, but there is none.
 HARDEN += -fPIE -fvisibility=hidden
 LINK += -Wl,-u,protect_constants # lib/base/protect.c
+ifneq ($(and $(CRT),$(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(call accepts,-Wl$(comma)--fatal-warnings \
+	-Wl$(comma)-z$(comma)pack-relative-relocs)),)
+LINK += -Wl,-z,pack-relative-relocs,-e,relocate_start # lib/base/relocate.c
+endif
 endif
 endif
 COMPILE = $(CC) $(WARN) $(DEFS) $(CPPFLAGS) $(CFLAGS) $(CODE) $(HARDEN)

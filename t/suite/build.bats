@@ -333,14 +333,14 @@ hello, me (yes)" ]
 # ---- hardening -----------------------------------------------------------------
 
 # small_tree COMPILER: Build a tree with the Makefile and one small tool, which prints the
-# address of its relocated data and the map of its memory, and copies its argument to a
+# address of its relocated data, the data, and the map of its memory, and copies its argument to a
 # buffer on the stack.
 small_tree() {
 	local compiler=$1
 	need_tool make "$1" readelf objdump
 	mkdir -p small/lib/base small/bin/run
 	cp "$TREE/Makefile" small
-	cp "$TREE/lib/base/protect.c" small/lib/base
+	cp "$TREE"/lib/base/{protect,relocate}.c small/lib/base
 	touch small/bin/run/show.1
 	cat >small/bin/run/show.c <<-'END'
 	#include <stdio.h>
@@ -354,7 +354,7 @@ small_tree() {
 		FILE *f = fopen("/proc/self/maps", "r");
 
 		strcpy(text, argv[argc - 1]);
-		printf("%s %lx\n", text, (unsigned long)&words[argc % 2]);
+		printf("%s %lx %s\n", text, (unsigned long)&words[argc % 2], words[argc % 2]);
 		while (f && fgets(text, sizeof(text), f))
 			fputs(text, stdout);
 		return 0;
@@ -423,9 +423,21 @@ marked() {
 	protected $SHOW
 	run ! grep INTERP elf
 	[ "$(relocated)" = r--p ]
+	$SHOW word | grep -q '^word [0-9a-f]* one$'
 	nm $SHOW | grep -q ' __stack_chk_fail$'
 	"$SHOW" "$(printf '%063d' 0)" >out
 	run ! $SHOW "$(printf '%080d' 0)"
+}
+
+@test "make STATIC=1: relocations are packed, if libc is musl" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs an x86_64"
+	ld -z pack-relative-relocs --version >version && ld --help | grep -q pack-relative-relocs ||
+		skip "needs a newer ld"
+	small_tree musl-gcc STATIC=1 DEBUG=1
+	readelf -rW $SHOW >relocations
+	run ! grep R_X86_64_RELATIVE relocations
+	grep -q '^Relocation section .*relr.dyn' relocations
+	[ "$($SHOW word | sed -n '1s/.* //p')" = one ]
 }
 
 @test "build: a static program that is not position-independent protects its constants, and nothing else" {
