@@ -825,6 +825,10 @@ void elf_unwind_read(int fd, uint64_t size, struct elf_unwind *u)
 			u->bytes = t.v;
 			u->size = (size_t)t.size;
 			elf_unwind_index(u, code_offset, &e);
+			if (!u->n) {
+				free(u->bytes);
+				u->bytes = NULL;
+			}
 		}
 	}
 	elf_close(&e);

@@ -33,10 +33,13 @@ enum kind {
 	EXPRESSION,             /* the result of that expression */
 };
 
-/* The rules for a place. The CFA is a VALUE or EXPRESSION, too: register cfa + cfa_n. */
+/*
+ * The rules for a place. The CFA is a VALUE, register cfa + cfa_n, or the EXPRESSION at cfa_place:
+ * after an expression, assembly goes back to a register and means the offset from before.
+ */
 struct row {
 	uint32_t rules;         /* a bit for each register that has one */
-	int32_t n[RULES], cfa_n;
+	int32_t n[RULES], cfa_n, cfa_place;
 	uint8_t kind[RULES], cfa_kind, cfa;
 	uint8_t pc;             /* the register with the return address */
 	uint8_t arm64, is_signed, is_signal;
@@ -79,7 +82,7 @@ static uint64_t take(struct reader *r, unsigned n)
 
 static uint64_t extend(uint64_t v, unsigned bits)
 {
-	return bits < 64 && v >> (bits - 1) & 1 ? v | ~0ull << bits : v;
+	return bits - 1 < 63 && v >> (bits - 1) & 1 ? v | ~0ull << bits : v;
 }
 
 /* Read a number of at most ten bytes of seven bits. */
@@ -250,7 +253,7 @@ void elf_unwind_index(struct elf_unwind *u, elf_offset_fn *offset_of, const void
 			break;
 		next = (uint64_t)(r.end - u->bytes);
 		/* a function that the linker has removed may have the address 0 */
-		if (read_fde(u, at, &f) < 0 || !f.from || f.size != (uint32_t)f.size ||
+		if (read_fde(u, at, &f) < 0 || !f.from || !f.size || f.size != (uint32_t)f.size ||
 		    offset_of(arg, f.from, &offset) < 0 || offset != (uint32_t)offset)
 			continue;
 		u->v = xgrow(u->v, u->n, &room, sizeof(*u->v));
@@ -287,7 +290,7 @@ struct making {
 	struct row row, first, rows[REMEMBERED];
 };
 
-/* Set a number of a rule. */
+/* Set a number of a row. */
 static void set_n(struct reader *r, int32_t *to, uint64_t n)
 {
 	*to = (int32_t)n;
@@ -301,7 +304,6 @@ static void set_rule(struct making *m, struct reader *r, uint64_t reg, enum kind
 	m->row.rules |= 1u << reg;
 	m->row.kind[reg] = (uint8_t)kind;
 	set_n(r, &m->row.n[reg], n);
-	r->bad |= kind == COPY && n >= UNWIND_REGISTERS;
 }
 
 /* Give a register the rule that it had at the begin of the function. */
@@ -314,114 +316,113 @@ static void restore_rule(struct making *m, uint64_t reg)
 	m->row.n[reg] = m->first.n[reg];
 }
 
-/* Set the CFA to a register, and to a number unless that is NULL. */
-static void set_cfa(struct making *m, struct reader *r, const uint64_t *reg, const uint64_t *n)
+/* The operands of instructions: numbers, also times the factor, also signed, and blocks. */
+enum operand { NONE, NUMBER, FACTORED, SIGNED, BLOCK };
+
+static uint64_t operand(const struct making *m, struct reader *r, enum operand form)
 {
-	r->bad |= reg ? *reg >= UNWIND_REGISTERS : m->row.cfa_kind != VALUE;
-	if (reg)
-		m->row.cfa = (uint8_t)*reg;
-	if (n)
-		set_n(r, &m->row.cfa_n, *n);
-	m->row.cfa_kind = VALUE;
+	uint64_t v;
+
+	if (form == NONE)
+		return 0;
+	if (form == BLOCK) {
+		v = (uint64_t)(r->at - m->u->bytes);
+		skip(r, leb(r, 0));
+		return v;
+	}
+	v = leb(r, form == SIGNED);
+	return form == NUMBER ? v : v * m->fde->cie.data;
 }
 
-/* Execute the instruction DW_CFA_*. */
+/* By DW_CFA_*: the two operands, and the kind of rule that the instruction sets. */
+static const struct {
+	uint8_t x, y, kind;
+} insns[] = {
+	[0x05] = { NUMBER, FACTORED, SAVED },           /* offset_extended */
+	[0x06] = { NUMBER, NONE, 0 },                   /* restore_extended */
+	[0x07] = { NUMBER, NONE, UNDEFINED },           /* undefined */
+	[0x08] = { NUMBER, NONE, COPY },                /* same_value */
+	[0x09] = { NUMBER, NUMBER, COPY },              /* register */
+	[0x0c] = { NUMBER, NUMBER, 0 },                 /* def_cfa */
+	[0x0d] = { NUMBER, NONE, 0 },                   /* def_cfa_register */
+	[0x0e] = { NONE, NUMBER, 0 },                   /* def_cfa_offset */
+	[0x0f] = { NONE, BLOCK, 0 },                    /* def_cfa_expression */
+	[0x10] = { NUMBER, BLOCK, SAVED_EXPRESSION },   /* expression */
+	[0x11] = { NUMBER, SIGNED, SAVED },             /* offset_extended_sf */
+	[0x12] = { NUMBER, SIGNED, 0 },                 /* def_cfa_sf */
+	[0x13] = { NONE, SIGNED, 0 },                   /* def_cfa_offset_sf */
+	[0x14] = { NUMBER, FACTORED, VALUE },           /* val_offset */
+	[0x15] = { NUMBER, SIGNED, VALUE },             /* val_offset_sf */
+	[0x16] = { NUMBER, BLOCK, EXPRESSION },         /* val_expression */
+	[0x2e] = { NUMBER, NONE, 0 },                   /* GNU_args_size */
+	[0x2f] = { NUMBER, FACTORED, SAVED },           /* GNU_negative_offset_extended */
+};
+
 static void execute(struct making *m, struct reader *r)
 {
-	unsigned op = (unsigned)take(r, 1);
-	uint64_t code = m->fde->cie.code, data = m->fde->cie.data, reg, n;
+	unsigned op = (unsigned)take(r, 1), kind = SAVED;
+	uint64_t code = m->fde->cie.code, x = op & 0x3f, y = 0;
+	struct row *row = &m->row;
 
-	switch (op >> 6 ? op & 0xc0 : op) {
-	case 0x40: /* advance_loc */
-		m->at += (op & 0x3f) * code;
-		break;
-	case 0x80: /* offset */
-		set_rule(m, r, op & 0x3f, SAVED, leb(r, 0) * data);
-		break;
-	case 0xc0: /* restore */
-		restore_rule(m, op & 0x3f);
-		break;
-	case 0x00: /* nop */
+	op = op >> 6 ? op & 0xc0 : op;
+	if (op < sizeof(insns) / sizeof(*insns)) {
+		x = operand(m, r, insns[op].x);
+		y = operand(m, r, insns[op].y);
+		kind = insns[op].kind;
+	}
+	switch (op) {
+	case 0x00: case 0x2e: /* nop */
 		break;
 	case 0x01: /* set_loc */
 		m->at = address(m->u, r, m->fde->cie.encoding) - m->fde->from;
 		break;
-	case 0x02: /* advance_loc1, 2, 4 */
-	case 0x03:
-	case 0x04:
-		m->at += take(r, 1u << (op - 2)) * code;
+	case 0x02: case 0x03: case 0x04: /* advance_loc1, 2, 4 */
+		x = take(r, 1u << (op - 2));
+		/* fall through */
+	case 0x40: /* advance_loc */
+		m->at += x * code;
 		break;
-	case 0x05: /* offset_extended, offset_extended_sf, val_offset, val_offset_sf */
-	case 0x11:
-	case 0x14:
-	case 0x15:
-		reg = leb(r, 0);
-		n = leb(r, op & 1 && op != 0x05) * data;
-		set_rule(m, r, reg, op < 0x14 ? SAVED : VALUE, n);
+	case 0x80: /* offset */
+		y = operand(m, r, FACTORED);
+		/* fall through */
+	case 0x05: case 0x07: case 0x09: case 0x10: case 0x11: case 0x14: case 0x15: case 0x16:
+		set_rule(m, r, x, kind, y);
 		break;
-	case 0x2f: /* GNU_negative_offset_extended */
-		reg = leb(r, 0);
-		set_rule(m, r, reg, SAVED, 0 - leb(r, 0) * data);
+	case 0x08:
+		set_rule(m, r, x, kind, x);
 		break;
-	case 0x06: /* restore_extended */
-		restore_rule(m, leb(r, 0));
+	case 0x2f:
+		set_rule(m, r, x, kind, 0 - y);
 		break;
-	case 0x07: /* undefined */
-		set_rule(m, r, leb(r, 0), UNDEFINED, 0);
-		break;
-	case 0x08: /* same_value, register */
-	case 0x09:
-		reg = leb(r, 0);
-		set_rule(m, r, reg, COPY, op == 0x08 ? reg : leb(r, 0));
+	case 0x06: case 0xc0: /* restore */
+		restore_rule(m, x);
 		break;
 	case 0x0a: /* remember_state */
-		if (m->remembered < REMEMBERED)
-			m->rows[m->remembered++] = m->row;
-		else
-			r->bad = 1;
+		r->bad |= m->remembered == REMEMBERED;
+		if (!r->bad)
+			m->rows[m->remembered++] = *row;
 		break;
 	case 0x0b: /* restore_state */
-		if (m->remembered)
-			m->row = m->rows[--m->remembered];
-		else
-			r->bad = 1;
+		r->bad |= !m->remembered;
+		if (!r->bad)
+			*row = m->rows[--m->remembered];
 		break;
-	case 0x0c: /* def_cfa, def_cfa_sf */
-	case 0x12:
-		reg = leb(r, 0);
-		n = op == 0x0c ? leb(r, 0) : leb(r, 1) * data;
-		set_cfa(m, r, &reg, &n);
+	case 0x0c: case 0x0d: case 0x12: /* def_cfa, def_cfa_register */
+		row->cfa_kind = VALUE;
+		row->cfa = x < UNWIND_REGISTERS ? (uint8_t)x : UNWIND_REGISTERS;
+		if (op == 0x0d)
+			break;
+		/* fall through */
+	case 0x0e: case 0x13: /* def_cfa_offset */
+		set_n(r, &row->cfa_n, y);
 		break;
-	case 0x0d: /* def_cfa_register */
-		reg = leb(r, 0);
-		r->bad |= m->row.cfa_kind != VALUE;
-		set_cfa(m, r, &reg, NULL);
+	case 0x0f: /* def_cfa_expression */
+		row->cfa_kind = EXPRESSION;
+		set_n(r, &row->cfa_place, y);
 		break;
-	case 0x0e: /* def_cfa_offset, def_cfa_offset_sf */
-	case 0x13:
-		n = op == 0x0e ? leb(r, 0) : leb(r, 1) * data;
-		set_cfa(m, r, NULL, &n);
-		break;
-	case 0x0f: /* def_cfa_expression, expression, val_expression */
-	case 0x10:
-	case 0x16:
-		reg = op == 0x0f ? 0 : leb(r, 0);
-		n = (uint64_t)(r->at - m->u->bytes);
-		skip(r, leb(r, 0));
-		if (op == 0x0f) {
-			m->row.cfa_kind = EXPRESSION;
-			m->row.cfa_n = (int32_t)n;
-		} else {
-			set_rule(m, r, reg, op == 0x10 ? SAVED_EXPRESSION : EXPRESSION, n);
-		}
-		break;
-	case 0x2c: /* AARCH64_negate_ra_state_with_pc, AARCH64_negate_ra_state */
-	case 0x2d:
-		m->row.is_signed = !m->row.is_signed;
-		r->bad |= !m->row.arm64;
-		break;
-	case 0x2e: /* GNU_args_size: for exceptions */
-		leb(r, 0);
+	case 0x2c: case 0x2d: /* AARCH64_negate_ra_state_with_pc, AARCH64_negate_ra_state */
+		row->is_signed = !row->is_signed;
+		r->bad |= !row->arm64;
 		break;
 	default:
 		r->bad = 1;
@@ -623,20 +624,6 @@ static enum unwind_result get_value(const struct step *s, enum kind kind, int32_
 	return UNWIND_BAD;
 }
 
-static enum unwind_result get_cfa(struct step *s)
-{
-	const struct row *row = s->row;
-	uint64_t base = 0;
-	enum unwind_result got = UNWIND_STEP;
-
-	if (row->cfa_kind == VALUE)
-		got = get_register(s, row->cfa, &base);
-	if (got != UNWIND_STEP)
-		return got;
-	s->cfa = base;
-	return get_value(s, row->cfa_kind, row->cfa_n, &s->cfa);
-}
-
 /* The row of a place, or why there is none. The number 0 is no table's. */
 static struct cached {
 	uint64_t offset;
@@ -665,8 +652,14 @@ static const struct cached *row_at(const struct elf_unwind *u, uint64_t offset)
 static enum unwind_result get_all(struct step *s, uint64_t *v, uint64_t *known)
 {
 	const struct row *row = s->row;
-	enum unwind_result got = get_cfa(s), found = UNWIND_BAD;
+	enum unwind_result got, found = UNWIND_BAD;
 
+	if (row->cfa_kind == VALUE)
+		got = get_register(s, row->cfa, &s->cfa);
+	else
+		got = evaluate(s, (uint64_t)row->cfa_place, &s->cfa);
+	if (row->cfa_kind == VALUE)
+		s->cfa += (uint64_t)row->cfa_n;
 	if (got != UNWIND_STEP)
 		return got;
 	for (uint32_t rest = row->rules; rest; rest &= rest - 1) {
@@ -707,6 +700,9 @@ enum unwind_result elf_unwind_step(const struct elf_unwind *u, uint64_t offset,
 	if (!(row->rules >> sp & 1)) {
 		v[sp] = s.cfa;
 		known |= 1ull << sp;
+		/* glibc's loader of arm64 counts without the 16 bytes that a PLT has pushed */
+		if (row->arm64 && row->kind[row->pc] == SAVED && row->n[row->pc] == 8)
+			v[sp] += 16;
 	}
 	/*
 	 * The stack of the caller is higher. But the handler of a signal may have a stack of its

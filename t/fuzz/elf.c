@@ -5,7 +5,8 @@
  * Input: the name of a function or variable, a NUL, the file. A place that is found is inside the
  * file, and a failure is reported on one line. All functions are inside the file and sorted,
  * and the function around a place contains it; reading them says nothing. Nor does a search for a
- * thread-local variable, which finds no place of a variable that has no name.
+ * thread-local variable, which finds no place of a variable that has no name, nor the reading of
+ * .eh_frame, all of whose functions are inside the file.
  */
 #include <sys/stat.h>
 
@@ -54,6 +55,25 @@ static void check_variable(const char *path, size_t size, const char *name)
 	must(t.form <= ELF_TLS_DESC);
 }
 
+static void check_unwinding(const char *path, size_t size)
+{
+	struct elf_unwind u;
+	struct stat st;
+	int fd = file_open(path, FILE_REGULAR, O_RDONLY, &st);
+	size_t len;
+
+	listen_to_stderr();
+	elf_unwind_read(fd, size, &u);
+	heard(&len);
+	must(!len);
+	close(fd);
+	must((u.n > 0) == (u.bytes != NULL) && u.size <= size);
+	for (size_t i = 0; i < u.n; i++)
+		must(u.v[i].from < size && u.v[i].place < u.size);
+	free(u.v);
+	free(u.bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *name = next_part(&data, &size), path[PATH_MAX];
@@ -71,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(r || p.offset < size);
 	check_functions(path, size);
 	check_variable(path, size, name);
+	check_unwinding(path, size);
 	free(name);
 	return 0;
 }

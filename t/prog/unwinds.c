@@ -135,8 +135,9 @@ static void tell(const char *who, void **pcs, int n)
 
 		while (r < files + file_count && (pc < r->from || pc >= r->to))
 			r++;
-		fprintf(stderr, " %td:%llx", r - files,
-			(unsigned long long)(r == files + file_count ? pc : pc - r->from + r->offset));
+		if (r < files + file_count)
+			pc += r->offset - r->from;
+		fprintf(stderr, " %td:%llx", r - files, (unsigned long long)pc);
 	}
 	fputc('\n', stderr);
 }
@@ -154,7 +155,8 @@ static void compare(const ucontext_t *c)
 	stops++;
 	frames += (unsigned long)n;
 	deepest = (unsigned long)n > deepest ? (unsigned long)n : deepest;
-	if (result == UNWIND_END && n == all - first && !memcmp(own, theirs + first, (size_t)n * sizeof(*own)))
+	if (result == UNWIND_END && n == all - first &&
+	    !memcmp(own, theirs + first, (size_t)n * sizeof(*own)))
 		return;
 	if (differences++ < 10) {
 		fprintf(stderr, "result %d\n", result);

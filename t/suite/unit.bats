@@ -99,7 +99,8 @@ load ../helper
 rows_agree() {
 	local rows
 	need_tool readelf
-	readelf --debug-dump=no-follow-links,frames-interp "$1" >rows
+	readelf --debug-dump=no-follow-links,frames-interp "$1" >all
+	sed '/^Contents of the .debug_frame section/,$d' all >rows
 	rows=$(grep -cE '^0*[1-9a-f][0-9a-f]* +[a-z]' rows)
 	[ "$rows" -ge "$2" ]
 	"$PROG/unit/unwind" "$1" <rows >out
@@ -117,6 +118,32 @@ rows_agree() {
 	rows_agree "$(ldd /bin/sh | sed -n 's/.*libc.* => \([^ ]*\).*/\1/p')" 10000
 	rows_agree "$(ldd /bin/sh | sed -n 's/^[[:space:]]*\(\/[^ ]*ld-[^ ]*\).*/\1/p')" 1000
 	rows_agree "$(command -v bash)" 10000
+}
+
+# bats test_tags=long
+@test "lib: each place of a compiler, python3, libcrypto and libc of arm64 is unwound so" {
+	local file
+	cd "$BATS_TEST_TMPDIR"
+	rows_agree "$(gcc -print-prog-name=cc1)" 100000
+	for file in "$(command -v python3)" /usr/lib/*/libcrypto.so.3 \
+		/usr/aarch64-linux-gnu/lib/libc.so.6; do
+		[ ! -e "$file" ] || rows_agree "$(readlink -f "$file")" 1000
+	done
+}
+
+@test "lib: the table of a static program without an index is found by its name" {
+	need_tool musl-gcc
+	cd "$BATS_TEST_TMPDIR"
+	echo 'int puts(const char *); int main(void) { puts(""); return 0; }' >main.c
+	musl-gcc -static -O2 -o main main.c
+	run -0 readelf -lW main
+	[[ $output != *GNU_EH_FRAME* ]]
+	rows_agree main 1
+}
+
+@test "lib: at each instruction of libc, a PLT, handlers and alloca frames are backtrace(3)'s" {
+	run -0 "$PROG/unwinds"
+	[[ $output =~ ^[0-9]{5,}\ stops,\ [0-9]{6,}\ frames,\ at\ most\ 20[0-9],\ 0\ differ$ ]]
 }
 
 @test "lib: a recorder with a budget takes the right steps, whatever the machine does" {

@@ -107,7 +107,8 @@ static void compare_register(uint64_t address, const struct unwind_frame *f, uns
 	else if (v == value_of(reg))
 		str_format(got, sizeof(got), "u");
 	else
-		str_format(got, sizeof(got), "r%u", (unsigned)(v >> SHIFT) - 2);
+		str_format(got, sizeof(got), "r%u", v == value_of(sp_number()) ? sp_number() :
+			   (unsigned)(v >> SHIFT) - 2);
 	if (strcmp(got, *wanted == 's' ? "u" : wanted) && !strstr(wanted, "exp"))
 		differ(address, name_of(reg), got, wanted);
 }
@@ -362,6 +363,11 @@ static void test_expressions(void)
 	EQUAL(step(FROM, &f), UNWIND_STEP);
 	EQUAL(f.reg[3], (value_of(AMD64_SP) - 24) | 1ull << IN_MEMORY);
 	EQUAL(f.reg[12], value_of(0) + 3);
+	/* after an expression the offset is the one from before, as OpenSSL means it */
+	EQUAL(MAKE(AMD64, "\x0e\x38\x0f\1\x31\x0d\7"), 0);
+	f = frame_of(FROM);
+	EQUAL(step(FROM, &f), UNWIND_STEP);
+	EQUAL(f.reg[AMD64_SP], value_of(AMD64_SP) + 0x38);
 	/* not enough numbers, an unknown operation, a register that does not exist */
 	EQUAL(MAKE(AMD64, "\x0f\2\x22\x22"), 0);
 	EQUAL(step_once(), UNWIND_BAD);
@@ -392,6 +398,12 @@ static void test_arm64(void)
 	/* not innermost: nobody knows the return address */
 	EQUAL(f.interrupted, 0);
 	EQUAL(step(FROM, &f), UNWIND_BAD);
+	/* the loader of glibc: it is at c+8, and 16 bytes above are the caller's */
+	EQUAL(MAKE_ARM64("\x11\x1e\x7f"), 0);
+	f = frame_of(FROM);
+	EQUAL(step(FROM, &f), UNWIND_STEP);
+	EQUAL(f.pc, (value_of(ARM64_SP) + 8) | 1ull << IN_MEMORY);
+	EQUAL(f.reg[ARM64_SP], value_of(ARM64_SP) + 16);
 	is_arm64 = 0;
 }
 
