@@ -168,7 +168,8 @@ profile() {
 
 @test "tfs-flame: -o: the ids of -k trace_id and -k span_id are links to spans; numbers are integers" {
 	local trace=0af7651916cd43dd8448eb211c80319c span=b7ad6b7169203331
-	{ stack sh 0 e b a | sed "s/: x=1/: x=1 trace_id=$trace span_id=$span trace_flags=01/"; stack 12 1 e b a; } >trace
+	stack sh 0 e b a | sed "s/: x=1/: x=1 trace_id=$trace span_id=$span trace_flags=01/" >trace
+	stack 12 1 e b a >>trace
 	tfs-flame -o -k comm -k pid -k trace_id -k span_id trace >x.json
 	profile x.json | diff - <(printf '%s\n' 'samples count' 'thread.name=12;thread.id=7;a@kernel;b@kernel 1' \
 		"thread.name=sh;thread.id=7;a@kernel;b@kernel;$trace/$span 1")
@@ -177,6 +178,7 @@ profile() {
 }
 
 @test "tfs-flame: -o: the resource is what OTEL_RESOURCE_ATTRIBUTES says; names of any bytes are strings" {
+	# shellcheck disable=SC1003 # a backslash
 	printf '%16s-7       [000] ..... 1.000001: e: x=1\n%16s-7       [000] ..... 1.000002: <stack trace>\n => %b\n' \
 		'a"b\' 'a"b\' 'f"<\\\377\303\244' >trace
 	OTEL_RESOURCE_ATTRIBUTES='service.name=my%20shop,k8s.node.name=n1' tfs-flame -o trace >x.json
