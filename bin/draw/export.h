@@ -63,7 +63,8 @@ struct origin_container {
 /* The container of a task, by its cgroup */
 struct origin_task {
 	struct table_entry entry;       /* the pid */
-	uint64_t looked;                /* time of the record when it was looked up */
+	uint64_t looked;                /* time of the record when it was looked up; in a trace
+					   that is noted: the last note is one of an exec */
 	const struct container *container; /* without an id if it is in none */
 	pid_t process;                  /* 0: unknown */
 	int named;                      /* the process says which service it is */
@@ -78,6 +79,7 @@ struct origin {
 	char names[512];                /* members of JSON, of $OTEL_RESOURCE_ATTRIBUTES */
 	int processes;                  /* look up programs and services, too */
 	int no_tasks;                   /* do not look for containers */
+	int noted, begun;               /* the trace tells of its tasks; it has had an event */
 	struct table tasks, containers;
 };
 
@@ -94,30 +96,18 @@ int origin_begin(struct origin *, const char *host, const char *session);
 void origin_session(struct origin *, uint64_t time);
 
 /*
+ * Take a line that tells of a task (bin/record/services.h). From then on, nothing is looked up: the
+ * trace tells all that it knows. Return 0 if the line is none.
+ */
+int origin_note(struct origin *, const struct export_record *);
+
+/*
  * Return the container of the record's task, or of its process if the record has its tgid. It is
  * looked up once a second, because pids are used again and tasks enter cgroups. A task that is gone
  * keeps what is known: by the last look, by the task that made it, and by the program that it
  * executed.
  */
 const struct origin_task *origin_of(struct origin *, const struct export_record *);
-
-/*
- * Append the attributes of a text such as "k8s.node.name=a,service.name=b%20c", which is the value
- * of OTEL_RESOURCE_ATTRIBUTES, as members of JSON. Leave out what does not fit or has no such form,
- * and names that begin with "tfs.", which are this tool's own.
- */
-void origin_attributes(struct out *, const char *text);
-
-/* May it be the name of an attribute: letters, digits and "_.-", and not this tool's own? */
-int origin_is_name(struct text_part);
-
-/* ---- process_context.c: the resource that a process publishes ----------------------------- */
-
-/* Append the attributes that the process publishes as members of JSON, as far as they fit. */
-void process_context(struct out *, pid_t);
-
-/* Append those of the n bytes of a message ProcessContext. */
-void process_context_put(struct out *, const void *bytes, size_t n);
 
 /* ---- vocabulary.c: fields of events in OpenTelemetry's words ------------------------------ */
 

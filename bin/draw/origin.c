@@ -21,17 +21,6 @@ static int is_plain(const char *s)
 	return n && !s[n] && n <= 64;
 }
 
-int origin_is_name(struct text_part name)
-{
-	char text[128];
-
-	if (name.n >= sizeof(text))
-		return 0;
-	str_format(text, sizeof(text), "%.*s", (int)name.n, name.text);
-	return name.n && strspn(text, LETTERS_AND_DIGITS "_.-") == name.n &&
-	       strncmp(text, "tfs.", 4) != 0;
-}
-
 /* ---- attributes --------------------------------------------------------------------------- */
 
 /* Begin and end an object of JSON, and keep room for its end. */
@@ -46,53 +35,6 @@ static void members_end(struct out *o)
 	o->end += 2;
 	out_char(o, '}');
 	*o->at = '\0';
-}
-
-/* Write a member, or nothing if there is no room for it. */
-static void put_text(struct out *o, const char *key, size_t n, const char *value, size_t length)
-{
-	struct out before = *o;
-
-	json_key(o, key, n);
-	json_string(o, value, length);
-	if (o->cut)
-		*o = before;
-}
-
-static void put_member(struct out *o, const char *key, const char *value)
-{
-	put_text(o, key, strlen(key), value, strlen(value));
-}
-
-void origin_attributes(struct out *o, const char *text)
-{
-	static const char blanks[] = " \t";
-	char value[256];
-
-	for (const char *s = text, *end; *s; s = end + (*end == ',')) {
-		const char *v, *last;
-		size_t n, length = 0;
-
-		end = last = s + strcspn(s, ",");
-		s += strspn(s, blanks);
-		n = strspn(s, LETTERS_AND_DIGITS "_.-");
-		v = s + n + strspn(s + n, blanks);
-		if (*v++ != '=' || !origin_is_name((struct text_part){ s, n }))
-			continue;
-		v += strspn(v, blanks);
-		while (last > v && strchr(blanks, last[-1]))
-			last--;
-		for (; v < last && length < sizeof(value); v++) {
-			uint64_t byte = (unsigned char)*v;
-
-			if (*v == '%' && last - v > 2 &&
-			    !text_part_number((struct text_part){ v + 1, 2 }, 16, &byte))
-				v += 2;
-			value[length++] = (char)byte;
-		}
-		if (v == last && length)
-			put_text(o, s, n, value, length);
-	}
 }
 
 /* ---- the host ---------------------------------------------------------------------------- */
@@ -136,7 +78,7 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 	if (!o->no_tasks) /* machine-id(5), of the host also in a container */
 		read_name(o->id, sizeof(o->id), "1/root/etc/machine-id");
 	members_begin(&names);
-	origin_attributes(&names, own ? own : "");
+	resource_attributes(&names, own ? own : "");
 	members_end(&names);
 	return 0;
 }
@@ -151,65 +93,29 @@ void origin_session(struct origin *o, uint64_t time)
 
 /* ---- tasks -------------------------------------------------------------------------------- */
 
-/* Return the value of a variable in the text of /proc/PID/environ, or NULL. */
-static const char *variable(const char *text, size_t size, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *s = text, *end = s ? s + size : s; s < end; s += strlen(s) + 1)
-		if (!strncmp(s, name, n))
-			return s + n;
-	return NULL;
-}
-
-/* Is there a service among the names that were written so far? */
-static int names_service(const struct origin_task *t, const struct out *o)
-{
-	return memmem(t->names, (size_t)(o->at - t->names), "\"service.name\":", 15) != NULL;
-}
-
 /*
  * Look up the program of a task's process, and the service that the process publishes, or that its
  * environment names. Return 0 if the task has ended: it keeps what is known.
  */
 static int look_at_process(struct origin_task *t, pid_t tid)
 {
-	struct out o = out_to(t->names, sizeof(t->names));
-	char path[PATH_MAX], exe[PATH_MAX];
-	const char *name, *more, *program;
-	size_t size = 0;
-	char *environment;
+	char names[sizeof(t->names)];
+	struct out o = out_to(names, sizeof(names));
 	pid_t process;
-	ssize_t n;
 	uid_t uid;
-	int cut;
+	int found;
 
 	if (task_ids(tid, &process, &uid) < 0)
 		return 0;
-	str_format(path, sizeof(path), "%s/%d/exe", path_procfs(), process);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	exe[n < 0 ? 0 : n] = '\0';
-	if (n < 0 && t->process == process)
+	members_begin(&o);
+	found = resource_put(&o, process);
+	members_end(&o);
+	if (!found && t->process == process)
 		return 0; /* a zombie, or a thread of the kernel */
 	t->process = process;
-	program = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
-	environment = procfs_read(process, "environ", &size, &cut);
-	name = variable(environment, size, "OTEL_SERVICE_NAME=");
-	more = variable(environment, size, "OTEL_RESOURCE_ATTRIBUTES=");
-	members_begin(&o);
-	if (*program)
-		put_member(&o, "process.executable.name", program);
-	process_context(&o, process);
-	if (name && *name && !names_service(t, &o))
-		put_member(&o, "service.name", name);
-	if (more)
-		origin_attributes(&o, more);
-	t->named = names_service(t, &o);
-	if (*program && !t->named)
-		put_member(&o, "service.name", program);
-	members_end(&o);
-	free(environment);
-	return n >= 0;
+	t->named = found == RESOURCE_NAMED;
+	memcpy(t->names, names, sizeof(names));
+	return found != 0;
 }
 
 /* ---- what records tell of processes that may have ended ------------------------------------- */
@@ -283,7 +189,7 @@ static void note_program(struct origin_task *t, struct text_part program)
 	memcpy(old, t->names, sizeof(old));
 	end = old + strlen(old);
 	members_begin(&o);
-	put_text(&o, "process.executable.name", 23, program.text, program.n);
+	resource_text(&o, "process.executable.name", 23, program.text, program.n);
 	while (t->named && json_member(&s, end, &name, &value)) {
 		struct out before = o;
 
@@ -295,8 +201,15 @@ static void note_program(struct origin_task *t, struct text_part program)
 			o = before;
 	}
 	if (!t->named)
-		put_text(&o, "service.name", 12, program.text, program.n);
+		resource_text(&o, "service.name", 12, program.text, program.n);
 	members_end(&o);
+}
+
+/* Copy all that is known of a task. */
+static void copy_task(struct origin_task *to, const struct origin_task *from)
+{
+	memcpy((char *)to + sizeof(to->entry), (const char *)from + sizeof(from->entry),
+	       sizeof(*to) - sizeof(to->entry));
 }
 
 /* If the record tells that the task has made another one, hand its container and service on. */
@@ -323,8 +236,7 @@ static void note_child(struct origin *o, const struct origin_task *parent,
 	t = table_at(&o->tasks, (const char *)&key, sizeof(key));
 	if (t == parent)
 		return;
-	memcpy((char *)t + sizeof(t->entry), (const char *)parent + sizeof(t->entry),
-	       sizeof(*t) - sizeof(t->entry));
+	copy_task(t, parent);
 	t->looked = 0;
 	if (!(flags & THREAD))
 		t->process = parent->process ? key : 0;
@@ -346,9 +258,139 @@ static const struct container *container_with(struct origin *o, const char *line
 	return &known->names;
 }
 
+/* ---- what the trace tells of its tasks --------------------------------------------------- */
+
+static const struct container nowhere;
+
+/* Return a number of JSON, or 0. */
+static int32_t pid_of(struct text_part value)
+{
+	uint64_t n;
+
+	return text_part_number(value, 10, &n) < 0 || n > INT32_MAX ? 0 : (int32_t)n;
+}
+
+/* Return the task for a line or record about it. */
+static struct origin_task *task_at(struct origin *o, int32_t pid)
+{
+	struct origin_task *t = table_find(&o->tasks, (const char *)&pid, sizeof(pid));
+
+	if (t)
+		return t;
+	if (o->tasks.n >= TASKS_MOST || o->containers.n >= TASKS_MOST) {
+		table_clear(&o->tasks);
+		table_clear(&o->containers);
+	}
+	t = table_at(&o->tasks, (const char *)&pid, sizeof(pid));
+	t->container = &nowhere;
+	return t;
+}
+
+/* Return the container that an object of JSON describes. */
+static const struct container *container_read(struct origin *o, struct text_part object)
+{
+	struct container c = { .id = "" };
+	const struct { const char *name; char *to; } members[] = {
+		{ "id", c.id }, { "name", c.name }, { "pod_uid", c.uid }, { "pod_name", c.pod },
+		{ "namespace", c.namespace },
+	};
+	struct text_part name, value;
+	struct origin_container *known;
+	char key[sizeof(c.id) + sizeof(c.uid)];
+
+	for (const char *s = object.text; json_member(&s, object.text + object.n, &name, &value);)
+		for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+			if (text_part_is(name, members[i].name) &&
+			    resource_is_name(json_unquoted(value)))
+				str_format(members[i].to, sizeof(c.id), "%.*s", (int)value.n - 2,
+					   value.text + 1);
+	known = table_at(&o->containers, key, str_format(key, sizeof(key), "%s%s", c.id, c.uid));
+	known->names = c;
+	return &known->names;
+}
+
+/* Take the members of a resource. Does its service have another name than its program? */
+static void read_resource(struct origin_task *t, struct text_part object)
+{
+	struct out o = out_to(t->names, sizeof(t->names));
+	struct text_part name, value, program = { NULL, 0 }, service = { NULL, 0 };
+
+	members_begin(&o);
+	for (const char *s = object.text; json_member(&s, object.text + object.n, &name, &value);) {
+		struct out before = o;
+
+		if (!resource_is_name(name))
+			continue;
+		json_key(&o, name.text, name.n);
+		out_text(&o, value.text, value.n);
+		if (o.cut)
+			o = before;
+		if (text_part_is(name, "process.executable.name"))
+			program = value;
+		else if (text_part_is(name, "service.name"))
+			service = value;
+	}
+	members_end(&o);
+	t->named = service.n != program.n || memcmp(service.text, program.text, service.n) != 0;
+}
+
+int origin_note(struct origin *o, const struct export_record *r)
+{
+	const char *s = r->line, *end = s + r->n;
+	struct text_part name, value, container = { NULL, 0 }, resource = { NULL, 0 };
+	const struct origin_task *from;
+	struct origin_task *t, known = { .container = &nowhere };
+	int32_t task = 0, made_by = 0, process = 0;
+	int thread = 0;
+
+	while (json_member(&s, end, &name, &value)) {
+		thread |= text_part_is(name, "thread_of");
+		if (text_part_is(name, "task"))
+			task = pid_of(value);
+		else if (text_part_is(name, "process"))
+			process = pid_of(value);
+		else if (text_part_is(name, "of") || text_part_is(name, "thread_of"))
+			made_by = pid_of(value);
+		else if (text_part_is(name, "container"))
+			container = value;
+		else if (text_part_is(name, "resource"))
+			resource = value;
+	}
+	if (!task || r->event.n || r->host.n || (!made_by && !process))
+		return 0;
+	o->noted = 1;
+	from = made_by ? table_find(&o->tasks, (const char *)&made_by, sizeof(made_by)) : NULL;
+	if (from)
+		copy_task(&known, from);
+	known.process = process ? process : thread ? known.process : task;
+	known.looked = process && (o->begun || table_find(&o->tasks, (const char *)&task,
+							   sizeof(task)));
+	if (container.n)
+		known.container = container_read(o, container);
+	if (resource.n)
+		read_resource(&known, resource);
+	t = task_at(o, task);
+	copy_task(t, &known);
+	return 1;
+}
+
+/* Return what the trace told of the record's task. */
+static const struct origin_task *told_of(struct origin *o, const struct export_record *r,
+					 struct origin_task *t)
+{
+	struct text_part program = executed(r);
+
+	/* a line before the record of an exec knows the program already */
+	if (program.n && !t->looked)
+		note_program(t, program);
+	if (program.n)
+		t->looked = 0;
+	note_child(o, t, r);
+	return t;
+}
+
 const struct origin_task *origin_of(struct origin *o, const struct export_record *r)
 {
-	static const struct container nowhere;
 	static const struct origin_task none = { .container = &nowhere };
 	const int32_t pid = (int32_t)(r->tgid ? r->tgid : r->tid);
 	struct text_part program = { NULL, 0 };
@@ -356,21 +398,16 @@ const struct origin_task *origin_of(struct origin *o, const struct export_record
 	char *text;
 	int cut;
 
-	if (o->no_tasks || pid <= 0 || r->host.n)
+	if (pid <= 0 || r->host.n || (o->no_tasks && !o->noted))
 		return &none;
 	t = table_find(&o->tasks, (const char *)&pid, sizeof(pid));
+	o->begun = 1;
+	if (o->noted) /* the pid may be that of another process by now */
+		return t ? told_of(o, r, t) : &none;
 	if (o->processes)
 		program = executed(r);
 	if (!t || program.n || r->time - t->looked >= SECOND) {
-		if ((!t && o->tasks.n >= TASKS_MOST) || o->containers.n >= TASKS_MOST) {
-			t = NULL;
-			table_clear(&o->tasks);
-			table_clear(&o->containers);
-		}
-		if (!t) {
-			t = table_at(&o->tasks, (const char *)&pid, sizeof(pid));
-			t->container = &nowhere;
-		}
+		t = task_at(o, pid);
 		t->looked = r->time;
 		text = procfs_read(pid, "cgroup", NULL, &cut);
 		if (text)

@@ -8,6 +8,7 @@
  * A Profile has values of one type, so a profile with weights is two: by weight, and by number.
  */
 
+#include "proc/proc.h"
 #include "profile.h"
 #include "export.h"
 
@@ -283,7 +284,7 @@ static void print_resource(void)
 	struct text_part name, value;
 
 	out_char(&o, '{');
-	origin_attributes(&o, own ? own : "");
+	resource_attributes(&o, own ? own : "");
 	o.end += 64;
 	if (!memmem(names, (size_t)(o.at - names), "\"service.name\":", 15))
 		out_string(&o, ",\"service.name\":\"unknown_service\"" + (o.at == names + 1));

@@ -188,6 +188,8 @@ static void take(const char *line, size_t n)
 	if (memchr(line, '\0', n) || n > INT_MAX / 2 || !export_read(&r, line, n))
 		err_exit(REFUSED, "line %llu is not a JSON record; tfs-run --json --date prints "
 				  "such lines", (unsigned long long)lines);
+	if (origin_note(&origin, &r))
+		return;
 	if (r.event.n && !r.time)
 		err_exit(REFUSED, "line %llu has no timeUnixNano; tfs-run --json --date and "
 				  "tfs-report -j -d print it", (unsigned long long)lines);

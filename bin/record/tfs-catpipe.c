@@ -40,6 +40,7 @@
 #include "show/show.h"
 #include "reader/reader.h"
 #include "record.h"
+#include "services.h"
 
 static const struct tool tool = { TOOL_TFS_CATPIPE, .takes_instance = 1 };
 
@@ -71,6 +72,7 @@ struct stream {
 	int dir, in;
 	int text;               /* copy the kernel's text from trace_pipe */
 	int functions;          /* -f */
+	int services;           /* -j with -H: say which services tasks are of */
 	struct consumer to;
 	unsigned readers;       /* value of to.readers when the header was written */
 	struct live_kernel kernel;
@@ -183,7 +185,7 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 	int shown;
 
 	*len = 0;
-	while (n < MOST_EVENTS && CHUNK - *len >= SHOW_ROOM && !*over &&
+	while (n < MOST_EVENTS && CHUNK - *len >= SHOW_ROOM + 2 * SERVICES_ROOM && !*over &&
 	       (r = live_next(&s->live, &lost))) {
 		char *line = text + *len;
 		size_t more;
@@ -191,7 +193,8 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 		s->exits.look = s->live.look;
 		if (s->functions)
 			caller = programs_record(&s->kernel.line, r);
-		more = show_record(&s->show, r, lost, line, CHUNK - *len, &shown);
+		more = s->services ? services_record(&s->kernel.events, r, line) : 0;
+		more += show_record(&s->show, r, lost, line + more, CHUNK - *len - more, &shown);
 		if (caller && shown)
 			more = programs_caller(&s->kernel.events, r, caller, line, more,
 					       CHUNK - *len);
@@ -574,13 +577,16 @@ static int records_all(const struct stream *s)
 /* Take the tasks of the pid filter for the subjects of --why, and with -H name them. */
 static void write_traced(struct stream *s)
 {
-	char line[CONSUMER_LAST];
+	char line[CONSUMER_LAST], service[SERVICES_ROOM];
 
 	if (!s->show.subjects.member)
 		read_traced(s);
+	services_begin();
 	for (size_t i = 0; i < s->traced.n; i++) {
 		account_subject(s->traced.v[i]);
 		write_lines(s, line, show_traced(&s->show, s->traced.v[i], line, sizeof(line)));
+		if (s->services)
+			write_lines(s, service, services_task(s->traced.v[i], service));
 	}
 	if (!s->traced.n && !s->show.subjects.member && records_all(s)) {
 		account_subject(0);
@@ -718,6 +724,7 @@ static int take_options(struct stream *s, int argc, char **argv)
 		return -1;
 	s->traced = about;
 	s->show.subjects.names |= s->show.header;
+	s->services = s->show.json && s->show.header && !s->show.process;
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "

@@ -300,6 +300,9 @@ int text_quantity(const char *s, const struct text_unit *units, unsigned long lo
 /* Return the number whose digits begin at *s, 0 without digits. Move *s after the digits. */
 unsigned long long text_digits(const char **s);
 
+/* Parse the hexadecimal digits at *s, and move *s after them. */
+uint64_t text_hex(const char **s, const char *end);
+
 /*
  * Return the length of the character at s (n bytes, at least 1): 1 to 4 bytes in UTF-8, or 1 for a
  * byte that is no UTF-8. Set *control to whether a line of text must not contain the character. No

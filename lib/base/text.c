@@ -220,3 +220,18 @@ void text_mask_nul(char *line, size_t n)
 	for (char *nul; (nul = memchr(line, '\0', n)); *nul = '?')
 		;
 }
+
+uint64_t text_hex(const char **s, const char *end)
+{
+	/* the value of the digit, plus 1 */
+	static const unsigned char digits[256] = {
+		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+		['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
+	};
+	uint64_t v = 0;
+	unsigned digit;
+
+	for (; *s < end && (digit = digits[(unsigned char)**s]); ++*s)
+		v = v << 4 | (digit - 1);
+	return v;
+}

@@ -339,9 +339,6 @@ int event_prepare(struct event_set *, struct event *);
 /* Parse printk_formats: strings that some events point to. Return 0, or -1 without memory. */
 int events_strings(struct event_set *, const char *text, size_t len);
 
-/* Parse the hexadecimal digits at *s, and move *s after them. */
-uint64_t text_hex(const char **s, const char *end);
-
 void events_free(struct event_set *);
 
 /* ---- field.c: the values of a record's fields -------------------------------------- */

@@ -463,21 +463,6 @@ void events_free(struct event_set *evs)
 	memset(evs, 0, sizeof(*evs));
 }
 
-uint64_t text_hex(const char **s, const char *end)
-{
-	/* the value of the digit, plus 1 */
-	static const unsigned char digits[256] = {
-		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-		['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
-	};
-	uint64_t v = 0;
-	unsigned digit;
-
-	for (; *s < end && (digit = digits[(unsigned char)**s]); ++*s)
-		v = v << 4 | (digit - 1);
-	return v;
-}
-
 /* Each line is 0xADDRESS : "TEXT", with quotes and escapes as in C. */
 int events_strings(struct event_set *evs, const char *text, size_t len)
 {

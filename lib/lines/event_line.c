@@ -546,8 +546,8 @@ static int is_json_comment(const char *s, const char *end)
 {
 	static const char names[][15] = {
 		"lost", "unpaired", "not_understood", "closed", "clocks", "clock", "comment",
-		"moved_ms", "files", "key", "budget", "traced", "unread", "unplaced", "io_uring",
-		"io_submit", "unnamed",
+		"moved_ms", "files", "key", "budget", "traced", "task", "unread", "unplaced",
+		"io_uring", "io_submit", "unnamed",
 	};
 	struct text_part name, value;
 

@@ -320,6 +320,38 @@ void container_said(struct container *, const char *text, size_t n);
  */
 int container_is_named(const char *lines, const char *globs);
 
+/* ---- resource.c: the program and the service that a process is --------------------------- */
+
+/*
+ * Append who a process is as members of JSON, as far as they fit: process.executable.name, its
+ * process context, and service.name: the one that it publishes or that its environment names, or
+ * else its program. Return 0 if the process has no program, or has ended; RESOURCE_NAMED if it
+ * names its service; or 1.
+ */
+enum { RESOURCE_NAMED = 2 };
+int resource_put(struct out *, pid_t process);
+
+/*
+ * Append the attributes of a text such as "k8s.node.name=a,service.name=b%20c", which is the value
+ * of OTEL_RESOURCE_ATTRIBUTES, as members of JSON. Leave out what does not fit or has no such form,
+ * and names that begin with "tfs.", which are this project's own.
+ */
+void resource_attributes(struct out *, const char *text);
+
+/* Append a member with these names of n and length bytes, or nothing if there is no room for it. */
+void resource_text(struct out *, const char *key, size_t n, const char *value, size_t length);
+
+/* May it be the name of an attribute: letters, digits and "_.-", and not this project's own? */
+int resource_is_name(struct text_part);
+
+/* ---- process_context.c: the resource that a process publishes ----------------------------- */
+
+/* Append the attributes that the process publishes as members of JSON, as far as they fit. */
+void process_context(struct out *, pid_t);
+
+/* Append those of the n bytes of a message ProcessContext. */
+void process_context_put(struct out *, const void *bytes, size_t n);
+
 /* ---- select.c: selectors to pids --------------------------------------------------- */
 
 struct selector {

@@ -597,6 +597,60 @@ service_of() {
 	[ "$(grep -c 'service.name=shop ' got)" = 6 ]
 }
 
+@test "tfs-export: lines of --header that tell of tasks decide, and nothing is looked up" {
+	local id=4f2a00112233445566778899aabbccdd
+	need_schema
+	# what procfs says of these pids now is of other processes
+	in_cgroup 9 /docker/00000000000000000000000000000000
+	printf 'Name:\tother\nTgid:\t9\nPid:\t9\nUid:\t0\t0\t0\t0\n' >proc/9/status
+	ln -s /usr/bin/other proc/9/exe
+	{
+		echo '{"traced":9,"comm":"shopd"}'
+		echo '{"task":9,"process":9,"container":{"id":"'$id'","name":"web"},"resource":{"process.executable.name":"shopd","service.name":"shop","tfs.session":"forged","k":"\u0022"}}'
+		event 9 1 '{}'
+		echo '{"task":10,"thread_of":9}'
+		event 10 2 '{}'
+		echo '{"task":11,"of":10}'
+		event 11 3 '{}'
+		# an exec whose line came first, and one whose process had ended
+		echo '{"task":11,"process":11,"resource":{"process.executable.name":"dash","service.name":"dash"}}'
+		call 11 4 execve 0 1.0 '{"name":"filename","value":"0x1","text":"\"/bin/sh\""}'
+		call 11 5 execve 0 1.0 '{"name":"filename","value":"0x1","text":"\"/bin/ls\""}'
+		# the pid is used again
+		echo '{"task":11,"of":9}'
+		event 11 6 '{}'
+		event 12 7 '{}'
+		# lines that are none: of another host, of nobody, of a wrong type
+		echo '{"task":9,"process":9,"resource":{"service.name":"no"},"host":"b"}'
+		echo '{"task":0,"process":9,"resource":{"service.name":"no"}}'
+		echo '{"task":9,"process":"x","resource":{"service.name":"no"}}'
+		event 9 8 '{}'
+	} >lines
+	told() {
+		tfs-export -f logs -H web "$@" <lines | by_schema logs |
+			grep -o 'container.id=[0-9a-f]*\|container.name=[a-z]*\|process.pid=[0-9]*\|service.name=[^ ]*\| k="\|session=forged\|thread.id=[0-9]*' |
+			paste -sd ' ' | sed "s/container.id=$id/C/g; s/\(thread.id=[0-9]*\) */\1\n/g" | sed 's/^ *//; /thread/!d'
+	}
+	for option in -e -n; do # without a look, -n changes only the last name
+		told $option | sed -E 's/^(service.name=[a-z_-]+ )+C/C/; s/service.name=task /service.name=unknown_service /' >got
+		diff got - <<-'EOF'
+			C container.name=web process.pid=9 service.name=shop  k=" thread.id=9
+			C container.name=web process.pid=9 service.name=shop  k=" thread.id=10
+			C container.name=web process.pid=11 service.name=shop  k=" thread.id=11
+			process.pid=11 service.name=dash thread.id=11
+			process.pid=11 service.name=ls thread.id=11
+			C container.name=web process.pid=11 service.name=shop  k=" thread.id=11
+			service.name=unknown_service thread.id=12
+			C container.name=web process.pid=9 service.name=shop  k=" thread.id=9
+		EOF
+	done
+	# as JSON, events have the container; the lines have no numbers
+	tfs-export -H web <lines >json
+	[ "$(jq -s 'map(.seq) == [range(1; 13)]' json)" = true ]
+	[ "$(grep -c "\"container_id\":\"$id\",\"container_name\":\"web\",.*\"event\"" json)" = 5 ]
+	run -1 grep 00000000000000000000000000000000 json
+}
+
 @test "tfs-export: spans: curl posts each line to a collector, as the page says" {
 	need_schema
 	need_tool curl

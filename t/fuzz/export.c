@@ -6,6 +6,7 @@
  * they have, and no record of OTLP makes a line longer.
  */
 
+#include "proc/proc.h"
 #include "draw/export.h"
 #include "fuzz.h"
 
@@ -27,7 +28,7 @@ static void take_context(const uint8_t *data, size_t size)
 	o.end += 2;
 	out_char(&o, '}');
 	while (json_member(&s, o.at, &name, &value))
-		must(origin_is_name(name) && value.n);
+		must(resource_is_name(name) && value.n);
 	must(o.at == text + 2 || s == o.at - 1);
 	free(copy);
 }

@@ -13,8 +13,6 @@
 
 #include "base/base.h"
 #include "proc/proc.h"
-#include "event/event.h"
-#include "export.h"
 
 enum {
 	VERSION_OF_HEADER = 2,
@@ -168,7 +166,7 @@ static void put_attribute(struct out *o, struct message attribute)
 			key = text;
 		else if (text.at && field == 2)
 			any = text;
-	if (!any.at || !origin_is_name((struct text_part){ (const char *)key.at,
+	if (!any.at || !resource_is_name((struct text_part){ (const char *)key.at,
 							    (size_t)(key.end - key.at) }))
 		return;
 	json_key(o, (const char *)key.at, (size_t)(key.end - key.at));
