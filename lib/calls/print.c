@@ -44,11 +44,6 @@ static uint64_t cut(uint64_t v, unsigned width, int sign)
 	return sign && v > bits >> 1 ? v | ~bits : v;
 }
 
-static uint64_t value_of(const struct call_constant *k)
-{
-	return (uint64_t)(int64_t)k->high << 32 | k->low;
-}
-
 static void packed(struct out *o, unsigned at)
 {
 	for (const unsigned char *s = call_packed + at;; s++) {
@@ -79,10 +74,11 @@ static const struct call_constant *find(const struct calls *c, const struct call
 
 	/* an enumeration is sorted by values */
 	for (size_t n = set->n, half; !set->flags && (half = n / 2); n -= half)
-		if (value_of(k + half - 1) < v)
+		if (call_value_of(k + half - 1) < v)
 			k += half;
-	for (; k < end && (set->flags || value_of(k) <= v); k++)
-		if (k->abis & c->bit && (value_of(k) & bits) == v && (v || !value_of(k)))
+	for (; k < end && (set->flags || call_value_of(k) <= v); k++)
+		if ((call_value_of(k) & bits) == v && (v || !call_value_of(k)) &&
+		    call_has_constant(c, k))
 			return k;
 	return NULL;
 }
@@ -97,7 +93,7 @@ static void print_parts(struct print *p, const struct call_set *set, uint64_t v,
 	(void)width;
 	for (uint32_t part; k < end; k++) {
 		name(p, set, k);
-		part = k->low; /* shift, bits, kind and set: a byte each */
+		part = (uint32_t)call_value_of(k); /* shift, bits, kind and set: a byte each */
 		if (part >> 8 & 0xff)
 			print_value(p, part >> 16 & 0xff, 8, part >> 24,
 				    v >> (part & 0xff) & (((uint64_t)1 << (part >> 8 & 0xff)) - 1));
@@ -174,9 +170,10 @@ static void print_flags(struct print *p, const struct call_set *set, uint64_t v,
 	}
 	k = &call_constants[set->first];
 	for (const struct call_constant *end = k + set->n; v && k < end; k++) {
-		uint64_t value = value_of(k) & bits;
+		uint64_t value = call_value_of(k) & bits;
 
-		if (k->abis & p->c->bit && value & ~(uint64_t)set->mask && (v & value) == value) {
+		if (value & ~(uint64_t)set->mask && (v & value) == value &&
+		    call_has_constant(p->c, k)) {
 			bar(p, set, &any);
 			name(p, set, k);
 			v &= ~value;

@@ -183,6 +183,26 @@ function read_type(type,   option) {
 	}
 }
 
+# The values of a set need so many bytes each; 5: four, and not each ABI has each constant.
+function needs(set, bytes) {
+	if (bytes > set_bytes[set])
+		set_bytes[set] = bytes
+}
+
+# Print an array of what the sets with from to to bytes have of each constant.
+function print_constants(head, what, from, to,   k, i, j, set) {
+	print head "[] = {"
+	for (k = from; k <= to; k++)
+		for (i = 0; i < words["set"]; i++) {
+			set = names["set", i]
+			for (j = 1; j <= set_n[set] && set_bytes[set] == k; j++)
+				print "\t" (what == "name" ? \
+					"{ " packed_of(substr(set_name[set, j], length(prefix[set]) + 1)) " }" : \
+					what == "abis" ? abi_bits(set_abis[set, j]) : set_value[set, j]) ","
+		}
+	print "};\n"
+}
+
 function argument_index(name) {
 	if (!((call_id, name) in argument_number))
 		fail("no argument " name)
@@ -597,8 +617,10 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 		v = type_more
 		if (!sub(/.*set = /, "", v))
 			v = 0
-		set_value[set, set_n[set]] = (NF > 1 ? sprintf("%d | %d << 8 | %s << 16 | (uint32_t)%s << 24", \
-			$2, $3, type_kind, v) : 0) ", 0, " abi_bits(all_abis)
+		set_value[set, set_n[set]] = NF > 1 ? sprintf("%d | %d << 8 | %s << 16 | (uint32_t)%s << 24", \
+			$2, $3, type_kind, v) : 0
+		set_abis[set, set_n[set]] = all_abis
+		needs(set, 4)
 		next
 	}
 	if (NF < 2)
@@ -622,11 +644,14 @@ FILENAME ~ /\/sets\/[a-z0-9_]+\.in$/ {
 			set_key[set, j] = set_key[set, j - 1]
 			set_name[set, j] = set_name[set, j - 1]
 			set_value[set, j] = set_value[set, j - 1]
+			set_abis[set, j] = set_abis[set, j - 1]
 		}
 		set_key[set, j] = key
 		set_name[set, j] = $1
-		set_value[set, j] = c_number(v) ", " (v < 0 ? -1 : int(v / 4294967296)) ", " \
-			abi_bits(group_abis[i])
+		set_value[set, j] = sprintf("%.0f", v)
+		set_abis[set, j] = group_abis[i]
+		needs(set, v < 0 || v > 4294967295 ? 8 : group_abis[i] != all_abis ? 5 : \
+			v > 65535 ? 4 : v > 255 ? 2 : 1)
 	}
 	next
 }
@@ -726,26 +751,35 @@ END {
 		exit 1
 	print_words("set", is_flags)
 	print_words("layout", layout)
-	for (i = 0; i < words["set"]; i++) {
-		set = names["set", i]
-		packed_of(prefix[set])
-		for (j = 1; j <= set_n[set]; j++)
-			packed_of(substr(set_name[set, j], length(prefix[set]) + 1))
+	first = 0
+	for (k = 1; k <= 8; k++) {
+		class_first[k] = first
+		for (i = 0; i < words["set"]; i++) {
+			set = names["set", i]
+			if (set_bytes[set] != k)
+				continue
+			set_first[set] = first
+			first += set_n[set]
+			packed_of(prefix[set])
+			for (j = 1; j <= set_n[set]; j++)
+				packed_of(substr(set_name[set, j], length(prefix[set]) + 1))
+		}
 	}
 	print_places("T", 1)
 	print_places("P", 2)
-	print "const struct call_constant call_constants[] = {"
-	first = 0
+	printf "enum { CONSTANTS_2 = %d, CONSTANTS_4 = %d, CONSTANTS_ABIS = %d, CONSTANTS_8 = %d };\n",
+		class_first[2], class_first[4], class_first[5], class_first[8] >NAMES
+	print_constants("const struct call_constant call_constants", "name", 1, 8)
+	print_constants("const uint8_t call_values_1", "value", 1, 1)
+	print_constants("const uint16_t call_values_2", "value", 2, 2)
+	print_constants("const uint32_t call_values_4", "value", 4, 5)
+	print_constants("const int64_t call_values_8", "value", 8, 8)
+	print_constants("const uint8_t call_constant_abis", "abis", 5, 8)
 	for (i = 0; i < words["set"]; i++) {
 		set = names["set", i]
-		row("sets", sprintf(".first = %d, .n = %d, .prefix = %s, .flags = %d", first, set_n[set],
-			packed_of(prefix[set]), is_flags[set]) set_more[set])
-		for (j = 1; j <= set_n[set]; j++)
-			printf "\t{ %s, %s },\n", set_value[set, j],
-				packed_of(substr(set_name[set, j], length(prefix[set]) + 1))
-		first += set_n[set]
+		row("sets", sprintf(".first = %d, .n = %d, .prefix = %s, .flags = %d", set_first[set],
+			set_n[set], packed_of(prefix[set]), is_flags[set]) set_more[set])
 	}
-	print "};\n"
 	print_rows("sets", "call_set")
 	print "const struct call_member call_members[] = {\n" all_members "};\n"
 	print_rows("layouts", "call_layout")

@@ -47,10 +47,11 @@ struct call_piece {
 	uint8_t last : 1;       /* the text ends behind it */
 };
 
+/*
+ * The constants of sets whose values need one byte are first, then those of two, four and eight.
+ * Those from CONSTANTS_ABIS on have a bit for each ABI, and each ABI has the others.
+ */
 struct call_constant {
-	uint32_t low;
-	int8_t high;            /* the upper 32 bits of the value */
-	uint8_t abis;           /* a bit for each ABI that has it */
 	uint16_t name;          /* without the prefix of the set */
 };
 
@@ -153,6 +154,11 @@ struct call_abi {
 };
 
 extern const struct call_constant call_constants[];
+extern const uint8_t call_values_1[];
+extern const uint16_t call_values_2[];
+extern const uint32_t call_values_4[];
+extern const int64_t call_values_8[];
+extern const uint8_t call_constant_abis[];
 extern const struct call_set call_sets[];
 extern const struct call_member call_members[];
 extern const struct call_layout call_layouts[];
@@ -176,6 +182,24 @@ const struct call_layout *call_layout(const struct calls *, unsigned layout);
 
 /* Set the argument to what a MEMBER_POINTER points to; its count is a member of the structure. */
 void call_pointed(const struct calls *, const struct call_member *, struct call_arg *);
+
+static inline uint64_t call_value_of(const struct call_constant *k)
+{
+	size_t i = (size_t)(k - call_constants);
+
+	return i < CONSTANTS_2 ? call_values_1[i] :
+	       i < CONSTANTS_4 ? call_values_2[i - CONSTANTS_2] :
+	       i < CONSTANTS_8 ? call_values_4[i - CONSTANTS_4] :
+				 (uint64_t)call_values_8[i - CONSTANTS_8];
+}
+
+/* Does this ABI have the constant? */
+static inline int call_has_constant(const struct calls *c, const struct call_constant *k)
+{
+	size_t i = (size_t)(k - call_constants);
+
+	return i < CONSTANTS_ABIS || call_constant_abis[i - CONSTANTS_ABIS] & c->bit;
+}
 
 /* ---- print.c ---- */
 
