@@ -71,7 +71,7 @@ static FUNCTION long deepest(void)
 	HERE;
 
 	if (print_only) {
-		char line[1 << 16];
+		static char line[1 << 16]; /* its frame is to be small */
 		size_t n = 0;
 
 		for (struct here *h = inmost; h && n < sizeof(line) - 100; h = h->up)

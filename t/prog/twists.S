@@ -147,6 +147,7 @@ twist_\name:
 	begin in_register
 	.cfi_startproc
 	mov (%rsp), %rax
+	.cfi_register %rip, %rax
 	mov %rbx, (%rsp)
 	.cfi_rel_offset %rbx, 0
 	mov %rax, %rbx

@@ -6,6 +6,7 @@ FRAMES_CALL, the system call to stop at; FRAMES_STEP, the number of instructions
 the first return of the call on, in place of the stops at the calls (0). Lines: "stop TID", and for each frame, innermost
 first, "PC FILE OFFSET KIND NAME": the offset is the one in the file, KIND is "signal" for the
 frame of a signal's delivery, and NAME is gdb's. A stop ends with "end WHY".
+FRAMES_COPY is a file for the registers and stacks of the stops, for build/t/unwound.
 """
 import os
 import gdb
@@ -13,6 +14,9 @@ import gdb
 out = open(os.environ["FRAMES_OUT"], "w", buffering=1)
 STEPS = int(os.environ.get("FRAMES_STEP", "0"))
 mapped = {}
+copy = open(os.environ["FRAMES_COPY"], "w") if "FRAMES_COPY" in os.environ else None
+REGISTERS = ("rip rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15").split()
+told = set()
 
 
 def where(pid, pc):
@@ -32,9 +36,31 @@ def where(pid, pc):
     return "-", pc
 
 
+def copy_stack(tid):
+    """Write the registers and the stack of the thread to the copy, and what code is new."""
+    pid = gdb.selected_thread().ptid[0]
+    copy.write(f"stop {tid}\n")
+    frame = gdb.newest_frame()
+    values = [int(frame.read_register(name)) & (1 << 64) - 1 for name in REGISTERS]
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        for line in maps:
+            words = line.split()
+            if "x" in words[1] and (pid, line) not in told:
+                told.add((pid, line))
+                name = words[5] if len(words) > 5 else "-"
+                copy.write(f"map {words[0].replace('-', ' ')} {words[2]} {name}\n")
+    copy.write("regs " + " ".join(f"{value:x}" for value in values) + "\n")
+    sp = values[8] - 128 & ~7
+    mem = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+    copy.write(f"stack {sp:x} {os.pread(mem, 20000 if STEPS else 100000, sp).hex()}\n")
+    os.close(mem)
+
+
 def stop():
     """Print the frames of the thread that stopped."""
     pid, tid, _ = gdb.selected_thread().ptid
+    if copy:
+        copy_stack(tid)
     mapped.pop(pid, None)
     lines = []
     frame = gdb.newest_frame()
@@ -102,3 +128,5 @@ try:
     main()
 finally:
     out.close()
+    if copy:
+        copy.close()
