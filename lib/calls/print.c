@@ -504,7 +504,7 @@ static void print_sun_path(struct print *p, const char *at, size_t n, int all)
 /* Is a member left out of the structure? */
 static int left_out(const struct print *p, const struct structure *s, const struct call_member *m)
 {
-	const struct call_member *other = &call_members[s->l->first + m->other];
+	const struct call_member *other = call_members(s->l) + m->other;
 	size_t known = s->n - m->offset, all = (size_t)m->count * m->width, i = 0;
 	uint64_t v;
 
@@ -540,7 +540,7 @@ static int is_broken(const struct calls *c, const struct call_arg *a, uint64_t a
 	return user->cut && !((at + user->n) % 4096) &&
 	       (a->kind == CALL_BUFFER ||
 		(a->kind == CALL_STRUCT && !memchr(user->bytes, '\0', user->n) &&
-		 call_members[call_layout(c, a->set)->first].kind == MEMBER_CHARS));
+		 call_members(call_layout(c, a->set))->kind == MEMBER_CHARS));
 }
 
 /* Print what a member points to, or its address. */
@@ -554,7 +554,7 @@ static void print_pointed(struct print *p, const struct structure *s, const stru
 
 	call_pointed(p->c, m, &a);
 	if (a.count >= 0) {
-		counted = &call_members[s->l->first + a.count];
+		counted = call_members(s->l) + a.count;
 		count = counted->offset + (size_t)counted->width > s->n ? 0 :
 			call_load(p->c, s->at + counted->offset, counted->width);
 		/* the count of a name is its whole length; the program may have room for a part */
@@ -593,7 +593,7 @@ void put_mac(struct print *p, const char *at, size_t n)
 
 static void print_member(struct print *p, const struct structure *s, const struct call_member *m)
 {
-	const struct call_member *other = &call_members[s->l->first + m->other];
+	const struct call_member *other = call_members(s->l) + m->other;
 	const char *at = s->at + m->offset, *before;
 	size_t known = s->n - m->offset, one = size_of(p->c, m);
 	size_t all = m->count && known > m->count ? m->count : known;
@@ -644,7 +644,7 @@ static void print_member(struct print *p, const struct structure *s, const struc
 /* Print UTIME_NOW or UTIME_OMIT; the seconds have no meaning then. */
 static int print_now(struct print *p, const struct structure *s)
 {
-	const struct call_member *m = &call_members[s->l->first + 1];
+	const struct call_member *m = call_members(s->l) + 1;
 	uint64_t ns = 0;
 
 	if (s->l->now && s->n >= s->l->size)
@@ -687,7 +687,7 @@ static void print_rest(struct print *p, const struct structure *s, uint64_t size
 static void print_layout(struct print *p, unsigned layout, const char *at, size_t n, uint64_t most)
 {
 	struct structure s = { call_layout(p->c, layout), at, n, most };
-	const struct call_member *first = &call_members[s.l->first];
+	const struct call_member *first = call_members(s.l);
 	int any = 0, more = s.l->more, in_place = 0;
 	uint64_t size = p->size;
 
@@ -796,7 +796,7 @@ static void strings(struct print *p, const struct call_bytes *user)
 /* Is a member of the structure not zero that the kernel writes? */
 static int is_written(const struct calls *c, const struct call_layout *l, const char *at, size_t n)
 {
-	for (const struct call_member *m = &call_members[l->first], *end = m + l->n; m < end; m++)
+	for (const struct call_member *m = call_members(l), *end = m + l->n; m < end; m++)
 		if (m->out && n >= (size_t)m->offset + m->width &&
 		    call_load(c, at + m->offset, m->width))
 			return 1;
@@ -813,7 +813,7 @@ static int print_option(struct print *p, const struct call_arg *a, const struct 
 {
 	const struct call_layout *l = call_layout(p->c, a->set);
 	size_t n = user->n < count ? user->n : (size_t)count;
-	const struct call_member *m = &call_members[l->first];
+	const struct call_member *m = call_members(l);
 	int brackets = l->bare && !m->array && m->kind <= CALL_SET;
 
 	if ((int64_t)count < 0 || (a->out && !count))
@@ -839,7 +839,7 @@ static void structures(struct print *p, const struct call_arg *a, const struct c
 		       uint64_t count, uint64_t most)
 {
 	const struct call_layout *l = call_layout(p->c, a->set);
-	const struct call_member *m = &call_members[l->first];
+	const struct call_member *m = call_members(l);
 	int brackets = a->count >= 0 || (l->bare && !m->array && m->kind <= CALL_SET);
 	int any = 0;
 	size_t at = 0, n = p->size && user->n > p->size ? (size_t)p->size : user->n;
@@ -906,7 +906,7 @@ static int is_long(const struct call_arg *a, const struct call_bytes *user, int6
 static int has_sides(const struct call_layout *l, int both)
 {
 	for (unsigned i = 0; l && i < l->n; i++) {
-		const struct call_member *m = &call_members[l->first + i];
+		const struct call_member *m = call_members(l) + i;
 
 		if (both ? m->both : m->out)
 			return 1;
@@ -920,7 +920,7 @@ static int is_refused(const struct calls *c, const struct call *call, unsigned a
 {
 	const struct call_arg *a = &call->args[arg];
 	const struct call_layout *l = call_layout(c, a->set);
-	unsigned kind = l->bare ? call_members[l->first].kind : CALL_NONE;
+	unsigned kind = l->bare ? call_members(l)->kind : CALL_NONE;
 
 	if (a->sized) {
 		uint64_t size = call_value(c, call, a->sized - 1u, v->args);

@@ -89,7 +89,7 @@ static void print_attribute(struct print *p, const struct call_layout *table, co
 			    size_t known, size_t n)
 {
 	unsigned type = (unsigned)call_load(p->c, at + 2, 2), number = type & 0x3fff;
-	const struct call_member *m = &call_members[table->first], *end = m + table->n;
+	const struct call_member *m = call_members(table), *end = m + table->n;
 
 	while (m < end && m->bits != number)
 		m++;

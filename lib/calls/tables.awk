@@ -302,13 +302,34 @@ function pointed(layout, part, n, type,   i, name) {
 	type_more = ", .set = " i
 }
 
+# Return the words of a member: its name, its shape with the bytes that its offset is behind the one
+# before, or 63 and the offset, and its bits.
+function member_words(name, behind, offset, shape,   bits, n, out) {
+	n = 0
+	if (match(shape, /, \.bits = [0-9]+/)) {
+		bits = substr(shape, RSTART + 10, RLENGTH - 10) + 0
+		sub(/, \.bits = [0-9]+u?/, "", shape)
+		n = bits > 65535 ? 2 : bits > 0
+		shape = shape ", .words = " n
+	}
+	n = row("shapes", shape)
+	if (n > 1023)
+		fail("too many shapes")
+	out = "\t" name ", " n " | " (behind >= 0 && behind < 63 ? behind " << 10" : "63 << 10, " offset)
+	if (bits > 0)
+		out = out ", " bits % 65536
+	if (bits > 65535)
+		out = out ", " int(bits / 65536)
+	return out ",\n"
+}
+
 # Lay out a structure of an ABI: return its number.
 function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, packed, text, type,
 		side, rare, union, count, one, align, offset, v,
-		place, pointer) {
+		place, pointer, before) {
 	n = split((name, a) in layout ? layout[name, a] : layout[name], part, " ")
 	flags = members = names_set = ""
-	size = used = last = packed = layout_count = 0
+	size = used = last = packed = layout_count = before = 0
 	most = 1
 	for (i = 1; part[i] ~ /^(bare|now|length|packed|part|all|more|chain|joined|later|(least|limit)=[0-9]+|names=[a-z0-9_]+)$/; i++)
 		if (part[i] == "packed")
@@ -391,10 +412,10 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 			rare = ", .bits = " offset
 			offset = 0
 		}
-		v = sprintf("{ .name = %s, .kind = %s, .width = %s, .offset = %d, .count = %d", \
-			packed_of(text), type_kind, width_in(a, type_width), offset, count) \
-			type_more rare side
-		members = members "\t" v " },\n"
+		members = members member_words(packed_of(text), offset - before, offset, sprintf( \
+			".kind = %s, .width = %s, .count = %d", type_kind, width_in(a, type_width), \
+			count) type_more rare side)
+		before = offset
 		if (offset + one * count > size)
 			size = offset + one * count
 		if ((type_kind != "MEMBER_PAD" || text == "whole") && count > 0 && offset + one * count > used)
@@ -403,9 +424,9 @@ function lay_out(name, a,   part, n, i, flags, members, size, used, most, last, 
 	}
 	layout_size[name, a] = size = int((size + most - 1) / most) * most
 	if (!(members in members_at)) {
-		members_at[members] = nmembers
+		members_at[members] = nmembers + 0
 		all_members = all_members members
-		nmembers += layout_count
+		nmembers += gsub(/,/, ",", members)
 	}
 	return row("layouts", sprintf(".first = %d, .n = %d, .size = %d, .used = %d",
 		members_at[members], layout_count, size, used) flags)
@@ -781,7 +802,8 @@ END {
 			set_n[set], packed_of(prefix[set]), is_flags[set]) set_more[set])
 	}
 	print_rows("sets", "call_set")
-	print "const struct call_member call_members[] = {\n" all_members "};\n"
+	print_rows("shapes", "call_shape")
+	print "const uint16_t call_member_words[] = {\n" all_members "};\n"
 	print_rows("layouts", "call_layout")
 	print_rows("arguments", "call_argument")
 	print "const uint16_t call_lists[] = {\n" lists "};\n"

@@ -22,6 +22,33 @@ const struct call_layout *call_layout(const struct calls *c, unsigned layout)
 	return &call_layouts[c->abi->layouts[layout]];
 }
 
+static struct call_member *make_members(const struct call_layout *l)
+{
+	struct call_member *first = xcalloc(l->n + 1u, sizeof(*first)), *m = first;
+	unsigned offset = 0;
+
+	for (const uint16_t *w = call_member_words + l->first; m < first + l->n; m++) {
+		m->name = *w++;
+		m->shape = call_shapes[*w & 0x3ff];
+		offset = *w >> 10 == 63 ? w[1] : offset + (*w >> 10);
+		w += *w >> 10 == 63 ? 2 : 1;
+		m->offset = (uint16_t)offset;
+		for (unsigned i = 0; i < m->words; i++)
+			m->bits |= (uint32_t)*w++ << 16 * i;
+	}
+	return first;
+}
+
+const struct call_member *call_members(const struct call_layout *l)
+{
+	static struct call_member *found[LENGTH(call_layouts)];
+	struct call_member **members = &found[l - call_layouts];
+
+	if (!*members)
+		*members = make_members(l);
+	return *members;
+}
+
 static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 {
 	const struct call_argument *from = &call_arguments[index];
@@ -47,7 +74,7 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 		a->used = call_layout(c, from->set)->used;
 		if (call_layout(c, from->set)->chain)
 			a->size = 1;
-		a->bits = call_members[call_layout(c, from->set)->first].kind == MEMBER_FDSET;
+		a->bits = call_members(call_layout(c, from->set))->kind == MEMBER_FDSET;
 	}
 }
 
@@ -60,7 +87,7 @@ void call_pointed(const struct calls *c, const struct call_member *m, struct cal
 static int find_pointer(const struct calls *c, unsigned layout, size_t offset, unsigned *i,
 			struct call_pointer *p)
 {
-	const struct call_member *first = &call_members[call_layout(c, layout)->first];
+	const struct call_member *first = call_members(call_layout(c, layout));
 
 	for (const struct call_member *m = first; m < first + call_layout(c, layout)->n; m++) {
 		if (m->kind == CALL_STRUCT && m->count == 1 &&
@@ -98,7 +125,7 @@ int call_makes_pair(const struct calls *c, const struct call_arg *a)
 
 	if (a->kind != CALL_STRUCT || !a->out || a->in)
 		return 0;
-	first = &call_members[call_layout(c, a->set)->first];
+	first = call_members(call_layout(c, a->set));
 	return first->kind == CALL_FD && first->count == 2;
 }
 

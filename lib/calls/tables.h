@@ -67,24 +67,41 @@ struct call_set {
 
 enum member_rare { RARE_NEVER, RARE_ZERO, RARE_OTHER, RARE_BOTH };
 
+/* What a member is. */
+#define CALL_SHAPE                                                                                 \
+	uint16_t count;                                                                            \
+	uint16_t kind : 5, width : 5;                                                              \
+	uint16_t array : 1;     /* print brackets */                                               \
+	uint16_t rare : 2;      /* enum member_rare: when the member is left out */                \
+	uint16_t unless : 1;    /* left out if a bit of the other member is set, not if none is */ \
+	uint16_t out : 1;       /* the kernel writes it */                                         \
+	uint16_t both : 1;      /* the kernel reads and writes it */                               \
+	uint16_t set;                                                                              \
+	uint8_t other;          /* the member that decides whether this one is left out */         \
+	uint8_t last : 1;       /* printed in place of all after it */                             \
+	uint8_t equal : 1;      /* bits is the value of the other member */                        \
+	uint8_t counted : 1;    /* the other member has the number of elements */                  \
+	uint8_t words : 2       /* of bits, in call_member_words */
+
+struct call_shape {
+	CALL_SHAPE;
+};
+
+/* The tables have it as words, call_members as this. */
 struct call_member {
 	uint32_t bits;          /* of the other member; 0: all */
-	uint16_t name, offset, count;
-	uint16_t kind : 5, width : 5;
-	uint16_t array : 1;     /* print brackets */
-	uint16_t rare : 2;      /* enum member_rare: when the member is left out */
-	uint16_t unless : 1;    /* left out if a bit of the other member is set, not if none is */
-	uint16_t out : 1;       /* the kernel writes it */
-	uint16_t both : 1;      /* the kernel reads and writes it */
-	uint16_t set;
-	uint8_t other;          /* the member that decides whether this one is left out */
-	uint8_t last : 1;       /* printed in place of all after it */
-	uint8_t equal : 1;      /* bits is the value of the other member */
-	uint8_t counted : 1;    /* the other member has the number of elements */
+	uint16_t name, offset;
+	union {
+		struct call_shape shape;
+		struct {
+			CALL_SHAPE;
+		};
+	};
 };
 
 struct call_layout {
-	uint16_t first, n;      /* members */
+	uint16_t first;         /* in call_member_words */
+	uint16_t n;             /* members */
 	uint16_t size, used;
 	uint8_t least;          /* the size of the oldest version; 0: of the only one */
 	uint8_t limit;          /* the member with the bytes that pointers may have; 0: none */
@@ -160,7 +177,6 @@ extern const uint32_t call_values_4[];
 extern const int64_t call_values_8[];
 extern const uint8_t call_constant_abis[];
 extern const struct call_set call_sets[];
-extern const struct call_member call_members[];
 extern const struct call_layout call_layouts[];
 extern const struct call_message call_messages[];
 extern const struct call_protocol call_protocols[];
@@ -176,6 +192,9 @@ struct calls {
 	uint8_t bit;                    /* in abis */
 	struct call_entry **found;      /* the calls that calls_find has returned, by number */
 };
+
+/* Return the members of a layout. */
+const struct call_member *call_members(const struct call_layout *);
 
 /* Return a layout of this ABI. */
 const struct call_layout *call_layout(const struct calls *, unsigned layout);
