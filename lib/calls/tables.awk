@@ -210,7 +210,7 @@ function argument_index(name) {
 }
 
 # Return the number of an argument or a result: NAME:TYPE
-function argument(text,   name, type, out, side, label) {
+function argument(text,   name, type, out, side, label, set, i) {
 	name = text
 	if (!sub(/:.*/, "", name))
 		fail("no type: " text)
@@ -221,8 +221,13 @@ function argument(text,   name, type, out, side, label) {
 		type = substr(type, 1, RSTART - 1)
 	}
 	read_type(type)
-	out = sprintf(".name = %s, .kind = %s, .width = %s", text_of(name), type_kind,
+	out = sprintf(".kind = %s, .width = %s", type_kind,
 		width_word(type_kind == "CALL_OPTION" ? 1 : type_width)) type_more
+	set = 0
+	if (match(out, /, \.set = [A-Za-z0-9_]+/)) {
+		set = substr(out, RSTART + 9, RLENGTH - 9)
+		out = substr(out, 1, RSTART - 1) substr(out, RSTART + RLENGTH)
+	}
 	if (sub(/^!/, "", side)) {
 		out = out ", .out = CALL_OUT" (sub(/^=/, "", side) ? ", .whole = 1" : "")
 	} else if (sub(/^~/, "", side)) {
@@ -252,7 +257,10 @@ function argument(text,   name, type, out, side, label) {
 		out = out ", .eights = " substr(side, 2, length(side) - 2) / 8
 	else if (side != "")
 		fail("no such side: " side)
-	return row("arguments", out)
+	i = row("kinds", out)
+	if (i > 127)
+		fail("too many kinds of arguments")
+	return row("arguments", sprintf("%s, %s, %d", text_of(name), set, i))
 }
 
 function width_word(width) {
@@ -470,6 +478,14 @@ function constant_groups(set, text,   part, n, i, v) {
 	return groups(sprintf("%.0f", v), "")
 }
 
+function condition(test, arg, value, bits,   i) {
+	test = sprintf("%s, %d, %d", test, arg, row("bits", sprintf("%.0fu", bits)))
+	i = row("conditions", test " " value)
+	condition_tests[i] = test
+	condition_values[i] = value
+	return i
+}
+
 # Put the conditions ARG=VALUE,VALUE..., where ARG may be NAME:SET, to those of each variant that
 # is known: nvariants of variant_when, for variant_abis.
 function conditions(text,   name, set, test, bits, i, j, k, n, m, values, when, abis, old_when,
@@ -480,7 +496,7 @@ function conditions(text,   name, set, test, bits, i, j, k, n, m, values, when, 
 	n = split(substr(text, RSTART + 1), values, ",")
 	bits = ""
 	if (match(name, /%.*/)) {
-		bits = sprintf(", .bits = %.0fu", number(substr(name, RSTART + 1)))
+		bits = number(substr(name, RSTART + 1))
 		name = substr(name, 1, RSTART - 1)
 	}
 	set = argument_type[call_id, name]
@@ -503,9 +519,8 @@ function conditions(text,   name, set, test, bits, i, j, k, n, m, values, when, 
 				abis = common_abis(old_abis[i], group_abis[k], 1)
 				if (abis == "")
 					continue
-				when = row("conditions", sprintf(".test = %s, .arg = %d, .value = %s", \
-					tests[test], argument_index(name), \
-					c_number(group_value[k])) bits)
+				when = condition(tests[test], argument_index(name), \
+					c_number(group_value[k]), bits)
 				variant_when[++nvariants] = old_when[i] (old_when[i] == "" ? "" : ", ") when
 				variant_abis[nvariants] = abis
 			}
@@ -559,7 +574,7 @@ BEGIN {
 	tests["!"] = "TEST_NONE"
 	text_of("")
 	LONGEST = 8 # seven letters and the end
-	row("conditions", ".test = TEST_END")
+	condition("TEST_END", 0, "0u", 0)
 	row("does", "0")
 	word_of("set", "errno") # a member without a set has the number 0
 	word_of("set", "cap_low") # of MEMBER_CAPS
@@ -721,11 +736,9 @@ FILENAME ~ /calls\.in$/ {
 		for (j = 1; j <= nvariants; j++)
 			variants[nall++] = text sprintf(", .when = { %s }, .abis = %d", variant_when[j],
 				abi_bits(variant_abis[j]))
-		call_variants[call_id] += nvariants
 		next
 	}
 	call_id = ncalls++
-	call_variants[call_id] = 0
 	n = split($1, word, "@")
 	name = word[1]
 	if (n > 1) {
@@ -745,6 +758,33 @@ FILENAME ~ /calls\.in$/ {
 function message_type(text,   set) {
 	set = protocol_types[$1]
 	return (set, text) in constant ? number(constant[set, text]) : number(text)
+}
+
+# Print the rows of each layout, one for each form that it has, and where they are.
+function print_layouts(   i, j, k, n, pattern, forms, places) {
+	n = 0
+	print "const struct call_layout call_layouts[] = {"
+	for (j = 0; j < words["layout"]; j++) {
+		split("", forms)
+		pattern = ""
+		places = places "\t{ " n ", "
+		for (i = k = 0; i < nabis; i++) {
+			row_of = layout_of[names["layout", j], i + 1] + 0
+			if (!(row_of in forms)) {
+				forms[row_of] = k++
+				print "\t{ " row_line["layouts", row_of] " },"
+			}
+			pattern = pattern (i ? ", " : "") forms[row_of]
+		}
+		n += k
+		places = places row("forms", "{ " pattern " }") " },\n"
+	}
+	print "};\n\nstatic const struct layout_rows call_layout_rows[] = {\n" places "};\n"
+	print_rows("forms", "layout_form")
+	if (n > 1023 || rows["forms"] > 63) {
+		print "too many forms of layouts" >"/dev/stderr"
+		exit failed = 1
+	}
 }
 
 # Print the lines of a table.
@@ -804,10 +844,22 @@ END {
 	print_rows("sets", "call_set")
 	print_rows("shapes", "call_shape")
 	print "const uint16_t call_member_words[] = {\n" all_members "};\n"
-	print_rows("layouts", "call_layout")
+	print_layouts()
+	print_rows("kinds", "call_argument_kind")
 	print_rows("arguments", "call_argument")
 	print "const uint16_t call_lists[] = {\n" lists "};\n"
-	print_rows("conditions", "call_condition")
+	print "static const struct call_test call_tests[] = {"
+	for (i = 0; i < rows["conditions"]; i++)
+		print "\t{ " condition_tests[i] " },"
+	print "};\n\nstatic const uint32_t call_test_values[] = {"
+	for (i = 0; i < rows["conditions"]; i++)
+		print "\t" condition_values[i] ","
+	print "};\n\nstatic const uint32_t call_test_bits[] = {"
+	for (i = 0; i < rows["bits"]; i++)
+		print "\t" row_line["bits", i] ","
+	print "};\n"
+	if (rows["bits"] > 7)
+		fail("too many masks of conditions")
 	row("messages", "0")
 	row("protocols", "0")
 	print_rows("messages", "call_message")
@@ -817,7 +869,8 @@ END {
 		print "\t{ " variants[i] " },"
 	print "};\n\nconst struct call_data call_table[] = {"
 	for (i = 0; i < ncalls; i++)
-		printf "\t{ %s, .nvariants = %d },\n", call[i], call_variants[i]
+		printf "\t{ %s },\n", call[i]
+	print "\t{ .variants = " nall " }"
 	print "};\n\nconst uint16_t call_numbers[] = {"
 	first = 0
 	for (i = 1; i <= nabis; i++) {
@@ -833,13 +886,9 @@ END {
 		first += most[i] + 1
 	}
 	print "};\n\nconst struct call_abi call_abis[] = {"
-	for (i = 1; i <= nabis; i++) {
-		printf "\t{ \"%s\", .word = %d, .big = %d, .align8 = %d, .numbers = %d, .n = %d, .layouts = {",
+	for (i = 1; i <= nabis; i++)
+		printf "\t{ \"%s\", .word = %d, .big = %d, .align8 = %d, .numbers = %d, .n = %d },\n",
 			abi[i], abi_word[i], abi[i] == "s390x", abi_align[i], abi_numbers[i], most[i] + 1
-		for (j = 0; j < words["layout"]; j++)
-			printf " %d,", layout_of[names["layout", j], i]
-		print " } },"
-	}
 	print "};\n\nconst struct call_piece call_pieces[] = {\n" pieces "};\n\nconst char call_texts[] ="
 	for (i = 0; i < nwhole["T"]; i++)
 		print "\t\"" whole_texts["T", i] "\\0\""
@@ -852,7 +901,7 @@ END {
 	if (TEXTS)
 		for (s in packed_texts)
 			print s >TEXTS
-	if (rows["layouts"] > 65535 || nlists > 65535) {
+	if (nlists > 65535) {
 		print "the tables are too large" >"/dev/stderr"
 		failed = 1
 	}

@@ -6,6 +6,11 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
+struct call_condition {
+	uint32_t value, bits;
+	uint8_t test, arg;
+};
+
 /* A call, or a variant, which follows its call. The last one of a call has no test. */
 struct call_entry {
 	struct call call;
@@ -19,7 +24,9 @@ static unsigned width_of(const struct calls *c, unsigned width)
 
 const struct call_layout *call_layout(const struct calls *c, unsigned layout)
 {
-	return &call_layouts[c->abi->layouts[layout]];
+	const struct layout_rows *at = &call_layout_rows[layout];
+
+	return &call_layouts[at->first + call_forms[at->form].row[c->abi - call_abis]];
 }
 
 static struct call_member *make_members(const struct call_layout *l)
@@ -51,18 +58,19 @@ const struct call_member *call_members(const struct call_layout *l)
 
 static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 {
-	const struct call_argument *from = &call_arguments[index];
+	const unsigned set = call_arguments[index].set;
+	const struct call_argument_kind *from = &call_kinds[call_arguments[index].kind];
 
 	*a = (struct call_arg){
-		.name = call_texts + from->name, .label = call_texts + from->label,
+		.name = call_texts + call_arguments[index].name, .label = call_texts + from->label,
 		.kind = from->kind, .in = from->in, .out = from->out, .after = from->after,
 		.count = (int8_t)(from->count - 1), .place = from->place, .sized = from->sized,
 		.whole = from->whole,
-		.size = (uint16_t)width_of(c, from->width), .set = from->set,
+		.size = (uint16_t)width_of(c, from->width), .set = (uint16_t)set,
 	};
 	if (from->kind == CALL_BUFFER) {
-		a->bits = from->set == BUFFER_BITS;
-		a->message = from->set == BUFFER_MESSAGE;
+		a->bits = set == BUFFER_BITS;
+		a->message = set == BUFFER_MESSAGE;
 	}
 	if (from->eights)
 		a->size = (uint16_t)(8 * from->eights);
@@ -70,11 +78,11 @@ static void make_arg(const struct calls *c, struct call_arg *a, unsigned index)
 	if (from->unit)
 		a->shift = from->unit == UNIT_PAGES ? 12 : c->word == 8 ? 6 : 5;
 	if (from->kind == CALL_STRUCT) {
-		a->size = call_layout(c, from->set)->size;
-		a->used = call_layout(c, from->set)->used;
-		if (call_layout(c, from->set)->chain)
+		a->size = call_layout(c, set)->size;
+		a->used = call_layout(c, set)->used;
+		if (call_layout(c, set)->chain)
 			a->size = 1;
-		a->bits = call_members(call_layout(c, from->set))->kind == MEMBER_FDSET;
+		a->bits = call_members(call_layout(c, set))->kind == MEMBER_FDSET;
 	}
 }
 
@@ -175,26 +183,33 @@ static void make_call(const struct calls *c, struct call *call, const uint16_t *
 	}
 }
 
+static struct call_condition make_condition(unsigned i, const uint8_t at[CALL_ARGS])
+{
+	const struct call_test *test = &call_tests[i];
+
+	return (struct call_condition){ call_test_values[i], call_test_bits[test->bits],
+					test->test, at[test->arg] };
+}
+
 static struct call_entry *make_entries(const struct calls *c, const struct call_data *d)
 {
-	struct call_entry *first = xcalloc(d->nvariants + 2u, sizeof(*first)), *e = first;
+	const size_t most = d[1].variants - d->variants + 2u;
+	struct call_entry *first = xcalloc(most, sizeof(*first)), *e = first;
 	uint8_t at[CALL_ARGS];
 
 	e->call.name = call_texts + d->name;
 	e->call.role = role_of_call(e->call.name);
 	make_call(c, &e->call, call_lists + d->args, d->nargs, at);
-	for (unsigned i = 0; i < d->nvariants; i++) {
-		const struct call_variant_data *v = &call_variants[d->variants + i];
+	for (unsigned i = d->variants; i < d[1].variants; i++) {
+		const struct call_variant_data *v = &call_variants[i];
 
 		if (!(v->abis & c->bit))
 			continue;
 		(++e)->call.name = first->call.name;
 		e->call.role = first->call.role;
 		make_call(c, &e->call, call_lists + v->args, v->nargs, at);
-		for (unsigned k = 0; k < 2; k++) {
-			e->when[k] = call_conditions[v->when[k]];
-			e->when[k].arg = at[e->when[k].arg];
-		}
+		for (unsigned k = 0; k < 2; k++)
+			e->when[k] = make_condition(v->when[k], at);
 	}
 	return first;
 }

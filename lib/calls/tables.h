@@ -121,9 +121,16 @@ enum call_unit { UNIT_ONE, UNIT_NODES, UNIT_PAGES };
 
 enum { WIDTH_LONG = 16, WIDTH_OLD };    /* of an ABI: bytes of a long, and of an old id */
 
-/* An argument of any ABI; see struct call_arg. */
+/* An argument of any ABI. */
 struct call_argument {
-	uint16_t name, label, set;
+	uint32_t name : 16;
+	uint32_t set : 9;
+	uint32_t kind : 7;      /* in call_kinds */
+};
+
+/* What an argument is; see struct call_arg. */
+struct call_argument_kind {
+	uint16_t label;
 	uint16_t kind : 5, width : 5, place : 3, in : 1, out : 2;
 	uint16_t after : 1, whole : 1, sized : 3;
 	uint16_t count : 4;             /* this and sized: 1 + the argument, or member; 0: none */
@@ -147,15 +154,15 @@ struct call_protocol {
 
 enum { TEST_END, TEST_EQUAL, TEST_ANY, TEST_NONE };
 
-struct call_condition {
-	uint32_t value, bits;   /* TEST_EQUAL: these bits have the value; 0: the lower 32 */
-	uint8_t test, arg;
+/* Compare an argument with the value of this number. */
+struct call_test {
+	uint8_t test : 2, arg : 3;
+	uint8_t bits : 3;       /* in call_test_bits: TEST_EQUAL: these have the value; 0: all */
 };
 
 struct call_data {
 	uint16_t name, args;    /* the arguments and the result, in call_lists */
-	uint16_t variants, nvariants;
-	uint8_t nargs;
+	uint16_t nargs : 3, variants : 13;      /* up to those of the next call */
 };
 
 struct call_variant_data {
@@ -167,7 +174,16 @@ struct call_abi {
 	char name[8];
 	uint8_t word, big, align8;      /* align8: the alignment of 8 bytes */
 	uint16_t numbers, n;            /* 1 + the call with each number, in call_numbers */
-	uint16_t layouts[LAYOUT_END];
+};
+
+/* The rows of a layout, and which of them each ABI has. */
+struct layout_rows {
+	uint16_t first : 10;    /* in call_layouts */
+	uint16_t form : 6;      /* in call_forms */
+};
+
+struct layout_form {
+	uint8_t row[7];
 };
 
 extern const struct call_constant call_constants[];
