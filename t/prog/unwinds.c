@@ -4,12 +4,15 @@
  *
  * The processor traps after each instruction of the work: calls through a PLT that is bound
  * lazily, libc, alloca, recursion of 200, a signal's handler on both stacks, a longjmp, a thread.
- * The handler of the trap walks the stack from the registers of the trap by elf_unwind_step.
+ * The handler of the trap walks the stack from the registers of the trap by elf_unwind_step. On
+ * arm64 a timer interrupts the work a thousand times instead, without handlers and the longjmp, and
+ * only the frames above the function at work are compared: the trampoline of signals and PLTs have
+ * no table there.
  *
  * Print the numbers of stops, of frames, of the deepest stack, and of stops that differ; the first
  * few of these on stderr. With an argument N, take the time of N walks instead; with one more, each
  * of them makes the rows anew.
- * Exit: 0 done, 3 another machine than amd64.
+ * Exit: 0 done, 3 another machine.
  */
 #include <execinfo.h>
 #include <pthread.h>
@@ -19,14 +22,15 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <ucontext.h>
 
 #include "base/base.h"
 #include "elf/elf.h"
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 
-enum { FILES = 32, FRAMES = 512, TRAP_FLAG = 0x100, ALT = 1 << 16 };
+enum { FILES = 32, FRAMES = 512, TRAP_FLAG = 0x100, ALT = 1 << 16, STOPS = 1000 };
 
 static struct region {
 	uint64_t from, to, offset;
@@ -116,6 +120,14 @@ static int walk(struct unwind_frame *f, void **pcs, enum unwind_result *result)
 
 static struct unwind_frame frame_of(const ucontext_t *c)
 {
+#ifdef __aarch64__
+	struct unwind_frame f = { .known = 0xffffffff, .interrupted = 1 };
+
+	for (unsigned i = 0; i < 31; i++)
+		f.reg[i] = c->uc_mcontext.regs[i];
+	f.reg[31] = c->uc_mcontext.sp;
+	f.pc = c->uc_mcontext.pc;
+#else
 	static const int order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP,
 		REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
 	struct unwind_frame f = { .known = 0xffff, .interrupted = 1 };
@@ -123,6 +135,7 @@ static struct unwind_frame frame_of(const ucontext_t *c)
 	for (unsigned i = 0; i < 16; i++)
 		f.reg[i] = (uint64_t)c->uc_mcontext.gregs[order[i]];
 	f.pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+#endif
 	return f;
 }
 
@@ -142,26 +155,43 @@ static void tell(const char *who, void **pcs, int n)
 	fputc('\n', stderr);
 }
 
+#ifdef __aarch64__
+/* The frames above the function at work. */
+static void *callers[FRAMES];
+static int caller_count;
+#endif
+
 static void compare(const ucontext_t *c)
 {
 	void *own[FRAMES], *theirs[FRAMES];
 	struct unwind_frame f = frame_of(c);
 	enum unwind_result result;
-	int n = walk(&f, own, &result), all = backtrace(theirs, FRAMES), first = 0;
+	int n = walk(&f, own, &result), all, first;
 
+#ifdef __aarch64__
+	if (n == 1 && result == UNWIND_NO_TABLE)
+		return; /* in a PLT */
+	first = n > caller_count ? n - caller_count : 0;
+	all = first + caller_count;
+	memcpy(theirs, own, sizeof(own));
+	memcpy(theirs + first, callers, (size_t)caller_count * sizeof(*callers));
+#else
+	all = backtrace(theirs, FRAMES);
 	/* theirs begins in this handler */
-	while (first < all && theirs[first] != own[0])
+	for (first = 0; first < all && theirs[first] != own[0];)
 		first++;
+	memmove(theirs, theirs + first, (size_t)(all - first) * sizeof(*theirs));
+	all -= first;
+#endif
 	stops++;
 	frames += (unsigned long)n;
 	deepest = (unsigned long)n > deepest ? (unsigned long)n : deepest;
-	if (result == UNWIND_END && n == all - first &&
-	    !memcmp(own, theirs + first, (size_t)n * sizeof(*own)))
+	if (result == UNWIND_END && n == all && !memcmp(own, theirs, (size_t)n * sizeof(*own)))
 		return;
 	if (differences++ < 10) {
 		fprintf(stderr, "result %d\n", result);
 		tell("own", own, n);
-		tell("backtrace", theirs + first, all - first);
+		tell("backtrace", theirs, all);
 	}
 }
 
@@ -170,18 +200,27 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	ucontext_t *c = context;
 
 	(void)sig, (void)info;
-	if (stepping) {
+	if (stepping)
 		compare(c);
-		c->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
-	} else {
-		c->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-	}
+#ifdef __x86_64__
+	c->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	c->uc_mcontext.gregs[REG_EFL] |= stepping * TRAP_FLAG;
+#endif
 }
 
-static void begin(void)
+#define APART __attribute__((noinline, noclone))
+
+APART static void begin(void)
 {
+#ifdef __x86_64__
 	stepping = 1;
 	__asm__ volatile("int3");
+#else
+	/* begin and its caller are the first two */
+	caller_count = backtrace(callers, FRAMES) - 2;
+	memmove(callers, callers + 2, (size_t)caller_count * sizeof(*callers));
+	stepping = 1;
+#endif
 }
 
 static void end(void)
@@ -191,10 +230,7 @@ static void end(void)
 
 /* ---- the work ---------------------------------------------------------------------- */
 
-#define APART __attribute__((noinline, noclone))
-
 static volatile int sink;
-static jmp_buf out_of_here;
 
 static int compare_ints(const void *a, const void *b)
 {
@@ -256,6 +292,9 @@ APART static int recurse(int depth, int a, int b, int c, int d, int e, int f)
 	return r + a * sink;
 }
 
+#ifdef __x86_64__
+static jmp_buf out_of_here;
+
 APART static void leave(int n)
 {
 	begin();
@@ -285,16 +324,21 @@ static void handle(int sig, int flags)
 	sigaction(sig, &a, NULL);
 	raise(sig);
 }
+#endif
 
 APART static void work(void)
 {
-	sink = 3;
-	call_libc();
-	allocate(33);
-	recurse(200, 1, 2, 3, 4, 5, 6);
-	jump();
-	handle(SIGUSR1, 0);
-	handle(SIGUSR2, SA_ONSTACK);
+	do {
+		sink = 3;
+		call_libc();
+		allocate(33);
+		recurse(200, 1, 2, 3, 4, 5, 6);
+#ifdef __x86_64__
+		jump();
+		handle(SIGUSR1, 0);
+		handle(SIGUSR2, SA_ONSTACK);
+#endif
+	} while (stops < STOPS);
 }
 
 static void *thread(void *arg)
@@ -342,6 +386,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction a = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO };
 	stack_t alt = { .ss_sp = alternative, .ss_size = sizeof(alternative) };
+	sigset_t alarms;
 	pthread_t t;
 	void *first[4];
 
@@ -351,12 +396,20 @@ int main(int argc, char **argv)
 		measure_below(16, strtoul(argv[1], NULL, 10), argc > 2);
 		return 0;
 	}
+#ifdef __x86_64__
 	sigaction(SIGTRAP, &a, NULL);
+#else
+	sigaction(SIGALRM, &a, NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){ { 0, 2000 }, { 0, 2000 } }, NULL);
+#endif
 	sigaltstack(&alt, NULL);
 	add_stack(alternative, sizeof(alternative));
 	work();
 	sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
 	pthread_create(&t, NULL, thread, NULL);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL); /* they are for the thread */
 	pthread_join(t, NULL);
 	printf("%lu stops, %lu frames, at most %lu, %lu differ\n", stops, frames, deepest,
 	       differences);
