@@ -208,7 +208,7 @@ static void trapped(int sig, siginfo_t *info, void *context)
 #endif
 }
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 
 APART static void begin(void)
 {

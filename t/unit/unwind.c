@@ -329,6 +329,8 @@ static void test_ends(void)
 	/* the CFA is below the stack: rsp - 8 */
 	EQUAL(MAKE(AMD64, "\x13\1"), 0);
 	EQUAL(step_once(), UNWIND_BAD);
+	EQUAL(MAKE(AMD64, "\x13\1\x09\x10\2"), 0);
+	EQUAL(step_once(), UNWIND_BAD);
 	/* at it, and the return address is in rcx */
 	EQUAL(MAKE(AMD64, "\x0e\0\x09\x10\2"), 0);
 	EQUAL(step_once(), UNWIND_STEP);
