@@ -9,6 +9,7 @@
  *	signal  send a signal to itself and handle it
  *	sched   send a byte to another thread and get a byte back
  *	call    make a system call, getppid
+ *	deep    call, in 20 calls of functions
  *	fork    start a child that ends at once
  *	tcp     connect to itself, accept and close
  *	probed  call a function of that name
@@ -96,6 +97,21 @@ static void do_call(long i)
 	syscall(SYS_getppid);
 }
 
+__attribute__((noinline)) static void deeper(long depth)
+{
+	if (depth > 0)
+		deeper(depth - 1);
+	else
+		do_call(0);
+	__asm__ volatile("" : : "r"(depth)); /* or it would be a loop */
+}
+
+static void do_deep(long i)
+{
+	(void)i;
+	deeper(18);
+}
+
 static void do_tcp(long i)
 {
 	/* leave no port in TIME_WAIT */
@@ -143,8 +159,8 @@ static const struct {
 	void (*once)(long);
 } kinds[] = {
 	{ "exec", do_exec }, { "open", do_open }, { "signal", do_signal },
-	{ "sched", do_sched }, { "call", do_call }, { "fork", do_fork },
-	{ "tcp", do_tcp }, { "probed", probed }, { "block", do_block },
+	{ "sched", do_sched }, { "call", do_call }, { "deep", do_deep },
+	{ "fork", do_fork }, { "tcp", do_tcp }, { "probed", probed }, { "block", do_block },
 };
 
 int main(int argc, char **argv)

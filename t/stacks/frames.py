@@ -3,10 +3,12 @@
 
 gdb runs it (-x) with these variables of the environment: FRAMES_OUT, the file to write to;
 FRAMES_CALL, the system call to stop at; FRAMES_STEP, the number of instructions to step from
-the first return of the call on, in place of the stops at the calls (0). Lines: "stop TID", and for each frame, innermost
-first, "PC FILE OFFSET KIND NAME": the offset is the one in the file, KIND is "signal" for the
-frame of a signal's delivery, and NAME is gdb's. A stop ends with "end WHY".
-FRAMES_COPY is a file for the registers and stacks of the stops, for build/t/unwound.
+the first return of the call on, in place of the stops at the calls (0); FRAMES_COPY, a file for
+the registers and stacks of the stops, for build/t/unwound.
+
+Lines: "stop TID", and for each frame, innermost first, "PC FILE OFFSET KIND NAME": the offset is
+the one in the file, KIND is "signal" for the frame of a signal's delivery, and NAME is gdb's.
+A stop ends with "end WHY".
 """
 import os
 import gdb
@@ -69,7 +71,8 @@ def stop():
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             kind = "signal" if frame.type() == gdb.SIGTRAMP_FRAME else "call"
             name, offset = where(pid, frame.pc())
-            lines.append(f"{frame.pc():x} {name.replace(' ', '~')} {offset:x} {kind} {frame.name()}")
+            name = name.replace(" ", "~")
+            lines.append(f"{frame.pc():x} {name} {offset:x} {kind} {frame.name()}")
         why = frame.unwind_stop_reason()
         try:
             frame = frame.older()

@@ -14,7 +14,8 @@ setup_file() {
 	make -s -C "${BATS_TEST_DIRNAME%/*/*}" -f t/prog/Makefile chains >&2
 }
 
-# compare EQUAL WORD...: Run t/stacks/compare. Fail if a stop is wrong, or fewer than EQUAL are equal.
+# compare EQUAL WORD...: Run t/stacks/compare. Fail if a stop is wrong, or if fewer than EQUAL are
+# equal.
 compare() {
 	local sum
 	[ -x "$PROG/chains/$(chain_of "${@:2}")" ] || skip "no compiler has made this program"
