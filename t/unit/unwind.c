@@ -243,8 +243,8 @@ static int make_table(unsigned machine, const char *cie, size_t cie_n, const cha
 	memcpy(table.v + table.n, program, n);
 	table.n += n;
 	put(0, 4);
-	table.u = (struct elf_unwind){ .bytes = table.v, .size = table.n };
 	free(table.u.v);
+	table.u = (struct elf_unwind){ .bytes = table.v, .size = table.n };
 	elf_unwind_index(&table.u, same_offset, NULL);
 	return elf_unwind_check(&table.u);
 }
