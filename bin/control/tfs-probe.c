@@ -11,7 +11,7 @@
  * which nothing splits.
  *	p SYMBOL[+OFFSET] [ARG]...  where a function of the kernel begins
  *	r SYMBOL [ARG]...           where the function returns
- *	f SYMBOL[%return] [ARG]...  the same by the function tracer; ARG may be a name of the source
+ *	f SYMBOL[%return] [ARG]...  the same by the function tracer; ARG may be a name of source
  *	p FILE:SYMBOL[+OFFSET], r FILE:SYMBOL, or FILE:OFFSET: in a program or library
  *	e SYSTEM/EVENT [ARG]...     at another event, with memory that its fields point to
  *	u FILE:PROVIDER:NAME [ARG]...  a USDT probe of a program, with its arguments. For its
@@ -197,14 +197,15 @@ static int check_words(const char *event, const char *probe)
 	return 0;
 }
 
-/* Parse a number as strtoull(3) does with base 0, without a sign. Return 0, or -1, silent. */
+/* Parse a number as C has it: 16, 020 or 0x10. Return 0, or -1, silent. */
 static int parse_offset(const char *s, uint64_t *n)
 {
-	char *end;
+	const int hex = *s == '0' && (s[1] | 0x20) == 'x';
+	const char *first = s + 2 * hex, *end;
 
-	errno = 0;
-	*n = strtoull(s, &end, 0);
-	return *s < '0' || *s > '9' || *end || errno ? -1 : 0;
+	*n = text_value(first, &end, hex ? 16 : *s == '0' ? 8 : 10);
+	return *s < '0' || *s > '9' || end == first || *end || *n == UINT64_MAX ||
+	       strpbrk(s, " \t") ? -1 : 0;
 }
 
 /*

@@ -102,6 +102,7 @@ static struct track *describe(struct lane *lane, const struct seen *l, const cha
 	struct thread *t = (struct thread *)lane;
 	struct text_part name = l->host.n ? l->host : text_part_of("trace");
 	int added = !t->track.uuid, host;
+	uint64_t lane_pid;
 
 	if (added)
 		t->host = track_at(&top, HOST, name, &host);
@@ -116,9 +117,9 @@ static struct track *describe(struct lane *lane, const struct seen *l, const cha
 		str_format(t->comm, sizeof(t->comm), "%.*s", (int)name.n, name.text);
 	else if (!added)
 		return &t->track;
+	lane_pid = text_value(strrchr(lane->entry.key, '\t') + 1, NULL, 10);
 	proto_put(*t->comm ? "1{60{1u4{1u2u5s}}." : "1{60{1u4{1u2u}}.", t->track.uuid,
-		  t->host->uuid, strtoull(strrchr(lane->entry.key, '\t') + 1, NULL, 10) & INT32_MAX,
-		  t->comm);
+		  t->host->uuid, lane_pid & INT32_MAX, t->comm);
 	return &t->track;
 }
 

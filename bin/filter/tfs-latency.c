@@ -66,7 +66,7 @@ static int each_line(void)
 		if (except && comments_traced(in.line, &host, &pid) && !text_part_is(pid, "all")) {
 			if (headed)
 				stdout_print("%s\n", in.line);
-			return latency_follow_task(&t, (pid_t)strtol(pid.text, NULL, 10));
+			return latency_follow_task(&t, (pid_t)text_value(pid.text, NULL, 10));
 		}
 		headed |= !strncmp(in.line, "# tracer: ", 10);
 		/* the lost events may contain any end */

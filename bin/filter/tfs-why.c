@@ -183,7 +183,8 @@ static void keep_argument(const struct seen *l, int32_t pid)
 	struct argument *a = table_at(&arguments, (const char *)&pid, sizeof(pid));
 	const struct text_part body = seen_body(l);
 	const char *at = body.text, *end = at ? at + body.n : at;
-	char text[24], *rest;
+	const char *rest;
+	char text[24];
 	size_t n = 0;
 
 	a->known = 0;
@@ -196,7 +197,7 @@ static void keep_argument(const struct seen *l, int32_t pid)
 	while (at + n < end && n < sizeof(text) - 1 && at[n] != ',' && at[n] != ')')
 		n++;
 	str_format(text, sizeof(text), "%.*s", (int)n, at);
-	a->value = strtoull(text, &rest, 16);
+	a->value = text_value(text + 2 * !strncmp(text, "0x", 2), &rest, 16);
 	a->known = n && !*rest;
 }
 

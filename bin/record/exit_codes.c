@@ -29,7 +29,7 @@ void taskstats_open(struct taskstats *x, unsigned cpus)
 {
 	const char *inherited = getenv(TASKSTATS_FD);
 
-	x->fd = inherited ? atoi(inherited) : taskstats_listen(cpus);
+	x->fd = inherited ? (int)text_value(inherited, NULL, 10) : taskstats_listen(cpus);
 	/* after lost messages, those before them may be of earlier tasks with the same pids */
 	if (inherited && taskstats_read(x))
 		forget(x);

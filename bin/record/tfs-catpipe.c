@@ -520,7 +520,7 @@ static void write_unread(struct stream *s)
 
 	if (s->to.full)
 		return;
-	if (late && late_text(text, sizeof(text), late_count((int)strtol(late, NULL, 10))))
+	if (late && late_text(text, sizeof(text), late_count((int)text_value(late, NULL, 10))))
 		out_format(&o, s->show.json ? "{\"comment\":\"%s\"}\n" : "# %s\n", text);
 	if (procfs_missed())
 		out_format(&o, s->show.json ? "{\"unread\":%llu}\n" :

@@ -24,14 +24,14 @@ struct place {
 /* Read a line of maps. Return 0, or -1: it is no shared mapping. */
 static int parse(const char *line, uint64_t *first, uint64_t *last, struct place *p)
 {
-	char *end;
+	const char *end;
 	size_t n;
 
-	*first = strtoull(line, &end, 16);
-	*last = *end == '-' ? strtoull(end + 1, &end, 16) : 0;
+	*first = text_value(line, &end, 16);
+	*last = *end == '-' ? text_value(end + 1, &end, 16) : 0;
 	if (*end != ' ' || strlen(end) < 6 || end[4] != 's')
 		return -1;
-	p->offset = strtoull(end + 6, &end, 16);
+	p->offset = text_value(end + 6, &end, 16);
 	end += *end == ' ';
 	n = strcspn(end, " ");
 	n += end[n] ? 1 + strcspn(end + n + 1, " ") : 0;

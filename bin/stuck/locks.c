@@ -50,12 +50,12 @@ static int parse(const char *line, struct lock *l)
 	s = word(s, text, sizeof(text));
 	l->writes = !strcmp(text, "WRITE");
 	s = word(s, text, sizeof(text));
-	l->pid = *text == '-' ? -1 : (pid_t)strtol(text, NULL, 10);
+	l->pid = *text == '-' ? -1 : (pid_t)text_value(text, NULL, 10);
 	s = word(s, l->file, sizeof(l->file));
 	s = word(s, text, sizeof(text));
-	l->first = strtoull(text, NULL, 10);
+	l->first = text_value(text, NULL, 10);
 	word(s, text, sizeof(text));
-	l->last = *text == 'E' ? UINT64_MAX : strtoull(text, NULL, 10);
+	l->last = *text == 'E' ? UINT64_MAX : text_value(text, NULL, 10);
 	return 0;
 }
 
@@ -173,10 +173,9 @@ static unsigned find_request(struct thread *t, int fd, int is_flock, struct lock
 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct lock *l = &all.v[i];
-		const char *number = strrchr(l->file, ':');
-		char *end;
-		unsigned major = (unsigned)strtoul(l->file, &end, 16);
-		unsigned minor = (unsigned)strtoul(*end ? end + 1 : end, NULL, 16);
+		const char *number = strrchr(l->file, ':'), *end;
+		unsigned major = (unsigned)text_value(l->file, &end, 16);
+		unsigned minor = (unsigned)text_value(*end ? end + 1 : end, NULL, 16);
 		char its[32];
 
 		str_format(its, sizeof(its), "%u:%u", major, minor);
@@ -185,7 +184,7 @@ static unsigned find_request(struct thread *t, int fd, int is_flock, struct lock
 		if (fd < 0 ? strcmp(l->kind, "LEASE") && strcmp(l->kind, "DELEG") :
 		    is_flock ? strcmp(l->kind, "FLOCK") != 0 : !is_posix(l))
 			continue;
-		if (fd >= 0 && (strcmp(its, device) || strtoull(number + 1, NULL, 10) != inode))
+		if (fd >= 0 && (strcmp(its, device) || text_value(number + 1, NULL, 10) != inode))
 			continue;
 		if (ranged && (l->first != range.first || l->last != range.last ||
 			       l->writes != range.writes))

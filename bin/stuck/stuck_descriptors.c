@@ -354,8 +354,8 @@ static void epoll_wait_for(struct thread *t, int fd)
 			continue;
 		s += strspn(s, " ");
 		watched = (int)text_digits(&s);
-		bits = strtoull(events + 7, NULL, 16);
-		id = inode ? strtoull(inode + 4, NULL, 16) : 0;
+		bits = text_value(events + 7, NULL, 16);
+		id = inode ? text_value(inode + 4, NULL, 16) : 0;
 		file_of(t->task.pid, watched, &f);
 		/* the number may mean another file by now */
 		if (f.kind == FILE_CLOSED || (f.inode && inode && f.inode != id))

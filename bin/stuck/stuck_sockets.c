@@ -51,12 +51,12 @@ static const char *read_end(const char *s, struct end *e)
 		uint32_t v;
 
 		memcpy(word, s + i, 8);
-		v = (uint32_t)strtoul(word, NULL, 16);
+		v = (uint32_t)text_value(word, NULL, 16);
 		memcpy(e->address + (digits == 8 ? 12 : i / 2), &v, 4);
 	}
 	s += digits;
 	if (*s == ':')
-		e->port = (unsigned)strtoul(s + 1, NULL, 16);
+		e->port = (unsigned)text_value(s + 1, NULL, 16);
 	s += strcspn(s, " ");
 	return s + strspn(s, " ");
 }
@@ -74,7 +74,7 @@ static void read_internet(pid_t pid, const char *name, const char *protocol)
 		if (!s)
 			continue;
 		s = read_end(read_end(s + 2, &i.local), &i.remote);
-		i.state = (unsigned)strtoul(s, NULL, 16);
+		i.state = (unsigned)text_value(s, NULL, 16);
 		for (unsigned skip = 0; skip < 6; skip++) {
 			s += strcspn(s, " ");
 			s += strspn(s, " ");

@@ -80,8 +80,8 @@ static void read_status(struct thread *t)
 	t->tgid = (pid_t)text_digits(&s);
 	s = status_of(text, "\nTracerPid:\t");
 	t->tracer = (pid_t)text_digits(&s);
-	t->blocked = strtoull(status_of(text, "\nSigBlk:\t"), NULL, 16);
-	t->caught = strtoull(status_of(text, "\nSigCgt:\t"), NULL, 16);
+	t->blocked = text_value(status_of(text, "\nSigBlk:\t"), NULL, 16);
+	t->caught = text_value(status_of(text, "\nSigCgt:\t"), NULL, 16);
 	s = status_of(text, "\nNSpid:");
 	while (*s == '\t' && t->ninner < sizeof(t->inner) / sizeof(*t->inner)) {
 		s++;
@@ -192,12 +192,8 @@ static int read_call(struct thread *t)
 		return -1;
 	}
 	n[0] = text_digits(&s);
-	for (unsigned i = 1; i < 9 && !strncmp(s, " 0x", 3); i++) {
-		char *end;
-
-		n[i] = strtoull(s + 1, &end, 16);
-		s = end;
-	}
+	for (unsigned i = 1; i < 9 && !strncmp(s, " 0x", 3); i++)
+		n[i] = text_value(s + 3, &s, 16);
 	memcpy(t->args, n + 1, sizeof(t->args));
 	t->call = name_of_syscall((int64_t)n[0]);
 	/* 32-bit code has its stack and program below 4 GiB, and its calls have other numbers */

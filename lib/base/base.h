@@ -300,6 +300,12 @@ int text_quantity(const char *s, const struct text_unit *units, unsigned long lo
 /* Return the number whose digits begin at *s, 0 without digits. Move *s after the digits. */
 unsigned long long text_digits(const char **s);
 
+/*
+ * Return the number at s, after spaces, in a base up to 16, without a sign or 0x: 0 without digits,
+ * and UINT64_MAX if it is larger. Set *end after it, unless end is NULL.
+ */
+uint64_t text_value(const char *s, const char **end, unsigned base);
+
 /* Parse the hexadecimal digits at *s, and move *s after them. */
 uint64_t text_hex(const char **s, const char *end);
 

@@ -221,13 +221,27 @@ void text_mask_nul(char *line, size_t n)
 		;
 }
 
+/* the values of digits, plus 1 */
+static const unsigned char digits[256] = {
+	['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+	['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
+};
+
+uint64_t text_value(const char *s, const char **end, unsigned base)
+{
+	uint64_t v = 0;
+	unsigned digit;
+
+	s += strspn(s, " \t");
+	for (; (digit = digits[(unsigned char)*s]) && digit <= base; s++)
+		v = v > (UINT64_MAX - digit + 1) / base ? UINT64_MAX : v * base + (digit - 1);
+	if (end)
+		*end = s;
+	return v;
+}
+
 uint64_t text_hex(const char **s, const char *end)
 {
-	/* the value of the digit, plus 1 */
-	static const unsigned char digits[256] = {
-		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-		['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
-	};
 	uint64_t v = 0;
 	unsigned digit;
 

@@ -110,7 +110,8 @@ static void read_lines(struct mounts *l, pid_t pid)
 
 		next = s + strcspn(s, "\n");
 		next += *next == '\n';
-		w.id = strtoul(s, &s, 10);
+		w.id = text_value(s, NULL, 10);
+		s += strcspn(s, " \n");
 		s += strspn(s, " ");
 		s += strcspn(s, " \n");
 		s += strspn(s, " ");
@@ -183,12 +184,12 @@ int mounts_find(const struct mounts *m, uint32_t device, const char *inside, cha
 
 int mounts_device(const struct mounts *m, uint64_t id, uint32_t *device)
 {
-	char *end;
+	const char *end;
 
 	for (size_t i = 0; i < m->n; i++)
 		if (m->v[i].id == id) {
-			*device = (uint32_t)strtoul(m->v[i].device, &end, 10) << 20;
-			*device |= (uint32_t)strtoul(end + 1, NULL, 10);
+			*device = (uint32_t)text_value(m->v[i].device, &end, 10) << 20;
+			*device |= (uint32_t)text_value(end + 1, NULL, 10);
 			return 0;
 		}
 	return -1;

@@ -151,7 +151,7 @@ static int read_kept(int pid, const char *fd)
 
 	str_format(text, sizeof(text), "fdinfo/%s", fd);
 	s = task_read_file(pid, text, text, sizeof(text)) < 0 ? NULL : strstr(text, "flags:\t");
-	return s && !(strtoul(s + 7, NULL, 8) & O_CLOEXEC);
+	return s && !(text_value(s + 7, NULL, 8) & O_CLOEXEC);
 }
 
 static void read_process(struct known_files *f, struct group *g, int pid)

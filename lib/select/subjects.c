@@ -143,7 +143,7 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 	const char *container = value_of(rule, "container");
 	struct cgroup_name cgroup = { .container = container != NULL,
 				      .text = container ? container : value_of(rule, "cgroup") };
-	unsigned long uid = id ? strtoul(id, NULL, 10) : 0;
+	uint64_t uid = id ? text_value(id, NULL, 10) : 0;
 
 	switch (a->join) {
 	case JOIN_NAME:

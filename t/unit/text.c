@@ -31,6 +31,33 @@ static void test_number(void)
 	EQUAL(number("99999999999999999999999", 0, ULONG_MAX), -1);
 }
 
+/* Is this the value of the text up to the rest? */
+static int value(const char *s, unsigned base, uint64_t v, const char *rest)
+{
+	const char *end;
+
+	return text_value(s, &end, base) == v && text_value(s, NULL, base) == v &&
+	       !strcmp(end, rest);
+}
+
+static void test_value(void)
+{
+	EQUAL(value("0", 10, 0, ""), 1);
+	EQUAL(value("", 10, 0, ""), 1);
+	EQUAL(value("\t 12 34", 10, 12, " 34"), 1);
+	EQUAL(value("-1", 10, 0, "-1"), 1);
+	EQUAL(value("0x1f", 16, 0, "x1f"), 1);
+	EQUAL(value("1aFg", 16, 0x1af, "g"), 1);
+	EQUAL(value("01000008", 8, 0100000, "8"), 1);
+	EQUAL(value("19a", 10, 19, "a"), 1);
+	EQUAL(value("18446744073709551614", 10, UINT64_MAX - 1, ""), 1);
+	EQUAL(value("18446744073709551615:", 10, UINT64_MAX, ":"), 1);
+	EQUAL(value("18446744073709551616", 10, UINT64_MAX, ""), 1);
+	EQUAL(value("184467440737095516150000", 10, UINT64_MAX, ""), 1);
+	EQUAL(value("ffffffffffffffff", 16, UINT64_MAX, ""), 1);
+	EQUAL(value("10000000000000000 ", 16, UINT64_MAX, " "), 1);
+}
+
 static void test_pid(void)
 {
 	EQUAL(text_pid("1"), 1);
@@ -171,6 +198,7 @@ static void test_suggest(void)
 int main(void)
 {
 	TEST(number);
+	TEST(value);
 	TEST(pid);
 	TEST(utf8);
 	TEST(control);
