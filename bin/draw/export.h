@@ -34,6 +34,7 @@ struct export_record {
 	struct text_part error;         /* the member error of fields */
 	int64_t lat;                    /* of fields, in nanoseconds; -1: none */
 	int answered;                   /* seccomp(2) has denied or emulated the call */
+	int contained;                  /* it names its container */
 	int decoded;                    /* a decoded call: its time is that of its beginning */
 	struct export_context context;  /* of fields */
 };
@@ -53,12 +54,6 @@ enum { EXPORT_REDACT = 1, EXPORT_ERRORS = 2 };
 void export_fields(struct out *, const struct export_record *, int flags);
 
 /* ---- origin.c: who made a record ------------------------------------------------------- */
-
-/* A container whose names were looked up */
-struct origin_container {
-	struct table_entry entry;       /* its id, and the uid of its pod */
-	struct container names;
-};
 
 /* The container of a task, by its cgroup */
 struct origin_task {
@@ -102,10 +97,10 @@ void origin_session(struct origin *, uint64_t time);
 int origin_note(struct origin *, const struct export_record *);
 
 /*
- * Return the container of the record's task, or of its process if the record has its tgid. It is
- * looked up once a second, because pids are used again and tasks enter cgroups. A task that is gone
- * keeps what is known: by the last look, by the task that made it, and by the program that it
- * executed.
+ * Return the container of the record's task, or of its process if the record has its tgid. If the
+ * record does not name it, it is looked up once a second, because pids are used again and tasks
+ * enter cgroups. A task that is gone keeps what is known: by the last look, by the task that made
+ * it, and by the program that it executed.
  */
 const struct origin_task *origin_of(struct origin *, const struct export_record *);
 

@@ -71,7 +71,6 @@ int origin_begin(struct origin *o, const char *host, const char *session)
 		host = is_plain(o->name) ? o->name : NULL;
 	}
 	o->tasks.size = sizeof(struct origin_task);
-	o->containers.size = sizeof(struct origin_container);
 	o->host = host ? host : "";
 	o->session = session ? session : "";
 	read_name(o->boot, sizeof(o->boot), "sys/kernel/random/boot_id");
@@ -242,20 +241,13 @@ static void note_child(struct origin *o, const struct origin_task *parent,
 		t->process = parent->process ? key : 0;
 }
 
-/* Return the container of a task with these lines of /proc/PID/cgroup, with its names. */
-static const struct container *container_with(struct origin *o, const char *lines)
+/* Forget all tasks, and their containers, if there are too many. */
+static void make_room(struct origin *o)
 {
-	struct container c;
-	struct origin_container *known;
-	char key[sizeof(c.id) + sizeof(c.uid)];
-
-	container_of(&c, lines);
-	known = table_at(&o->containers, key, str_format(key, sizeof(key), "%s%s", c.id, c.uid));
-	if (*known->names.name)
-		return &known->names;
-	container_name(&c);
-	known->names = c;
-	return &known->names;
+	if (o->tasks.n < TASKS_MOST && o->containers.n < CONTAINERS_MOST)
+		return;
+	table_clear(&o->tasks);
+	table_clear(&o->containers);
 }
 
 /* ---- what the trace tells of its tasks --------------------------------------------------- */
@@ -277,36 +269,21 @@ static struct origin_task *task_at(struct origin *o, int32_t pid)
 
 	if (t)
 		return t;
-	if (o->tasks.n >= TASKS_MOST || o->containers.n >= TASKS_MOST) {
-		table_clear(&o->tasks);
-		table_clear(&o->containers);
-	}
 	t = table_at(&o->tasks, (const char *)&pid, sizeof(pid));
 	t->container = &nowhere;
 	return t;
 }
 
-/* Return the container that an object of JSON describes. */
-static const struct container *container_read(struct origin *o, struct text_part object)
+/* Return the container that n bytes of an object of JSON name, a line or a part of it. */
+static const struct container *container_read(struct origin *o, const char *s, size_t n)
 {
-	struct container c = { .id = "" };
-	const struct { const char *name; char *to; } members[] = {
-		{ "id", c.id }, { "name", c.name }, { "pod_uid", c.uid }, { "pod_name", c.pod },
-		{ "namespace", c.namespace },
-	};
+	const char *end = s + n;
 	struct text_part name, value;
-	struct origin_container *known;
-	char key[sizeof(c.id) + sizeof(c.uid)];
+	struct container c = { .of_user = -1 }; /* not one that the tool has looked up */
 
-	for (const char *s = object.text; json_member(&s, object.text + object.n, &name, &value);)
-		for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-			if (text_part_is(name, members[i].name) &&
-			    resource_is_name(json_unquoted(value)))
-				str_format(members[i].to, sizeof(c.id), "%.*s", (int)value.n - 2,
-					   value.text + 1);
-	known = table_at(&o->containers, key, str_format(key, sizeof(key), "%s%s", c.id, c.uid));
-	known->names = c;
-	return &known->names;
+	while (json_member(&s, end, &name, &value))
+		container_take(&c, name, json_unquoted(value));
+	return containers_keep(&o->containers, &c);
 }
 
 /* Take the members of a resource. Does its service have another name than its program? */
@@ -358,6 +335,7 @@ int origin_note(struct origin *o, const struct export_record *r)
 	}
 	if (!task || r->event.n || r->host.n || (!made_by && !process))
 		return 0;
+	make_room(o);
 	o->noted = 1;
 	from = made_by ? table_find(&o->tasks, (const char *)&made_by, sizeof(made_by)) : NULL;
 	if (from)
@@ -366,7 +344,7 @@ int origin_note(struct origin *o, const struct export_record *r)
 	known.looked = process && (o->begun || table_find(&o->tasks, (const char *)&task,
 							   sizeof(task)));
 	if (container.n)
-		known.container = container_read(o, container);
+		known.container = container_read(o, container.text, container.n);
 	if (resource.n)
 		read_resource(&known, resource);
 	t = task_at(o, task);
@@ -391,31 +369,36 @@ static const struct origin_task *told_of(struct origin *o, const struct export_r
 
 const struct origin_task *origin_of(struct origin *o, const struct export_record *r)
 {
-	static const struct origin_task none = { .container = &nowhere };
+	static struct origin_task none;
 	const int32_t pid = (int32_t)(r->tgid ? r->tgid : r->tid);
 	struct text_part program = { NULL, 0 };
+	const struct container *in;
 	struct origin_task *t;
-	char *text;
-	int cut;
 
-	if (pid <= 0 || r->host.n || (o->no_tasks && !o->noted))
+	make_room(o);
+	none.container = r->contained ? container_read(o, r->line, r->n) : &nowhere;
+	if (pid <= 0 || r->host.n || (o->no_tasks && !o->noted) || (r->contained && !o->processes))
 		return &none;
 	t = table_find(&o->tasks, (const char *)&pid, sizeof(pid));
 	o->begun = 1;
-	if (o->noted) /* the pid may be that of another process by now */
-		return t ? told_of(o, r, t) : &none;
+	if (o->noted && !t) /* the pid may be that of another process by now */
+		return &none;
+	if (o->noted && r->contained)
+		t->container = none.container;
+	if (o->noted)
+		return told_of(o, r, t);
 	if (o->processes)
 		program = executed(r);
 	if (!t || program.n || r->time - t->looked >= SECOND) {
 		t = task_at(o, pid);
 		t->looked = r->time;
-		text = procfs_read(pid, "cgroup", NULL, &cut);
-		if (text)
-			t->container = container_with(o, text);
-		free(text);
+		in = r->contained ? NULL : containers_find_task(&o->containers, pid);
+		t->container = in ? in : t->container;
 		if (o->processes && !look_at_process(t, pid) && program.n)
 			note_program(t, program);
 	}
+	if (r->contained)
+		t->container = none.container;
 	if (o->processes)
 		note_child(o, t, r);
 	return t;

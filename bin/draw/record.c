@@ -93,6 +93,7 @@ int export_read(struct export_record *r, const char *line, size_t n)
 				*texts[i].to = short_value(value);
 		if (is(name, "fields") && value.n && *value.text == '{')
 			r->fields = value;
+		r->contained |= is(name, "container_id");
 	}
 	if (n < 2 || s != end - 1 || *s != '}')
 		return 0;

@@ -57,8 +57,8 @@ static uint64_t last;           /* the time of the last record */
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Begin a line with the names of its origin. */
-static void put_origin(struct out *o, const struct export_record *r)
+/* Begin a line with the names of its origin, and of the container unless the rest has it. */
+static void put_origin(struct out *o, const struct export_record *r, int has_container)
 {
 	const struct container *c = origin_of(&origin, r)->container;
 
@@ -70,11 +70,8 @@ static void put_origin(struct out *o, const struct export_record *r)
 	json_put_plain(o, "session", origin.session);
 	json_key(o, "seq", 3);
 	out_decimal(o, number);
-	json_put_plain(o, "container_id", c->id);
-	json_put_plain(o, "container_name", c->name);
-	json_put_plain(o, "pod_uid", c->uid);
-	json_put_plain(o, "pod_name", c->pod);
-	json_put_plain(o, "namespace", c->namespace);
+	if (!has_container)
+		container_members(o, c, 1);
 	out_char(o, ',');
 }
 
@@ -106,11 +103,11 @@ static void put_json(const struct export_record *r)
 	size_t longest = 2 * r->n + ORIGIN_MOST;
 	struct out o = strbuf_out(&b, longest < opt.most ? longest : opt.most);
 
-	put_origin(&o, r);
+	put_origin(&o, r, r->contained);
 	put_members(&o, r);
 	if (o.cut) { /* what is too long is not among the fields */
 		o = strbuf_out(&b, ORIGIN_MOST);
-		put_origin(&o, r);
+		put_origin(&o, r, 0);
 		out_format(&o, "\"timeUnixNano\":\"%llu\",\"cut\":true}",
 			   (unsigned long long)r->time);
 	}
@@ -243,6 +240,7 @@ int main(int argc, char **argv)
 	else
 		/* the programs and environments of other tasks, and the root of task 1 */
 		confine_paths(CAPS(K_CAP_SYS_PTRACE), NULL, 0);
+	container_limit();
 	signal(SIGINT, SIG_IGN);
 	for (;;) {
 		/* write what there is before the tool waits for more */
@@ -258,6 +256,9 @@ int main(int argc, char **argv)
 	if (last)
 		tell_left_out(last);
 	otlp_flush(&otlp);
+	if (procfs_missed())
+		err_note("%llu names of containers were not looked up, because so many containers "
+			 "came", procfs_missed());
 	if (in.failed)
 		return REFUSED;
 	stdout_flush();

@@ -37,30 +37,20 @@ static void forget(int32_t pid)
 		table_remove(&known, e);
 }
 
-/* Write the container of a process, whose names are looked up once for several processes. */
+/* Write the container of a process. */
 static void put_container(struct out *o, pid_t process)
 {
-	static struct container last;
-	struct container c = { .id = "" };
-	char *lines = procfs_read(process, "cgroup", NULL, NULL);
+	static struct table containers;
+	const struct container *c;
 
-	if (lines)
-		container_of(&c, lines);
-	free(lines);
-	if (strcmp(c.id, last.id) || strcmp(c.uid, last.uid) || !*last.name) {
-		if (*c.id)
-			container_name(&c);
-		last = c;
-	}
-	if (!*last.id)
+	if (containers.n >= CONTAINERS_MOST)
+		table_clear(&containers);
+	c = containers_find_task(&containers, process);
+	if (!c || !*c->id)
 		return;
 	json_key(o, "container", 9);
 	out_char(o, '{');
-	json_put_plain(o, "id", last.id);
-	json_put_plain(o, "name", last.name);
-	json_put_plain(o, "pod_uid", last.uid);
-	json_put_plain(o, "pod_name", last.pod);
-	json_put_plain(o, "namespace", last.namespace);
+	container_members(o, c, 0);
 	out_char(o, '}');
 }
 

@@ -250,7 +250,8 @@ static unsigned long long left_over(struct stream *s)
 {
 	unsigned long long entries = instance_buffer_count(s->dir, "entries: ");
 	unsigned long long n = 0, seen = 0, before;
-	const int whole = s->show.pick.all && !s->show.hide_names && !s->show.subjects.member;
+	const int whole = s->show.pick.all && !s->show.hide_names && !s->show.subjects.member &&
+			  !s->show.container;
 	const struct record *r;
 	int64_t lost;
 	long subbufs;
@@ -709,13 +710,16 @@ static int take_options(struct stream *s, int argc, char **argv)
 				return -1;
 		} else if (!opt_put(places) && !account_take(&s->show, &s->decode, &tool) &&
 			   !decode_take(&s->decode, &tool) && !people_take(&s->show, &tool) &&
-			   !show_tcp_take(&s->show, &tool) && show_option(&s->show, &tool) < 0) {
+			   !containers_take(&s->show) && !show_tcp_take(&s->show, &tool) &&
+			   show_option(&s->show, &tool) < 0) {
 			return -1;
 		}
 	if (size)
 		consumer_limit(&s->to, size);
 	s->show.asked |= s->functions || about.n || s->show.subjects.rules;
 	show_calls_check(&s->show, &s->decode, &tool);
+	if (s->show.container && s->show.strace)
+		usage_error(&tool, "--container-names cannot be combined with --strace");
 	if (s->every && !account_on())
 		usage_error(&tool, "--every needs --why");
 	if (s->show.subjects.rules)
@@ -728,7 +732,8 @@ static int take_options(struct stream *s, int argc, char **argv)
 	opt_end(&tool, argv[opt_index]);
 	if (s->text && (s->show.asked || s->show.people))
 		usage_error(&tool, "-k copies the kernel's text: it cannot be combined with -f, "
-			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -O, -P, -H, -T and -D");
+			    "-e, -p, -t, -u, -U, -C, -N, -j, -m, -F, -G, -O, -P, -H, -T, -D and "
+			    "--container-names");
 	instance_require(&tool, opt_root, opt_instance);
 	return 0;
 }
@@ -762,6 +767,7 @@ int main(int argc, char **argv)
 	if (open_instance(&s) < 0 || consumer_open(&s.to, &tool) < 0)
 		return REFUSED;
 	procfs_limit();
+	container_limit();
 	stranger_stop_at(s.to.signals);
 	confine_paths(CAPS_STREAM | (s.functions ? CAPS_MAPPED : 0), &s.dir, 1);
 

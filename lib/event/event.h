@@ -362,6 +362,9 @@ int field_value(const struct event_set *, const struct field *, const struct rec
 /* Return a field of a record as a number; 0: there is no such field, or it is no number. */
 int64_t field_integer(const struct event_set *, const struct field *, const struct record *);
 
+/* Return the string of a field; "": it is NULL, or no string with a NUL in the record. */
+const char *field_string(const struct event_set *, const struct field *, const struct record *);
+
 /* Return element i of an array, extended by its sign; i must be less than n. */
 uint64_t field_element(const struct event_set *, const struct field *,
 		       const struct field_data *, size_t i);

@@ -59,6 +59,15 @@ int64_t field_integer(const struct event_set *evs, const struct field *f, const 
 	return f && !field_value(evs, f, r, &v) && v.kind <= FIELD_POINTER ? v.i : 0;
 }
 
+const char *field_string(const struct event_set *evs, const struct field *f,
+			 const struct record *r)
+{
+	struct field_data v;
+
+	return f && !field_value(evs, f, r, &v) && v.kind == FIELD_STRING && v.size > v.n ?
+	       (const char *)v.data : "";
+}
+
 uint64_t field_element(const struct event_set *evs, const struct field *f,
 		       const struct field_data *v, size_t i)
 {

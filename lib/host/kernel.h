@@ -169,6 +169,9 @@ enum {
 	K_TCP_SOCK_RCV_NXT = 16, /* offsetof(struct bpf_tcp_sock, rcv_nxt) */
 };
 
+/* linux/sched.h */
+#define K_CLONE_INTO_CGROUP 0x200000000 /* of clone3: the caller chooses the new task's cgroup */
+
 /* linux/in.h linux/io_uring.h */
 enum { K_IPPROTO_MPTCP = 262, K_IORING_OP_ACCEPT = 13, K_IORING_OP_CONNECT = 16,
        K_IORING_SETUP_SQPOLL = 2, K_IOSQE_FIXED_FILE = 1 };

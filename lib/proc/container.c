@@ -18,6 +18,7 @@
 
 enum {
 	FILE_MOST = 4 << 20,    /* bytes of a file of a runtime */
+	AGAIN_MS = 100,         /* a name that is not known is looked for again after this time */
 	UID = 36,               /* characters of the uid of a pod, */
 	UID_STATIC = 32,        /* or of one that the kubelet has from a file: digits of a hash */
 };
@@ -321,17 +322,115 @@ void container_name(struct container *c)
 	}
 }
 
-/* ---- selection ----------------------------------------------------------------------- */
+/* ---- containers that were looked up ---------------------------------------------------- */
+
+/* Its names, and when they were last looked up */
+struct looked_up {
+	struct table_entry entry;       /* of_user, its id, and the uid of its pod */
+	struct container names;
+	long long at;                   /* in ms; 0: never */
+};
+
+/* Who makes cgroups chooses how many lookups there are, but not how long they take together. */
+static struct share share;
+
+void container_limit(void)
+{
+	share_limit(&share);
+}
+
+static struct looked_up *entry_of(struct table *known, const struct container *c)
+{
+	char key[sizeof(c->id) + sizeof(c->uid) + 1];
+
+	known->size = sizeof(struct looked_up);
+	return table_at(known, key,
+			str_format(key, sizeof(key), "%d%s%s", c->of_user, c->id, c->uid));
+}
+
+const struct container *containers_keep(struct table *known, const struct container *c)
+{
+	struct looked_up *l = entry_of(known, c);
+
+	l->names = *c;
+	return &l->names;
+}
+
+const struct container *containers_find(struct table *known, const char *lines)
+{
+	const long long now = time_now_ms();
+	struct container c;
+	struct looked_up *l;
+
+	container_of(&c, lines);
+	l = entry_of(known, &c);
+	if (!l->at)
+		l->names = c;
+	if (*c.id && !*l->names.name && (!l->at || now - l->at >= AGAIN_MS) &&
+	    share_begin(&share) == 0) {
+		container_name(&l->names);
+		l->at = time_now_ms();
+		share_end(&share);
+	}
+	return &l->names;
+}
+
+const struct container *containers_find_task(struct table *known, pid_t pid)
+{
+	char *lines = procfs_read(pid, "cgroup", NULL, NULL);
+	const struct container *c = lines ? containers_find(known, lines) : NULL;
+
+	free(lines);
+	/* in hierarchies of version 1, a zombie is in the root: cgroups(7) */
+	return c && (*c->id || task_alive(pid)) ? c : NULL;
+}
+
+size_t container_text(const struct container *c, char *text, size_t size)
+{
+	return str_format(text, size, "%s/%s/%s:%s", c->namespace, c->pod, c->name, c->id);
+}
+
+/* The members of JSON, and where in struct container their values are */
+static const struct { char name[10]; uint16_t at; } members[] = {
+	{ "id", offsetof(struct container, id) },
+	{ "name", offsetof(struct container, name) },
+	{ "pod_uid", offsetof(struct container, uid) },
+	{ "pod_name", offsetof(struct container, pod) },
+	{ "namespace", offsetof(struct container, namespace) },
+};
+static const char before[] = "container_"; /* before id and name where there are other members */
+
+void container_members(struct out *o, const struct container *c, int among_others)
+{
+	char name[32];
+
+	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		str_format(name, sizeof(name), "%s%s", among_others && i < 2 ? before : "",
+			   members[i].name);
+		json_put_plain(o, name, (const char *)c + members[i].at);
+	}
+}
+
+void container_take(struct container *c, struct text_part name, struct text_part value)
+{
+	if (text_part_begins(name, before)) {
+		name.text += sizeof(before) - 1;
+		name.n -= sizeof(before) - 1;
+	}
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (text_part_is(name, members[i].name))
+			take_name((char *)c + members[i].at, value);
+}
 
 int container_is_named(const char *lines, const char *globs)
 {
-	struct container c;
-	char text[sizeof(c)];
+	static struct table known;
+	const struct container *c;
+	char text[sizeof(*c)];
 
-	container_of(&c, lines);
-	if (!*c.id)
-		return 0;
-	container_name(&c);
-	str_format(text, sizeof(text), "%s/%s/%s:%s", c.namespace, c.pod, c.name, c.id);
-	return glob_listed(globs, text);
+	if (known.n >= CONTAINERS_MOST)
+		table_clear(&known);
+	c = containers_find(&known, lines);
+	container_text(c, text, sizeof(text));
+	return *c->id && glob_listed(globs, text);
 }

@@ -48,6 +48,19 @@ void procfs_end(void);
  */
 int procfs_begin_file(void);
 
+/* A share of the time, a quarter, that a kind of work may take. All zero: without a limit. */
+struct share {
+	int limited;
+	long long left_us;      /* of the share */
+	long long begun_us;     /* of the work that goes on */
+	long long seen_us;      /* when the share last grew */
+};
+
+/* Limit the share from now on. Begin work: 0; or -1 if the share is used up, counted. End it. */
+void share_limit(struct share *);
+int share_begin(struct share *);
+void share_end(struct share *);
+
 /* Count one more reading that was cut or left out; return how many there were. */
 void procfs_miss(void);
 unsigned long long procfs_missed(void);
@@ -313,6 +326,38 @@ void container_name(struct container *);
 
 /* Take the names from the n bytes of a file of a runtime. */
 void container_said(struct container *, const char *text, size_t n);
+
+/*
+ * Return the container of a task with these lines of /proc/PID/cgroup, or of the path of a cgroup,
+ * with the names that are known by now. known has the containers that were looked up, all zero at
+ * first. It only grows: the caller clears it when it has CONTAINERS_MOST entries, and then uses no
+ * container of it any more.
+ */
+enum { CONTAINERS_MOST = 4096 };
+const struct container *containers_find(struct table *known, const char *lines);
+
+/*
+ * From now on, spend at most a quarter of the time on names, however many cgroups come. A container
+ * for which no time is left has no names at that time; procfs_missed counts it.
+ */
+void container_limit(void);
+
+/* Write NAMESPACE/POD/NAME:ID, in sizeof(struct container) bytes. Return the length. */
+size_t container_text(const struct container *, char *text, size_t size);
+
+/* Return the container of a task; NULL, silent: it has ended, or procfs cannot be read now. */
+const struct container *containers_find_task(struct table *known, pid_t);
+
+/* Keep a container whose names come from elsewhere, as containers_find does. */
+const struct container *containers_keep(struct table *known, const struct container *);
+
+/*
+ * Write the id and the names as members of JSON: id, name, pod_uid, pod_name and namespace, as far
+ * as they are known; among others, the first two are container_id and container_name.
+ * container_take takes the value of such a member, without its quotes, if it may be a name.
+ */
+void container_members(struct out *, const struct container *, int among_others);
+void container_take(struct container *, struct text_part name, struct text_part value);
 
 /*
  * Is a task with these lines of /proc/PID/cgroup in a container that one of the globs, with commas

@@ -16,19 +16,56 @@ enum {
 	SAVED_MS = 1000,        /* time that can be saved up, as for the first look at many tasks */
 };
 
+/* ---- shares of the time ------------------------------------------------------------------ */
+
+static unsigned long long missed;
+
+unsigned long long procfs_missed(void)
+{
+	return missed;
+}
+
+void procfs_miss(void)
+{
+	missed++;
+}
+
+void share_limit(struct share *s)
+{
+	*s = (struct share){ .limited = 1, .left_us = SAVED_MS * 1000LL, .seen_us = time_now_us() };
+}
+
+int share_begin(struct share *s)
+{
+	if (!s->limited)
+		return 0;
+	s->begun_us = time_now_us();
+	s->left_us += (s->begun_us - s->seen_us) / SHARE;
+	if (s->left_us > SAVED_MS * 1000LL)
+		s->left_us = SAVED_MS * 1000LL;
+	s->seen_us = s->begun_us;
+	if (s->left_us > 0)
+		return 0;
+	missed++;
+	return -1;
+}
+
+void share_end(struct share *s)
+{
+	if (s->limited)
+		s->left_us -= time_now_us() - s->begun_us;
+}
+
+/* ---- readings ---------------------------------------------------------------------------- */
+
 static struct {
-	int limited, stopped, depth;
-	long long left_us;      /* of the share */
-	long long begun_us;     /* of the reading that goes on */
-	long long seen_us;      /* when the share last grew */
-	unsigned long long missed;
+	struct share share;
+	int stopped, depth;
 } procfs;
 
 void procfs_limit(void)
 {
-	procfs.limited = 1;
-	procfs.left_us = SAVED_MS * 1000LL;
-	procfs.seen_us = time_now_us();
+	share_limit(&procfs.share);
 }
 
 void procfs_stop(void)
@@ -37,50 +74,21 @@ void procfs_stop(void)
 	stranger_stop();
 }
 
-unsigned long long procfs_missed(void)
-{
-	return procfs.missed;
-}
-
-void procfs_miss(void)
-{
-	procfs.missed++;
-}
-
-/* Let the share grow until now. */
-static void grow(long long now)
-{
-	procfs.left_us += (now - procfs.seen_us) / SHARE;
-	if (procfs.left_us > SAVED_MS * 1000LL)
-		procfs.left_us = SAVED_MS * 1000LL;
-	procfs.seen_us = now;
-}
-
 int procfs_begin(void)
 {
-	if (procfs.stopped)
+	if (procfs.stopped || (!procfs.depth && share_begin(&procfs.share) < 0))
 		return -1;
-	if (!procfs.limited || procfs.depth) {
-		procfs.depth++;
-		return 0;
-	}
-	procfs.begun_us = time_now_us();
-	grow(procfs.begun_us);
-	if (procfs.left_us > 0) {
-		procfs.depth++;
-		return 0;
-	}
-	procfs.missed++;
-	return -1;
+	procfs.depth++;
+	return 0;
 }
 
 int procfs_begin_file(void)
 {
 	int stopped = procfs.stopped, r;
 
-	if (procfs.depth && procfs.limited &&
-	    time_now_us() - procfs.begun_us >= procfs.left_us) {
-		procfs.missed++;
+	if (procfs.depth && procfs.share.limited &&
+	    time_now_us() - procfs.share.begun_us >= procfs.share.left_us) {
+		missed++;
 		return -1;
 	}
 	procfs.stopped = 0;
@@ -91,8 +99,8 @@ int procfs_begin_file(void)
 
 void procfs_end(void)
 {
-	if (!--procfs.depth && procfs.limited)
-		procfs.left_us -= time_now_us() - procfs.begun_us;
+	if (!--procfs.depth)
+		share_end(&procfs.share);
 }
 
 struct question {
@@ -144,7 +152,7 @@ char *procfs_read(pid_t pid, const char *name, size_t *len, int *cut)
 	if (cut)
 		*cut = n >= PROCFS_MOST;
 	if (n >= PROCFS_MOST) {
-		procfs.missed++;
+		missed++;
 		while (n && text[n - 1] != '\n')
 			n--;
 		text[n] = '\0';

@@ -114,6 +114,9 @@ struct subjects {
 /* Begin with these tasks; rules and hidden are set, or NULL. Return 0, or -1, reported. */
 int subjects_begin(struct subjects *, const struct pids *);
 
+/* Is the event one of the hidden ones? subjects_pick selects none of these. */
+int subjects_hide(const struct subjects *, const struct event *);
+
 /* Is the task one of the subjects? */
 int subjects_have(const struct subjects *, int64_t pid);
 

@@ -74,11 +74,20 @@ static enum join join_of(const struct event *e)
 	return NO_JOIN;
 }
 
+int subjects_hide(const struct subjects *s, const struct event *e)
+{
+	char name[128];
+
+	if (!s->hidden)
+		return 0;
+	str_format(name, sizeof(name), "%s:%s", e->system, e->name);
+	return glob_listed(s->hidden, name);
+}
+
 /* Decide once which task the event is about. */
 static void decide(const struct subjects *sel, struct about *a, const struct event *e)
 {
 	const struct subject *s = subject_of(e->system, e->name);
-	char name[128];
 
 	a->join = join_of(e);
 	/* the pid filter does not apply to markers */
@@ -86,26 +95,11 @@ static void decide(const struct subjects *sel, struct about *a, const struct eve
 	a->field = s && s->kind != SUBJECT_NONE ? event_field(e, s->field) : NULL;
 	if (a->field)
 		a->who = s->kind == SUBJECT_OTHER ? OTHER : EITHER;
-	str_format(name, sizeof(name), "%s:%s", e->system, e->name);
-	if (sel->hidden && glob_listed(sel->hidden, name))
+	if (subjects_hide(sel, e))
 		a->who = HIDDEN;
 }
 
 /* ---- tasks that join ---- */
-
-/* Return the string of a field, or "" if the field is no string with a NUL in the record. */
-static const char *string(const struct event_set *evs, const struct event *e, const char *name,
-			  const struct record *r)
-{
-	const struct field *f = event_field(e, name);
-	struct field_data v;
-
-	return f && !field_value(evs, f, r, &v) && v.kind == FIELD_STRING && v.size > v.n ?
-	       (const char *)v.data : "";
-}
-
-/* CLONE_INTO_CGROUP of clone3 (linux/sched.h): the caller chooses the new task's cgroup. */
-#define INTO_CGROUP 0x200000000
 
 /*
  * Did the call that returns give the task this real uid? A task may be gone when its record is
@@ -144,19 +138,21 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 	struct cgroup_name cgroup = { .container = container != NULL,
 				      .text = container ? container : value_of(rule, "cgroup") };
 	uint64_t uid = id ? text_value(id, NULL, 10) : 0;
+	int64_t flags;
 
 	switch (a->join) {
 	case JOIN_NAME:
-		return comm && !strcmp(comm, string(evs, e, "newcomm", r));
+		return comm && !strcmp(comm, field_string(evs, event_field(e, "newcomm"), r));
 	case JOIN_CGROUP:
-		return cgroup.text && cgroup_is_named(string(evs, e, "dst_path", r), &cgroup);
+		return cgroup.text &&
+		       cgroup_is_named(field_string(evs, event_field(e, "dst_path"), r), &cgroup);
 	case JOIN_NEW:
-		return !cgroup.text || subjects_have(s, pid) ||
-		       !(field_integer(evs, event_field(e, "clone_flags"), r) & INTO_CGROUP) ? 0 :
+		flags = field_integer(evs, event_field(e, "clone_flags"), r);
+		return !cgroup.text || subjects_have(s, pid) || !(flags & K_CLONE_INTO_CGROUP) ? 0 :
 		       is_in(s->joining, record_pid(evs, r)) ? 1 : cgroup_names_task(&cgroup, pid);
 	case POPULATED: /* the parent runs: clone3 makes its child in this cgroup */
 		return cgroup.text && field_integer(evs, event_field(e, "val"), r) &&
-		       cgroup_is_named(string(evs, e, "path", r), &cgroup);
+		       cgroup_is_named(field_string(evs, event_field(e, "path"), r), &cgroup);
 	case SETS_UID:
 		arg = event_field(e, "uid");
 		arg = arg ? arg : event_field(e, "ruid");

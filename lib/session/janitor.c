@@ -218,9 +218,9 @@ static int ask_hook(struct janitor *j)
 	close(ends[0]);
 	if (stream_parse(s, n, j->rq->hook, j->tools) < 0)
 		return -1;
-	if (j->rq->json && s->tool)
-		return err_msg("%s: --json is not possible: %s prints no events",
-			       j->rq->hook->name, s->word[0]);
+	if ((j->rq->json || j->rq->containers) && s->tool)
+		return err_msg("%s: --%s is not possible: %s prints no events", j->rq->hook->name,
+			       j->rq->json ? "json" : "container-names", s->word[0]);
 	return 0;
 }
 

@@ -206,6 +206,8 @@ size_t recording_stream(const struct request *rq, const char *tool, const char *
 		argv[n++] = "-j";
 	if (rq->header)
 		argv[n++] = "-H";
+	if (rq->containers)
+		argv[n++] = "--container-names";
 	if (rq->date) /* tfs-flight has another -d */
 		argv[n++] = rq->hook->alone ? "-D" : "-d";
 	if (rq->human) {
@@ -520,6 +522,7 @@ static void add_entry(const struct follower *f, char *line)
 {
 	struct selector s = { .kind = SELECT_PID };
 	char *path = strstr(line, " dst_path="), *end = path ? strchr(path + 1, ' ') : NULL;
+	const unsigned long long missed = procfs_missed();
 
 	if (!end)
 		return;
@@ -533,6 +536,8 @@ static void add_entry(const struct follower *f, char *line)
 		add_all(&s, 1, f->instance, f->calls, 1);
 		return;
 	}
+	if (procfs_missed() != missed) /* it has no name, because there was no time left */
+		late_add(f->count, 1);
 }
 
 /*
@@ -598,6 +603,7 @@ static _Noreturn void follow_late(const struct follower *f)
 		if (fd != f->pipe && fd != f->instance && fd != f->count && fd != f->calls &&
 		    fd != stop)
 			close(fd);
+	container_limit();
 	urgent_begin(); /* a task is not recorded until this process has added it */
 	for (;;) {
 		poll(p, 2, -1);

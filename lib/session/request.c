@@ -579,6 +579,19 @@ int request_lacks_threads(const struct request *rq)
 	return !rq->all_tasks && !request_hook_selects(rq) && records_threads(rq->hook);
 }
 
+/* Tell a person that the session waits for the first task of a cgroup or container. */
+static void tell_empty(const struct request *rq, const struct selector *s)
+{
+	if (rq->dry || !getenv(FOR_PEOPLE))
+		return;
+	if (s->kind == SELECT_NAMED)
+		err_note("no container that --container, --pod or --namespace names has a task "
+			 "now; the session waits for one");
+	else
+		err_note("no task is in the cgroup '%.200s' now; the session waits for one",
+			 s->text);
+}
+
 /* The buffer of each CPU while all tasks are recorded, unless --buffer says another size. */
 enum { WAITING_KB = 8192 };
 
@@ -601,10 +614,12 @@ int request_wait(struct request *rq)
 	}
 	for (size_t i = 0; i < rq->nselectors && !r; i++) {
 		const struct selector *s = &rq->selectors[i];
+		const int empty = (s->kind == SELECT_CGROUP || s->kind == SELECT_NAMED) &&
+				  request_is_empty(s);
 
-		rq->waits |= s->kind == SELECT_COMM || s->kind == SELECT_UID ||
-			     ((s->kind == SELECT_CGROUP || s->kind == SELECT_NAMED) &&
-			      request_is_empty(s));
+		if (empty)
+			tell_empty(rq, s);
+		rq->waits |= empty || s->kind == SELECT_COMM || s->kind == SELECT_UID;
 		r = add_rule(&rules, s);
 	}
 	rq->joins = rules.text;
@@ -696,6 +711,11 @@ int request_parse(struct request *rq, struct hook *r, char **words)
 	rq->header = hook_common_option(r, "header")->given;
 	if (rq->header && rq->output == OUTPUT_DAT)
 		return err_msg("--header is for text, and --output dat makes none; leave one out");
+	rq->containers = hook_common_option(r, "container-names")->given;
+	if (rq->containers && (rq->output == OUTPUT_DAT || r->alone))
+		return err_msg("%s: --container-names is not possible%s", r->name,
+			       r->alone ? "; only the stream of a session can look for them" :
+			       " with --output dat");
 	rq->date = hook_common_option(r, "date")->given;
 	rq->json = hook_common_option(r, "json")->given;
 	if (rq->json && (rq->output == OUTPUT_DAT || r->alone))

@@ -138,6 +138,7 @@ struct request {
 	int dry;                     /* --check: make the session, record nothing, remove it */
 	int header;                  /* begin text with header lines */
 	int date;                    /* give the date */
+	int containers;              /* name the container of each task */
 	int json;                    /* print JSON lines, not text */
 	int human;                   /* print lines for people: FOR_EYES */
 	int persist;                 /* record in the reserved instance (a hook's --persist) */

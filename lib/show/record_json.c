@@ -165,6 +165,8 @@ static void put_head(struct json *j, struct out *o, const struct record *r)
 		make_head(j, h, pid);
 	put_when(j, o, r);
 	out_text(o, h->text, h->len);
+	if (j->container)
+		j->container(o, pid);
 }
 
 size_t json_begin(struct json *j, const struct record *r, char *buf, size_t size)

@@ -123,7 +123,8 @@ void show_begin(struct show *s, struct line_format *l)
 	facts_begin(&s->facts, l->events);
 	identity_begin(&s->identity, l, &s->facts);
 	all = s->pick.all && !s->process && !identity_on(&s->identity) && !s->subjects.member;
-	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on && !s->sink;
+	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on && !s->sink &&
+		   !s->container;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
@@ -146,6 +147,14 @@ static size_t add_fields(struct show *s, const struct record *r, char *buf, size
 	return (size_t)(o.at - buf);
 }
 
+/* Is the record there only for the names of containers? */
+static int hides(const struct show *s, const struct record *r)
+{
+	const struct event *e = event_wanted(s->line->events, r);
+
+	return e && subjects_hide(&s->subjects, e);
+}
+
 /* Is the record shown? A stack is shown if the event before it in its context is. */
 static int picked(struct show *s, const struct record *r, int is_context)
 {
@@ -165,7 +174,8 @@ static int picked(struct show *s, const struct record *r, int is_context)
 		return shown;
 	if (record_is_stack(evs, r))
 		return !(*left_out & bit) || (s->pick.nglobs && shown);
-	shown = shown && !is_context && !(s->hide_names && record_names_task(evs, r));
+	shown = shown && !is_context && !(s->hide_names && record_names_task(evs, r)) &&
+		!(s->container && hides(s, r));
 	s->nleft_out += !shown;
 	s->nleft_out -= (*left_out & bit) != 0;
 	*left_out = (unsigned char)(shown ? *left_out & ~bit : *left_out | bit);
@@ -235,6 +245,8 @@ static size_t show_other(struct show *s, const struct record *r, int64_t lost, c
 		n += name_child(s, r, buf + n, size - n);
 	if (s->subjects.joined.n)
 		n += name_joined(s, buf + n, size - n);
+	if (s->container)
+		n += s->container(s, r, *shown, buf + n, size - n);
 	buf += n;
 	size -= n;
 	if (s->decoder && !is_context)

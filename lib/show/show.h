@@ -40,6 +40,7 @@ struct json {
 	int64_t offset;         /* of the time of day to the clock, in microseconds */
 	const struct facts *facts; /* NULL, or what the record tells */
 	struct otel_contexts *otel; /* NULL, or the contexts of tasks */
+	void (*container)(struct out *, int pid); /* NULL, or of containers.c */
 
 	/* private */
 	struct json_head {
@@ -55,7 +56,7 @@ enum { JSON_ROOM = 32 * 1024 };
 /* Print the line with its newline. Return its length. size: JSON_ROOM, 8 KiB at least. */
 size_t json_line(struct json *, const struct record *, char *buf, size_t size);
 
-/* Print the beginning of a line, up to the name of the task, in 1 KiB. Return its length. */
+/* Print the beginning of a line, up to the names of the task, in 2 KiB. Return its length. */
 size_t json_begin(struct json *, const struct record *, char *buf, size_t size);
 
 /* Print the value of an event's field in a record. */
@@ -137,6 +138,9 @@ struct show {
 	struct decode *decode;  /* of calls.c */
 	struct tcp *tcp;        /* of tcp.c; NULL: no -T */
 	struct out *out;        /* where both print */
+	/* NULL, or print a line that names the container of the record's task (containers.c) */
+	size_t (*container)(const struct show *, const struct record *, int shown, char *buf,
+			    size_t size);
 	const struct show_sink *sink; /* NULL, or what takes the events instead of text */
 };
 
@@ -188,6 +192,15 @@ size_t show_losses(const struct show *, const struct losses *, char *buf, size_t
 
 /* Forget cached names, as line_changed does. */
 void show_changed(struct show *);
+
+/* ---- containers.c: name the container of each task ----------------------------------------- */
+
+/*
+ * Take the option --container-names. Then text has a line "# container: PID NAMESPACE/POD/NAME:ID"
+ * before the first event of a task in a container, and again when that changes; JSON has members of
+ * container_members after the name of the task. Only a stream can do this, because it reads /proc.
+ */
+int containers_take(struct show *);
 
 /* ---- record_people.c: print a record as a line for people -------------------------------- */
 

@@ -314,6 +314,7 @@ parsed() {
 	run_with 111 '--clock: block devices have only one clock; leave it out' \
 		--device "$DEVICE" --clock mono
 	run_with 111 "--header is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --header
+	run_with 111 "--container-names is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --container-names
 	run_with 111 "--date is for ftrace, and this hook prints the text of blkparse; leave it out" --device "$DEVICE" --date
 	"$MANAGER" --run trace_blk --args "--pid $TASK --device null" >out 2>err && false
 	file_is err "manager: fatal: --device: no disk 'null' in /sys/class/block; give one of the names there"

@@ -169,6 +169,7 @@ lists() {
 	--output lines|fifo|file|dat  one line per read (default), whole blocks, or a file that stays: text or trace.dat
 	--json  print each event as a JSON object in a line of its own
 	--header  begin with the lines by which Perfetto and Chrome recognize a trace, and name the traced tasks
+	--container-names  name the container and the pod of each task: a line of text, or keys of JSON
 	--date  begin with the date, for times of day; with --json one in each event
 	--size KB  maximum size of a file, such as 64M, default 65536
 	--buffer KB  size of each CPU's ring buffer, such as 8M

@@ -97,17 +97,18 @@ attributes() {
 }
 
 # all_nodes: Make the nodes' situations; a line of the file table has the pid, the names and what it is.
+# $MAKE, or task, makes a task of a pid and the lines of its cgroups.
 all_nodes() {
 	local pid=100 u v1 n
 	: >table
 	# at PATH NAMES WHAT: A task of the next pid in a cgroup of version 2 whose id is $N
 	at() {
-		task "$((pid + N))" "0::$1"
+		"${MAKE:-task}" "$((pid + N))" "0::$1"
 		printf '%s\t%s\t%s\n' "$((pid + N))" "$2" "$3" >>table
 	}
 	# at_one PATH NAMES WHAT: The same in hierarchies of version 1
 	at_one() {
-		task "$((pid + N))" "12:pids:$1" "11:cpu,cpuacct:$1" "4:memory:$1" "1:name=systemd:$1" 0::/
+		"${MAKE:-task}" "$((pid + N))" "12:pids:$1" "11:cpu,cpuacct:$1" "4:memory:$1" "1:name=systemd:$1" 0::/
 		printf '%s\t%s\t%s\n' "$((pid + N))" "$2" "$3" >>table
 	}
 	for N in {1..23}; do
@@ -249,6 +250,67 @@ stays() {
 	[ "$(who 200)" = // ]
 }
 
+# opened FILE: Print how often the program of the trace by strace has opened a file below the root.
+opened() {
+	grep -c "\"$ROOT$1\"" strace
+}
+
+@test "pods: the names of a container are read once for all of its tasks, and 100 ms after no name was found" {
+	need_tool jq
+	need_tool strace
+	node
+	n=$(digits 1) u=$(uid 1)
+	file=/run/containerd/io.containerd.runtime.v2.task/k8s.io/$n/config.json
+	for pid in {100..299}; do
+		task "$pid" "0::/kubepods/pod$u/$n/$pid"
+	done
+	second=1795559358
+	events() {
+		for pid in {100..299}; do
+			printf '{"ts":1.0,"timeUnixNano":"%d000000000","cpu":1,"pid":%d,"comm":"t","system":"s","event":"e","fields":{}}\n' "$second" "$pid"
+		done
+	}
+	containerd "$n" shop web-0 "$u" nginx
+	events | strace -f -o strace -e trace=openat tfs-export -H h -s s >out
+	[ "$(jq -r '"\(.namespace)/\(.pod_name)/\(.container_name)"' out | sort | uniq -c)" = "    200 shop/web-0/nginx" ]
+	[ "$(opened "$file")" = 1 ]
+	# the kubelet writes its link after the first event
+	rm "$ROOT$file"
+	mkfifo in
+	strace -f -o strace -e trace=openat tfs-export -H h -s s <in >out &
+	PID=$!
+	exec 7>in
+	events >&7
+	eventually grep -q '"pid":299' out
+	first=$(opened "$file")
+	logs shop web-0 "$u" nginx "$n"
+	named() {
+		((++second))
+		events >&7
+		grep -q '"container_name":"nginx"' out
+	}
+	eventually named
+	exec 7>&-
+	wait "$PID"
+	[ "$first" -lt 200 ]
+}
+
+@test "pods: ever more cgroups with ids take a quarter of the time, and what has no name for that is counted" {
+	need_tool jq
+	node
+	say /var/lib/containers/storage/overlay-containers/containers.json \
+		"[$(printf '{"id":"%064d","names":["x"],"metadata":"%01000d"},' {1..2000})]"
+	for N in {1..4000}; do
+		task "$((N + 1000))" "0::/system.slice/some.service/$(printf '%064x' "$N")"
+	done
+	for N in {1..4000}; do
+		printf '{"ts":1.0,"timeUnixNano":"1795559358000000000","cpu":1,"pid":%d,"comm":"t","system":"s","event":"e","fields":{}}\n' $((N + 1000))
+	done >events
+	run -0 --separate-stderr tfs-export -H h -s s <events
+	[[ $stderr =~ ^'tfs-export: '[0-9]+' names of containers were not looked up, because so many containers came'$ ]]
+	[ "$(jq -r .container_id <<<"$output" | sort -u | wc -l)" = 4000 ]
+}
+
 # ---- sessions --------------------------------------------------------------------------
 
 # live: Make a cgroup of pods, and a manager for which /var/log is a directory of the test.
@@ -332,6 +394,75 @@ getppids() {
 	echo >"$second_go"
 }
 
+# live_node: Make a manager whose task 1 has $ROOT as the root of a node.
+live_node() {
+	live
+	mkdir -p one proc
+	ROOT=$PWD/one/root
+	mkdir -p "$ROOT"
+	printf '#!/bin/sh\nexport TRACER_PROCFS_PATH=%s/proc\nexec unshare -m sh -c '\''mount --rbind /proc "$0/proc" && mount --bind "$0/one" "$0/proc/1" && exec "$@"'\'' %s %s "$@"\n' \
+		"$PWD" "$PWD" "$TREE/trace-hooks/ftrace/manager" >manager
+}
+
+# live_task PID LINE...: Make the cgroup of the last line but that of the root, below $CGROUP.
+live_task() {
+	local path=${2#*:*:}
+	mkdir -p "$CGROUP$path"
+	printf '%s\n' "$CGROUP$path" >"cgroup$1"
+}
+
+# enter_all: Run a program in the cgroup of each row of the table; name it by its true pid there.
+# First it leaves cgroups of version 1 that may have an id of their own.
+enter_all() {
+	awk '$3 == "cgroup" { print $2 "/cgroup.procs" }' /proc/mounts >roots
+	while IFS=$'\t' read -r row names _; do
+		BELOW=$(cat "cgroup$row")
+		echo | sh -c 'echo $$ >pid; while read -r root; do echo $$ >"$root"; done <roots; echo $$ >"$1/cgroup.procs"; exec "./$2" 3 1 1' sh "$BELOW" "$MARK" >/dev/null
+		printf '%s %s:%s\n' "$(cat pid)" "$names" "$(digits $((row - 100)))"
+	done <table >entered
+}
+
+@test "pods: --container-names: a line of text names each of 23 containers before its task's first event" {
+	live_node
+	MAKE=live_task all_nodes
+	watch trace_syscalls --syscall getppid --cgroup "$CGROUP" --container-names
+	enter_all
+	watch_stop
+	sed -n 's/^# container: //p' got >named
+	[ "$(wc -l <entered)" = 23 ]
+	# the program makes its calls in a child
+	diff <(cut -d' ' -f2 named | sort) <(cut -d' ' -f2 entered | sort)
+	awk '/^# container: / { named[$3] = 1 }
+		/: sys_getppid\(\)$/ { sub(/^.*-/, "", $1); n++; if (!named[$1]) bad++ }
+		END { exit bad || n != 69 }' got
+}
+
+@test "pods: --container-names: each line of JSON has the names of 23 containers, and so have exports when the tasks have ended" {
+	need_tool jq
+	live_node
+	MAKE=live_task all_nodes
+	watch trace_syscalls --syscall getppid --cgroup "$CGROUP" --container-names --json --date
+	enter_all
+	watch_stop
+	cut -d' ' -f2 entered | sort >want
+	[ "$(wc -l <want)" = 23 ]
+	jq -r 'select(.event == "sys_enter_getppid") | "\(.namespace // "")/\(.pod_name // "")/\(.container_name // ""):\(.container_id)"' got >names
+	[ "$(wc -l <names)" = 69 ]
+	diff <(sort -u names) want
+	grep -v '"lost"' got | "$TREE/t/schema" trace
+	# tfs-export has the names from the line: once each, and with -n as well
+	tfs-export -n -H h -s s <got >exported
+	"$TREE/t/schema" export <exported
+	run -1 grep -E '"(container_id|namespace)".*"\1"' exported
+	jq -r 'select(.event == "sys_enter_getppid") | "\(.namespace // "")/\(.pod_name // "")/\(.container_name // ""):\(.container_id)"' exported >names
+	diff <(sort -u names) want
+	for format in logs spans; do
+		tfs-export -n -H h -s s -f "$format" <got |
+			jq -r '(.resourceLogs // .resourceSpans)[].resource.attributes | map({(.key): .value.stringValue}) | add | select(."container.id") | "\(."k8s.namespace.name" // "")/\(."k8s.pod.name" // "")/\(."k8s.container.name" // ."container.name" // ""):\(."container.id")"' >names
+		[ "$format" = spans ] || diff <(sort -u names) want
+	done
+}
+
 @test "pods: a hook that cannot wait says that no task is in such a container" {
 	live
 	pod 1 shop web-0 nginx
@@ -339,6 +470,33 @@ getppids() {
 		--run trace_syscalls --args '--pod web-0 --namespace shop --output dat'
 	refused 111 "no container that --container, --pod or --namespace names has a task now; give its name or id, or the cgroup with --cgroup" \
 		--run trace_syscalls --args '--container c0ffee99 --output dat'
+}
+
+@test "pods: --container-names is refused where no line names a task" {
+	live
+	refused 100 "trace_flight: --container-names is not possible; only the stream of a session can look for them" \
+		--run trace_flight --args '--all --container-names'
+	refused 100 "trace_syscalls: --container-names is not possible with --output dat" \
+		--run trace_syscalls --args '--all --container-names --output dat'
+}
+
+@test "pods: tfs-run says that no task is in the cgroup, pod or container yet, and waits" {
+	live
+	local words what
+	while IFS='|' read -r words what; do
+		# shellcheck disable=SC2086 # words
+		run -0 --separate-stderr tfs-run trace_syscalls --syscall getppid $words --time 200ms
+		[ "$stderr" = "tfs-run: $what now; the session waits for one" ]
+	done <<-END
+		--cgroup nosuch|no task is in the cgroup 'nosuch'
+		--pod nosuch|no container that --container, --pod or --namespace names has a task
+		--container nosuch|no container that --container, --pod or --namespace names has a task
+	END
+	pod 1 shop web-0 nginx
+	calls 1
+	echo "$CALLS" >"$BELOW/cgroup.procs"
+	run -0 --separate-stderr tfs-run trace_syscalls --syscall getppid --cgroup "$BELOW" --time 200ms
+	[ -z "$stderr" ]
 }
 
 @test "pods: podman's containers have the names that podman was given" {

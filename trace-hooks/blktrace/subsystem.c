@@ -54,6 +54,9 @@ static int check(const struct request *rq, int root)
 	if (rq->header)
 		return err_msg("--header is for ftrace, and this hook prints the text of "
 			       "blkparse; leave it out");
+	if (rq->containers)
+		return err_msg("--container-names is for ftrace, and this hook prints the text of "
+			       "blkparse; leave it out");
 	if (rq->date)
 		return err_msg("--date is for ftrace, and this hook prints the text of blkparse; "
 			       "leave it out");

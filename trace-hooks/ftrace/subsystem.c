@@ -207,7 +207,7 @@ static void record_names(const struct stream_words *s, int calls)
 		names_events_disable(instance, enabled);
 }
 
-/* Events by which tasks join, and the beginning of the rules (request_wait) that need them. */
+/* Events by which tasks join, first by a cgroup, and how the rules (request_wait) of each begin */
 static const struct { char event[32], rule[11]; } join_events[] = {
 	{ "cgroup:cgroup_attach_task", "cgroup=" }, { "cgroup:cgroup_attach_task", "container=" },
 	{ "cgroup:cgroup_notify_populated", "cgroup=" },
@@ -230,9 +230,10 @@ static int has_rule(const char *rules, const char *begin)
 	return 0;
 }
 
-/* Record the events by which tasks join. Return 0, or -1, reported. */
-static int record_joins(const char *rules)
+/* Record the events by which tasks join, or enter a container. Return 0, or -1, reported. */
+static int record_joins(const struct request *rq)
 {
+	const char *rules = rq->joins ? rq->joins : "";
 	char file[PATH_MAX];
 	size_t n = 0;
 
@@ -240,8 +241,9 @@ static int record_joins(const char *rules)
 		const char *event = join_events[i].event;
 
 		ctl_event_file(file, event, "enable");
-		if (!has_rule(rules, join_events[i].rule) || !file_exists(instance, file) ||
-		    file_begins(instance, file, '1'))
+		if (!(rq->containers && !i) && !has_rule(rules, join_events[i].rule))
+			continue;
+		if (!file_exists(instance, file) || file_begins(instance, file, '1'))
 			continue;
 		if (ctl_write(instance, file, "1", 0) < 0)
 			return -1;
@@ -267,7 +269,7 @@ static int list_subjects(const struct request *rq)
 	if (!(names_events_enabled(instance) & 1))
 		return err_msg("unable to follow the children of the selected tasks: this kernel "
 			       "has no event task:task_newtask; give --all");
-	if ((rq->joins && record_joins(rq->joins) < 0) ||
+	if (record_joins(rq) < 0 ||
 	    ctl_write(instance, "tracing_on", "1", 0) < 0)
 		return -1;
 	/* now find the tasks that joined before the event for that was recorded */
@@ -347,8 +349,9 @@ static int prepare(const struct request *rq, const struct stream_words *s, int l
 		listen_for_ends();
 		listen_for_mappings(s);
 	}
-	return rq->output != OUTPUT_DAT && (rq->about || rq->joins || rq->threads) ?
-	       list_subjects(rq) : 0;
+	if (rq->output != OUTPUT_DAT && (rq->about || rq->joins || rq->threads))
+		return list_subjects(rq);
+	return rq->containers ? record_joins(rq) : 0;
 }
 
 static int exclude(const struct request *rq, const struct pids *us)
