@@ -53,9 +53,10 @@ static int load_program(const struct plan *p, struct bpf_code *c, const char *na
 
 int plan_attach(struct plan *p, struct bpf_code *c, const char *event, uint32_t raw)
 {
-	const uint32_t type = raw == RAW_TRACEPOINT ? 0 : raw;
+	const uint32_t type = raw <= PROBE_EVENT ? 0 : raw;
 	const struct bpf_load_as as = {
-		.kind = type ? PROGRAM_TRACING : raw ? PROGRAM_RAW_TRACEPOINT : PROGRAM_TRACEPOINT,
+		.kind = type ? PROGRAM_TRACING : raw == PROBE_EVENT ? PROGRAM_KPROBE :
+			raw ? PROGRAM_RAW_TRACEPOINT : PROGRAM_TRACEPOINT,
 		.attach = type ? ATTACH_TRACEPOINT : 0, .function = type, .where = event,
 	};
 	char path[128], *id = NULL;
@@ -64,7 +65,7 @@ int plan_attach(struct plan *p, struct bpf_code *c, const char *event, uint32_t 
 
 	if (p->n == STRINGS_PROGRAMS)
 		return err_msg("too many events");
-	if (!raw) {
+	if (!raw || raw == PROBE_EVENT) {
 		str_format(path, sizeof(path), "events/%s/id", event);
 		id = file_read(p->root, path, NULL);
 		if (!id)
@@ -72,11 +73,30 @@ int plan_attach(struct plan *p, struct bpf_code *c, const char *event, uint32_t 
 	}
 	fd = load_program(p, c, event, &as);
 	digits = id;
-	held = fd < 0 ? -1 : raw ? bpf_raw_tracepoint(fd, type ? NULL : event) :
-	       bpf_tracepoint(fd, (unsigned long)text_digits(&digits));
+	held = fd < 0 ? -1 : id ? bpf_tracepoint(fd, (unsigned long)text_digits(&digits)) :
+	       bpf_raw_tracepoint(fd, type ? NULL : event);
 	if (fd >= 0 && held < 0)
 		err_capability(CAPS_PERFMON, "unable to attach to %s", event);
 	free(id);
+	fd_close(fd);
+	if (held < 0)
+		return -1;
+	p->fds[p->n++] = held;
+	return 0;
+}
+
+int plan_attach_uprobe(struct plan *p, struct bpf_code *c, const char *path, uint64_t offset,
+		       int at_return)
+{
+	const struct bpf_load_as as = { .kind = PROGRAM_KPROBE, .where = "uprobe" };
+	int fd, held;
+
+	if (p->n == STRINGS_PROGRAMS)
+		return err_msg("too many events");
+	fd = load_program(p, c, "uprobe", &as);
+	held = fd < 0 ? -1 : bpf_uprobe(fd, path, offset, at_return);
+	if (fd >= 0 && held < 0)
+		err_capability(CAPS_PERFMON, "unable to attach to a uprobe");
 	fd_close(fd);
 	if (held < 0)
 		return -1;

@@ -985,7 +985,7 @@ int files_prepare(struct programs *m, const struct btf *btf, unsigned version)
 			m->files.cast = 0;
 	slots = plan_array(m->p, "files", &m->files.sent, 8,
 			   SLOTS_OF_CPU * m->p->channel.cpus);
-	if (slots && rings_set_files(m->p->channel.control) < 0)
+	if (slots && rings_set(m->p->channel.control, RINGS_FILES) < 0)
 		return err_capability(CAPS_BPF, "unable to use a BPF map");
 	m->files.known = slots != NULL;
 	return m->files.known ? 0 : -1;

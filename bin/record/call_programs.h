@@ -274,7 +274,7 @@ struct programs {
 	int told;               /* the map of what was recorded of tasks */
 	unsigned cpus, slots;   /* its CPUs, and entries of a CPU: powers of 2 */
 	int buffer;             /* the map of the buffers */
-	int open;               /* the map of open calls, */
+	int open;               /* the map of open calls; -1: none are kept */
 	unsigned places, place_size;    /* which has so many, a power of 2, of so many bytes */
 	int all;                /* all tasks are traced */
 	int entering;           /* the program is that of sys_enter */

@@ -47,6 +47,10 @@ static void emit_end(struct bpf_code *c, const struct programs *m)
 	find_task(c, m, R6);
 	emit_load(c, SIZE_B, R8, R0, 0);
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
+	if (m->open < 0) {
+		emit_out(c, 0);
+		return;
+	}
 	emit_until_end(c, &m->p->channel, CONTROL);
 	find_open(c, m, 0, "out");
 	emit_get(c, R1, R7, open_call, open);
@@ -81,6 +85,10 @@ static void emit_exec(struct bpf_code *c, const struct programs *m)
 	emit_store_imm(c, SIZE_B, R0, 0, 0);
 	find_task(c, m, R7);
 	emit_store(c, SIZE_B, R0, 0, R8);
+	if (m->open < 0) {
+		emit_out(c, 0);
+		return;
+	}
 	emit_until_end(c, &m->p->channel, CONTROL);
 	find_open(c, m, 0, "out");
 	emit_mov(c, R9, R7);

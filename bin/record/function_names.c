@@ -15,7 +15,11 @@
  * /proc/PID is read, but only while the task has the name that it had at the record. The link in
  * /proc/PID/map_files leads to the mapped file itself, also if it was replaced or deleted.
  */
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "base/base.h"
@@ -29,10 +33,12 @@
 enum {
 	OLD_MS = 1000,          /* look at what a process maps again after so long */
 	MISSED_MS = 63,         /* or at most so long, if an address was not in the list */
+	JIT_MS = 100,           /* read the functions of a JIT again after so long */
 	PATIENCE = 16,          /* and so many times longer than the last look took */
 	REGIONS = 512,          /* of a process; more are not named */
 	TASKS = 4096,           /* that are remembered, by pid */
 	PROCESSES = 1024,       /* that are remembered */
+	PROGRAMS = 8,           /* of a process, the last ones; a power of 2 */
 	BYTES = 256 << 20,      /* of functions and texts; then forget all and begin anew */
 	FILE_BYTES = 4096,      /* counted for a file without functions */
 	LONGEST = 250,          /* bytes of a name */
@@ -41,17 +47,22 @@ enum {
 /* The beginning of an entry, so that one function can free both kinds. */
 struct kept {
 	struct table_entry entry;
-	void *allocated[2];
-	size_t bytes;                   /* of both */
+	void *allocated[4];
+	size_t bytes;                   /* of all */
 };
 
 /* A file. The key is its struct mapped_file, and its path. */
 struct file {
 	struct kept kept;
 	struct elf_functions functions; /* with .v and .names of kept */
-	int read;                       /* the functions are those of the file, if it has any */
-	int failed;                     /* the last task for which it could not be read */
+	struct elf_unwind tables;       /* with .v and .bytes of kept */
+	struct {
+		int read;               /* they are those of the file, if it has any */
+		int failed;             /* the last task for which it could not be read */
+	} of[2];                        /* enum contents */
+	long long read_at;              /* functions of a JIT: the time of the last look, in ms */
 };
+enum contents { FUNCTIONS, TABLES };
 
 /* A part of a file that a process can execute. */
 struct region {
@@ -70,8 +81,11 @@ struct process_maps {
 	struct region *regions;
 	size_t n, room;
 	int told;                       /* the kernel tells all that it maps */
-	unsigned program;               /* how many programs it has begun, and their names */
-	char names[2][16];      /* TASK_COMM_LEN */
+	unsigned program;               /* how many programs it has begun */
+	struct {
+		uint64_t since;         /* when it began */
+		char name[16];          /* TASK_COMM_LEN */
+	} programs[PROGRAMS];           /* by their numbers */
 };
 
 static struct {
@@ -91,8 +105,8 @@ static void forget(struct table *t, void *entry)
 	struct kept *k = entry;
 
 	all.bytes -= k->bytes;
-	free(k->allocated[0]);
-	free(k->allocated[1]);
+	for (size_t i = 0; i < sizeof(k->allocated) / sizeof(*k->allocated); i++)
+		free(k->allocated[i]);
 	table_remove(t, k);
 }
 
@@ -120,6 +134,14 @@ static struct file *file_at(const struct mapped_file *as, const char *path, size
 	return f;
 }
 
+/* Code that is in no file: its struct mapped_file has inode 0 */
+static const char vdso[] = "[vdso]", jit[] = "[jit]", anonymous[] = "//anon";
+
+static const struct mapped_file *key_of(const struct file *f)
+{
+	return (const void *)f->kept.entry.key;
+}
+
 static const char *path_of(const struct file *f)
 {
 	return f->kept.entry.key + sizeof(struct mapped_file);
@@ -143,29 +165,53 @@ static int is_other(const struct file_question *q, const struct stat *st)
 	return n < 0 || (size_t)n != strlen(q->path) || memcmp(path, q->path, (size_t)n);
 }
 
-/* Read the functions of the file at the link, or else of that at the path, if it is the same. */
-static void read_functions(const void *question, struct stranger_answer *a)
+/* Open the file at the link, or else that at the path, if it is the same. */
+static int open_mapped(const struct file_question *q, struct stat *st, struct stranger_answer *a)
 {
-	const struct file_question *q = question;
-	struct elf_functions f;
-	struct stat st;
-	int fd = *q->link ? stranger_open(q->link, &st) : -1;
+	int fd = *q->link ? stranger_open(q->link, st) : -1;
 
-	if (fd >= 0 && is_other(q, &st)) {
+	if (fd >= 0 && is_other(q, st)) {
 		close(fd);
 		fd = -1;
 	}
 	if (fd < 0 && !stranger_enter(makedev(q->as.major, q->as.minor))) {
-		fd = stranger_open(q->path, &st);
-		if (fd >= 0 && st.st_ino != q->as.inode) {
+		fd = stranger_open(q->path, st);
+		if (fd >= 0 && st->st_ino != q->as.inode) {
 			close(fd);
 			fd = FILE_OTHER;
 		}
 	}
-	if (fd < 0) {
+	if (fd < 0)
 		a->error = fd == FILE_OTHER ? ENOENT : errno;
+	return fd;
+}
+
+/* In a helper: read the tables by which stacks are unwound. */
+static void read_tables(const void *question, struct stranger_answer *a)
+{
+	struct elf_unwind u;
+	struct stat st;
+	int fd = open_mapped(question, &st, a);
+
+	if (fd < 0)
 		return;
-	}
+	elf_unwind_read(fd, (uint64_t)st.st_size, &u);
+	close(fd);
+	a->part[0] = u.v;
+	a->size[0] = u.n * sizeof(*u.v);
+	a->part[1] = u.bytes;
+	a->size[1] = u.size;
+}
+
+/* In a helper: read the functions. */
+static void read_functions(const void *question, struct stranger_answer *a)
+{
+	struct elf_functions f;
+	struct stat st;
+	int fd = open_mapped(question, &st, a);
+
+	if (fd < 0)
+		return;
 	elf_functions(fd, (uint64_t)st.st_size, &f);
 	close(fd);
 	a->part[0] = f.v;
@@ -182,44 +228,109 @@ static void take_functions(struct file *f, struct stranger_answer *a)
 		.names = a->part[1], .names_size = a->size[1],
 	};
 
-	f->read = 1;
 	for (size_t i = 0; i < all_of.n; i++)
 		if (all_of.v[i].name >= all_of.names_size) {
 			stranger_free(a);
 			return;
 		}
 	f->functions = all_of;
-	f->kept.allocated[0] = all_of.v;
-	f->kept.allocated[1] = all_of.names;
+}
+
+/* Take the tables that a helper has read, unless they are none. */
+static void take_tables(struct file *f, struct stranger_answer *a)
+{
+	f->tables = (struct elf_unwind){
+		.v = a->part[0], .n = a->size[0] / sizeof(*f->tables.v),
+		.bytes = a->part[1], .size = a->size[1],
+	};
+	if (elf_unwind_check(&f->tables) < 0)
+		stranger_free(a);
+}
+
+/* Take what a helper has read, or free it. */
+static void take(struct file *f, struct stranger_answer *a, enum contents what)
+{
+	if (a->error)
+		stranger_free(a);
+	else if (what == TABLES)
+		take_tables(f, a);
+	else
+		take_functions(f, a);
+	f->kept.allocated[2 * what] = a->part[0];
+	f->kept.allocated[2 * what + 1] = a->part[1];
 	f->kept.bytes += a->size[0] + a->size[1];
 	all.bytes += a->size[0] + a->size[1];
 }
 
-/* Read the functions of the file. mapped: the task still maps it, unless it has ended. */
-static void read_mapped(const struct region *r, int pid, int mapped)
+/* Take functions and tables of the vDSO, of which each process has the same. */
+static void take_vdso(struct file *f)
+{
+	const ElfW(Ehdr) *e = (const void *)getauxval(AT_SYSINFO_EHDR);
+	const size_t size = e ? (size_t)e->e_shoff + (size_t)e->e_shnum * e->e_shentsize : 0;
+	int fd = e ? (int)syscall(SYS_memfd_create, "vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && !fd_write_all(fd, (const char *)e, size)) {
+		elf_functions(fd, size, &f->functions);
+		elf_unwind_read(fd, size, &f->tables);
+		elf_unwind_check(&f->tables);
+	}
+	fd_close(fd);
+}
+
+/* Take the functions of a JIT, whose process f names, unless that was tried a moment ago. */
+static void take_jit(struct file *f)
+{
+	const int tgid = (int)key_of(f)->minor;
+	const long long now = time_now_ms();
+	struct stranger_answer a;
+
+	if ((f->read_at && now - f->read_at < JIT_MS) || procfs_begin_file() < 0)
+		return;
+	f->read_at = now;
+	if (!stranger_ask(jit_read, &tgid, sizeof(tgid), tgid, &a)) {
+		free(f->kept.allocated[0]);
+		free(f->kept.allocated[1]);
+		take(f, &a, FUNCTIONS);
+	}
+	procfs_end();
+}
+
+/* Take the functions of code that is in no file. Of a JIT, only when they are needed: find_jit. */
+static void take_special(struct file *f)
+{
+	if (!strcmp(path_of(f), vdso))
+		take_vdso(f);
+	f->of[FUNCTIONS].read = f->of[TABLES].read = 1;
+}
+
+/*
+ * Read the functions of the file, or its tables. mapped: the task still maps it, unless it has
+ * ended.
+ */
+static void read_mapped(const struct region *r, int pid, int mapped, enum contents what)
 {
 	struct file *f = r->file;
-	struct file_question q = { .as = *(const struct mapped_file *)(const void *)
-				   f->kept.entry.key };
+	struct file_question q = { .as = *key_of(f) };
 	struct stranger_answer a;
 	size_t n;
 
-	if (f->read || f->failed == pid || all.bytes >= BYTES || procfs_begin_file() < 0)
+	if (!q.as.inode)
+		take_special(f);
+	if (f->of[what].read || f->of[what].failed == pid || all.bytes >= BYTES ||
+	    procfs_begin_file() < 0)
 		return;
 	if (mapped)
 		str_format(q.link, sizeof(q.link), "%s/%d/map_files/%llx-%llx", path_procfs(), pid,
 			   (unsigned long long)r->from, (unsigned long long)r->to);
 	n = (size_t)str_format(q.path, sizeof(q.path), "%s", path_of(f));
-	if (!stranger_ask(read_functions, &q, offsetof(struct file_question, path) + n + 1, pid,
-			  &a)) {
+	if (!stranger_ask(what == TABLES ? read_tables : read_functions, &q,
+			  offsetof(struct file_question, path) + n + 1, pid, &a)) {
 		if (a.error == EHOSTDOWN)
 			procfs_miss();
-		if (a.error)
-			stranger_free(&a);
-		else
-			take_functions(f, &a);
+		f->of[what].read = !a.error;
+		take(f, &a, what);
 	}
-	f->failed = f->read ? 0 : pid;
+	f->of[what].failed = f->of[what].read ? 0 : pid;
 	procfs_end();
 }
 
@@ -238,8 +349,26 @@ static int add_region(struct process_maps *p, const struct region *r)
 	return 0;
 }
 
+/*
+ * Return the file at a region; NULL: none that is of use. Anonymous memory belongs to a JIT, whose
+ * functions have addresses in place of offsets.
+ */
+static struct file *region_file(struct region *r, pid_t tgid, const struct mapped_file *as,
+				const char *path, size_t n)
+{
+	const struct mapped_file of = { .minor = (uint32_t)tgid };
+
+	if (!n || (n == strlen(anonymous) && !memcmp(path, anonymous, n))) {
+		r->offset = r->from;
+		return file_at(&of, jit, strlen(jit));
+	}
+	return as->inode || (n == strlen(vdso) && !memcmp(path, vdso, n)) ? file_at(as, path, n) :
+	       NULL;
+}
+
 /* Read a line of maps, "FROM-TO r-xp OFFSET MAJOR:MINOR INODE   PATH" (proc(5)). */
-static int read_line(struct process_maps *p, pid_t pid, const char *line, const char *end)
+static int read_line(struct process_maps *p, pid_t tgid, pid_t pid, const char *line,
+		     const char *end)
 {
 	struct mapped_file as = { 0 };
 	struct region r = { 0 };
@@ -248,8 +377,7 @@ static int read_line(struct process_maps *p, pid_t pid, const char *line, const 
 	r.from = text_hex(&line, end);
 	line += *line == '-';
 	r.to = text_hex(&line, end);
-	path = memchr(line, '/', (size_t)(end - line));
-	if (end - line < 6 || line[3] != 'x' || !path)
+	if (end - line < 6 || line[3] != 'x')
 		return 0;
 	line += 6;
 	r.offset = text_hex(&line, end);
@@ -259,8 +387,11 @@ static int read_line(struct process_maps *p, pid_t pid, const char *line, const 
 	as.minor = (uint32_t)text_hex(&line, end);
 	line += *line == ' ';
 	as.inode = text_digits(&line);
-	r.file = file_at(&as, path, (size_t)(end - path));
-	read_mapped(&r, pid, 1);
+	path = line + strspn(line, " ");
+	r.file = region_file(&r, tgid, &as, path, (size_t)(end - path));
+	if (!r.file)
+		return 0;
+	read_mapped(&r, pid, 1, FUNCTIONS);
 	return add_region(p, &r);
 }
 
@@ -268,7 +399,7 @@ static int read_line(struct process_maps *p, pid_t pid, const char *line, const 
  * Read what the task maps. Change nothing if it has ended or has another name than comm. Regions
  * after PROCFS_MOST bytes are not known.
  */
-static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
+static void read_maps(struct process_maps *p, pid_t tgid, pid_t pid, const char *comm)
 {
 	char *text, *next;
 	struct task t;
@@ -283,7 +414,7 @@ static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
-		if (read_line(p, pid, line, line + strlen(line)) < 0) {
+		if (read_line(p, tgid, pid, line, line + strlen(line)) < 0) {
 			if (!cut)
 				procfs_miss();
 			break;
@@ -293,36 +424,55 @@ static void read_maps(struct process_maps *p, pid_t pid, const char *comm)
 }
 
 /* Read what the task maps. The longer that takes, the longer wait until the next time. */
-static void look_again(struct process_maps *p, pid_t pid, const char *comm)
+static void look_again(struct process_maps *p, pid_t tgid, pid_t pid, const char *comm)
 {
 	long long begun = time_now_us();
 
 	if (procfs_begin() < 0)
 		return;
-	read_maps(p, pid, comm);
+	read_maps(p, tgid, pid, comm);
 	procfs_end();
 	p->at = time_now_ms();
 	p->cost_ms = (time_now_us() - begun) / 1000;
 }
 
+static int is_called(const struct process_maps *p, unsigned program, const char *name)
+{
+	return !strcmp(p->programs[program % PROGRAMS].name, name);
+}
+
 /*
- * Return the region with the address, of a process whose task has this name. A record may be older
- * than the exec of the present program: by the name, choose between the regions of this program
- * and of the one before. Later regions are of files that were mapped where others had been.
+ * Return which program the process, whose task has this name, executed at the time of the record,
+ * which may be older than the last exec. If the time is not known, go by the name.
+ */
+static unsigned program_at(const struct process_maps *p, const char *name)
+{
+	unsigned program = p->program, first = program < PROGRAMS ? 0 : program - PROGRAMS + 1;
+
+	if (!all.now)
+		return program && name && !is_called(p, program, name) &&
+		       is_called(p, program - 1, name) ? program - 1 : program;
+	while (program > first && p->programs[program % PROGRAMS].since > all.now)
+		program--;
+	return program;
+}
+
+/*
+ * Return the region with the address, of a process whose task has this name. Later regions are of
+ * files that were mapped where others had been.
  */
 static const struct region *region_at(const struct process_maps *p, const char *name,
 				      uint64_t address)
 {
-	unsigned now = p->program & 1;
+	const unsigned program = program_at(p, name);
 	const struct region *found = NULL;
-	int last = name && strcmp(p->names[now], name) && !strcmp(p->names[!now], name);
 
 	for (size_t i = p->n; i--;) {
 		const struct region *r = &p->regions[i];
 
 		if (address < r->from || address >= r->to)
 			continue;
-		if (last == (r->program != p->program) && (!all.now || r->since <= all.now))
+		if (r->program == program && (!all.now || r->since <= all.now))
 			return r;
 		found = found ? found : r;
 	}
@@ -343,18 +493,20 @@ static void forget_process(pid_t tgid)
 		forget(&all.processes, p);
 }
 
-/* The process begins a program of this name. Keep the regions of the last one. */
-static void begin_program(struct process_maps *p, const char *name)
+/* The process begins a program of this name. Keep the regions of the last ones. */
+static void begin_program(struct process_maps *p, const char *name, uint64_t when)
 {
+	const unsigned keep = p->n < REGIONS / 2 ? PROGRAMS - 1 : 1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (p->regions[i].program == p->program)
+		if (p->program - p->regions[i].program < keep)
 			p->regions[n++] = p->regions[i];
 	p->n = p->told ? n : 0;
 	p->told = 1;
 	p->program++;
-	str_format(p->names[p->program & 1], sizeof(*p->names), "%s", name);
+	p->programs[p->program % PROGRAMS].since = when;
+	str_format(p->programs[p->program % PROGRAMS].name, sizeof(p->programs->name), "%s", name);
 }
 
 /* A process begins, as a copy of its parent. */
@@ -369,7 +521,7 @@ static void begin_process(pid_t tgid, pid_t parent_tgid)
 		return;
 	p = process_at(tgid);
 	p->told = 1;
-	memcpy(p->names, parent->names, sizeof(p->names));
+	memcpy(p->programs, parent->programs, sizeof(p->programs));
 	for (size_t i = 0; i < parent->n; i++) {
 		p->program = parent->regions[i].program;
 		add_region(p, &parent->regions[i]);
@@ -405,16 +557,19 @@ static void learn(void)
 			break;
 		case K_PERF_RECORD_COMM:
 			if (m->head.misc & K_PERF_RECORD_MISC_COMM_EXEC)
-				begin_program(process_at(m->comm.tgid), m->comm.name);
+				begin_program(process_at(m->comm.tgid), m->comm.name, when);
 			break;
 		case K_PERF_RECORD_MMAP2:
-			if (!process_at(m->map.tgid)->told || !m->map.file.inode)
+			if (!process_at(m->map.tgid)->told)
 				break;
 			r = (struct region){
 				.from = m->map.from, .to = m->map.from + m->map.length,
 				.offset = m->map.offset, .since = when,
-				.file = file_at(&m->map.file, m->map.path, strlen(m->map.path)),
 			};
+			r.file = region_file(&r, m->map.tgid, &m->map.file, m->map.path,
+					     strlen(m->map.path));
+			if (!r.file)
+				break;
 			if (add_region(process_at(m->map.tgid), &r) < 0)
 				forget_process(m->map.tgid); /* procfs has the present ones */
 		}
@@ -451,11 +606,10 @@ static int is_shared(const struct process_maps *p, const struct region *r)
 	return 0;
 }
 
-/* Return what the task maps at the address, or NULL if that is not known. */
-static const struct region *find(const struct event_set *evs, int pid, uint64_t address)
+/* Return what the task of this name maps at the address, or NULL if that is not known. */
+static const struct region *find(const char *name, int pid, uint64_t address)
 {
 	pid_t tgid = task_of(pid)->tgid;
-	const char *name = line_task_name(evs, pid);
 	struct process_maps *p;
 	const struct region *r;
 	long long age;
@@ -467,8 +621,8 @@ static const struct region *find(const struct event_set *evs, int pid, uint64_t 
 	r = region_at(p, name, address);
 	if (p->told && r && !all.now && is_shared(p, r))
 		return NULL; /* it is not known which file was there */
-	if (p->told && r && !r->file->read)
-		read_mapped(r, pid, r->program == p->program && !is_shared(p, r));
+	if (p->told && r && !r->file->of[FUNCTIONS].read)
+		read_mapped(r, pid, r->program == p->program && !is_shared(p, r), FUNCTIONS);
 	if (p->told)
 		return r;
 	age = time_now_ms() - p->at;
@@ -477,7 +631,7 @@ static const struct region *find(const struct event_set *evs, int pid, uint64_t 
 	/* a task that just began a program may not have mapped it yet: soon look again */
 	if (!r && p->missed_ms < MISSED_MS)
 		p->missed_ms = 2 * p->missed_ms + (p->at != 0);
-	look_again(p, pid, name);
+	look_again(p, tgid, pid, name);
 	return region_at(p, name, address);
 }
 
@@ -485,32 +639,57 @@ static const struct region *find(const struct event_set *evs, int pid, uint64_t 
 static void put_name(struct out *o, const char *s, size_t most)
 {
 	for (; *s && most--; s++)
-		out_char(o, *s > ' ' && *s < 0x7f && !strchr("\"\\;=", *s) ? *s : '?');
+		out_char(o, *s <= ' ' || *s >= 0x7f || *s == '"' || *s == '\\' || *s == ';' ||
+			 *s == '=' ? '?' : *s);
+}
+
+/* Find the function at an address in the region. */
+static void find_function(const struct region *r, uint64_t address, struct program_place *at)
+{
+	struct file *f = r->file;
+	const char *path = path_of(f);
+
+	*at = (struct program_place){
+		.file = path, .offset = address - r->from + r->offset,
+		.tables = f->tables.n ? &f->tables : NULL,
+		.kind = key_of(f)->inode || strcmp(path, jit) ? PLACE_OF_FILE : PLACE_OF_JIT,
+	};
+	at->name = elf_function_around(&f->functions, at->offset, &at->into);
+	if (at->name || at->kind != PLACE_OF_JIT)
+		return;
+	take_jit(f);
+	at->name = elf_function_around(&f->functions, at->offset, &at->into);
+}
+
+/* Do as programs_function does; frame: 0 without the place in the function, 2 with its file. */
+static void put_function(struct out *o, const struct program_place *at, int call, int frame)
+{
+	const char *name = at->name;
+	size_t n = name ? strcspn(name, at->kind == PLACE_OF_JIT ? "" : "@") : LONGEST;
+
+	put_name(o, name ? name : at->file, n < LONGEST ? n : LONGEST);
+	if (name && !frame)
+		return;
+	out_text(o, name ? "+0x" : ":0x", 3);
+	out_hex(o, (name ? at->into : at->offset) + (uint64_t)call);
+	if (name && frame > 1) {
+		out_string(o, " (");
+		put_name(o, at->file, LONGEST);
+		out_char(o, ')');
+	}
 }
 
 int programs_put(const struct event_set *evs, struct out *o, int pid, uint64_t address, int call,
 		 int frame)
 {
-	const struct region *r = find(evs, pid, address - (uint64_t)call);
-	const char *name;
-	uint64_t offset, into;
+	const struct region *r = find(line_task_name(evs, pid), pid, address - (uint64_t)call);
+	struct program_place at;
 
 	if (!r)
 		return 0;
-	offset = address - r->from + r->offset;
 	/* the call may be the last instruction of its function */
-	name = elf_function_around(&r->file->functions, offset - (uint64_t)call, &into);
-	put_name(o, name ? name : path_of(r->file), name && strcspn(name, "@") < LONGEST ?
-		 strcspn(name, "@") : LONGEST);
-	if (name && !frame)
-		return 1;
-	out_text(o, name ? "+0x" : ":0x", 3);
-	out_hex(o, name ? into + (uint64_t)call : offset);
-	if (name) {
-		out_string(o, " (");
-		put_name(o, path_of(r->file), LONGEST);
-		out_char(o, ')');
-	}
+	find_function(r, address - (uint64_t)call, &at);
+	put_function(o, &at, call, 2 * frame);
 	return 1;
 }
 
@@ -523,6 +702,33 @@ static int is_told(int pid)
 
 	p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
 	return p && p->told;
+}
+
+void programs_learn(uint64_t ts)
+{
+	learn();
+	all.now = mappings_time(ts);
+}
+
+void programs_at(const char *name, int pid, pid_t tgid, uint64_t address, struct program_place *at)
+{
+	struct known_task *t = task_of(pid);
+	const struct region *r;
+
+	t->tgid = tgid;
+	t->asked = 1;
+	r = find(name, pid, address);
+	*at = (struct program_place){ 0 };
+	if (!r)
+		return;
+	if (!r->file->of[TABLES].read)
+		read_mapped(r, pid, 1, TABLES);
+	find_function(r, address, at);
+}
+
+void programs_function(struct out *o, const struct program_place *at, int call, int whole)
+{
+	put_function(o, at, call, 1 + whole);
 }
 
 uint64_t programs_record(struct line_format *l, const struct record *r)
@@ -554,7 +760,7 @@ uint64_t programs_record(struct line_format *l, const struct record *r)
 		l->learn_name(l->arg, pid);
 	}
 	/* now: the program may have ended when its next event is read */
-	find(evs, pid, v.u);
+	find(line_task_name(evs, pid), pid, v.u);
 	if (new)
 		return 0;
 	t = task_of(pid);

@@ -102,6 +102,8 @@ void mappings_open(int instance)
 	int fds[MAPPINGS_CPUS];
 	unsigned n = 0;
 
+	if (nrings)
+		return;
 	for (; inherited && *inherited; inherited += *inherited == ' ')
 		add_ring((int)text_digits(&inherited));
 	if (!inherited && !pidfilter_list(instance, &tasks))

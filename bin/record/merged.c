@@ -20,6 +20,7 @@ int dat_merged_open(struct dat_parts *p)
 	p->counts = counts ? (int)text_digits(&counts) : -1;
 	if (live_open(&p->live, p->head->dir) < 0)
 		return -1;
+	stacks_begin(&p->live.rings, p->head->dir);
 	p->writers = calloc(p->head->cpus, sizeof(*p->writers));
 	return p->writers ? 0 : err_msg("out of memory");
 }
@@ -49,11 +50,28 @@ static int begin(struct dat_parts *p, struct subbuf_writer *w, int64_t lost)
 	return 0;
 }
 
+/* Is the record a stack without its event? */
+static int is_stray(const struct record *r)
+{
+	static struct stack_pairs pairs;
+	struct record_head h;
+
+	if (r->len < sizeof(h))
+		return 0;
+	memcpy(&h, r->data, sizeof(h));
+	if (h.id == RECORD_FIRST + RECORD_STACK)
+		return stack_pairs_stack(&pairs, r) < 0;
+	stack_pairs_event(&pairs, r->cpu, &h, 1);
+	return 0;
+}
+
 static void write_record(struct dat_parts *p, const struct record *r, int64_t lost)
 {
 	const unsigned cpu = (unsigned)r->cpu < p->head->cpus ? (unsigned)r->cpu : 0;
 	struct subbuf_writer *w = &p->writers[cpu];
 
+	if (is_stray(r))
+		return;
 	p->records++;
 	if (lost)
 		store(p, cpu);

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "tool/tool.h"
 #include "proc/proc.h"
+#include "elf/elf.h"
 #include "event/event.h"
 #include "live/live.h"
 #include "tracedat/tracedat.h"
@@ -182,6 +183,44 @@ int programs_put(const struct event_set *, struct out *, int pid, uint64_t addre
  */
 size_t programs_caller(const struct event_set *, const struct record *, uint64_t parent_ip,
 		       char *line, size_t n, size_t size);
+
+/* The file that a task maps at an address */
+struct program_place {
+	const char *file;       /* its path, with its functions; NULL: nothing is known */
+	const struct elf_unwind *tables; /* how to find the callers of its functions; NULL: none */
+	uint64_t offset;        /* in the file */
+	enum { PLACE_OF_FILE, PLACE_OF_JIT } kind;
+	const char *name;       /* of the function, up to an @; NULL: not known */
+	uint64_t into;          /* the place in the function */
+};
+
+/* Learn what the kernel has told of mappings. ts: of the record for which programs_at is called. */
+void programs_learn(uint64_t ts);
+
+/* Find what the task of this name, pid and process maps at an address. */
+void programs_at(const char *name, int pid, pid_t tgid, uint64_t address, struct program_place *);
+
+/*
+ * Print the function at the place, as programs_put does for a frame. call: 1 if the frame's address
+ * is the one after the place. whole 0: without its file.
+ */
+void programs_function(struct out *, const struct program_place *, int call, int whole);
+
+/* ---- jit_names.c: functions that a just-in-time compiler has made ------------------------ */
+
+/* In a helper, read the functions of the process whose pid the question is, by address. */
+void jit_read(const void *tgid, struct stranger_answer *);
+
+/* Take the functions from n bytes of a file, which f keeps, in the order of its lines. */
+void jit_parse(char *text, size_t n, struct elf_functions *f);
+
+/* ---- stacks.c: the functions of a user stack --------------------------------------------- */
+
+/* If the rings have user stacks, let their functions be named. Return whether they have. */
+int stacks_begin(const struct rings *, int instance);
+
+/* Say how many stacks are whole, and why the others are not. Return the length; 0: no stacks. */
+size_t stacks_told(char *text, size_t size);
 
 /* ---- exit_codes.c: the exit codes of tasks on this machine --------------------------------- */
 

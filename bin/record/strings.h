@@ -6,7 +6,7 @@
 #include "bpf/bpf.h"
 #include "live/live.h"
 
-enum { STRINGS_WORDS_MAX = 32, STRINGS_PROGRAMS = 32 };
+enum { STRINGS_WORDS_MAX = 32, STRINGS_PROGRAMS = 128 };
 
 /* ---- attach.c: load and attach ------------------------------------------------------------- */
 
@@ -35,11 +35,15 @@ struct plan {
 /*
  * Load the code and attach it to an event, such as sched/sched_process_fork; or if raw is not 0,
  * to a raw tracepoint. raw is RAW_TRACEPOINT, or the type of the tracepoint as btf_tracepoint
- * returns it: the program can then load the kernel's memory without calls. Add the descriptor to
- * the plan. Return 0, or -1, reported.
+ * returns it: the program can then load the kernel's memory without calls; or it is PROBE_EVENT, if
+ * the event is a kprobe or uprobe. Add the descriptor to the plan. Return 0, or -1, reported.
  */
-enum { RAW_TRACEPOINT = 1 };
+enum { RAW_TRACEPOINT = 1, PROBE_EVENT = 2 };
 int plan_attach(struct plan *, struct bpf_code *, const char *event, uint32_t raw);
+
+/* Do so with a probe of the program or library at a path. */
+int plan_attach_uprobe(struct plan *, struct bpf_code *, const char *path, uint64_t offset,
+		       int at_return);
 
 /* Find what emit_alone needs, if the kernel may skip a program. */
 void plan_alone(struct plan *, const struct btf *);
@@ -73,5 +77,12 @@ int calls_check(const struct plan *);
  * also which task accepts one; with failed, only connects that fail at once.
  */
 int tcp_attach(struct plan *, int accepts, int failed);
+
+/*
+ * Do so with programs that record the user stack after each event that the instance records now;
+ * and, unless binary is NULL, after each probe of this file in the group TFS_GROUP, which must not
+ * be enabled yet: of several users of a place, the kernel runs the newest first.
+ */
+int stacks_attach(struct plan *, const char *binary);
 
 #endif

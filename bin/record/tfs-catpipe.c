@@ -369,7 +369,8 @@ static int open_raw(struct stream *s, const char *root)
 		read_traced(s);
 	if (live_open(&s->live, s->dir) < 0 || (s->in = live_wake(&s->live, s->in)) < 0)
 		return -1;
-	s->decode.known.by_kernel = rings_have_files(&s->live.rings);
+	stacks_begin(&s->live.rings, s->dir);
+	s->decode.known.by_kernel = rings_have(&s->live.rings, RINGS_FILES);
 	if (s->decode.on)
 		begin_tasks(s);
 	s->live.memory.most = KB_BYTES(s->memory_kb);
@@ -516,12 +517,14 @@ static void write_last_account(struct stream *s)
 static void write_unread(struct stream *s)
 {
 	const char *late = getenv(LATE_FD);
-	char line[2 * CONSUMER_LAST], text[160];
+	char line[3 * CONSUMER_LAST], text[300];
 	struct out o = out_to(line, sizeof(line));
 
 	if (s->to.full)
 		return;
 	if (late && late_text(text, sizeof(text), late_count((int)text_value(late, NULL, 10))))
+		out_format(&o, s->show.json ? "{\"comment\":\"%s\"}\n" : "# %s\n", text);
+	if (stacks_told(text, sizeof(text)))
 		out_format(&o, s->show.json ? "{\"comment\":\"%s\"}\n" : "# %s\n", text);
 	if (procfs_missed())
 		out_format(&o, s->show.json ? "{\"unread\":%llu}\n" :

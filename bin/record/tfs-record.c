@@ -283,7 +283,8 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* handle a limit on file sizes like a full disk */
 	if (open_instance(&r) < 0 || open_parts(&r, signals) < 0)
 		return REFUSED;
-	confine_paths(CAPS_STREAM, (int[]){ r.head.dir, r.place.dir }, 2);
+	confine_paths(CAPS_STREAM | (rings_have(&r.parts.live.rings, RINGS_STACKS) ?
+				     CAPS_MAPPED : 0), (int[]){ r.head.dir, r.place.dir }, 2);
 	atomic_file_try(&r.place, r.parts.ballast); /* with the rights after confine_paths */
 
 	status = record(&r);

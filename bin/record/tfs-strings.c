@@ -11,6 +11,9 @@
  *	otel         attach programs that record the OpenTelemetry context of the running thread,
  *	             before each system call, or before these events: tracepoints, or one call's
  *	             as syscalls/sys_enter_openat
+ *	stack        attach programs that record the user stack after each event that the instance
+ *	             records now
+ *	-b FILE      with stack, also at the probes of this file that have been made
  *	-S           print the programs as assembly, and load nothing
  *	-a           do not record the arguments of a program that is executed
  *	-c           also record the CPU time of each process, after its end
@@ -47,7 +50,8 @@ static struct plan plan;
 static int printing;
 static unsigned long data, words = 8;
 static struct otel otel;
-static const char *kind;        /* calls, tcp or otel */
+static const char *binary;
+static const char *kind;        /* calls, tcp, otel or stack */
 
 static const struct tool tool = {
 	TOOL_TFS_STRINGS,
@@ -56,7 +60,7 @@ static const struct tool tool = {
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },
 		{ 'E', .flag = &plan.entries }, { 'r', .flag = &plan.at_return },
 		{ 'f', .flag = &plan.files }, { 'F', .flag = &plan.roots },
-		{ 's', .flag = &plan.sockets }, { 'w', .number = &words },
+		{ 's', .flag = &plan.sockets }, { 'b', .text = &binary }, { 'w', .number = &words },
 		{ 0 },
 	},
 };
@@ -75,11 +79,12 @@ static int attach(struct plan *p)
 
 	p->channel.outer = -1;
 	if ((*kind == 'c' && calls_check(p) < 0) ||
-	    channel_make(&p->channel, p->instance, *kind != 'c') < 0)
+	    channel_make(&p->channel, p->instance, *kind == 't' || *kind == 'o') < 0)
 		return -1;
 	str_format(p->id, sizeof(p->id), "%s", p->channel.id);
 	r = *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
-	    *kind == 'o' ? otel_attach(p, &otel) : calls_attach(p);
+	    *kind == 'o' ? otel_attach(p, &otel) :
+	    *kind == 's' ? stacks_attach(p, binary) : calls_attach(p);
 	return channel_ready(&p->channel) < 0 ? -1 : r;
 }
 
@@ -146,8 +151,9 @@ int main(int argc, char **argv)
 	plan.data = (unsigned)data;
 	plan.words = (unsigned)words;
 	kind = argv[opt_index];
-	if (!kind || (strcmp(kind, "calls") && strcmp(kind, "tcp") && strcmp(kind, "otel")))
-		usage_error(&tool, "the operand calls, tcp or otel is needed");
+	if (!kind || (strcmp(kind, "calls") && strcmp(kind, "tcp") && strcmp(kind, "otel") &&
+		      strcmp(kind, "stack")))
+		usage_error(&tool, "the operand calls, tcp, otel or stack is needed");
 	plan.names = argv + opt_index + 1;
 	for (char **word = argv + opt_index + 1; *word && program == argv + argc; word++)
 		if (!strcmp(*word, "--")) {
@@ -158,6 +164,8 @@ int main(int argc, char **argv)
 	if (*kind == 't' && *plan.names && (plan.names[1] ||
 	    (strcmp(*plan.names, "accept") && strcmp(*plan.names, "failed"))))
 		usage_error(&tool, "only accept or failed may follow tcp");
+	if (*kind == 's' && *plan.names)
+		usage_error(&tool, "no word may follow stack");
 	if (*kind == 'o' && argc - opt_index - 1 > OTEL_EVENTS)
 		usage_error(&tool, "at most %d events may follow otel", OTEL_EVENTS);
 	if (!printing && !*program && session == -1)

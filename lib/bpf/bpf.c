@@ -199,20 +199,24 @@ int bpf_link_detach(int link)
 	return bpf(LINK_DETACH, &a, sizeof(a));
 }
 
-int bpf_tracepoint(int program, unsigned long id)
+/* struct perf_event_attr: type, size, config; then config1 and config2 in more[5] and more[6] */
+struct attributes {
+	uint32_t type, size;
+	uint64_t config, more[13];
+};
+
+/* Let the program run at an event. Return a descriptor that keeps it there, or -1. */
+static int attach(int program, struct attributes *a)
 {
-	struct {
-		uint32_t type, size;
-		uint64_t config, more[13];
-	} a = { .type = 2 /* PERF_TYPE_TRACEPOINT */, .size = sizeof(a), .config = id };
 	enum { SET_BPF = 8, CPUS_MAX = 8192 };
 	int fd = -1;
 
+	a->size = sizeof(*a);
 	if (printing)
 		return stand_in("event", 0);
 	/* The program runs on all CPUs. Any CPU that is on-line can hold its perf event. */
 	for (int cpu = 0; fd < 0 && cpu < CPUS_MAX; cpu++) {
-		fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1,
+		fd = (int)syscall(SYS_perf_event_open, a, -1, cpu, -1,
 				  8 /* PERF_FLAG_FD_CLOEXEC */);
 		if (fd < 0 && errno != ENODEV)
 			return -1;
@@ -222,6 +226,28 @@ int bpf_tracepoint(int program, unsigned long id)
 		return fd;
 	fd_close(fd);
 	return -1;
+}
+
+int bpf_tracepoint(int program, unsigned long id)
+{
+	return attach(program, &(struct attributes){ .type = 2 /* PERF_TYPE_TRACEPOINT */,
+						     .config = id });
+}
+
+int bpf_uprobe(int program, const char *path, uint64_t offset, int at_return)
+{
+	static const char file[] = "/bus/event_source/devices/uprobe/type";
+	char type[PATH_MAX];
+	unsigned long number;
+
+	str_format(type, sizeof(type), "%s%s", path_sysfs(), file);
+	number = (unsigned long)file_number(AT_FDCWD, type, NULL, 0);
+	if (!number && !printing) {
+		errno = ENOENT;
+		return -1;
+	}
+	return attach(program, &(struct attributes){ .type = (uint32_t)number,
+		      .config = at_return != 0, .more = { [5] = address(path), [6] = offset } });
 }
 
 /* Copy the last line of the verifier's log to why, but skip its statistics. */

@@ -266,6 +266,8 @@ int bpf_link_detach(int link);
  * is returned keeps the program attached.
  */
 int bpf_tracepoint(int program, unsigned long id);
+/* Do so with the code at this offset of a file, or with the return of the function there. */
+int bpf_uprobe(int program, const char *path, uint64_t offset, int at_return);
 
 /* Return the kernel's id of a map or program; 0: none. */
 uint32_t bpf_id(int fd);

@@ -244,9 +244,10 @@ uint64_t call_flags(const struct calls *, const struct call *, const struct call
  *	mark    lib/lines/mark.c
  *	file    a file, to which later records refer by its id
  *	task    name and user of the task whose calls follow on this CPU
+ *	user_stack  the functions of the program that called each other down to an event
  */
 enum record_kind { RECORD_ENTER, RECORD_CALL, RECORD_OPEN, RECORD_PART, RECORD_TCP, RECORD_OTEL,
-		   RECORD_CPU, RECORD_MARK, RECORD_FILE, RECORD_TASK, RECORDS };
+		   RECORD_CPU, RECORD_MARK, RECORD_FILE, RECORD_TASK, RECORD_STACK, RECORDS };
 
 /* Write the format of an event, as in events/SYSTEM/NAME/format. Return its length. */
 enum { RECORD_FORMAT = 24 * 1024 };
@@ -306,6 +307,65 @@ struct task_record {
 	int32_t tgid;
 	uint32_t uid;
 };
+
+/*
+ * The user stack below an event. The names of its functions are lines; the last one may say in
+ * brackets why the stack is cut.
+ */
+struct stack_record {
+	struct record_head head;
+	uint16_t event;         /* the id of the event, which comes before it */
+	uint16_t reserved;
+	uint32_t frames;        /* __data_loc: offset, and length << 16 */
+};
+
+/*
+ * What a program records of a user stack in a ring, with this kind, too: the kernel's struct
+ * pt_regs, and the memory from the stack pointer on, which follows. It is not in a trace: the
+ * reader of the ring makes a struct stack_record of it.
+ */
+#ifdef __aarch64__
+enum { STACK_REGISTERS = 34 };
+#else
+enum { STACK_REGISTERS = 21 };
+#endif
+/* Bytes of memory in all; a stack of more than STACK_CHUNK bytes has several such records. */
+enum { STACK_MOST = 65536, STACK_CHUNK = 16384 };
+struct stack_copy {
+	struct record_head head;
+	uint16_t event;
+	uint8_t chunk, more;    /* its number; whether there is another one */
+	/*
+	 * A bit for each page, from that of the stack pointer on, which was not in memory; a page
+	 * that the program has never used is not.
+	 */
+	uint32_t missing;
+	int32_t tgid;
+	uint32_t reserved;
+	char comm[16];
+	uint64_t kernel[STACK_REGISTERS];
+};
+
+/*
+ * The last events of each CPU, which may still get a struct stack_record; each gets at most one.
+ * The programs record a stack also after an event that the kernel's filter has dropped.
+ */
+enum { STACK_PAIRS_CPUS = 64, STACK_PAIRS_LAST = 8 };
+struct stack_pairs {
+	struct stack_events {
+		unsigned n;             /* of all so far */
+		struct stack_event {
+			int pid;
+			uint16_t id, shown;
+		} last[STACK_PAIRS_LAST];
+	} cpu[STACK_PAIRS_CPUS];
+};
+
+/* An event comes; shown is any number. */
+void stack_pairs_event(struct stack_pairs *, int cpu, const struct record_head *, int shown);
+
+/* Return shown of the event to which the stack belongs; -1: it is not in the trace. */
+int stack_pairs_stack(struct stack_pairs *, const struct record *);
 
 /*
  * A place in the map of open calls: the record of the call in a ring, and its memory if that is

@@ -67,6 +67,9 @@ static const struct {
 	{ "task", FIELD("u64", "start", "8", "8", "0") FIELD("char", "comm[16]", "16", "16", "0")
 		  FIELD("int", "tgid", "32", "4", "1") FIELD("u32", "uid", "36", "4", "0"), 0,
 	  "comm=%s tgid=%d uid=%u start=%llu", "REC->comm, REC->tgid, REC->uid, REC->start" },
+	{ "user_stack", FIELD("u16", "of", "8", "2", "0")
+			FIELD("__data_loc char[]", "frames", "12", "4", "0"), 0,
+	  "<user stack trace>\\n%s", "__get_str(frames)" },
 };
 _Static_assert(sizeof(records) / sizeof(*records) == RECORDS, "each record has a format");
 
@@ -128,7 +131,8 @@ int record_helps(const struct record *r)
 	if (r->len >= sizeof(head))
 		memcpy(&head, r->data, sizeof(head));
 	return head.id == RECORD_FIRST + RECORD_ENTER || head.id == RECORD_FIRST + RECORD_PART ||
-	       head.id == RECORD_FIRST + RECORD_FILE || head.id == RECORD_FIRST + RECORD_TASK;
+	       head.id == RECORD_FIRST + RECORD_FILE || head.id == RECORD_FIRST + RECORD_TASK ||
+	       head.id == RECORD_FIRST + RECORD_STACK;
 }
 
 size_t records_in(const struct subbuf_format *f, const void *data, size_t size)

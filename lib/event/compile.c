@@ -1680,9 +1680,11 @@ static void compile_event(struct compiler *c)
 		if (marked)
 			emit_char(c, KEY_END);
 		emit_char(c, '\n');
-	} else if (!strcmp(e->system, "ftrace")) {
+	} else if (!strcmp(e->system, "ftrace") || e->id == c->evs->own_stack) {
+		const char *name = e->id == c->evs->own_stack ? "frames" : e->name;
+
 		for (size_t i = 0; i < sizeof(ftrace_formats) / sizeof(*ftrace_formats); i++)
-			if (!strcmp(e->name, ftrace_formats[i].name))
+			if (!strcmp(name, ftrace_formats[i].name))
 				fmt = ftrace_formats[i].fmt;
 		print_format(c, fmt + (*fmt == '!'));
 		if (*fmt != '!')

@@ -272,6 +272,7 @@ struct event_set {
 	uint16_t pid_at, flags_at, preempt_at;
 	uint16_t newtask, rename; /* ids of task:task_newtask, task:task_rename; or 0 */
 	uint16_t stack, user_stack; /* ids of ftrace:kernel_stack, ftrace:user_stack; or 0 */
+	uint16_t own_stack;     /* id of RECORD_SYSTEM:user_stack, or 0 */
 	/* ids of ftrace:funcgraph_entry, fgraph_retaddr_entry, funcgraph_exit; or 0 */
 	uint16_t graph_entry, graph_retaddr, graph_exit;
 	uint8_t pid_size;
@@ -393,7 +394,7 @@ static inline int record_is_stack(const struct event_set *evs, const struct reco
 {
 	unsigned id = record_id(evs, r);
 
-	return id && (id == evs->stack || id == evs->user_stack);
+	return id && (id == evs->stack || id == evs->user_stack || id == evs->own_stack);
 }
 
 /* common_flags (kernel/trace/trace.h, enum trace_flag_type) */

@@ -215,6 +215,7 @@ static void note_id(struct event_set *evs, const struct event *e)
 		{ "task", "task_rename", &evs->rename },
 		{ "ftrace", "kernel_stack", &evs->stack },
 		{ "ftrace", "user_stack", &evs->user_stack },
+		{ RECORD_SYSTEM, "user_stack", &evs->own_stack },
 		{ "ftrace", "funcgraph_entry", &evs->graph_entry },
 		{ "ftrace", "fgraph_retaddr_entry", &evs->graph_retaddr },
 		{ "ftrace", "funcgraph_exit", &evs->graph_exit },

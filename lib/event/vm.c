@@ -300,6 +300,22 @@ static void put_stack(struct vm *m, uint64_t where, int user)
 		put_user(m, caller, 1);
 }
 
+/* Print the lines of a user stack that have the names of its functions. */
+static void put_frames(struct vm *m, uint64_t where)
+{
+	size_t len, n;
+	const char *s = (const char *)vm_memory(m, where, &len), *end = s + strnlen(s, len);
+
+	for (; s < end; s += n + 1) {
+		const char *next = memchr(s, '\n', (size_t)(end - s));
+
+		n = (size_t)((next ? next : end) - s);
+		out_string(&m->o, " => ");
+		put_text(m, s, n, ESCAPE_TEXT);
+		out_char(&m->o, '\n');
+	}
+}
+
 /* Read the next number of a trace_printk, and move *at after it. Return 0, or -1 at the end. */
 static int next_packed(const struct vm *m, const unsigned char *s, size_t len, size_t *at,
 		       unsigned size, uint64_t *v)
@@ -439,6 +455,9 @@ static void vm_builtin(struct vm *m, enum builtin which, uint64_t v, uint64_t be
 	case BUILTIN_STACK:
 	case BUILTIN_USER_STACK:
 		put_stack(m, v, which == BUILTIN_USER_STACK);
+		break;
+	case BUILTIN_FRAMES:
+		put_frames(m, v);
 		break;
 	case BUILTIN_QUOTED: /* kernel/trace/trace_probe.c, print_type_string */
 	case BUILTIN_READABLE:

@@ -12,6 +12,7 @@
 #include "host/host.h"
 #include "proc/proc.h"
 #include "bpf/bpf.h"
+#include "calls/calls.h"
 #include "event/event.h"
 
 /* ---- kernel.c: formats, options, symbols and names of this machine's kernel --------- */
@@ -142,7 +143,7 @@ struct ring_control {
 	uint64_t lost;          /* records that had no room */
 	uint32_t ring, state;   /* ring 1: this CPU has a ring */
 	uint32_t cpus;          /* number of entries */
-	uint32_t files;         /* the records name the files of descriptors */
+	uint32_t has;           /* of entry 0: RINGS_FILES, RINGS_STACKS */
 	uint32_t pad[10];       /* programs of two CPUs share no cache line */
 };
 
@@ -150,6 +151,14 @@ struct ring_control {
 struct ring_head {
 	uint64_t ts, lost;
 };
+
+/*
+ * Write the names of the functions of a struct stack_copy, lines without a newline at the end, into
+ * text of size bytes. n: bytes of the copy, memory included. ts: when it was made. Return their
+ * length.
+ */
+typedef size_t stack_frames(const unsigned char *copy, size_t n, uint64_t ts, char *text,
+			    size_t size);
 
 struct live_ring {
 	int fd;                 /* for poll(2) */
@@ -163,6 +172,12 @@ struct live_ring {
 	uint64_t lost;          /* the number of lost records that the last record said */
 	size_t done;            /* bytes of the memory of the next record that are taken */
 	uint64_t unread;        /* records whose length none of our programs writes */
+	stack_frames *frames;   /* NULL: stacks are dropped */
+	struct stack_chunks {   /* the chunks of a large stack so far */
+		int pid;
+		size_t n;
+		unsigned char bytes[sizeof(struct stack_copy) + STACK_MOST];
+	} *chunks;
 };
 
 struct open_call;
@@ -195,11 +210,15 @@ int rings_open(struct rings *);
 int rings_turn(int control, enum ring_state);
 
 /*
- * Note in a control map that records name the files of descriptors. Return 0, or -1 and errno.
- * rings_have_files returns whether that is noted for one of the rings.
+ * Note in a control map that records name the files of descriptors, or that there are user stacks.
+ * Return 0, or -1 and errno. rings_have returns whether that is noted for one of the rings.
  */
-int rings_set_files(int control);
-int rings_have_files(const struct rings *);
+enum ring_has { RINGS_FILES = 1, RINGS_STACKS };
+int rings_set(int control, enum ring_has);
+int rings_have(const struct rings *, enum ring_has);
+
+/* Let a function name the functions of stacks. */
+void rings_name_stacks(const struct rings *, stack_frames *);
 
 /*
  * The programs record the calls of listed tasks: the value of a map has a byte for each possible

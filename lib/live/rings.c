@@ -118,23 +118,31 @@ int rings_turn(int control, enum ring_state state)
 	return 0;
 }
 
-int rings_set_files(int control)
+int rings_set(int control, enum ring_has what)
 {
 	struct ring_control *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED,
 				      control, 0);
 
 	if (c == MAP_FAILED)
 		return -1;
-	c->files = 1;
+	c->has |= what;
 	return munmap(c, sizeof(*c));
 }
 
-int rings_have_files(const struct rings *all)
+int rings_have(const struct rings *all, enum ring_has what)
 {
 	for (unsigned i = 0; i < all->nsets; i++)
-		if (all->sets[i].control->files)
+		if (all->sets[i].control->has & what)
 			return 1;
 	return 0;
+}
+
+void rings_name_stacks(const struct rings *all, stack_frames *frames)
+{
+	for (unsigned i = 0; i < all->n; i++) {
+		all->v[i].frames = frames;
+		all->v[i].chunks = calloc(1, sizeof(*all->v[i].chunks));
+	}
 }
 
 int rings_list(int map, const struct pids *pids)
@@ -202,6 +210,60 @@ static int add_file(struct subbuf_writer *w, uint64_t ts, const unsigned char *d
 	return subbuf_add(w, ts, &whole, (uint32_t)(head + path + inside + socket));
 }
 
+/*
+ * Put a chunk behind those before it. Return 0 if one is missing: its loss is counted. A record for
+ * which a sub-buffer had no room comes again.
+ */
+static int add_chunk(struct stack_chunks *k, const struct stack_copy *c, const unsigned char *data,
+		     size_t n)
+{
+	const size_t head = sizeof(*c), at = head + (size_t)c->chunk * STACK_CHUNK;
+
+	if (!c->chunk) {
+		memcpy(k->bytes, data, head);
+		k->n = head;
+		k->pid = c->head.pid;
+	}
+	if (k->pid != c->head.pid || k->n < at || n - head > STACK_CHUNK ||
+	    at + n - head > sizeof(k->bytes))
+		return 0;
+	memcpy(k->bytes + offsetof(struct stack_copy, missing), &c->missing, sizeof(c->missing));
+	memcpy(k->bytes + at, data + head, n - head);
+	k->n = at + n - head;
+	return 1;
+}
+
+/* Add the record of a user stack: names in place of the registers and the memory. */
+static int add_stack(struct live_ring *r, struct subbuf_writer *w, uint64_t ts,
+		     const unsigned char *data, size_t n)
+{
+	const size_t head = sizeof(struct stack_record);
+	struct stack_copy copy;
+	struct stack_chunks *k = r->chunks;
+	struct {
+		struct stack_record stack;
+		char frames[SUBBUF_MOST - sizeof(struct stack_record)];
+	} whole;
+	size_t length;
+
+	memcpy(&copy, data, sizeof(copy));
+	if (!r->frames || !k)
+		return 0;
+	if (copy.more || copy.chunk) {
+		if (!add_chunk(k, &copy, data, n) || copy.more)
+			return 0;
+		data = k->bytes;
+		n = k->n;
+	}
+	length = r->frames(data, n, ts, whole.frames, sizeof(whole.frames) - 1);
+	whole.frames[length++] = '\0';
+	memset(&whole.stack, 0, sizeof(whole.stack));
+	whole.stack.head = copy.head;
+	whole.stack.event = copy.event;
+	whole.stack.frames = (uint32_t)(head | length << 16);
+	return subbuf_add(w, ts, &whole, (uint32_t)(head + length));
+}
+
 static int helps(const unsigned char *data, size_t n)
 {
 	return record_helps(&(struct record){ .data = data, .len = (uint32_t)n });
@@ -231,6 +293,8 @@ static int add(struct live_ring *r, struct subbuf_writer *w, uint64_t ts, const 
 	memcpy(&part.head, data, sizeof(part.head));
 	if (part.head.id == RECORD_FIRST + RECORD_FILE && n >= sizeof(struct file_record))
 		return add_file(w, ts, data, n);
+	if (part.head.id == RECORD_FIRST + RECORD_STACK && n >= sizeof(struct stack_copy))
+		return add_stack(r, w, ts, data, n);
 	if (part.head.id >= RECORD_FIRST + RECORD_PART || n < head) {
 		if (n <= SUBBUF_MOST)
 			return subbuf_add(w, ts, data, (uint32_t)n);

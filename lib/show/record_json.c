@@ -77,6 +77,22 @@ static int is_stack(const struct event *e, const struct field *f)
 	       !strcmp(f->name, "caller") && !strcmp(e->system, "ftrace");
 }
 
+/* Print the lines of a user stack. */
+static void put_frames(struct out *o, const char *s, size_t n)
+{
+	const char *end = s + n, *next;
+
+	out_char(o, '[');
+	for (; s < end; s = next + (next < end)) {
+		next = memchr(s, '\n', (size_t)(end - s));
+		next = next ? next : end;
+		json_string(o, s, (size_t)(next - s));
+		if (next < end)
+			out_char(o, ',');
+	}
+	out_char(o, ']');
+}
+
 void json_value(const struct event_set *evs, struct out *o, const struct event *e,
 		const struct field *f, const struct record *r)
 {
@@ -90,6 +106,10 @@ void json_value(const struct event_set *evs, struct out *o, const struct event *
 	}
 	if (field_value(evs, f, r, &v) < 0) {
 		out_string(o, "null");
+		return;
+	}
+	if (e->id == evs->own_stack && v.kind == FIELD_STRING) {
+		put_frames(o, (const char *)v.data, v.n);
 		return;
 	}
 	switch (v.kind) {

@@ -123,8 +123,8 @@ void show_begin(struct show *s, struct line_format *l)
 	facts_begin(&s->facts, l->events);
 	identity_begin(&s->identity, l, &s->facts);
 	all = s->pick.all && !s->process && !identity_on(&s->identity) && !s->subjects.member;
-	s->plain = all && !s->follows && !s->people && !s->decoder && !s->otel.on && !s->sink &&
-		   !s->container;
+	s->plain = all && !l->events->own_stack && !s->follows && !s->people && !s->decoder &&
+		   !s->otel.on && !s->sink && !s->container;
 	/* leave out a stack without an event before it, unless all is shown */
 	memset(s->left_out, all ? 0 : 0xff, sizeof(s->left_out));
 	s->nleft_out = 0;
@@ -172,6 +172,8 @@ static int picked(struct show *s, const struct record *r, int is_context)
 	shown = shown && (!s->process || process_picks(s)) && identity_picks(&s->identity, r);
 	if (s->process)
 		return shown;
+	if (evs->own_stack && record_id(evs, r) == evs->own_stack)
+		return stack_pairs_stack(&s->stacks, r) > 0 || (s->pick.nglobs && shown);
 	if (record_is_stack(evs, r))
 		return !(*left_out & bit) || (s->pick.nglobs && shown);
 	shown = shown && !is_context && !(s->hide_names && record_names_task(evs, r)) &&
@@ -179,6 +181,10 @@ static int picked(struct show *s, const struct record *r, int is_context)
 	s->nleft_out += !shown;
 	s->nleft_out -= (*left_out & bit) != 0;
 	*left_out = (unsigned char)(shown ? *left_out & ~bit : *left_out | bit);
+	if (evs->own_stack)
+		stack_pairs_event(&s->stacks, r->cpu, &(struct record_head){
+				  .id = (uint16_t)record_id(evs, r), .flags = (uint8_t)flags,
+				  .pid = record_pid(evs, r) }, shown);
 	return shown;
 }
 

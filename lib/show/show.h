@@ -132,6 +132,7 @@ struct show {
 	/* for each CPU a bit per context: its last event was left out, so leave out its stacks */
 	unsigned char left_out[SHOW_CPUS];
 	unsigned nleft_out;     /* number of bits that events have set */
+	struct stack_pairs stacks;
 	/* NULL, or print the text of a record instead (calls.c, tcp.c); shown: it is selected */
 	size_t (*decoder)(struct show *, const struct record *, int lost, int *shown, char *buf,
 			  size_t size);

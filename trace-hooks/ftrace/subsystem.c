@@ -347,8 +347,8 @@ static int prepare(const struct request *rq, const struct stream_words *s, int l
 	if (rq->output != OUTPUT_DAT) {
 		record_names(s, calls);
 		listen_for_ends();
-		listen_for_mappings(s);
 	}
+	listen_for_mappings(s);
 	if (rq->output != OUTPUT_DAT && (rq->about || rq->joins || rq->threads))
 		return list_subjects(rq);
 	return rq->containers ? record_joins(rq) : 0;

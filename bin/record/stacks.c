@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * stacks.c - find the functions of a user stack, from the registers and the memory of the stack
+ *
+ * The tables of .eh_frame of each file say where a function keeps the registers of its caller
+ * (lib/elf/unwind.c). The memory that is read is the copy that a BPF program has made; nothing of
+ * the task itself is read, because it runs on, or has ended. A frame is printed only if the step to
+ * it was certain. Where it is not, the last line says why.
+ */
+
+#include "base/base.h"
+#include "host/host.h"
+#include "elf/elf.h"
+#include "event/event.h"
+#include "calls/calls.h"
+#include "live/live.h"
+#include "record.h"
+
+enum { FRAMES_MOST = 1024, PAGE = 4096 };
+
+/*
+ * To this page of the process a function returns whose return has a probe: the kernel has replaced
+ * the address of the caller (kernel/events/uprobes.c, xol_add_vma).
+ */
+#ifdef __aarch64__
+#define PROBES_PAGE 0xfffffffff000
+#else
+#define PROBES_PAGE 0x7fffffffe000
+#endif
+
+/* The registers by their DWARF numbers: their places in the kernel's struct pt_regs. */
+#if defined(__aarch64__)
+enum { NREGISTERS = 33, REG_SP = 31, REG_FP = 29 };
+static unsigned place_of(unsigned reg)
+{
+	return reg; /* x0 to x30, sp, pc */
+}
+static int is_32(const uint64_t *kernel)
+{
+	return kernel[33] >> 4 & 1; /* pstate */
+}
+#else
+enum { NREGISTERS = 17, REG_SP = 7, REG_FP = 6 };
+static unsigned place_of(unsigned reg)
+{
+	static const uint8_t places[NREGISTERS] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2,
+						    1, 0, 16 };
+
+	return places[reg];
+}
+static int is_32(const uint64_t *kernel)
+{
+	return kernel[17] == 0x23; /* cs: __USER32_CS */
+}
+#endif
+
+/* How stacks end; the first one is whole. */
+enum stack_end { WHOLE, NO_TABLE, TOO_LONG, ABSENT, UNKNOWN, STRANGE, PROBED, WIDTH, ENDS };
+static const char *const ends[ENDS] = {
+	[NO_TABLE] = "[no unwind table]", [TOO_LONG] = "[stack of more than 64 KiB]",
+	[ABSENT] = "[page not in memory]", [UNKNOWN] = "[no file is known here]",
+	[STRANGE] = "[unwind table not understood]", [PROBED] = "[return probe]",
+	[WIDTH] = "[32-bit code]",
+};
+static unsigned long long counts[ENDS];
+
+/* A stack while its frames are found */
+struct walk {
+	struct stack_copy c;
+	const unsigned char *bytes;     /* the memory from sp on, n bytes */
+	uint64_t sp;
+	size_t n;
+	char *text;
+	struct out o;
+	const char *file;               /* of the last frame */
+	int brief;                      /* name the file only if it is another one */
+};
+
+static int read_word(void *walk, uint64_t address, uint64_t *word)
+{
+	struct walk *w = walk;
+	const uint64_t at = address - w->sp;
+
+	if (at >= w->n || w->n - at < sizeof(*word) ||
+	    w->c.missing >> (address / PAGE - w->sp / PAGE) & 1 ||
+	    w->c.missing >> ((address + 7) / PAGE - w->sp / PAGE) & 1)
+		return -1;
+	memcpy(word, w->bytes + at, sizeof(*word));
+	return 0;
+}
+
+/* Begin with the innermost frame. */
+static void begin_walk(struct walk *w, struct unwind_frame *f)
+{
+	*f = (struct unwind_frame){ .interrupted = 1 };
+	for (unsigned i = 0; i < NREGISTERS; i++) {
+		f->reg[i] = w->c.kernel[place_of(i)];
+		f->known |= 1ull << i;
+	}
+	f->pc = f->reg[NREGISTERS - 1];
+	w->sp = f->reg[REG_SP];
+	w->file = NULL;
+}
+
+/* Print a line for the frame. */
+static void put_frame(struct walk *w, const struct unwind_frame *f, const struct program_place *at)
+{
+	if (w->o.at > w->text)
+		out_char(&w->o, '\n');
+	if (!at->file) {
+		out_address(&w->o, f->pc);
+		return;
+	}
+	programs_function(&w->o, at, !f->interrupted, !w->brief || at->file != w->file);
+	w->file = at->file;
+}
+
+/* Does code like this always have a frame pointer? That of JITs with names, and V8's own, does. */
+static int has_frame_pointer(const struct program_place *at)
+{
+	static const char v8[] = "Builtins_";
+
+	return at->name && (at->kind == PLACE_OF_JIT || !strncmp(at->name, v8, sizeof(v8) - 1));
+}
+
+/*
+ * Go to the caller of a function without a table. The frame pointer of the outermost function of a
+ * thread is 0 (System V ABI).
+ */
+static enum unwind_result step_without(struct walk *w, struct unwind_frame *f,
+				       const struct program_place *at)
+{
+	const uint64_t fp = f->reg[REG_FP];
+	uint64_t words[2];
+
+	if (!(f->known >> REG_FP & 1) || (fp && !has_frame_pointer(at)))
+		return UNWIND_NO_TABLE;
+	if (!fp)
+		return UNWIND_END;
+	if (fp < f->reg[REG_SP])
+		return UNWIND_NO_TABLE;
+	if (read_word(w, fp, &words[0]) < 0 || read_word(w, fp + 8, &words[1]) < 0)
+		return UNWIND_NO_MEMORY;
+	if (!words[1])
+		return UNWIND_END;
+	*f = (struct unwind_frame){ .pc = words[1], .known = 1ull << REG_FP | 1ull << REG_SP };
+	f->reg[REG_FP] = words[0];
+	f->reg[REG_SP] = fp + 16;
+	return UNWIND_STEP;
+}
+
+/* Print the frames. Return how the stack ends. */
+static enum stack_end walk_stack(struct walk *w)
+{
+	struct unwind_frame f;
+
+	begin_walk(w, &f);
+	if (is_32(w->c.kernel)) {
+		out_address(&w->o, f.pc);
+		return WIDTH;
+	}
+	for (unsigned n = 0; n < FRAMES_MOST; n++) {
+		const uint64_t pc = f.pc - !f.interrupted;
+		struct program_place at;
+		enum unwind_result r;
+
+		programs_at(w->c.comm, w->c.head.pid, w->c.tgid, pc, &at);
+		put_frame(w, &f, &at);
+		if (!at.file)
+			return f.pc / PAGE == PROBES_PAGE / PAGE ? PROBED : UNKNOWN;
+		r = at.tables ? elf_unwind_step(at.tables, at.offset, &f, read_word, w) :
+		    UNWIND_NO_TABLE;
+		if (r == UNWIND_NO_TABLE)
+			r = step_without(w, &f, &at);
+		if (r == UNWIND_END)
+			return WHOLE;
+		if (r == UNWIND_NO_MEMORY)
+			return w->n == STACK_MOST ? TOO_LONG : ABSENT;
+		if (r != UNWIND_STEP)
+			return r == UNWIND_NO_TABLE ? NO_TABLE : STRANGE;
+	}
+	return TOO_LONG;
+}
+
+static size_t stack_text(const unsigned char *data, size_t n, uint64_t ts, char *text, size_t size)
+{
+	struct walk w = { .bytes = data + sizeof(w.c), .n = n - sizeof(w.c), .text = text };
+	enum stack_end end;
+
+	memcpy(&w.c, data, sizeof(w.c));
+	w.c.comm[sizeof(w.c.comm) - 1] = '\0';
+	programs_learn(ts);
+	do { /* a deep stack may have room only if its frames do not all name their files */
+		w.o = out_to(text, size - 64);
+		end = walk_stack(&w);
+	} while (w.o.at == w.o.end && !w.brief++);
+	if (w.o.at == w.o.end) {
+		end = TOO_LONG;
+		while (w.o.at > text && w.o.at[-1] != '\n')
+			w.o.at--;
+		w.o.at -= w.o.at > text;
+	}
+	counts[end]++;
+	w.o.end = text + size;
+	if (end != WHOLE)
+		out_format(&w.o, "\n%s", ends[end]);
+	return (size_t)(w.o.at - text);
+}
+
+int stacks_begin(const struct rings *rings, int instance)
+{
+	if (!rings_have(rings, RINGS_STACKS))
+		return 0;
+	mappings_open(instance);
+	rings_name_stacks(rings, stack_text);
+	return 1;
+}
+
+size_t stacks_told(char *text, size_t size)
+{
+	struct out o = out_to(text, size);
+	unsigned long long all = 0;
+
+	for (int i = 0; i < ENDS; i++)
+		all += counts[i];
+	if (!all)
+		return 0;
+	out_format(&o, "user stacks: %llu of %llu are whole", counts[WHOLE], all);
+	for (int i = WHOLE + 1; i < ENDS; i++)
+		if (counts[i])
+			out_format(&o, ", %llu end with %s", counts[i], ends[i]);
+	return (size_t)(o.at - text);
+}
