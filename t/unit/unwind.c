@@ -55,6 +55,7 @@ static int memory_of_addresses(void *arg, uint64_t address, uint64_t *word)
 static struct {
 	char *columns[COLUMNS];
 	unsigned n;
+	int in_table;
 	unsigned long rows, other, failures, differences;
 } seen;
 
@@ -176,14 +177,16 @@ static int compare_file(const char *path)
 
 		line[strcspn(line, "\n")] = '\0';
 		if (!*line) {
-			seen.n = 0;
+			seen.in_table = 0;
 		} else if (!strncmp(line, "   LOC", 6)) {
+			seen.in_table = 1;
+			seen.n = 0;
 			strcpy(header, line);
 			strtok(header, " ");
 			strtok(NULL, " "); /* CFA */
 			while (seen.n < COLUMNS && (seen.columns[seen.n] = strtok(NULL, " ")))
 				seen.n++;
-		} else if (rest == line + 16 && *rest == ' ' && seen.n && place) {
+		} else if (rest == line + 16 && *rest == ' ' && seen.in_table && place) {
 			compare_row(&u, address, place, rest);
 		}
 	}
