@@ -661,13 +661,17 @@ static void find_function(const struct region *r, uint64_t address, struct progr
 	at->name = elf_function_around(&f->functions, at->offset, &at->into);
 }
 
-/* Do as programs_function does; frame: 0 without the place in the function, 2 with its file. */
+/*
+ * Do as programs_function does. frame: 0 without the place in the function, 1 with it, 2 also with
+ * its file.
+ */
 static void put_function(struct out *o, const struct program_place *at, int call, int frame)
 {
 	const char *name = at->name;
 	size_t n = name ? strcspn(name, at->kind == PLACE_OF_JIT ? "" : "@") : LONGEST;
 
-	put_name(o, name ? name : at->file, n < LONGEST ? n : LONGEST);
+	if (name || frame != 1)
+		put_name(o, name ? name : at->file, n < LONGEST ? n : LONGEST);
 	if (name && !frame)
 		return;
 	out_text(o, name ? "+0x" : ":0x", 3);

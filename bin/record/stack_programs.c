@@ -33,9 +33,11 @@ enum { KNOWS_STACKS = 0, THREAD_SIZE = 16384 };
 enum { LEVELS = 4 };
 
 /* Slots on the stack; and in the buffer, to which R7 points: the record. */
-enum { PLACE = -8, VALUE = -16, PIECE = -24, RING = -40, AT_SP = -48, WANTED = -56,
+enum { PLACE = -8, VALUE = -16, PIECE = -24, RING = -40,
        COPY = sizeof(struct ring_head), BYTES = COPY + (int)sizeof(struct stack_copy),
-       ROOM = BYTES + STACK_CHUNK + PAGE };
+       /* The verifier does not know what is there: each round of the loop looks the same to it. */
+       AT_SP = BYTES + STACK_CHUNK + PAGE, WANTED = AT_SP + 8, COPIED = AT_SP + 16,
+       ROOM = AT_SP + 24 };
 /* At most so many pieces, of a page or less, and ends of chunks */
 enum { PIECES_MOST = (STACK_MOST / STACK_CHUNK) * (STACK_CHUNK / PAGE + 2), PAGE_SHIFT = 12 };
 _Static_assert(ROOM <= 32 * 1024, "the kernel has room for such a buffer for each CPU");
@@ -91,7 +93,7 @@ static void copy_registers(struct bpf_code *c, const struct stacks *s)
 static void find_end(struct bpf_code *c)
 {
 	emit_scope(c);
-	emit_load(c, SIZE_DW, R1, FP, AT_SP);
+	emit_load(c, SIZE_DW, R1, R7, AT_SP);
 	emit_alu_imm(c, ALU_ADD, R8, 8); /* the number of arguments */
 	emit_mov(c, R2, R8);
 	emit_alu(c, ALU_SUB, R2, R1);
@@ -102,7 +104,7 @@ static void find_end(struct bpf_code *c)
 	emit_mov_imm(c, R2, STACK_MOST);
 	emit_label(c, "found");
 	emit_alu_imm(c, ALU_AND, R2, -8);
-	emit_store(c, SIZE_DW, FP, WANTED, R2);
+	emit_store(c, SIZE_DW, R7, WANTED, R2);
 	emit_scope_end(c);
 }
 
@@ -131,7 +133,7 @@ static void limit(struct bpf_code *c)
 /* Note that the page of the byte AT_SP + R9 is missing. */
 static void miss_page(struct bpf_code *c)
 {
-	emit_load(c, SIZE_DW, R1, FP, AT_SP);
+	emit_load(c, SIZE_DW, R1, R7, AT_SP);
 	emit_alu(c, ALU_ADD, R1, R9);
 	emit_alu_imm(c, ALU_RSH, R1, PAGE_SHIFT);
 	emit_load(c, SIZE_DW, R2, R7, IN_COPY(kernel) + STACK);
@@ -152,20 +154,21 @@ static void miss_page(struct bpf_code *c)
 static void copy_stack(struct bpf_code *c, const struct stacks *s)
 {
 	emit_mov_imm(c, R6, 0);
-	emit_mov_imm(c, R9, 0);
+	emit_store_imm(c, SIZE_DW, R7, COPIED, 0);
 	emit_store_imm(c, SIZE_B, R7, IN_COPY(chunk), 0);
 	emit_store_imm(c, SIZE_W, R7, IN_COPY(missing), 0);
 	emit_label(c, "page");
+	emit_load(c, SIZE_DW, R9, R7, COPIED);
 	emit_alu_imm(c, ALU_ADD, R6, 1);
 	emit_jump_if_imm(c, R6, JGT, PIECES_MOST, "copied");
-	emit_load(c, SIZE_DW, R4, FP, WANTED);
+	emit_load(c, SIZE_DW, R4, R7, WANTED);
 	emit_alu(c, ALU_SUB, R4, R9);
 	emit_jump_if_imm(c, R4, JSLE, 0, "copied");
 	emit_jump_if_imm(c, R9, JSGE, STACK_CHUNK, "full");
 	emit_mov_imm(c, R2, STACK_CHUNK);
 	emit_alu(c, ALU_SUB, R2, R9);
 	limit(c);
-	emit_load(c, SIZE_DW, R3, FP, AT_SP);
+	emit_load(c, SIZE_DW, R3, R7, AT_SP);
 	emit_alu(c, ALU_ADD, R3, R9);
 	emit_mov(c, R1, R3);
 	emit_alu_imm(c, ALU_AND, R1, PAGE - 1);
@@ -186,6 +189,7 @@ static void copy_stack(struct bpf_code *c, const struct stacks *s)
 	emit_label(c, "read");
 	emit_load(c, SIZE_DW, R2, FP, PIECE);
 	emit_alu(c, ALU_ADD, R9, R2);
+	emit_store(c, SIZE_DW, R7, COPIED, R9);
 	emit_jump(c, "page");
 	emit_label(c, "full");
 	write_chunk(c, s, 1);
@@ -195,11 +199,11 @@ static void copy_stack(struct bpf_code *c, const struct stacks *s)
 	for (int i = 0; i < 2; i++) {
 		const int slot = i ? WANTED : AT_SP;
 
-		emit_load(c, SIZE_DW, R1, FP, slot);
+		emit_load(c, SIZE_DW, R1, R7, slot);
 		emit_alu_imm(c, ALU_ADD, R1, i ? -STACK_CHUNK : STACK_CHUNK);
-		emit_store(c, SIZE_DW, FP, slot, R1);
+		emit_store(c, SIZE_DW, R7, slot, R1);
 	}
-	emit_mov_imm(c, R9, 0);
+	emit_store_imm(c, SIZE_DW, R7, COPIED, 0);
 	emit_jump(c, "page");
 	emit_label(c, "copied");
 	write_chunk(c, s, 0);
@@ -270,7 +274,7 @@ static void emit_event(struct bpf_code *c, const struct stacks *s, unsigned id, 
 	read_pointer(c, R6, R9, s->at[OF_THREAD] + s->at[OF_POINTER]);
 	copy_registers(c, s);
 	emit_load(c, SIZE_DW, R1, R7, IN_COPY(kernel) + STACK);
-	emit_store(c, SIZE_DW, FP, AT_SP, R1);
+	emit_store(c, SIZE_DW, R7, AT_SP, R1);
 	find_end(c);
 	emit_call(c, FN_GET_CURRENT_PID_TGID);
 	emit_alu_imm(c, ALU_RSH, R0, 32);

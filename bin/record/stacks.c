@@ -55,12 +55,14 @@ static int is_32(const uint64_t *kernel)
 #endif
 
 /* How stacks end; the first one is whole. */
-enum stack_end { WHOLE, NO_TABLE, TOO_LONG, ABSENT, UNKNOWN, STRANGE, PROBED, WIDTH, ENDS };
+enum stack_end {
+	WHOLE, NO_TABLE, TOO_LONG, ABSENT, UNKNOWN, STRANGE, PROBED, WIDTH, NO_ROOM, ENDS,
+};
 static const char *const ends[ENDS] = {
 	[NO_TABLE] = "[no unwind table]", [TOO_LONG] = "[stack of more than 64 KiB]",
 	[ABSENT] = "[page not in memory]", [UNKNOWN] = "[no file is known here]",
 	[STRANGE] = "[unwind table not understood]", [PROBED] = "[return probe]",
-	[WIDTH] = "[32-bit code]",
+	[WIDTH] = "[32-bit code]", [NO_ROOM] = "[more frames]",
 };
 static unsigned long long counts[ENDS];
 
@@ -179,7 +181,7 @@ static enum stack_end walk_stack(struct walk *w)
 		if (r != UNWIND_STEP)
 			return r == UNWIND_NO_TABLE ? NO_TABLE : STRANGE;
 	}
-	return TOO_LONG;
+	return NO_ROOM;
 }
 
 static size_t stack_text(const unsigned char *data, size_t n, uint64_t ts, char *text, size_t size)
@@ -195,7 +197,7 @@ static size_t stack_text(const unsigned char *data, size_t n, uint64_t ts, char 
 		end = walk_stack(&w);
 	} while (w.o.at == w.o.end && !w.brief++);
 	if (w.o.at == w.o.end) {
-		end = TOO_LONG;
+		end = NO_ROOM;
 		while (w.o.at > text && w.o.at[-1] != '\n')
 			w.o.at--;
 		w.o.at -= w.o.at > text;

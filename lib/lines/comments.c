@@ -27,7 +27,7 @@ static int same_host(const char *a, const char *b)
 }
 
 enum {
-	NOT_KNOWN, STRINGS, UNREAD, UNNAMED, UNPLACED, REQUESTS, LOST, UNWRITTEN, UNPAIRED,
+	NOT_KNOWN, STRINGS, STACKS, UNREAD, UNNAMED, UNPLACED, REQUESTS, LOST, UNWRITTEN, UNPAIRED,
 	NOT_UNDERSTOOD, KINDS,
 };
 
@@ -48,6 +48,7 @@ static unsigned kind_of(const char *s)
 	static const char words[KINDS][2][26] = {
 		[NOT_KNOWN] = { "# not known: ", "{\"comment\":\"not known: " },
 		[STRINGS] = { "# strings are ", "{\"comment\":\"strings are " },
+		[STACKS] = { "# user stacks", "{\"comment\":\"user stacks" },
 		[UNREAD] = { "# @ reads of /proc ", "{\"unread\":" },
 		[UNNAMED] = { "# @ names of files are ", "{\"unnamed\":" },
 		[UNPLACED] = { "# @ tasks were made ", "{\"unplaced\":" },
