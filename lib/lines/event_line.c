@@ -581,6 +581,7 @@ static int parse_json(struct seen *l, const char *s, const char *end)
 	struct text_part host;
 
 	l->json = 1;
+	l->object = (struct text_part){ s, (size_t)(end - s) };
 	host = member(s, end, "host");
 	l->host = host.n ? host : l->host;
 	l->event = member(s, end, "event");
@@ -724,6 +725,26 @@ struct text_part seen_field(const struct seen *l, const char *key)
 	return field.text ? field : field_of_parent(l, key);
 }
 
+/* Return what a line of JSON has of the task's container (tfs-catpipe --container-names). */
+static struct text_part container_of_json(const struct seen *l, const char *key)
+{
+	static const char *const names[][3] = {
+		{ "namespace", "namespace" }, { "pod", "pod_name", "pod_uid" },
+		{ "container", "container_name", "container_id" },
+	};
+	const char *s = l->object.text, *end = s + l->object.n;
+	struct text_part name;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(key, names[i][0]))
+			continue;
+		name = member(s, end, names[i][1]);
+		/* what has no name is known by its id */
+		return name.text || !names[i][2] ? name : member(s, end, names[i][2]);
+	}
+	return none;
+}
+
 struct text_part seen_text(const struct seen *l, const char *key)
 {
 	static const struct { const char *name; size_t at; } heads[] = {
@@ -746,7 +767,8 @@ struct text_part seen_text(const struct seen *l, const char *key)
 		return !strcmp(key, "ret") ? l->ret : !strcmp(key, "error") ? l->error :
 		       !strcmp(key, "lat") && *l->lat ?
 		       (struct text_part){ l->lat, strlen(l->lat) } : none;
-	return l->from ? l->from->field(l, key) : seen_field(l, key);
+	field = l->from ? l->from->field(l, key) : seen_field(l, key);
+	return field.text || !l->object.text ? field : container_of_json(l, key);
 }
 
 struct text_part seen_body(const struct seen *l)

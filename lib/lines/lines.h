@@ -53,6 +53,7 @@ struct seen {
 	struct text_part flags; /* in text: d..2., and h or s within an interrupt; often empty */
 	struct text_part tgid;  /* in text with a column for it; "-------" if unknown */
 	const char *prefix;     /* before event: sys_enter_, sys_exit_, or "" */
+	struct text_part object; /* of JSON: the whole line */
 	struct text_part body;  /* the fields of the event */
 	struct text_part context; /* the trace context, the last fields (tfs-catpipe -O) */
 	struct text_part facts; /* in JSON: the object after them */

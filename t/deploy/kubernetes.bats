@@ -24,10 +24,10 @@ undo() {
 }
 
 # render OVERLAY: Write the manifests of an overlay to OVERLAY.yaml. That of container-tracer is
-# a component for manifests of others, and policy and logging are added to unprivileged.
+# a component for manifests of others, and policy, logging and names are added to unprivileged.
 render() {
 	local up
-	case $1 in policy | logging)
+	case $1 in policy | logging | names)
 		with_components unprivileged "$1" >"$1.yaml"
 		return
 		;;
@@ -129,13 +129,14 @@ silent() {
 
 @test "kubernetes: every overlay is rendered, and its objects have only known fields" {
 	need_kubectl
-	local overlay overlays=(standalone unprivileged requests logging policy container-tracer)
+	local overlay overlays=(standalone unprivileged requests logging names policy container-tracer)
 	for overlay in "${overlays[@]}"; do
 		render "$overlay"
 	done
 	own=$'Namespace/tfs-tools\nPriorityClass/tfs-tools\nDaemonSet/tfs-tools\nNetworkPolicy/tfs-tools'
 	validate "${overlays[@]/%/.yaml}" | sed 's/tfs-policy-.*/tfs-policy/' >objects
 	file_is objects "$own
+$own
 $own
 $own
 $own
@@ -148,7 +149,7 @@ NetworkPolicy/tfs-tools
 Namespace/contrace
 DaemonSet/container-tracer-node"
 	# each directory is one of these
-	[ "$(cd "$MANIFESTS" && echo */)" = "base/ container-tracer/ logging/ policy/ requests/ standalone/ templates/ unprivileged/" ]
+	[ "$(cd "$MANIFESTS" && echo */)" = "base/ container-tracer/ logging/ names/ policy/ requests/ standalone/ templates/ unprivileged/" ]
 }
 
 @test "kubernetes: the check refuses an unknown field, a wrong type, a missing field and an unknown kind" {

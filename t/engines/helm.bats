@@ -23,7 +23,7 @@ load ../manifests
 	need_kubectl
 	need_helm
 	for profile in standalone unprivileged requests; do
-		for components in '' policy logging 'policy logging'; do
+		for components in '' policy logging 'logging names' 'policy logging'; do
 			set --
 			for component in $components; do
 				set -- "$@" --set "$component.enabled=true"
@@ -36,9 +36,9 @@ load ../manifests
 			pairs+=("kustomized$n.yaml" "chart$n.yaml")
 		done
 	done
-	[ "$n" = 12 ]
+	[ "$n" = 15 ]
 	node "$TREE/t/kubernetes/same.mjs" "$PINNED" "${pairs[@]}"
-	validate chart{1..12}.yaml >all
+	validate chart{1..15}.yaml >all
 	tail -n 6 all >objects
 	file_is objects "PriorityClass/tfs-tools
 NetworkPolicy/tfs-tools

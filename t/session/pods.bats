@@ -456,6 +456,10 @@ enter_all() {
 	run -1 grep -E '"(container_id|namespace)".*"\1"' exported
 	jq -r 'select(.event == "sys_enter_getppid") | "\(.namespace // "")/\(.pod_name // "")/\(.container_name // ""):\(.container_id)"' exported >names
 	diff <(sort -u names) want
+	# Prometheus: a series for each container; what has no name is known by its id
+	tfs-count -M -k namespace -k pod -k container <got | sed -n 's/^tfs_events_total//p' | sort >series
+	jq -r 'select(.event) | "{namespace=\"\(.namespace // "-")\",pod=\"\(.pod_name // "-")\",container=\"\(.container_name // .container_id)\"} 3"' got | sort -u | diff series -
+	[ "$(wc -l <series)" = 23 ]
 	for format in logs spans; do
 		tfs-export -n -H h -s s -f "$format" <got |
 			jq -r '(.resourceLogs // .resourceSpans)[].resource.attributes | map({(.key): .value.stringValue}) | add | select(."container.id") | "\(."k8s.namespace.name" // "")/\(."k8s.pod.name" // "")/\(."k8s.container.name" // ."container.name" // ""):\(."container.id")"' >names

@@ -61,6 +61,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- $directories := list .Values.profile }}
 {{- if .Values.policy.enabled }}{{ $directories = append $directories "policy" }}{{ end }}
 {{- if .Values.logging.enabled }}{{ $directories = append $directories "logging" }}{{ end }}
+{{- if .Values.names.enabled }}{{ $directories = append $directories "names" }}{{ end }}
 {{- range $directories }}
 {{- range (printf "%s/kustomization.yaml" . | $.Files.Get | fromYaml).patches }}
 {{- include "tfs-tools.merge" (list $object (fromYaml .patch)) }}
