@@ -167,9 +167,11 @@ static enum stack_end walk_stack(struct walk *w)
 		enum unwind_result r;
 
 		programs_at(w->c.comm, w->c.head.pid, w->c.tgid, pc, &at);
+		if (!at.file && f.pc / PAGE == PROBES_PAGE / PAGE)
+			return PROBED;
 		put_frame(w, &f, &at);
 		if (!at.file)
-			return f.pc / PAGE == PROBES_PAGE / PAGE ? PROBED : UNKNOWN;
+			return UNKNOWN;
 		r = at.tables ? elf_unwind_step(at.tables, at.offset, &f, read_word, w) :
 		    UNWIND_NO_TABLE;
 		if (r == UNWIND_NO_TABLE)
