@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 # seconds: 120
 # the frames of our stacks are those of gdb at the same stop of the same run: for each kind of
-# chain of calls, each compiler and linker, and each instruction of some
+# chain of calls, each compiler and linker, and each instruction of some; stacks of other programs
+# are whole
 
 load ../helper
 
@@ -34,7 +35,49 @@ chain_of() {
 	done
 }
 
-@test "unwinding: the frames of twelve kinds of calls are gdb's" {
+# traced EQUAL WORD...: Compare what the tracer records.
+traced() {
+	need_tracefs events/syscalls
+	compare "$@"
+}
+
+@test "trace_event: --user-stack has the frames that gdb has, of six kinds of calls" {
+	traced 22 -n 3 "$PROG/chains/plain" saved recursion threads signal printf vdso
+}
+
+# bats test_tags=long
+@test "trace_event: --user-stack has the frames that gdb has, of all kinds of calls" {
+	traced 600 "$PROG/chains/plain"
+}
+
+# bats test_tags=long
+@test "trace_event: --user-stack has the frames that gdb has, of C++ and Rust" {
+	traced 150 "$PROG/chains/cxx"
+	traced 175 "$PROG/chains/rust"
+}
+
+# bats test_tags=long
+@test "trace_event: --user-stack has the frames that gdb has, at each of 6,000 instructions" {
+	need_tracefs events/signal/signal_generate
+	traced 5800 -n 30 -s 3000 "$PROG/chains/lazy" saved dlopen
+}
+
+# bats test_tags=long
+@test "trace_uprobe: --stack has the frames that gdb has, where a function begins" {
+	need_tracefs uprobe_events
+	traced 60 -p "$PROG/chains/plain" saved recursion signal threads dlopen
+}
+
+# bats test_tags=long
+@test "trace_event: --user-stack has whole stacks of programs as Debian makes them" {
+	need_tracefs events/syscalls
+	"$TREE/t/stacks/share" ls sqlite3 gcc perl >out
+	cat out # for a test that fails
+	[ "$(grep -c '^[a-z0-9]*: [0-9]* of [0-9]* whole' out)" = 4 ]
+	[[ $(tail -n 1 out) == *' whole ('* ]]
+}
+
+@test "unwinding: the frames of ten kinds of calls are gdb's" {
 	compare 55 -u -n 5 "$PROG/chains/plain" saved recursion jumps aligned signal qsort threads \
 		dlopen vdso twist-spilled
 }
