@@ -167,12 +167,12 @@ profile() {
 }
 
 @test "tfs-flame: -o: the ids of -k trace_id and -k span_id are links to spans; numbers are integers" {
-	local trace=0af7651916cd43dd8448eb211c80319c span=b7ad6b7169203331
-	stack sh 0 e b a | sed "s/: x=1/: x=1 trace_id=$trace span_id=$span trace_flags=01/" >trace
+	local id=0af7651916cd43dd8448eb211c80319c span=b7ad6b7169203331
+	stack sh 0 e b a | sed "s/: x=1/: x=1 trace_id=$id span_id=$span trace_flags=01/" >trace
 	stack 12 1 e b a >>trace
 	tfs-flame -o -k comm -k pid -k trace_id -k span_id trace >x.json
 	profile x.json | diff - <(printf '%s\n' 'samples count' 'thread.name=12;thread.id=7;a@kernel;b@kernel 1' \
-		"thread.name=sh;thread.id=7;a@kernel;b@kernel;$trace/$span 1")
+		"thread.name=sh;thread.id=7;a@kernel;b@kernel;$id/$span 1")
 	grep -F '"value":{"stringValue":"12"}' x.json
 	grep -F '"value":{"intValue":"7"}' x.json
 }
