@@ -287,7 +287,7 @@ static void print_resource(void)
 	resource_attributes(&o, own ? own : "");
 	o.end += 64;
 	if (!memmem(names, (size_t)(o.at - names), "\"service.name\":", 15))
-		out_string(&o, ",\"service.name\":\"unknown_service\"" + (o.at == names + 1));
+		json_put_plain(&o, "service.name", "unknown_service");
 	stdout_print("{\"resource\":{\"attributes\":[");
 	for (; json_member(&s, o.at, &name, &value); between = ",")
 		stdout_print("%s{\"keyStrindex\":%llu,\"value\":{\"stringValue\":%.*s}}", between,
