@@ -290,7 +290,7 @@ static const struct container *container_read(struct origin *o, const char *s, s
 static void read_resource(struct origin_task *t, struct text_part object)
 {
 	struct out o = out_to(t->names, sizeof(t->names));
-	struct text_part name, value, program = { NULL, 0 }, service = { NULL, 0 };
+	struct text_part name, value, program = { "", 0 }, service = { "", 0 };
 
 	members_begin(&o);
 	for (const char *s = object.text; json_member(&s, object.text + object.n, &name, &value);) {
@@ -337,17 +337,16 @@ int origin_note(struct origin *o, const struct export_record *r)
 		return 0;
 	make_room(o);
 	o->noted = 1;
+	t = task_at(o, task); /* it may forget all others, with their containers */
 	from = made_by ? table_find(&o->tasks, (const char *)&made_by, sizeof(made_by)) : NULL;
 	if (from)
 		copy_task(&known, from);
 	known.process = process ? process : thread ? known.process : task;
-	known.looked = process && (o->begun || table_find(&o->tasks, (const char *)&task,
-							   sizeof(task)));
+	known.looked = process && (o->begun || t->process);
 	if (container.n)
 		known.container = container_read(o, container.text, container.n);
 	if (resource.n)
 		read_resource(&known, resource);
-	t = task_at(o, task);
 	copy_task(t, &known);
 	return 1;
 }

@@ -35,7 +35,11 @@ static void take_context(const uint8_t *data, size_t size)
 
 static void take_line(const char *line, size_t n, size_t room)
 {
-	static struct origin origin = { .host = "h", .session = "s", .no_tasks = 1 };
+	static struct origin origin = {
+		.host = "h", .session = "s", .no_tasks = 1,
+		.tasks.size = sizeof(struct origin_task),
+		.containers.size = sizeof(struct origin_container),
+	};
 	static struct otlp logs = { .origin = &origin, .most = LINE_MOST };
 	static struct otlp to = { .origin = &origin, .most = LINE_MOST, .spans = 1 };
 	static struct spans spans = { .to = &to, .sample = 2 };
@@ -47,7 +51,7 @@ static void take_line(const char *line, size_t n, size_t room)
 	container_of(&c, path);
 	must(strlen(c.id) < sizeof(c.id));
 	must(strlen(c.uid) < sizeof(c.uid));
-	if (!export_read(&r, line, n))
+	if (!export_read(&r, line, n) || origin_note(&origin, &r))
 		return;
 	for (int flags = 0; flags <= EXPORT_REDACT; flags++) {
 		struct strbuf b = { 0 };
