@@ -44,12 +44,16 @@ _Static_assert(ROOM <= 32 * 1024, "the kernel has room for such a buffer for eac
 #define IN_COPY(MEMBER) (COPY + (int)offsetof(struct stack_copy, MEMBER))
 enum { REGISTERS_SIZE = sizeof(((struct stack_copy *)0)->kernel) };
 
-enum { OF_STACK, OF_SPACE, OF_THREAD, OF_POINTER, OF_FIRST, MEMBERS_ALL };
+enum { OF_STACK, OF_SPACE, OF_THREAD, OF_POINTER, OF_FIRST, OF_STATE, MEMBERS_ALL };
+
+/* The states of a task that blocks (include/linux/sched.h) */
+enum { BLOCKS = 0xcf };
 
 struct stacks {
 	struct programs m;
 	int at[MEMBERS_ALL];    /* offsets */
 	int buffers;            /* the map of buffers, one of each level for each CPU */
+	unsigned blocked;       /* the id of the switch, if only tasks that block matter; or 0 */
 	int levels;             /* the map of how many of them the CPU uses now */
 	int numbers;            /* the map of struct call_ids, by the numbers of calls */
 	struct call_ids {
@@ -249,13 +253,30 @@ static void leave_buffer(struct bpf_code *c, const struct stacks *s)
 	emit_add(c, R0, 0, R1);
 }
 
+/* At a switch, jump to exit unless its first task, the second argument, blocks. Overwrites R6. */
+static void skip_runnable(struct bpf_code *c, const struct stacks *s)
+{
+	const int whole = s->m.version < KERNEL(5, 14); /* it was a long before */
+
+	emit_load(c, SIZE_DW, R6, R1, 0); /* whether the task is preempted */
+	emit_jump_if_imm(c, R6, JNE, 0, "exit");
+	emit_load(c, SIZE_DW, R6, R1, 8);
+	emit_copy(c, FN_PROBE_READ_KERNEL, VALUE, whole ? 8 : 4, R6, s->at[OF_STATE]);
+	emit_load(c, SIZE_W, R6, FP, VALUE);
+	emit_jump_if_imm(c, R6, JSET, BLOCKS, "blocks");
+	emit_jump(c, "exit");
+	emit_label(c, "blocks");
+}
+
 /* Run after an event of this id, or after a side of the calls in s->numbers. */
 static void emit_event(struct bpf_code *c, const struct stacks *s, unsigned id, enum side side)
 {
 	bpf_begin(c, NULL, &s->m.p->alone);
 	if (side)
 		find_number(c, s, side);
-	else
+	if (s->blocked && id == s->blocked)
+		skip_runnable(c, s);
+	if (!side)
 		emit_mov_imm(c, R8, (int32_t)id);
 	set_pid(c, R6);
 	find_task(c, &s->m, R6);
@@ -290,11 +311,12 @@ static void emit_event(struct bpf_code *c, const struct stacks *s, unsigned id, 
 /* Find the offsets in the kernel's BTF. Return 0, or -1, reported. */
 static int find_offsets(struct stacks *s)
 {
-	static const struct {
+	const struct {
 		const char *structure, *member;
 	} members[MEMBERS_ALL] = {
 		{ "task_struct", "stack" }, { "task_struct", "mm" }, { "task_struct", "thread" },
 		{ "thread_struct", THREAD_POINTER }, { "mm_struct", "start_stack" },
+		{ "task_struct", s->m.version < KERNEL(5, 14) ? "state" : "__state" },
 	};
 	char path[PATH_MAX];
 	struct btf btf;
@@ -473,7 +495,7 @@ static int attach_probes(struct stacks *s, struct bpf_code *c, const char *binar
 	return r;
 }
 
-int stacks_attach(struct plan *p, const char *binary)
+int stacks_attach(struct plan *p, const char *binary, int blocked)
 {
 	static struct bpf_code code;
 	struct stacks s = { .m = { .p = p, .all = !p->listed, .open = -1 } };
@@ -487,6 +509,7 @@ int stacks_attach(struct plan *p, const char *binary)
 	if (s.buffers < 0 || s.levels < 0 || !s.ids || s.m.tasks < 0)
 		return -1;
 	p->tasks = s.m.tasks;
+	s.blocked = blocked ? id_of(p, "sched/sched_switch") : 0;
 	if (rings_set(p->channel.control, RINGS_STACKS) < 0)
 		return err_errno("unable to fill a BPF map");
 	if (follow_tasks(&s.m, &code) < 0 || attach_events(&s, &code) < 0)

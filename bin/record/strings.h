@@ -79,10 +79,11 @@ int calls_check(const struct plan *);
 int tcp_attach(struct plan *, int accepts, int failed);
 
 /*
- * Do so with programs that record the user stack after each event that the instance records now;
+ * Do so with programs that record the user stack after each event that the instance records now,
+ * with blocked only after a switch of a task that blocks, not of one that could go on;
  * and, unless binary is NULL, after each probe of this file in the group TFS_GROUP, which must not
  * be enabled yet: of several users of a place, the kernel runs the newest first.
  */
-int stacks_attach(struct plan *, const char *binary);
+int stacks_attach(struct plan *, const char *binary, int blocked);
 
 #endif

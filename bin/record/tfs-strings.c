@@ -14,6 +14,7 @@
  *	stack        attach programs that record the user stack after each event that the instance
  *	             records now
  *	-b FILE      with stack, also at the probes of this file that have been made
+ *	-B           with stack, not after a switch of a task that could go on
  *	-S           print the programs as assembly, and load nothing
  *	-a           do not record the arguments of a program that is executed
  *	-c           also record the CPU time of each process, after its end
@@ -51,6 +52,7 @@ static int printing;
 static unsigned long data, words = 8;
 static struct otel otel;
 static const char *binary;
+static int blocked;
 static const char *kind;        /* calls, tcp, otel or stack */
 
 static const struct tool tool = {
@@ -60,7 +62,8 @@ static const struct tool tool = {
 		{ 'c', .flag = &plan.cpu }, { 'd', .number = &data }, { 'e', .flag = &plan.env },
 		{ 'E', .flag = &plan.entries }, { 'r', .flag = &plan.at_return },
 		{ 'f', .flag = &plan.files }, { 'F', .flag = &plan.roots },
-		{ 's', .flag = &plan.sockets }, { 'b', .text = &binary }, { 'w', .number = &words },
+		{ 's', .flag = &plan.sockets }, { 'b', .text = &binary },
+		{ 'B', .flag = &blocked }, { 'w', .number = &words },
 		{ 0 },
 	},
 };
@@ -84,7 +87,7 @@ static int attach(struct plan *p)
 	str_format(p->id, sizeof(p->id), "%s", p->channel.id);
 	r = *kind == 't' ? tcp_attach(p, *word == 'a', *word == 'f') :
 	    *kind == 'o' ? otel_attach(p, &otel) :
-	    *kind == 's' ? stacks_attach(p, binary) : calls_attach(p);
+	    *kind == 's' ? stacks_attach(p, binary, blocked) : calls_attach(p);
 	return channel_ready(&p->channel) < 0 ? -1 : r;
 }
 

@@ -126,6 +126,7 @@ slow_disk() {
 	tfs-run trace_why --buffer 16M --stack -o got.txt -- taskset 1 "$PROG/delays" mixed file >told
 	tfs-flame -f -w lat -k pid got.txt >folded
 	cat told folded
+	[ ! -e /sys/kernel/btf/vmlinux ] || grep -q ';_start;.*;main;.*nanosleep;.*;--;' folded
 	# each sleeps and reads as long as its own clock says: TID KIND TIMES NANOSECONDS
 	awk 'NR == FNR { told[$1 " " $2] = $4; next }
 		{ task = $1; sub(/;.*/, "", task) }
