@@ -15,7 +15,7 @@ enum { RELR_SIZE = 35, RELR = 36 };
 
 /* The linker defines these symbols: the beginning of the mapped file, and its dynamic section. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"), weak)); /* NULL: no PIE */
 
 void relocate_all(void) __attribute__((used));
 void relocate_start(void) __attribute__((naked, used));
@@ -35,7 +35,7 @@ void relocate_all(void)
 	uint64_t *at = NULL;
 	ElfW(Dyn) *size = NULL;
 
-	for (ElfW(Dyn) *d = _DYNAMIC; d->d_tag; d++) {
+	for (ElfW(Dyn) *d = _DYNAMIC; d && d->d_tag; d++) {
 		if (d->d_tag == RELR)
 			relr = (const uint64_t *)(__ehdr_start + d->d_un.d_ptr);
 		else if (d->d_tag == RELR_SIZE)

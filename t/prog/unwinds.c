@@ -12,9 +12,12 @@
  * Print the numbers of stops, of frames, of the deepest stack, and of stops that differ; the first
  * few of these on stderr. With an argument N, take the time of N walks instead; with one more, each
  * of them makes the rows anew.
- * Exit: 0 done, 3 another machine.
+ * Exit: 0 done, 3 another machine, or a libc without backtrace.
  */
+#if __has_include(<execinfo.h>) /* not in musl */
 #include <execinfo.h>
+#define BACKTRACE
+#endif
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -28,7 +31,7 @@
 #include "base/base.h"
 #include "elf/elf.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(BACKTRACE) && (defined(__x86_64__) || defined(__aarch64__))
 
 enum { FILES = 32, FRAMES = 512, TRAP_FLAG = 0x100, ALT = 1 << 16, STOPS = 1000 };
 

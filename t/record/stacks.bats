@@ -28,6 +28,10 @@ outermost() {
 	stacks trace_event -e sys_enter_getppid --user-stack -- "$PROG/calls" 5
 	[ "$(grep -c ': sys_getppid()$' got)" = 5 ]
 	[ "$(grep -c ': <user stack trace>$' got)" = 5 ]
+	if [ "$(grep -c '^ => \[no unwind table\]$' got)" = 5 ]; then # that of a static program of musl
+		[ "$(tail -n 1 got)" = '# user stacks: 0 of 5 are whole, 5 end with [no unwind table]' ]
+		skip "needs a libc with .eh_frame"
+	fi
 	[ "$(grep -c "^ => main+0x[0-9a-f]* ($PROG/calls)$" got)" = 5 ]
 	[ "$(outermost | sed 's/+.*//' | sort | uniq -c | tr -s ' ')" = ' 5 _start' ]
 	[ "$(tail -n 1 got)" = '# user stacks: 5 of 5 are whole' ]
