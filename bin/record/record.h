@@ -219,6 +219,9 @@ void jit_parse(char *text, size_t n, struct elf_functions *f);
 /* If the rings have user stacks, let their functions be named. Return whether they have. */
 int stacks_begin(const struct rings *, int instance);
 
+/* Count a stack that is shown, a struct stack_record. */
+void stacks_count(const struct record *);
+
 /* Say how many stacks are whole, and why the others are not. Return the length; 0: no stacks. */
 size_t stacks_told(char *text, size_t size);
 

@@ -204,11 +204,32 @@ static size_t stack_text(const unsigned char *data, size_t n, uint64_t ts, char 
 			w.o.at--;
 		w.o.at -= w.o.at > text;
 	}
-	counts[end]++;
 	w.o.end = text + size;
 	if (end != WHOLE)
 		out_format(&w.o, "\n%s", ends[end]);
 	return (size_t)(w.o.at - text);
+}
+
+void stacks_count(const struct record *r)
+{
+	struct stack_record s;
+	const char *text, *last;
+	size_t n;
+	int end = ENDS - 1;
+
+	if (r->len < sizeof(s))
+		return;
+	memcpy(&s, r->data, sizeof(s));
+	n = s.frames >> 16;
+	if ((s.frames & 0xffff) + n > r->len || !n)
+		return;
+	text = (const char *)r->data + (s.frames & 0xffff);
+	last = memrchr(text, '\n', n);
+	last = last ? last + 1 : text;
+	n -= (size_t)(last - text);
+	while (end && (strlen(ends[end]) + 1 != n || memcmp(ends[end], last, n)))
+		end--;
+	counts[end]++;
 }
 
 int stacks_begin(const struct rings *rings, int instance)

@@ -195,6 +195,8 @@ static size_t make_chunk(struct stream *s, char *text, size_t *len, uint32_t *en
 			caller = programs_record(&s->kernel.line, r);
 		more = s->services ? services_record(&s->kernel.events, r, line) : 0;
 		more += show_record(&s->show, r, lost, line + more, CHUNK - *len - more, &shown);
+		if (shown && record_is_own_stack(&s->kernel.events, r))
+			stacks_count(r);
 		if (caller && shown)
 			more = programs_caller(&s->kernel.events, r, caller, line, more,
 					       CHUNK - *len);

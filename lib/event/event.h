@@ -389,6 +389,12 @@ static inline int record_is_own(const struct event_set *evs, const struct record
 	return record_id(evs, r) >= RECORD_FIRST;
 }
 
+/* Is it a user stack that a BPF program has recorded? */
+static inline int record_is_own_stack(const struct event_set *evs, const struct record *r)
+{
+	return evs->own_stack && record_id(evs, r) == evs->own_stack;
+}
+
 /* Is it a stack? A stack belongs to the event before it in the same context. */
 static inline int record_is_stack(const struct event_set *evs, const struct record *r)
 {

@@ -172,7 +172,7 @@ static int picked(struct show *s, const struct record *r, int is_context)
 	shown = shown && (!s->process || process_picks(s)) && identity_picks(&s->identity, r);
 	if (s->process)
 		return shown;
-	if (evs->own_stack && record_id(evs, r) == evs->own_stack)
+	if (record_is_own_stack(evs, r))
 		return stack_pairs_stack(&s->stacks, r) > 0 || (s->pick.nglobs && shown);
 	if (record_is_stack(evs, r))
 		return !(*left_out & bit) || (s->pick.nglobs && shown);

@@ -54,6 +54,7 @@ outermost() {
 	stacks trace_event -e sys_enter_write --filter 'count == 3' --user-stack -- sh -c 'echo ab; echo abcd; echo cd'
 	[ "$(grep -c ': sys_write(' got)" = 2 ]
 	[ "$(grep -c ': <user stack trace>$' got)" = 2 ]
+	[ "$(tail -n 1 got)" = '# user stacks: 2 of 2 are whole' ]
 	tfs-run trace_event --instance "$MARK" -e sys_enter_write --filter 'count == 3' --user-stack -o x.dat -- \
 		sh -c 'echo ab; echo abcd; echo cd'
 	[ "$(tfs-report x.dat | grep -c ': <user stack trace>$')" = 2 ]
