@@ -243,16 +243,34 @@ static void take_tables(struct file *f, struct stranger_answer *a)
 		.v = a->part[0], .n = a->size[0] / sizeof(*f->tables.v),
 		.bytes = a->part[1], .size = a->size[1],
 	};
-	if (elf_unwind_check(&f->tables) < 0)
+	if (elf_unwind_check(&f->tables) < 0) {
 		stranger_free(a);
+		f->tables = (struct elf_unwind){ 0 };
+	}
+}
+
+/* Forget the functions, because others come. */
+static void drop_functions(struct file *f)
+{
+	const size_t bytes = f->functions.n * sizeof(*f->functions.v) + f->functions.names_size;
+
+	f->kept.bytes -= bytes;
+	all.bytes -= bytes;
+	for (int i = 0; i < 2; i++) {
+		free(f->kept.allocated[i]);
+		f->kept.allocated[i] = NULL;
+	}
+	f->functions = (struct elf_functions){ 0 };
 }
 
 /* Take what a helper has read, or free it. */
 static void take(struct file *f, struct stranger_answer *a, enum contents what)
 {
-	if (a->error)
+	if (a->error) {
 		stranger_free(a);
-	else if (what == TABLES)
+		return;
+	}
+	if (what == TABLES)
 		take_tables(f, a);
 	else
 		take_functions(f, a);
@@ -288,8 +306,8 @@ static void take_jit(struct file *f)
 		return;
 	f->read_at = now;
 	if (!stranger_ask(jit_read, &tgid, sizeof(tgid), tgid, &a)) {
-		free(f->kept.allocated[0]);
-		free(f->kept.allocated[1]);
+		if (!a.error)
+			drop_functions(f);
 		take(f, &a, FUNCTIONS);
 	}
 	procfs_end();

@@ -294,6 +294,8 @@ static void emit_event(struct bpf_code *c, const struct stacks *s, unsigned id, 
 	read_pointer(c, R8, R8, s->at[OF_FIRST]);
 	read_pointer(c, R6, R9, s->at[OF_THREAD] + s->at[OF_POINTER]);
 	copy_registers(c, s);
+	emit_call(c, FN_KTIME_GET_NS);
+	emit_store(c, SIZE_W, R7, IN_COPY(stamp), R0);
 	emit_load(c, SIZE_DW, R1, R7, IN_COPY(kernel) + STACK);
 	emit_store(c, SIZE_DW, R7, AT_SP, R1);
 	find_end(c);

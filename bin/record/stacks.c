@@ -16,7 +16,7 @@
 #include "live/live.h"
 #include "record.h"
 
-enum { FRAMES_MOST = 1024, PAGE = 4096 };
+enum { FRAMES_MOST = 1024, PAGE = 4096, ARGUMENTS_MOST = 1 << 20 };
 
 /*
  * To this page of the process a function returns whose return has a probe: the kernel has replaced
@@ -117,6 +117,24 @@ static void put_frame(struct walk *w, const struct unwind_frame *f, const struct
 	w->file = at->file;
 }
 
+/*
+ * Is this the outermost function of a program or thread? Each libc uses these names for it. Without
+ * a name it is one of the few places of a file that its table leaves out, and the frame pointer is
+ * 0, and the number of the program's arguments at the end of the stack (System V ABI).
+ */
+static int is_outermost(struct walk *w, const struct unwind_frame *f,
+			const struct program_place *at)
+{
+	static const char names[][8] = { "_start", "clone", "__clone", "clone3" };
+	uint64_t arguments;
+
+	for (size_t i = 0; at->name && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(at->name, names[i]))
+			return 1;
+	return !at->name && at->tables && f->known >> REG_FP & 1 && !f->reg[REG_FP] &&
+	       !read_word(w, f->reg[REG_SP], &arguments) && arguments < ARGUMENTS_MOST;
+}
+
 /* Does code like this always have a frame pointer? That of JITs with names, and V8's own, does. */
 static int has_frame_pointer(const struct program_place *at)
 {
@@ -126,8 +144,8 @@ static int has_frame_pointer(const struct program_place *at)
 }
 
 /*
- * Go to the caller of a function without a table. The frame pointer of the outermost function of a
- * thread is 0 (System V ABI).
+ * Go to the caller of a function without a table. The innermost function may not have made its
+ * frame yet: the frame found is that of its caller then, which a line says.
  */
 static enum unwind_result step_without(struct walk *w, struct unwind_frame *f,
 				       const struct program_place *at)
@@ -135,16 +153,16 @@ static enum unwind_result step_without(struct walk *w, struct unwind_frame *f,
 	const uint64_t fp = f->reg[REG_FP];
 	uint64_t words[2];
 
-	if (!(f->known >> REG_FP & 1) || (fp && !has_frame_pointer(at)))
-		return UNWIND_NO_TABLE;
-	if (!fp)
+	if (is_outermost(w, f, at))
 		return UNWIND_END;
-	if (fp < f->reg[REG_SP])
+	if (!(f->known >> REG_FP & 1) || !has_frame_pointer(at) || fp < f->reg[REG_SP])
 		return UNWIND_NO_TABLE;
 	if (read_word(w, fp, &words[0]) < 0 || read_word(w, fp + 8, &words[1]) < 0)
 		return UNWIND_NO_MEMORY;
 	if (!words[1])
 		return UNWIND_END;
+	if (f->interrupted)
+		out_string(&w->o, "\n[a caller may be missing]");
 	*f = (struct unwind_frame){ .pc = words[1], .known = 1ull << REG_FP | 1ull << REG_SP };
 	f->reg[REG_FP] = words[0];
 	f->reg[REG_SP] = fp + 16;

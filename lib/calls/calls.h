@@ -341,7 +341,7 @@ struct stack_copy {
 	 */
 	uint32_t missing;
 	int32_t tgid;
-	uint32_t reserved;
+	uint32_t stamp;         /* the same in all chunks of a stack: when it began */
 	char comm[16];
 	uint64_t kernel[STACK_REGISTERS];
 };

@@ -175,6 +175,7 @@ struct live_ring {
 	stack_frames *frames;   /* NULL: stacks are dropped */
 	struct stack_chunks {   /* the chunks of a large stack so far */
 		int pid;
+		uint32_t stamp;
 		size_t n;
 		unsigned char bytes[sizeof(struct stack_copy) + STACK_MOST];
 	} *chunks;

@@ -223,8 +223,9 @@ static int add_chunk(struct stack_chunks *k, const struct stack_copy *c, const u
 		memcpy(k->bytes, data, head);
 		k->n = head;
 		k->pid = c->head.pid;
+		k->stamp = c->stamp;
 	}
-	if (k->pid != c->head.pid || k->n < at || n - head > STACK_CHUNK ||
+	if (k->pid != c->head.pid || k->stamp != c->stamp || k->n < at || n - head > STACK_CHUNK ||
 	    at + n - head > sizeof(k->bytes))
 		return 0;
 	memcpy(k->bytes + offsetof(struct stack_copy, missing), &c->missing, sizeof(c->missing));
