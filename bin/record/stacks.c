@@ -135,33 +135,68 @@ static int is_outermost(struct walk *w, const struct unwind_frame *f,
 	       !read_word(w, f->reg[REG_SP], &arguments) && arguments < ARGUMENTS_MOST;
 }
 
-/* Does code like this always have a frame pointer? That of JITs with names, and V8's own, does. */
-static int has_frame_pointer(const struct program_place *at)
-{
-	static const char v8[] = "Builtins_";
+/* Code without a table: what is known of its frames */
+enum code { NOTHING_KNOWN, TRAMPOLINE, MAY_HAVE_FP, HAS_FP };
 
-	return at->name && (at->kind == PLACE_OF_JIT || !strncmp(at->name, v8, sizeof(v8) - 1));
+/*
+ * All code of V8 has a frame pointer. On x86-64, a function of Python is a trampoline, which pushes
+ * a word and calls the interpreter (CPython, Python/asm_trampoline.S). Other JITs may have frame
+ * pointers, such as Java with PreserveFramePointer.
+ */
+static enum code code_of(const struct program_place *at)
+{
+	static const char v8[][18] = { "JS:", "Script:", "Function:", "Eval:", "LazyCompile:",
+				       "Builtin:", "BytecodeHandler:", "RegExp:" };
+
+	if (!at->name)
+		return NOTHING_KNOWN;
+	if (at->kind != PLACE_OF_JIT)
+		return strncmp(at->name, "Builtins_", 9) ? NOTHING_KNOWN : HAS_FP;
+	for (size_t i = 0; i < sizeof(v8) / sizeof(*v8); i++)
+		if (!strncmp(at->name, v8[i], strlen(v8[i])))
+			return HAS_FP;
+	return REG_FP == 6 && !strncmp(at->name, "py::", 4) ? TRAMPOLINE : MAY_HAVE_FP;
+}
+
+/* The word that a trampoline has pushed may be the frame pointer, which then has its address. */
+static enum unwind_result leave_trampoline(struct walk *w, struct unwind_frame *f)
+{
+	const uint64_t sp = f->reg[REG_SP];
+	uint64_t words[2];
+
+	if (f->interrupted)
+		return UNWIND_NO_TABLE;
+	if (read_word(w, sp, &words[0]) < 0 || read_word(w, sp + 8, &words[1]) < 0)
+		return UNWIND_NO_MEMORY;
+	if (f->known >> REG_FP & 1 && f->reg[REG_FP] == sp)
+		f->reg[REG_FP] = words[0];
+	f->reg[REG_SP] = sp + 16;
+	f->pc = words[1];
+	return UNWIND_STEP;
 }
 
 /*
  * Go to the caller of a function without a table. The innermost function may not have made its
- * frame yet: the frame found is that of its caller then, which a line says.
+ * frame yet, or code that makes none is between: a line says that a caller may be missing.
  */
 static enum unwind_result step_without(struct walk *w, struct unwind_frame *f,
 				       const struct program_place *at)
 {
 	const uint64_t fp = f->reg[REG_FP];
+	const enum code code = code_of(at);
 	uint64_t words[2];
 
 	if (is_outermost(w, f, at))
 		return UNWIND_END;
-	if (!(f->known >> REG_FP & 1) || !has_frame_pointer(at) || fp < f->reg[REG_SP])
+	if (code == TRAMPOLINE)
+		return leave_trampoline(w, f);
+	if (!(f->known >> REG_FP & 1) || code == NOTHING_KNOWN || fp < f->reg[REG_SP])
 		return UNWIND_NO_TABLE;
 	if (read_word(w, fp, &words[0]) < 0 || read_word(w, fp + 8, &words[1]) < 0)
 		return UNWIND_NO_MEMORY;
 	if (!words[1])
 		return UNWIND_END;
-	if (f->interrupted)
+	if (f->interrupted || code == MAY_HAVE_FP)
 		out_string(&w->o, "\n[a caller may be missing]");
 	*f = (struct unwind_frame){ .pc = words[1], .known = 1ull << REG_FP | 1ull << REG_SP };
 	f->reg[REG_FP] = words[0];

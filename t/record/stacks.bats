@@ -93,6 +93,22 @@ outermost() {
 	[[ $(tail -n 1 got) == '# user stacks: '* ]]
 }
 
+@test "functions of Python have names and frames, between those of the interpreter" {
+	need_stacks
+	python=
+	for candidate in python3 /usr/bin/python3.1[2-9] /root/.pyenv/versions/3.1[2-9]*/bin/python3; do
+		! "$candidate" -c 'import sys; sys.activate_stack_trampoline("perf")' 2>/dev/null || python=$candidate
+	done
+	[ -n "$python" ] || skip "needs a Python of 3.12 or later with stack trampolines"
+	printf '%s\n' 'import os' 'def innermost(): os.getppid()' 'def outer():' \
+		'    for i in range(20): innermost()' 'outer()' >x.py
+	stacks trace_event -e sys_enter_getppid --user-stack -- "$python" -X perf x.py
+	rm -f /tmp/perf-*.map
+	[ "$(grep -c '^ => py::innermost:.*(\[jit\])$' got)" = 20 ]
+	[ "$(grep -A 5 '^ => py::innermost:' got | grep -c '^ => py::outer:.*(\[jit\])$')" = 20 ]
+	[ "$(tail -n 1 got)" = '# user stacks: 20 of 20 are whole' ]
+}
+
 @test "a return whose caller is probed, too, ends the stack, and says so" {
 	need_stacks
 	need_tracefs uprobe_events
