@@ -14,7 +14,8 @@
  * of them makes the rows anew.
  * Exit: 0 done, 3 another machine, or a libc without backtrace.
  */
-#if __has_include(<execinfo.h>) /* not in musl */
+#include <stdlib.h>
+#ifdef __GLIBC__
 #include <execinfo.h>
 #define BACKTRACE
 #endif
