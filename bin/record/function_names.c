@@ -367,6 +367,11 @@ static int add_region(struct process_maps *p, const struct region *r)
 	return 0;
 }
 
+static int begins_with(const char *path, size_t n, const char *word)
+{
+	return n >= strlen(word) && !memcmp(path, word, strlen(word));
+}
+
 /*
  * Return the file at a region; NULL: none that is of use. Anonymous memory belongs to a JIT, whose
  * functions have addresses in place of offsets.
@@ -376,7 +381,8 @@ static struct file *region_file(struct region *r, pid_t tgid, const struct mappe
 {
 	const struct mapped_file of = { .minor = (uint32_t)tgid };
 
-	if (!n || (n == strlen(anonymous) && !memcmp(path, anonymous, n))) {
+	if (!n || begins_with(path, n, anonymous) || begins_with(path, n, "[anon:") ||
+	    begins_with(path, n, "/memfd:doublemapper")) { /* of .NET */
 		r->offset = r->from;
 		return file_at(&of, jit, strlen(jit));
 	}
@@ -538,7 +544,7 @@ static void begin_process(pid_t tgid, pid_t parent_tgid)
 	if (!parent || !parent->n)
 		return;
 	p = process_at(tgid);
-	p->told = 1;
+	p->told = parent->told;
 	memcpy(p->programs, parent->programs, sizeof(p->programs));
 	for (size_t i = 0; i < parent->n; i++) {
 		p->program = parent->regions[i].program;
@@ -735,6 +741,7 @@ void programs_learn(uint64_t ts)
 void programs_at(const char *name, int pid, pid_t tgid, uint64_t address, struct program_place *at)
 {
 	struct known_task *t = task_of(pid);
+	const struct process_maps *p;
 	const struct region *r;
 
 	t->tgid = tgid;
@@ -743,8 +750,10 @@ void programs_at(const char *name, int pid, pid_t tgid, uint64_t address, struct
 	*at = (struct program_place){ 0 };
 	if (!r)
 		return;
+	p = process_at(tgid);
 	if (!r->file->of[TABLES].read)
-		read_mapped(r, pid, 1, TABLES);
+		read_mapped(r, pid, !p->told || (r->program == p->program && !is_shared(p, r)),
+			    TABLES);
 	find_function(r, address, at);
 }
 

@@ -22,7 +22,8 @@ int dat_merged_open(struct dat_parts *p)
 		return -1;
 	stacks_begin(&p->live.rings, p->head->dir);
 	p->writers = calloc(p->head->cpus, sizeof(*p->writers));
-	return p->writers ? 0 : err_msg("out of memory");
+	p->carried = calloc(p->head->cpus, sizeof(*p->carried));
+	return p->writers && p->carried ? 0 : err_msg("out of memory");
 }
 
 /* Store the sub-buffer of a CPU. */
@@ -70,9 +71,16 @@ static void write_record(struct dat_parts *p, const struct record *r, int64_t lo
 	const unsigned cpu = (unsigned)r->cpu < p->head->cpus ? (unsigned)r->cpu : 0;
 	struct subbuf_writer *w = &p->writers[cpu];
 
-	if (is_stray(r))
+	if (p->carried[cpu] == LOST_UNKNOWN || lost == LOST_UNKNOWN)
+		lost = LOST_UNKNOWN;
+	else
+		lost += p->carried[cpu];
+	p->carried[cpu] = 0;
+	if (is_stray(r)) {
+		p->carried[cpu] = lost; /* the next record says it */
 		return;
-	p->records++;
+	}
+	p->records += !record_helps(r);
 	if (lost)
 		store(p, cpu);
 	if (!w->n && begin(p, w, lost) < 0) {

@@ -49,6 +49,7 @@ struct dat_parts {
 	struct bytes first;     /* the first head: later there may be no memory for another */
 	struct live live;       /* with rings: all records come from here, in their order */
 	struct subbuf_writer *writers; /* one per CPU; NULL: there are no rings */
+	int64_t *carried;       /* per CPU: losses that the next record says */
 	unsigned long long records; /* that were read with rings */
 	int counts;             /* the descriptor of SESSION_COUNTS, or -1 */
 };

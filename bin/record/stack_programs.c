@@ -19,13 +19,13 @@
 
 /* The size of a kernel stack before Linux 5.15, and the thread pointer in struct thread_struct */
 #if defined(__x86_64__)
-enum { KNOWS_STACKS = 1, THREAD_SIZE = 16384 };
+enum { KNOWS_STACKS = 1, THREAD_SIZE = 16384, REG_OF_ARM = 0 };
 #define THREAD_POINTER "fsbase"
 #elif defined(__aarch64__)
-enum { KNOWS_STACKS = 1, THREAD_SIZE = 16384 };
+enum { KNOWS_STACKS = 1, THREAD_SIZE = 16384, REG_OF_ARM = 1 };
 #define THREAD_POINTER "uw" /* its first member is tp_value */
 #else
-enum { KNOWS_STACKS = 0, THREAD_SIZE = 16384 };
+enum { KNOWS_STACKS = 0, THREAD_SIZE = 16384, REG_OF_ARM = 0 };
 #define THREAD_POINTER ""
 #endif
 
@@ -33,7 +33,7 @@ enum { KNOWS_STACKS = 0, THREAD_SIZE = 16384 };
 enum { LEVELS = 4 };
 
 /* Slots on the stack; and in the buffer, to which R7 points: the record. */
-enum { PLACE = -8, VALUE = -16, PIECE = -24, RING = -40,
+enum { PLACE = -8, VALUE = -16, PIECE = -24, RING = -40, LEVEL = -48,
        COPY = sizeof(struct ring_head), BYTES = COPY + (int)sizeof(struct stack_copy),
        /* The verifier does not know what is there: each round of the loop looks the same to it. */
        AT_SP = BYTES + STACK_CHUNK + PAGE, WANTED = AT_SP + 8, COPIED = AT_SP + 16,
@@ -54,7 +54,7 @@ struct stacks {
 	int at[MEMBERS_ALL];    /* offsets */
 	int buffers;            /* the map of buffers, one of each level for each CPU */
 	unsigned blocked;       /* the id of the switch, if only tasks that block matter; or 0 */
-	int levels;             /* the map of how many of them the CPU uses now */
+	int levels;             /* the map of which of them are in use: a word each */
 	int numbers;            /* the map of struct call_ids, by the numbers of calls */
 	struct call_ids {
 		uint32_t enter, exit; /* ids of the events of a call that are recorded, or 0 */
@@ -98,7 +98,7 @@ static void find_end(struct bpf_code *c)
 {
 	emit_scope(c);
 	emit_load(c, SIZE_DW, R1, R7, AT_SP);
-	emit_alu_imm(c, ALU_ADD, R8, 8); /* the number of arguments */
+	emit_alu_imm(c, ALU_ADD, R8, 16); /* the number of arguments, and the first one */
 	emit_mov(c, R2, R8);
 	emit_alu(c, ALU_SUB, R2, R1);
 	emit_jump_if_imm(c, R2, JLE, STACK_MOST, "found");
@@ -197,6 +197,7 @@ static void copy_stack(struct bpf_code *c, const struct stacks *s)
 	emit_jump(c, "page");
 	emit_label(c, "full");
 	write_chunk(c, s, 1);
+	emit_jump_if_imm(c, R0, JNE, 0, "leave"); /* it is lost, and is counted once */
 	emit_load(c, SIZE_B, R1, R7, IN_COPY(chunk));
 	emit_alu_imm(c, ALU_ADD, R1, 1);
 	emit_store(c, SIZE_B, R7, IN_COPY(chunk), R1);
@@ -219,10 +220,10 @@ static void copy_stack(struct bpf_code *c, const struct stacks *s)
  */
 static void find_number(struct bpf_code *c, const struct stacks *s, enum side side)
 {
+	emit_load(c, SIZE_DW, R6, R1, 0);
 	if (side == ENTERS) {
 		emit_load(c, SIZE_DW, R8, R1, 8);
 	} else {
-		emit_load(c, SIZE_DW, R6, R1, 0);
 		emit_copy(c, FN_PROBE_READ_KERNEL, VALUE,
 			  (enum bpf_size)NR_SIZE == SIZE_W ? 4 : 8, R6, NR);
 		emit_load(c, (enum bpf_size)NR_SIZE, R8, FP, VALUE);
@@ -231,17 +232,39 @@ static void find_number(struct bpf_code *c, const struct stacks *s, enum side si
 	emit_find(c, s->numbers, PLACE, R0, "exit");
 	emit_load(c, SIZE_W, R8, R0, side == ENTERS ? 0 : 4);
 	emit_jump_if_imm(c, R8, JEQ, 0, "exit");
+	if (MODE_MASK) { /* the kernel's events leave out the calls of 32-bit code */
+		load_mode(c, &s->m);
+		emit_alu_imm(c, ALU_AND, R1, MODE_MASK);
+		emit_jump_if_imm(c, R1, JEQ, MODE_32, "exit");
+	}
 }
 
-/* R7 = a buffer that no program uses that this one has interrupted; jump to out without one. */
+/*
+ * R7 = a buffer of this CPU that no other program uses, which this one has interrupted or preempted
+ * (since Linux 6.0 a uprobe's may be). Jump to out without one, and count a loss. Overwrites R9.
+ */
 static void take_buffer(struct bpf_code *c, const struct stacks *s)
 {
 	emit_store_imm(c, SIZE_W, FP, PLACE, 0);
-	emit_find(c, s->levels, PLACE, R0, "out");
-	emit_load(c, SIZE_DW, R7, R0, 0);
-	emit_count(c, R0, 0);
-	emit_store(c, SIZE_W, FP, PLACE, R7);
-	emit_find(c, s->buffers, PLACE, R7, "leave"); /* a level above LEVELS has none */
+	emit_find(c, s->levels, PLACE, R9, "out");
+	for (int i = 0; i < LEVELS; i++) {
+		emit_store_imm(c, SIZE_DW, FP, LEVEL, i);
+		if (s->m.version < KERNEL(5, 12)) { /* no instruction for it, and no preemption */
+			emit_load(c, SIZE_DW, R0, R9, 8 * i);
+			emit_store_imm(c, SIZE_DW, R9, 8 * i, 1);
+		} else {
+			emit_mov_imm(c, R0, 0);
+			emit_mov_imm(c, R1, 1);
+			emit_cmpxchg(c, R9, 8 * i, R1);
+		}
+		emit_jump_if_imm(c, R0, JEQ, 0, "claimed");
+	}
+	emit_lost(c, RING);
+	emit_jump(c, "out");
+	emit_label(c, "claimed");
+	emit_load(c, SIZE_DW, R1, FP, LEVEL);
+	emit_store(c, SIZE_W, FP, PLACE, R1);
+	emit_find(c, s->buffers, PLACE, R7, "leave");
 }
 
 static void leave_buffer(struct bpf_code *c, const struct stacks *s)
@@ -249,8 +272,11 @@ static void leave_buffer(struct bpf_code *c, const struct stacks *s)
 	emit_label(c, "leave");
 	emit_store_imm(c, SIZE_W, FP, PLACE, 0);
 	emit_find(c, s->levels, PLACE, R0, "out");
-	emit_mov_imm(c, R1, -1);
-	emit_add(c, R0, 0, R1);
+	emit_load(c, SIZE_DW, R1, FP, LEVEL);
+	emit_alu_imm(c, ALU_AND, R1, LEVELS - 1);
+	emit_alu_imm(c, ALU_LSH, R1, 3);
+	emit_alu(c, ALU_ADD, R0, R1);
+	emit_store_imm(c, SIZE_DW, R0, 0, 0);
 }
 
 /* At a switch, jump to exit unless its first task, the second argument, blocks. Overwrites R6. */
@@ -260,6 +286,13 @@ static void skip_runnable(struct bpf_code *c, const struct stacks *s)
 
 	emit_load(c, SIZE_DW, R6, R1, 0); /* whether the task is preempted */
 	emit_jump_if_imm(c, R6, JNE, 0, "exit");
+	if (s->m.version >= KERNEL(5, 18)) { /* as the event has it: a waker may change it */
+		emit_load(c, SIZE_DW, R6, R1, 24);
+		emit_jump_if_imm(c, R6, JSET, BLOCKS, "blocks");
+		emit_jump(c, "exit");
+		emit_label(c, "blocks");
+		return;
+	}
 	emit_load(c, SIZE_DW, R6, R1, 8);
 	emit_copy(c, FN_PROBE_READ_KERNEL, VALUE, whole ? 8 : 4, R6, s->at[OF_STATE]);
 	emit_load(c, SIZE_W, R6, FP, VALUE);
@@ -328,6 +361,9 @@ static int find_offsets(struct stacks *s)
 	if (!KNOWS_STACKS)
 		return err_msg("stack: the registers of this architecture are not known; x86-64 "
 			       "and arm64 have them");
+	/* without the kernel's function, the size of struct pt_regs must be known, as amd64's is */
+	if (REG_OF_ARM && s->m.version < KERNEL(5, 15))
+		return err_msg("stack: arm64 needs Linux 5.15");
 	if (btf_read(&btf, path) < 0)
 		return err_file("unable to read %s (CONFIG_DEBUG_INFO_BTF)", path);
 	for (size_t i = 0; !r && i < MEMBERS_ALL; i++) {
@@ -452,6 +488,17 @@ static int is_place(const struct elf_file *file, uint64_t offset)
 	       elf_each_usdt(file, is_usdt, &offset) > 0;
 }
 
+/* Return the offset in " PATH:0xOFFSET ARGUMENTS"; a path may look like that, too. */
+static uint64_t offset_in(const char *s)
+{
+	const char *end = s + 1 + strcspn(s + 1, " "), *at = end;
+
+	while (at > s && strncmp(at, ":0x", 3))
+		at--;
+	at += 3;
+	return at < end ? text_hex(&at, end) : 0;
+}
+
 /*
  * Attach to the probes of the file, which have lines "p:GROUP/EVENT PATH:0xOFFSET ..." in
  * dynamic_events; r: a return. Return 0, or -1, reported.
@@ -462,7 +509,7 @@ static int attach_probes(struct stacks *s, struct bpf_code *c, const char *binar
 	char *lines = file_read(s->m.p->root, "dynamic_events", NULL), *rest = lines, *line;
 	struct elf_file file;
 	char path[sizeof(UPROBE_FD) + 16], event[160];
-	int r = -1;
+	int r = 0, found = 0;
 
 	if (!group || !lines)
 		return err_msg("no probes; make them, and set TFS_GROUP");
@@ -470,7 +517,7 @@ static int attach_probes(struct stacks *s, struct bpf_code *c, const char *binar
 		return -1;
 	str_format(path, sizeof(path), UPROBE_FD "%d", file.fd);
 	while ((line = text_next_line(&rest))) {
-		const char *name = strchr(line, ':'), *at, *end;
+		const char *name = strchr(line, ':');
 		const size_t n = strlen(group);
 		uint64_t offset;
 
@@ -478,10 +525,8 @@ static int attach_probes(struct stacks *s, struct bpf_code *c, const char *binar
 		    name[1 + n] != '/')
 			continue;
 		str_format(event, sizeof(event), "%.*s", (int)strcspn(name + 1, " "), name + 1);
-		at = strstr(name, ":0x");
-		end = at ? at + strlen(at) : NULL;
-		at = at ? at + 3 : NULL;
-		offset = at ? text_hex(&at, end) : 0;
+		offset = offset_in(name + 1 + strcspn(name + 1, " "));
+		found = 1;
 		if (!is_place(&file, offset)) {
 			r = err_msg("%s has no function at 0x%llx", binary,
 				    (unsigned long long)offset);
@@ -492,6 +537,8 @@ static int attach_probes(struct stacks *s, struct bpf_code *c, const char *binar
 		if (r < 0)
 			break;
 	}
+	if (!found)
+		r = err_msg("no probes; make them, and set TFS_GROUP");
 	close(file.fd);
 	free(lines);
 	return r;
@@ -505,12 +552,13 @@ int stacks_attach(struct plan *p, const char *binary, int blocked)
 	if (programs_offsets(&s.m) < 0 || find_offsets(&s) < 0)
 		return -1;
 	s.buffers = plan_map(p, MAP_PERCPU_ARRAY, "stack", 4, ROOM, LEVELS);
-	s.levels = plan_map(p, MAP_PERCPU_ARRAY, "levels", 4, 8, 1);
+	s.levels = plan_map(p, MAP_PERCPU_ARRAY, "levels", 4, 8 * LEVELS, 1);
 	s.ids = plan_array(p, "numbers", &s.numbers, sizeof(*s.ids), NUMBERS);
 	s.m.tasks = plan_map(p, MAP_ARRAY, "tasks", 4, LIST_PIDS, 1);
 	if (s.buffers < 0 || s.levels < 0 || !s.ids || s.m.tasks < 0)
 		return -1;
 	p->tasks = s.m.tasks;
+	memset(s.m.types, 0, sizeof(s.m.types)); /* programs here call helpers to read memory */
 	s.blocked = blocked ? id_of(p, "sched/sched_switch") : 0;
 	if (rings_set(p->channel.control, RINGS_STACKS) < 0)
 		return err_errno("unable to fill a BPF map");

@@ -16,17 +16,9 @@
 #include "live/live.h"
 #include "record.h"
 
-enum { FRAMES_MOST = 1024, PAGE = 4096, ARGUMENTS_MOST = 1 << 20 };
+enum { FRAMES_MOST = 1024, PAGE = 4096, ARGUMENTS_MOST = 1 << 20,
+       STACK_AREA = 8 << 20 };
 
-/*
- * To this page of the process a function returns whose return has a probe: the kernel has replaced
- * the address of the caller (kernel/events/uprobes.c, xol_add_vma).
- */
-#ifdef __aarch64__
-#define PROBES_PAGE 0xfffffffff000
-#else
-#define PROBES_PAGE 0x7fffffffe000
-#endif
 
 /* The registers by their DWARF numbers: their places in the kernel's struct pt_regs. */
 #if defined(__aarch64__)
@@ -56,11 +48,13 @@ static int is_32(const uint64_t *kernel)
 
 /* How stacks end; the first one is whole. */
 enum stack_end {
-	WHOLE, NO_TABLE, TOO_LONG, ABSENT, UNKNOWN, STRANGE, PROBED, WIDTH, NO_ROOM, ENDS,
+	WHOLE, NO_TABLE, TOO_LONG, ABSENT, ELSEWHERE, UNKNOWN, STRANGE, PROBED, WIDTH, NO_ROOM,
+	ENDS,
 };
 static const char *const ends[ENDS] = {
 	[NO_TABLE] = "[no unwind table]", [TOO_LONG] = "[stack of more than 64 KiB]",
-	[ABSENT] = "[page not in memory]", [UNKNOWN] = "[no file is known here]",
+	[ABSENT] = "[page not in memory]", [ELSEWHERE] = "[another stack]",
+	[UNKNOWN] = "[no file is known here]",
 	[STRANGE] = "[unwind table not understood]", [PROBED] = "[return probe]",
 	[WIDTH] = "[32-bit code]", [NO_ROOM] = "[more frames]",
 };
@@ -74,6 +68,8 @@ struct walk {
 	size_t n;
 	char *text;
 	struct out o;
+	enum stack_end why;             /* read_word has failed */
+	int doubtful;                   /* a line says that a caller may be missing */
 	const char *file;               /* of the last frame */
 	int brief;                      /* name the file only if it is another one */
 };
@@ -81,11 +77,11 @@ struct walk {
 static int read_word(void *walk, uint64_t address, uint64_t *word)
 {
 	struct walk *w = walk;
-	const uint64_t at = address - w->sp;
+	const uint64_t at = address - w->sp, from = w->sp % PAGE + at;
 
-	if (at >= w->n || w->n - at < sizeof(*word) ||
-	    w->c.missing >> (address / PAGE - w->sp / PAGE) & 1 ||
-	    w->c.missing >> ((address + 7) / PAGE - w->sp / PAGE) & 1)
+	w->why = at >= STACK_AREA ? ELSEWHERE : at + sizeof(*word) > STACK_MOST ? TOO_LONG : ABSENT;
+	if (at >= w->n || w->n - at < sizeof(*word) || w->c.missing >> from / PAGE & 1 ||
+	    w->c.missing >> (from + sizeof(*word) - 1) / PAGE & 1)
 		return -1;
 	memcpy(word, w->bytes + at, sizeof(*word));
 	return 0;
@@ -102,6 +98,7 @@ static void begin_walk(struct walk *w, struct unwind_frame *f)
 	f->pc = f->reg[NREGISTERS - 1];
 	w->sp = f->reg[REG_SP];
 	w->file = NULL;
+	w->doubtful = 0;
 }
 
 /* Print a line for the frame. */
@@ -120,19 +117,24 @@ static void put_frame(struct walk *w, const struct unwind_frame *f, const struct
 /*
  * Is this the outermost function of a program or thread? Each libc uses these names for it. Without
  * a name it is one of the few places of a file that its table leaves out, and the frame pointer is
- * 0, and the number of the program's arguments at the end of the stack (System V ABI).
+ * 0, and the number of the program's arguments at the end of the stack, before a pointer to the
+ * first one (System V ABI).
  */
 static int is_outermost(struct walk *w, const struct unwind_frame *f,
 			const struct program_place *at)
 {
-	static const char names[][8] = { "_start", "clone", "__clone", "clone3" };
-	uint64_t arguments;
+	static const char names[][8] = { "clone", "__clone", "clone3" };
+	const uint64_t sp = f->reg[REG_SP];
+	uint64_t words[2];
 
+	if (at->name && !strcmp(at->name, "_start"))
+		return 1;
 	for (size_t i = 0; at->name && i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(at->name, names[i]))
-			return 1;
+			return !f->interrupted; /* the parent's call returns there, too */
 	return !at->name && at->tables && f->known >> REG_FP & 1 && !f->reg[REG_FP] &&
-	       !read_word(w, f->reg[REG_SP], &arguments) && arguments < ARGUMENTS_MOST;
+	       !read_word(w, sp, &words[0]) && words[0] < ARGUMENTS_MOST &&
+	       !read_word(w, sp + 8, &words[1]) && words[1] - sp < STACK_AREA;
 }
 
 /* Code without a table: what is known of its frames */
@@ -196,7 +198,9 @@ static enum unwind_result step_without(struct walk *w, struct unwind_frame *f,
 		return UNWIND_NO_MEMORY;
 	if (!words[1])
 		return UNWIND_END;
-	if (f->interrupted || code == MAY_HAVE_FP)
+	if (code == MAY_HAVE_FP && words[0] <= fp)
+		return UNWIND_NO_TABLE;
+	if ((f->interrupted || code == MAY_HAVE_FP) && !w->doubtful++)
 		out_string(&w->o, "\n[a caller may be missing]");
 	*f = (struct unwind_frame){ .pc = words[1], .known = 1ull << REG_FP | 1ull << REG_SP };
 	f->reg[REG_FP] = words[0];
@@ -214,13 +218,17 @@ static enum stack_end walk_stack(struct walk *w)
 		out_address(&w->o, f.pc);
 		return WIDTH;
 	}
-	for (unsigned n = 0; n < FRAMES_MOST; n++) {
+	for (unsigned n = 0; n < FRAMES_MOST && w->o.at < w->o.end; n++) {
 		const uint64_t pc = f.pc - !f.interrupted;
 		struct program_place at;
 		enum unwind_result r;
 
 		programs_at(w->c.comm, w->c.head.pid, w->c.tgid, pc, &at);
-		if (!at.file && f.pc / PAGE == PROBES_PAGE / PAGE)
+		/*
+		 * A function whose return has a probe returns to the beginning of the highest page
+		 * (kernel/events/uprobes.c, xol_add_vma).
+		 */
+		if (!at.file && f.pc % PAGE == 0 && f.pc > w->sp)
 			return PROBED;
 		put_frame(w, &f, &at);
 		if (!at.file)
@@ -232,7 +240,7 @@ static enum stack_end walk_stack(struct walk *w)
 		if (r == UNWIND_END)
 			return WHOLE;
 		if (r == UNWIND_NO_MEMORY)
-			return w->n == STACK_MOST ? TOO_LONG : ABSENT;
+			return w->why;
 		if (r != UNWIND_STEP)
 			return r == UNWIND_NO_TABLE ? NO_TABLE : STRANGE;
 	}
@@ -296,7 +304,7 @@ int stacks_begin(const struct rings *rings, int instance)
 
 size_t stacks_told(char *text, size_t size)
 {
-	struct out o = out_to(text, size);
+	struct out o = out_to(text, size - 1);
 	unsigned long long all = 0;
 
 	for (int i = 0; i < ENDS; i++)
@@ -307,5 +315,6 @@ size_t stacks_told(char *text, size_t size)
 	for (int i = WHOLE + 1; i < ENDS; i++)
 		if (counts[i])
 			out_format(&o, ", %llu end with %s", counts[i], ends[i]);
+	*o.at = '\0';
 	return (size_t)(o.at - text);
 }

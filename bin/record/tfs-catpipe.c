@@ -519,7 +519,7 @@ static void write_last_account(struct stream *s)
 static void write_unread(struct stream *s)
 {
 	const char *late = getenv(LATE_FD);
-	char line[3 * CONSUMER_LAST], text[300];
+	char line[5 * CONSUMER_LAST], text[700];
 	struct out o = out_to(line, sizeof(line));
 
 	if (s->to.full)

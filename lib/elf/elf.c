@@ -828,6 +828,7 @@ void elf_unwind_read(int fd, uint64_t size, struct elf_unwind *u)
 			if (!u->n) {
 				free(u->bytes);
 				u->bytes = NULL;
+				u->size = 0;
 			}
 		}
 	}
