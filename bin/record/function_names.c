@@ -33,7 +33,7 @@
 enum {
 	OLD_MS = 1000,          /* look at what a process maps again after so long */
 	MISSED_MS = 63,         /* or at most so long, if an address was not in the list */
-	JIT_MS = 100,           /* read the functions of a JIT again after so long */
+	JIT_MS = 127,           /* read the functions of a JIT again after at most so long */
 	PATIENCE = 16,          /* and so many times longer than the last look took */
 	REGIONS = 512,          /* of a process; more are not named */
 	TASKS = 4096,           /* that are remembered, by pid */
@@ -60,7 +60,8 @@ struct file {
 		int read;               /* they are those of the file, if it has any */
 		int failed;             /* the last task for which it could not be read */
 	} of[2];                        /* enum contents */
-	long long read_at;              /* functions of a JIT: the time of the last look, in ms */
+	/* of a JIT: when to read its functions again, in ms, and how long that waits */
+	long long again_at, wait;
 };
 enum contents { FUNCTIONS, TABLES };
 
@@ -295,16 +296,14 @@ static void take_vdso(struct file *f)
 	fd_close(fd);
 }
 
-/* Take the functions of a JIT, whose process f names, unless that was tried a moment ago. */
+/* Take the functions of a JIT, whose process f names, unless nothing was found a moment ago. */
 static void take_jit(struct file *f)
 {
 	const int tgid = (int)key_of(f)->minor;
-	const long long now = time_now_ms();
 	struct stranger_answer a;
 
-	if ((f->read_at && now - f->read_at < JIT_MS) || procfs_begin_file() < 0)
+	if (time_now_ms() < f->again_at || procfs_begin_file() < 0)
 		return;
-	f->read_at = now;
 	if (!stranger_ask(jit_read, &tgid, sizeof(tgid), tgid, &a)) {
 		if (!a.error)
 			drop_functions(f);
@@ -683,6 +682,9 @@ static void find_function(const struct region *r, uint64_t address, struct progr
 		return;
 	take_jit(f);
 	at->name = elf_function_around(&f->functions, at->offset, &at->into);
+	/* the longer that finds nothing, the longer it waits */
+	f->wait = at->name ? 0 : f->wait < JIT_MS ? 2 * f->wait + 1 : f->wait;
+	f->again_at = f->wait ? time_now_ms() + f->wait : 0;
 }
 
 /*

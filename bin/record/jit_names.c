@@ -7,6 +7,8 @@
  * the process' own pid namespace. The file belongs to the traced program and is untrusted.
  */
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "host/host.h"
@@ -70,17 +72,57 @@ static int pid_inside(int tgid)
 	return pid ? pid : tgid;
 }
 
-/* Open the file, unless it is a link: anybody can make one in /tmp. Return -1 and errno. */
-static int open_map(const char *path)
+/*
+ * Open a file below the directory by names that are no links, if it belongs to this user: anybody
+ * can make one in /tmp. Return -1 and errno.
+ */
+static int open_map(int root, const char *path, uid_t owner, struct stat *st)
 {
-	struct stat st, itself;
-	int fd = stranger_open(path, &st);
+	struct k_open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+	int fd;
 
-	if (fd >= 0 && (lstat(path, &itself) < 0 || itself.st_ino != st.st_ino ||
-			itself.st_dev != st.st_dev)) {
+	how.resolve = K_RESOLVE_IN_ROOT | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS;
+	fd = (int)syscall(K_NR_openat2, root, path, &how, sizeof(how));
+	stranger_step();
+	if (fd >= 0 && (fstat(fd, st) < 0 || !S_ISREG(st->st_mode) || st->st_uid != owner)) {
 		close(fd);
 		fd = -1;
-		errno = ELOOP;
+		errno = EPERM;
+	}
+	return fd;
+}
+
+/*
+ * Open the file of a process. After its end, its user is not known: take a new file of root in our
+ * own /tmp.
+ */
+static int open_map_of(int pid)
+{
+	enum { NEW = 60 };      /* seconds */
+	char path[64];
+	struct stat st;
+	pid_t tgid;
+	uid_t uid;
+	int root, fd;
+
+	str_format(path, sizeof(path), "%s/%d/root", path_procfs(), pid);
+	root = stranger_enter(STRANGER_PROCESS | (uint64_t)pid) < 0 ? -1 :
+	       open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0 && !task_ids(pid, &tgid, &uid)) {
+		str_format(path, sizeof(path), "tmp/perf-%d.map", pid_inside(pid));
+		fd = open_map(root, path, uid, &st);
+		close(root);
+		return fd;
+	}
+	fd_close(root);
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	str_format(path, sizeof(path), "tmp/perf-%d.map", pid);
+	fd = root < 0 ? -1 : open_map(root, path, 0, &st);
+	fd_close(root);
+	if (fd >= 0 && st.st_mtime + NEW < time(NULL)) {
+		close(fd);
+		fd = -1;
+		errno = ESTALE;
 	}
 	return fd;
 }
@@ -88,18 +130,12 @@ static int open_map(const char *path)
 void jit_read(const void *tgid, struct stranger_answer *a)
 {
 	struct elf_functions f;
-	char path[128], *text;
+	char path[64], *text;
 	size_t n;
 	int pid, fd;
 
 	memcpy(&pid, tgid, sizeof(pid));
-	str_format(path, sizeof(path), "%s/%d/root/tmp/perf-%d.map", path_procfs(), pid,
-		   pid_inside(pid));
-	fd = open_map(path);
-	if (fd < 0) { /* the process has ended */
-		str_format(path, sizeof(path), "/tmp/perf-%d.map", pid);
-		fd = open_map(path);
-	}
+	fd = open_map_of(pid);
 	str_format(path, sizeof(path), "%s/self/fd/%d", path_procfs(), fd);
 	text = fd < 0 ? NULL : file_read_most(AT_FDCWD, path, FILE_MOST, &n);
 	a->error = text ? 0 : errno;
