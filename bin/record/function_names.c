@@ -38,6 +38,7 @@ enum {
 	REGIONS = 512,          /* of a process; more are not named */
 	TASKS = 4096,           /* that are remembered, by pid */
 	PROCESSES = 1024,       /* that are remembered */
+	RECENT_NS = 200000000,          /* a process has ended in this time */
 	PROGRAMS = 8,           /* of a process, the last ones; a power of 2 */
 	BYTES = 256 << 20,      /* of functions and texts; then forget all and begin anew */
 	FILE_BYTES = 4096,      /* counted for a file without functions */
@@ -82,6 +83,7 @@ struct process_maps {
 	struct region *regions;
 	size_t n, room;
 	int told;                       /* the kernel tells all that it maps */
+	uint64_t ended;                 /* when its first thread has; 0: not yet */
 	unsigned program;               /* how many programs it has begun */
 	struct {
 		uint64_t since;         /* when it began */
@@ -92,6 +94,7 @@ struct process_maps {
 static struct {
 	struct table files, processes;
 	size_t bytes;                   /* of functions and texts */
+	uint64_t ended;                 /* when the last process has */
 	uint64_t now;                   /* of the last record, by the clock of perf; 0: not known */
 	struct known_task {
 		int pid;
@@ -552,8 +555,35 @@ static void begin_process(pid_t tgid, pid_t parent_tgid)
 	p->program = parent->program;
 }
 
+static void end_process(pid_t tgid, uint64_t when)
+{
+	struct process_maps *p = table_find(&all.processes, (const char *)&tgid, sizeof(tgid));
+
+	if (p)
+		p->ended = when;
+	all.ended = when;
+}
+
+/*
+ * Forget processes that have ended, so that many short ones do not cost the files of others. Stacks
+ * of the last ones may still come.
+ */
+static void forget_ended(void)
+{
+	struct table *t = &all.processes;
+	const struct process_maps *p;
+
+	for (size_t i = 0; i < t->room;)
+		if ((p = (void *)t->v[i]) && p->ended && p->ended + RECENT_NS < all.ended)
+			forget(t, t->v[i]); /* the removal may move another entry here */
+		else
+			i++;
+}
+
 static void make_room(void)
 {
+	if (all.processes.n >= PROCESSES)
+		forget_ended();
 	if (all.bytes < BYTES && all.processes.n < PROCESSES)
 		return;
 	forget_all(&all.processes); /* their regions point to the files */
@@ -577,6 +607,10 @@ static void learn(void)
 				.pid = m->fork.pid, .tgid = m->fork.tgid, .asked = 1 };
 			if (m->fork.tgid != m->fork.parent_tgid)
 				begin_process(m->fork.tgid, m->fork.parent_tgid);
+			break;
+		case K_PERF_RECORD_EXIT:
+			if (m->fork.pid == m->fork.tgid)
+				end_process(m->fork.tgid, when);
 			break;
 		case K_PERF_RECORD_COMM:
 			if (m->head.misc & K_PERF_RECORD_MISC_COMM_EXEC)

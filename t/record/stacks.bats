@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# shellcheck disable=SC2016,SC2030,SC2031 # each test is a process of its own
 # user stacks: each frame of programs without frame pointers, and why a stack is cut
 
 load ../helper
@@ -136,4 +136,12 @@ outermost() {
 	TRACER_SYSFS_PATH=$PWD/sys stacks trace_event -e sys_enter_getppid --user-stack -- "$PROG/calls" 5
 	[[ $(head -n 1 got) == '# user stacks end before a function without frame pointer: unable to read '*btf* ]]
 	[ "$(grep -c ': <user stack trace>$' got)" = 5 ]
+}
+
+@test "more processes than are remembered have their names, if they end" {
+	need_stacks
+	printf '%s\n' 'i=0' 'while [ $i -lt 1100 ]; do /bin/true; i=$((i + 1)); done' >x.sh
+	stacks trace_event -e sys_enter_brk --buffer 32M --user-stack -- sh x.sh
+	grep -q '^# user stacks: [0-9]* of [0-9]* are whole$' got
+	run -1 grep -E '^ => (\[| *<)' got
 }
