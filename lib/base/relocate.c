@@ -13,9 +13,8 @@
 /* glibc has them since 2.36, musl since 1.2.4 */
 enum { RELR_SIZE = 35, RELR = 36 };
 
-/* The linker defines these symbols: the beginning of the mapped file, and its dynamic section. */
+/* The linker defines this symbol: the beginning of the mapped file. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"), weak)); /* NULL: no PIE */
 
 void relocate_all(void) __attribute__((used));
 void relocate_start(void) __attribute__((naked, used));
@@ -23,6 +22,18 @@ void relocate_start(void) __attribute__((naked, used));
 static void add_load_address(uint64_t *at)
 {
 	*at += (uintptr_t)__ehdr_start;
+}
+
+/*
+ * Return the dynamic section, or NULL if the program is not position-independent. The compiler
+ * would read a weak symbol from a table that is not relocated yet.
+ */
+static ElfW(Dyn) *dynamic_section(void)
+{
+	ElfW(Dyn) *section;
+
+	__asm__(".weak _DYNAMIC\n.hidden _DYNAMIC\nlea _DYNAMIC(%%rip), %0" : "=r"(section));
+	return section;
 }
 
 /*
@@ -35,7 +46,7 @@ void relocate_all(void)
 	uint64_t *at = NULL;
 	ElfW(Dyn) *size = NULL;
 
-	for (ElfW(Dyn) *d = _DYNAMIC; d && d->d_tag; d++) {
+	for (ElfW(Dyn) *d = dynamic_section(); d && d->d_tag; d++) {
 		if (d->d_tag == RELR)
 			relr = (const uint64_t *)(__ehdr_start + d->d_un.d_ptr);
 		else if (d->d_tag == RELR_SIZE)

@@ -38,7 +38,6 @@ static void take_line(const char *line, size_t n, size_t room)
 	static struct origin origin = {
 		.host = "h", .session = "s", .no_tasks = 1,
 		.tasks.size = sizeof(struct origin_task),
-		.containers.size = sizeof(struct origin_container),
 	};
 	static struct otlp logs = { .origin = &origin, .most = LINE_MOST };
 	static struct otlp to = { .origin = &origin, .most = LINE_MOST, .spans = 1 };
