@@ -256,7 +256,8 @@ static void take_tables(struct file *f, struct stranger_answer *a)
 /* Forget the functions, because others come. */
 static void drop_functions(struct file *f)
 {
-	const size_t bytes = f->functions.n * sizeof(*f->functions.v) + f->functions.names_size;
+	const size_t bytes = f->functions.n * sizeof(*f->functions.v) +
+			     (size_t)f->functions.names_size;
 
 	f->kept.bytes -= bytes;
 	all.bytes -= bytes;

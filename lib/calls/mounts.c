@@ -110,7 +110,7 @@ static void read_lines(struct mounts *l, pid_t pid)
 
 		next = s + strcspn(s, "\n");
 		next += *next == '\n';
-		w.id = text_value(s, NULL, 10);
+		w.id = (unsigned long)text_value(s, NULL, 10);
 		s += strcspn(s, " \n");
 		s += strspn(s, " ");
 		s += strcspn(s, " \n");

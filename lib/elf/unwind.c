@@ -260,7 +260,7 @@ void elf_unwind_index(struct elf_unwind *u, elf_offset_fn *offset_of, const void
 		u->v[u->n++] = (struct elf_unwind_entry){
 			(uint32_t)offset, (uint32_t)f.size, (uint32_t)at };
 	}
-	u->size = at;
+	u->size = (size_t)at;
 	if (u->n)
 		array_sort(u->v, u->n, sizeof(*u->v), by_from);
 }

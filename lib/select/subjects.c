@@ -160,7 +160,7 @@ static int joins(const struct subjects *s, const struct about *a, const struct e
 	case JOIN_SETUID:
 	case JOIN_UID:
 		return id && !field_integer(evs, event_field(e, "ret"), r) &&
-		       got_uid(s, a, pid, uid);
+		       got_uid(s, a, pid, (unsigned long)uid);
 	default:
 		return 0;
 	}
