@@ -316,7 +316,7 @@ static void take_jit(struct file *f)
 	procfs_end();
 }
 
-/* Take the functions of code that is in no file. Of a JIT, only when they are needed: find_jit. */
+/* Take the functions of code that is in no file. For those of a JIT, see take_jit. */
 static void take_special(struct file *f)
 {
 	if (!strcmp(path_of(f), vdso))

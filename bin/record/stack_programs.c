@@ -29,7 +29,7 @@ enum { KNOWS_STACKS = 0, THREAD_SIZE = 16384, REG_OF_ARM = 0 };
 #define THREAD_POINTER ""
 #endif
 
-/* Interrupts and their handlers interrupt each other so many times. */
+/* At most so many programs of a CPU are at work at once: interrupts come in between. */
 enum { LEVELS = 4 };
 
 /* Slots on the stack; and in the buffer, to which R7 points: the record. */
@@ -52,7 +52,7 @@ enum { BLOCKS = 0xcf };
 struct stacks {
 	struct programs m;
 	int at[MEMBERS_ALL];    /* offsets */
-	int buffers;            /* the map of buffers, one of each level for each CPU */
+	int buffers;            /* the map of buffers, LEVELS for each CPU */
 	unsigned blocked;       /* the id of the switch, if only tasks that block matter; or 0 */
 	int levels;             /* the map of which of them are in use: a word each */
 	int numbers;            /* the map of struct call_ids, by the numbers of calls */
@@ -474,12 +474,12 @@ static int attach_events(struct stacks *s, struct bpf_code *c)
 	return r;
 }
 
-/* Does a function or a USDT probe begin at this offset? Elsewhere a probe may break the program. */
 static int is_usdt(void *offset, const struct elf_usdt *u)
 {
 	return u->offset == *(const uint64_t *)offset;
 }
 
+/* Does a function or a USDT probe begin at this offset? Elsewhere a probe may break the program. */
 static int is_place(const struct elf_file *file, uint64_t offset)
 {
 	struct elf_location location;
